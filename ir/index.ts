@@ -82,6 +82,16 @@ export * from "./tile.js";
 export * from "./tiling/index.js";
 export * from "./types.js";
 export * from "./values/index.js";
+export {
+  defaultLimits,
+  formatLimits,
+  limitNames,
+  overLimits,
+  requestedLimits,
+  storageBuffersOf,
+  type StorageBuffers,
+  type WgslLimits,
+} from "./wgsl-limits.js";
 export { verify, verifyStructure, type Property } from "./verify/index.js";
 export { tileFaults } from "./verify/tile-faults.js";
 export { markVerified, verifyOnce } from "./verify/verify-once.js";

@@ -1,5 +1,5 @@
 /** What an index value means: one definition, executed here and printed by each code generator. */
-import { isRead, type OpenBounds, type OutOfBounds, type Site } from "./access.js";
+import { isRead, type AccessMap, type OpenBounds, type OutOfBounds, type Site } from "./access.js";
 import {
   assertNever,
   at,
@@ -90,6 +90,10 @@ export function indexRule(site: Bounded, dtype: DType): IndexRule {
     ...(open === undefined ? {} : { open }),
   };
 }
+
+/** Whether a run of a map may end at an index value, which is then reported: under `error`, and where a bag is longer than it may be. */
+export const mayReport = ({ sites, reduced }: Pick<AccessMap, "sites" | "reduced">): boolean =>
+  sites.some(({ keep }) => keep !== "any" && outside[keep] === "report") || reduced?.bag !== undefined;
 
 /** Whether a site may give no coordinate, and its elements be fill. */
 export const mayBeNone = ({ keep, below, but }: Bounded): boolean =>

@@ -4,6 +4,7 @@
  * Compilation is judged under a target; a WebGPU device is another target than the Ascend core a program names.
  */
 import { maxElements } from "./types.js";
+import { defaultLimits, requestedLimits, type WgslLimits } from "./wgsl-limits.js";
 
 /** PTO-ISA's headers for Ascend cores: those of A2 and A3, and those of the 950. */
 export const isas = ["a2a3", "a5"] as const;
@@ -167,8 +168,29 @@ export interface Target extends TargetFigures {
   readonly defaultResidency: "ub" | "gm" | "auto";
   /** `rows`: only gathers of whole rows read global memory (PyPTO index_select, PTO MGATHER); `any`: every gather. */
   readonly gmGather: "rows" | "any";
+  /** Of a WebGPU device: what it may bind. Absent: `requestedLimits`. */
+  readonly limits?: WgslLimits;
   readonly sources: Readonly<Record<keyof TargetFigures, FigureSource>>;
 }
+
+/** A WebGPU target for devices with these limits: their workgroup memory is its unified buffer. */
+export function withLimits(target: Target, limits: WgslLimits): Target {
+  const bytes = limits.maxComputeWorkgroupStorageSize;
+  const storage: FigureSource = {
+    source: "GPUSupportedLimits.maxComputeWorkgroupStorageSize",
+    kind: "device",
+  };
+  return {
+    ...target,
+    ubBytes: bytes,
+    ubSafeBytes: bytes,
+    limits,
+    sources: { ...target.sources, ubBytes: storage, ubSafeBytes: storage },
+  };
+}
+
+/** The limits of the WebGPU devices that a target stands for. */
+export const deviceLimits = ({ limits = requestedLimits }: Pick<Target, "limits">): WgslLimits => limits;
 
 const from = (kind: SourceKind, source: string): FigureSource => ({ kind, source });
 
@@ -344,8 +366,8 @@ export const webgpu: Target = {
   vectorGatherBytes: [],
   defaultResidency: "auto",
   gmGather: "any",
-  ubBytes: 16384,
-  ubSafeBytes: 16384,
+  ubBytes: defaultLimits.maxComputeWorkgroupStorageSize,
+  ubSafeBytes: defaultLimits.maxComputeWorkgroupStorageSize,
   blockBytes: 4,
   cores: 128,
   burstBytes: 64,

@@ -7,7 +7,7 @@
  *
  * Without a tile, tile, view, order, buffers and, where it is `auto`, residency are chosen together, by the clock
  * (choose-schedule.ts). With one, so are the buffers (with-buffers.ts), and the rest is the plain default. May report TC302 and TC303 (no schedule), TC402 (no legal
- * tile), TC403 (residency), TC907 (auto).
+ * tile), TC403 (residency), TC502 (more buffers than the device binds), TC907 (auto).
  */
 import { hint as hintDiagnostic, type Diagnostic } from "../ir/diagnostic.js";
 import { floorOf } from "../ir/clock/index.js";
@@ -56,9 +56,10 @@ export const selectTile = definePass({
     const options = residenciesOf(func, target);
     const [first] = options;
     const attempted = withDefaults(func, first, target);
-    const rows = refusals(rules.residency, attempted);
-    if (rows.length > 0) {
-      rows.forEach(context.report);
+    for (const rule of [rules.deviceLimits, rules.residency]) {
+      const broken = refusals(rule, attempted);
+      if (broken.length === 0) continue;
+      broken.forEach(context.report);
       return func;
     }
     const chosen =

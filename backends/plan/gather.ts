@@ -9,6 +9,7 @@ import { rangesOf, type Ranges } from "../../ir/intervals/intervals.js";
 import { constant, dimsOf, iv, sitesOf, type Linear } from "../../ir/linear.js";
 import { boundsOf } from "../../ir/intervals/loop-bounds.js";
 import { sizeRanges } from "../../ir/symbols/symbols.js";
+import { mayReport } from "../../ir/policy.js";
 import type { ForStmt, GatherStmt } from "../../ir/tile.js";
 import { at, type Shape, type TensorType } from "../../ir/types.js";
 import { valuePlan, type ValuePlan } from "../../ir/values/index.js";
@@ -81,7 +82,7 @@ export function planGather(
     ...(moves ? {} : { values: valuesOf(map, inputs) }),
     fill: fillOf(map, func),
     mayBeNone: sites.some(({ rule, ofTerm }) => !ofTerm && rule?.mayBeNone === true),
-    reports: sites.some(({ rule, ends }) => rule?.outside === "report" || ends !== undefined),
+    reports: mayReport(map),
   };
 }
 

@@ -8,6 +8,8 @@ export {
   emitWgsl,
   movesOf,
   planWgsl,
+  raisedLimits,
+  type LimitedKernel,
   type WgslBinding,
   type WgslKernel,
   type WgslLimits,

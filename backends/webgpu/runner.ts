@@ -228,7 +228,6 @@ class DeviceRunner implements Runner {
     checkTensors(tile, inputs);
     const bytes = byteCount(outputOf(tile).type);
     if (isEmpty(wgsl)) return new Uint8Array(bytes);
-    checkBufferSizes(wgsl, this.device.limits.maxBufferSize);
     const pipeline = this.pipeline(wgsl);
     const { device } = this;
     const resources = new Resources(device);
@@ -525,17 +524,6 @@ const ofCaller = ({ bindings }: WgslKernel): readonly WgslBinding[] =>
 
 /** Nothing is written, so nothing is launched. */
 const isEmpty = ({ dispatch }: WgslKernel): boolean => dispatch[0] === 0;
-
-/** Throws a CompileError (TC502): a device may bind more than one buffer of it holds. */
-function checkBufferSizes({ bindings }: WgslKernel, most: number): void {
-  const found = bindings.flatMap(({ role, bytes }) => {
-    if (bytes <= most) return [];
-    const hint = `split the tensor, or request a device with a maxBufferSize of ${bytes} B`;
-    const message = `the ${role} takes ${bytes} B, over the device's maxBufferSize of ${most} B`;
-    return [error("TC502", message, { hint, data: { role, bytes, limit: most } })];
-  });
-  if (found.length > 0) throw new CompileError(found);
-}
 
 const firstWord = (bytes: Uint8Array): number =>
   new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);

@@ -1,12 +1,11 @@
 /** A device's limits as data, and the target they make. */
 import "../platform.js";
-import { webgpu, type Target } from "../../ir/target.js";
-import { defaultLimits, type WgslLimits } from "../wgsl/index.js";
+import { webgpu, withLimits, type Target } from "../../ir/target.js";
+import { limitNames, type WgslLimits } from "../../ir/wgsl-limits.js";
 
 /** The limits of a device that kernels are planned against, as data. */
 export function limitsOf(limits: GPUSupportedLimits): WgslLimits {
-  const names = Object.keys(defaultLimits) as (keyof WgslLimits)[];
-  return Object.fromEntries(names.map((name) => [name, limits[name]])) as unknown as WgslLimits;
+  return Object.fromEntries(limitNames.map((name) => [name, limits[name]])) as unknown as WgslLimits;
 }
 
 /**
@@ -33,23 +32,14 @@ const onCpu = {
   taskCycles: 600,
 } satisfies Partial<Target>;
 
-/** The `webgpu` target with a device's workgroup memory for its unified buffer. */
+/** The `webgpu` target for devices with these limits; `software`: of an adapter that runs on a CPU. */
 export function targetOf(limits: WgslLimits, software = false, name = "webgpu"): Target {
-  const bytes = limits.maxComputeWorkgroupStorageSize;
-  const device = (source: string) => ({ source, kind: "device" }) as const;
-  const storage = device("GPUSupportedLimits.maxComputeWorkgroupStorageSize");
   const fallback = {
     source: "GPUAdapterInfo.isFallbackAdapter; npm run bench:sweep -- --webgpu on SwiftShader",
     kind: "model fit",
   } as const;
-  const target: Target = {
-    ...webgpu,
-    name,
-    title: `WebGPU device with ${bytes} B of workgroup memory`,
-    ubBytes: bytes,
-    ubSafeBytes: bytes,
-    sources: { ...webgpu.sources, ubBytes: storage, ubSafeBytes: storage },
-  };
+  const title = `WebGPU device with ${limits.maxComputeWorkgroupStorageSize} B of workgroup memory`;
+  const target: Target = { ...withLimits(webgpu, limits), name, title };
   if (!software) return target;
   const measured = Object.keys(onCpu).map((figure) => [figure, fallback]);
   return {

@@ -13,7 +13,8 @@ import { WgslContext } from "./context.js";
 import { emitGather, emitGatherHelpers } from "./gather.js";
 import type { GatherMove } from "./gather-move.js";
 import { kernelAt, type OpenKernel } from "./kernel-at.js";
-import { defaultLimits, type WgslKernel } from "./kernel.js";
+import { defaultLimits } from "../../ir/wgsl-limits.js";
+import type { WgslKernel } from "./kernel.js";
 import { emitLoad } from "./load.js";
 import { memberName } from "./names.js";
 import {

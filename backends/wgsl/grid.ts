@@ -3,7 +3,7 @@
  * trips beyond the device's workgroups per dim, are numbered through and folded over x and y.
  */
 import type { ParallelLoop, ParallelNest } from "../../ir/task/index.js";
-import type { WgslLimits } from "./kernel.js";
+import type { WgslLimits } from "../../ir/wgsl-limits.js";
 
 export interface WorkgroupGrid {
   readonly dispatch: readonly [x: number, y: number, z: number];

@@ -5,7 +5,8 @@ import type { TileFunc } from "../../ir/func.js";
 import { taskOfTile } from "../../ir/task/index.js";
 import { at, invariant } from "../../ir/types.js";
 import { dispatchOf } from "./grid.js";
-import type { WgslBinding, WgslKernel, WgslLimits } from "./kernel.js";
+import type { WgslLimits } from "../../ir/wgsl-limits.js";
+import type { WgslBinding, WgslKernel } from "./kernel.js";
 import { asBinding, bindingBytes, type WgslPlan } from "./plan.js";
 import { beyondLimits, tooManyTasks } from "./refusals.js";
 import { sizeValues } from "./sizes.js";
@@ -32,6 +33,7 @@ export function kernelAt({ plan, kernel, limits }: OpenKernel, func: TileFunc): 
       ? { ...binding, bytes: bindingBytes(at(func.operands, k).type, bound.width) }
       : binding;
   });
-  throwIfErrors(beyondLimits(func, bindings, plan.workgroupBytes, limits));
-  return { ...kernel, dispatch, bindings, operands: func.operands };
+  const sized = { ...kernel, dispatch, bindings, operands: func.operands };
+  throwIfErrors(beyondLimits(func, sized, limits));
+  return sized;
 }

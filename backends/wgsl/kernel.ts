@@ -1,26 +1,6 @@
 /** What a WGSL backend hands to a device: text, bindings and the size of the dispatch. Plain data. */
 import type { Operand } from "../../ir/func.js";
 
-/** Device limits as data, named as in GPUSupportedLimits: kernels compile without a device. */
-export interface WgslLimits {
-  readonly maxComputeInvocationsPerWorkgroup: number;
-  readonly maxComputeWorkgroupSizeX: number;
-  readonly maxComputeWorkgroupSizeY: number;
-  readonly maxComputeWorkgroupStorageSize: number;
-  readonly maxComputeWorkgroupsPerDimension: number;
-  readonly maxStorageBufferBindingSize: number;
-}
-
-/** The limits every WebGPU device has (gpuweb specification, section 3.6.2). */
-export const defaultLimits: WgslLimits = {
-  maxComputeInvocationsPerWorkgroup: 256,
-  maxComputeWorkgroupSizeX: 256,
-  maxComputeWorkgroupSizeY: 256,
-  maxComputeWorkgroupStorageSize: 16384,
-  maxComputeWorkgroupsPerDimension: 65535,
-  maxStorageBufferBindingSize: 134217728,
-};
-
 /** A buffer that a kernel binds, in group 0: of storage, and a uniform one for the numbers that sizes tell. */
 export interface WgslBinding {
   readonly binding: number;

@@ -6,7 +6,7 @@ import type { Target } from "../../ir/target.js";
 import { at, type Shape } from "../../ir/types.js";
 import { readsAlone, type GatherMove } from "./gather-move.js";
 import { rowDim } from "./lane-tile.js";
-import type { WgslLimits } from "./kernel.js";
+import type { WgslLimits } from "../../ir/wgsl-limits.js";
 
 const fewestLanes = 16;
 /** Units that each lane takes before a workgroup gets more lanes. */

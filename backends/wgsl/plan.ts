@@ -21,14 +21,16 @@ import {
   type DType,
   type TensorType,
 } from "../../ir/types.js";
+import { defaultLimits, type WgslLimits } from "../../ir/wgsl-limits.js";
 import { joinRuns } from "../plan/join-runs.js";
 import { gatherMove, type GatherMove, type AccessWords } from "./gather-move.js";
 import { dispatchOf, isFolded, type WorkgroupGrid } from "./grid.js";
 import type { LoadMove } from "./load-move.js";
-import { defaultLimits, type WgslBinding, type WgslLimits } from "./kernel.js";
+import type { WgslBinding } from "./kernel.js";
 import { lanesFor, type LaneShape } from "./lanes.js";
 import { namesOf } from "./names.js";
 import { sizeNames } from "./sizes.js";
+import type { LimitedKernel } from "./needed-limits.js";
 import { beyondLimits, beyondU32, beyondInt128, tooManyTasks, unevenRows, unknownForms } from "./refusals.js";
 
 /** What a plan is made against. */
@@ -111,23 +113,31 @@ export function planWgsl(source: TileFunc, options: WgslOptions = {}): WgslPlan 
     ...beyondU32(func),
     ...(gather === undefined ? [] : beyondInt128(gather)),
     ...unevenRows(func, staged),
-    ...beyondLimits(func, func.symbolic === undefined ? bindings : [], workgroupBytes, device.limits),
   ]);
   const common = { func, nest, element, bindings, sizes, workgroupBytes, diagnostics: singleCopies(func) };
   if (dispatch === undefined && func.symbolic === undefined)
     throw new CompileError([tooManyTasks(func, nest, device.limits)]);
-  if (gather === undefined) {
-    const lanes = { x: 1, y: 1, inRuns: false };
-    return { ...common, grid: { dispatch: [0, 0, 0], folded: false }, lanes, moves: [] };
-  }
-  return {
-    ...common,
-    grid: { dispatch: dispatch ?? [0, 0, 0], folded },
-    lanes: lanesFor(gather, element.size, nest.tasks, device),
-    gather,
-    moves: flatten(nest.body).flatMap((stmt) => moveOf(stmt, gather, task)),
-  };
+  const planned: Pick<WgslPlan, "grid" | "lanes" | "moves"> & Partial<Pick<WgslPlan, "gather">> =
+    gather === undefined
+      ? { grid: { dispatch: [0, 0, 0], folded: false }, lanes: { x: 1, y: 1, inRuns: false }, moves: [] }
+      : {
+          grid: { dispatch: dispatch ?? [0, 0, 0], folded },
+          lanes: lanesFor(gather, element.size, nest.tasks, device),
+          gather,
+          moves: flatten(nest.body).flatMap((stmt) => moveOf(stmt, gather, task)),
+        };
+  const plan = { ...common, ...planned };
+  throwIfErrors(beyondLimits(func, limitedBy(plan), device.limits));
+  return plan;
 }
+
+/** What of a plan the limits of a device bound: of a program over symbols all but the sizes. */
+const limitedBy = ({ func, bindings, grid, lanes, workgroupBytes }: WgslPlan): LimitedKernel => ({
+  bindings: func.symbolic === undefined ? bindings : bindings.map((bound) => ({ ...bound, bytes: 0 })),
+  dispatch: grid.dispatch,
+  workgroupBytes,
+  workgroupSize: [lanes.x, lanes.y],
+});
 
 function elementWords(dtype: DType): ElementWords {
   const size = meanBytes(dtype);

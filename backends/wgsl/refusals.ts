@@ -10,8 +10,17 @@ import { printLinear, printStmtHead } from "../../ir/text/print.js";
 import { flatten, type Stmt, type UbBuffer } from "../../ir/tile.js";
 import { assertNever } from "../../ir/types.js";
 import { int128Limit } from "../index-walk.js";
-import type { WgslBinding, WgslLimits } from "./kernel.js";
+import {
+  limitHint,
+  limitNames,
+  overLimits,
+  storageBuffersOf,
+  tooLargeBuffer,
+  tooManyBuffers,
+  type WgslLimits,
+} from "../../ir/wgsl-limits.js";
 import type { GatherMove } from "./gather-move.js";
+import { neededLimits, type LimitedKernel } from "./needed-limits.js";
 
 /** Parallel loops that are no workgroups, and tiles whose extent is not known. */
 export function unknownForms(nest: ParallelNest): Diagnostic[] {
@@ -101,36 +110,49 @@ export function unevenRows(func: TileFunc, staged: UbBuffer | undefined): Diagno
   ];
 }
 
-export function beyondLimits(
-  func: TileFunc,
-  bindings: readonly WgslBinding[],
-  workgroupBytes: number,
-  limits: WgslLimits,
-): Diagnostic[] {
+/** TC502 for each limit of a device that a kernel exceeds; bindings stand in the order of the operands. */
+export function beyondLimits(func: TileFunc, kernel: LimitedKernel, limits: WgslLimits): Diagnostic[] {
   const { span } = func;
-  const binding = limits.maxStorageBufferBindingSize;
-  const storage = limits.maxComputeWorkgroupStorageSize;
-  return [
-    ...bindings.flatMap(({ binding: number, name, bytes }) => {
-      if (bytes <= binding) return [];
-      const hint = "split the tensor, or request a device with a higher maxStorageBufferBindingSize";
-      const message = `%${func.operands[number]?.name ?? name} takes ${bytes} B, over the device's maxStorageBufferBindingSize of ${binding} B`;
-      return [error("TC502", message, { span, hint, data: { bytes, limit: binding } })];
-    }),
-    ...(workgroupBytes <= storage
-      ? []
-      : [
-          error(
-            "TC502",
-            `the tile needs ${workgroupBytes} B of workgroup memory, over the device's ${storage} B`,
-            {
-              span,
-              hint: "compile for the device's own target, or use residency gm",
-              data: { bytes: workgroupBytes, limit: storage },
-            },
-          ),
-        ]),
-  ];
+  const over = overLimits(neededLimits(kernel), limits);
+  const buffers = (): Diagnostic[] =>
+    kernel.bindings.flatMap(({ access, name, bytes }, k) =>
+      access === "uniform" ? [] : (tooLargeBuffer(func.operands[k]?.name ?? name, bytes, limits, span) ?? []),
+    );
+  return limitNames.flatMap((name): Diagnostic[] => {
+    const value = over[name];
+    if (value === undefined) return [];
+    const limit = limits[name];
+    const data = { bytes: value, limit };
+    switch (name) {
+      case "maxStorageBufferBindingSize":
+        return buffers();
+      case "maxBufferSize":
+        // A binding that is too large says so of its buffer as well.
+        return over.maxStorageBufferBindingSize === undefined ? buffers() : [];
+      case "maxStorageBuffersPerShaderStage": {
+        const reports = kernel.bindings.some(({ role }) => role === "status");
+        return [tooManyBuffers(storageBuffersOf(func.operands.length - 1, reports), limit, span)];
+      }
+      case "maxComputeWorkgroupStorageSize": {
+        const message = `the tile needs ${value} B of workgroup memory, over the device's ${limit} B`;
+        const hint = "compile for the device's own target, or use residency gm";
+        return [error("TC502", message, { span, hint, data })];
+      }
+      case "maxBindingsPerBindGroup":
+      case "maxComputeInvocationsPerWorkgroup":
+      case "maxComputeWorkgroupSizeX":
+      case "maxComputeWorkgroupSizeY":
+      case "maxComputeWorkgroupsPerDimension":
+      case "maxUniformBufferBindingSize":
+      case "maxUniformBuffersPerShaderStage": {
+        const message = `the kernel takes ${value}, over the device's ${name} of ${limit}`;
+        const hint = limitHint({ [name]: value }, "split the program");
+        return [error("TC502", message, { span, hint, data: { needed: value, limit } })];
+      }
+      default:
+        return assertNever(name);
+    }
+  });
 }
 
 export function tooManyTasks(func: TileFunc, { tasks }: ParallelNest, limits: WgslLimits): Diagnostic {

@@ -27,6 +27,7 @@ export {
   type WaysOut,
 } from "./refusals.js";
 export {
+  bufferBytes,
   gmAllowed,
   isLegal,
   judge,

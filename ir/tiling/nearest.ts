@@ -11,7 +11,7 @@ import { largestThat } from "../intervals/intervals.js";
 import { alignUp, at, elementCount, formatShape, sameShape, type Shape } from "../types.js";
 import { doubles } from "./copies.js";
 import { entryBelow, leastEntry, limitOf } from "./packed.js";
-import { freeDims, isLegal, judge, pinnedDims, requiredView } from "./rules/index.js";
+import { freeDims, holds, isLegal, judge, pinnedDims, requiredView, rules } from "./rules/index.js";
 import { Tiling } from "./tiling.js";
 
 /** The shape with another entry for one dim. */
@@ -119,17 +119,19 @@ export const anyLegal = (tiling: Tiling, lastEntry = 1): boolean => isLegal(smal
 
 /**
  * For each gather dim alone, the largest extent for which some tile would still be legal. A paired dim shrinks the
- * index with it, as the rule compares both.
+ * index with it, as the rule compares both. None where a rule that no extent changes is broken.
  */
 export function largestGatherDims(
-  { gather, schedule, target }: Tiling,
+  tiling: Tiling,
   lastEntry = 1,
 ): { readonly dim: number; readonly largest: number }[] {
+  if (!holds(rules.deviceLimits, tiling)) return [];
+  const { gather, schedule, target } = tiling;
   return gatherDims(gather.map).map((dim) => {
     const fits = (n: number): boolean => {
       const trial = withGatherDim(gather, dim, n);
-      const tiling = new Tiling(trial, schedule, target);
-      return anyLegal(tiling.with({ view: tiling.extents.map((extent) => Math.max(1, extent)) }), lastEntry);
+      const sized = new Tiling(trial, schedule, target);
+      return anyLegal(sized.with({ view: sized.extents.map((extent) => Math.max(1, extent)) }), lastEntry);
     };
     const extent = at(inputOf(gather, gatheredTable).type.shape, dim);
     return { dim, largest: largestThat(1, extent, fits) ?? 0 };

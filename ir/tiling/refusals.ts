@@ -4,12 +4,13 @@ import { error, type Diagnostic } from "../diagnostic.js";
 import { inputOf, keyOf } from "../func.js";
 import { formatEntry, type Schedule } from "../schedule.js";
 import { scheduleEntries, wordsOf } from "../schedule-entries.js";
-import type { Target } from "../target.js";
+import { deviceLimits, type Target } from "../target.js";
 import { assertNever, at, formatShape, formatType } from "../types.js";
+import { tooManyBuffers } from "../wgsl-limits.js";
 import { classesOf } from "./asked-lowering.js";
 import { anyLegal, largestGatherDims, nearestLegal, smallest, smallestArithmetic } from "./nearest.js";
 import { movableTables, placed, residencyOf } from "./residency.js";
-import { shapeFaults, type Rule, type RuleVerdict } from "./rules/index.js";
+import { boundBuffers, shapeFaults, type Rule, type RuleVerdict } from "./rules/index.js";
 import type { Tiling } from "./tiling.js";
 
 /** Schedules under another profile or residency, each as what to type to get it. */
@@ -23,6 +24,14 @@ export function refusals(rule: Rule, tiling: Tiling, waysOut: WaysOut = () => []
   switch (rule.id) {
     case "schedule-shape":
       return shapeRefusals(tiling.gather, tiling.schedule, tiling.target);
+    case "device-limits":
+      return [
+        tooManyBuffers(
+          boundBuffers(tiling.gather),
+          deviceLimits(tiling.target).maxStorageBuffersPerShaderStage,
+          tiling.gather.opSpan,
+        ),
+      ];
     case "residency":
       return [misplaced(tiling, first)];
     case "packed-tile":

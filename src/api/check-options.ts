@@ -8,6 +8,7 @@ import {
   defaultTarget,
   error,
   levels,
+  limitNames,
   residencies,
   roles,
   scheduleEntries,
@@ -26,6 +27,7 @@ import {
   type Target,
   type TargetFigures,
   type TensorType,
+  type WgslLimits,
 } from "../../ir/index.js";
 import {
   bodyField,
@@ -216,6 +218,11 @@ const text: Field = {
   holds: (value) => typeof value === "string" && value !== "",
 };
 
+/** The limits of a WebGPU device. */
+export const limitFields = Object.fromEntries(
+  limitNames.map((name) => [name, wholeNumber(1)]),
+) as Fields<WgslLimits>;
+
 const targetFields: Fields<Target> = {
   name: text,
   kind: oneOf(targetWords.kind, "TC501"),
@@ -231,6 +238,11 @@ const targetFields: Fields<Target> = {
   defaultResidency: oneOf(targetWords.defaultResidency, "TC501"),
   gmGather: oneOf(targetWords.gmGather, "TC501"),
   ...(Object.fromEntries(figureNames.map((name) => [name, figureField(name)])) as Fields<TargetFigures>),
+  limits: record("the limits of a WebGPU device, such as limitsOf(device.limits)", limitFields, {
+    code: "TC501",
+    open: true,
+    needs: limitNames,
+  }),
   sources: {
     code: "TC501",
     takes: "the source of every figure",
@@ -256,7 +268,7 @@ export const targetField: Field = {
   problems(value, path) {
     if (builtIn.has(value)) return [];
     if (isObject(value)) {
-      const needs = Object.keys(targetFields).filter((field) => field !== "isa");
+      const needs = Object.keys(targetFields).filter((field) => field !== "isa" && field !== "limits");
       return checkOptions(path, value, targetFields, { code: "TC501", path: `${path}.`, needs });
     }
     if (typeof value !== "string") return [refusal(targetField, value, path)];

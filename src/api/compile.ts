@@ -5,17 +5,17 @@ import {
   isObject,
   oneOf,
   singleCopies,
-  wholeNumber,
   yesOrNo,
   type Fields,
 } from "../../backends/index.js";
-import { defaultLimits, emitWgsl, type WgslKernel, type WgslLimits } from "../../backends/webgpu/index.js";
+import { emitWgsl, type WgslKernel } from "../../backends/webgpu/index.js";
 import { emitPto, type PtoKernel } from "../../backends/pto/index.js";
 import { computedForPypto, emitPypto } from "../../backends/pypto/index.js";
 import {
   bindSizes,
   bindTile,
   CompileError,
+  defaultLimits,
   defaultTarget,
   error,
   findTarget,
@@ -25,6 +25,7 @@ import {
   givenEntries,
   isResolved,
   levels as everyLevel,
+  limitNames,
   markVerified,
   openSymbols,
   outputOf,
@@ -54,6 +55,7 @@ import {
   type Target,
   type TileFunc,
   type Tiling,
+  type WgslLimits,
 } from "../../ir/index.js";
 import {
   defaultPipeline,
@@ -68,6 +70,7 @@ import {
   checkProgram,
   scheduleFields,
   sizesOfSymbolsField,
+  limitFields,
   targetField,
   targetOrNameField,
 } from "./check-options.js";
@@ -86,10 +89,6 @@ export interface CompileOptions extends Schedule, PipelineOptions {
   /** Records of searches: the table of a program with an open symbol, where they hold one, gives `bind` its schedules. */
   readonly records?: readonly { readonly record: string }[];
 }
-
-const limitFields = Object.fromEntries(
-  Object.keys(defaultLimits).map((name) => [name, wholeNumber(1)]),
-) as Fields<WgslLimits>;
 
 export const compileFields: Fields<CompileOptions> = {
   ...scheduleFields,
@@ -314,10 +313,8 @@ function kernelOf(
       return kernel;
     },
     wgsl(limits = defaultLimits) {
-      throwIfErrors(
-        checkOptions("wgsl", limits, limitFields, { open: true, needs: Object.keys(limitFields) }),
-      );
-      const kernel = this.forTarget(webgpu);
+      throwIfErrors(checkOptions("wgsl", limits, limitFields, { open: true, needs: limitNames }));
+      const kernel = this.forTarget(anyDevice);
       return emitWgsl(kernel.tile, { limits, target: kernel.target });
     },
     pto() {
@@ -345,6 +342,14 @@ function kernelOf(
     },
   };
 }
+
+/** A WebGPU device that binds whatever a program takes: text for other limits is judged by those. */
+const anyDevice: Target = {
+  ...webgpu,
+  limits: Object.fromEntries(
+    limitNames.map((name) => [name, Number.MAX_SAFE_INTEGER]),
+  ) as unknown as WgslLimits,
+};
 
 /** Kernels at some sizes that a kernel keeps. */
 const boundKernels = 64;

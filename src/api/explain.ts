@@ -2,16 +2,20 @@
 import {
   outputOf,
   anyLegal,
+  bufferBytes,
   CompileError,
   inputsOf,
   judge,
   largestGatherDims,
   nearestLegal,
   openSymbols,
+  otherWaysOut,
   printMap,
   ownOrSmallest,
   programFloor,
   ratesOf,
+  refusals,
+  rules as ruleSet,
   sizeVerdicts,
   standingOf,
   targetFacts,
@@ -74,6 +78,8 @@ export interface Explanation extends Standing {
       readonly flags: string;
       readonly cycles: number;
     }[];
+    /** What to do where there is no way out. */
+    readonly otherwise: string;
   };
   readonly traffic: Traffic;
   readonly cycles: number;
@@ -105,7 +111,7 @@ export function explain(program: Func, options: CompileOptions = {}): Explanatio
   const own = !isDefaultPipeline(passes);
   const ran = compiled.ok && own ? ranTiling(compiled.kernel, access) : undefined;
   const tiling = ran ?? (compiled.ok ? compiled.tiling : undefined) ?? attempted(access, target);
-  const rules = judge(tiling).map((verdict) => ({ ...verdict }));
+  const rules = [...judge(tiling), ...bufferBytes(access, target)].map((verdict) => ({ ...verdict }));
   const legal = rules.every((rule) => rule.pass);
   const figures = compiled.ok && own ? ranFigures(compiled.kernel, tiling) : undefined;
   const { clock, traffic } = figures ?? { clock: clockOf(tiling), traffic: tiling.traffic };
@@ -144,6 +150,7 @@ export function explain(program: Func, options: CompileOptions = {}): Explanatio
               flags: way.flags,
               cycles: clockOf(way.tiling).cycles,
             })),
+            otherwise: refusals(ruleSet.deviceLimits, tiling)[0]?.hint ?? otherWaysOut,
           },
         }),
     traffic,

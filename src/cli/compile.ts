@@ -1,17 +1,27 @@
 /** tilec compile: lowers a program and prints it at one level, or after each pass. */
 import { join } from "node:path";
 import { Option, type Command } from "commander";
-import { CompileError, error, targetFacts, webgpu, type Diagnostic } from "../../ir/index.js";
+import {
+  CompileError,
+  deviceLimits,
+  error,
+  formatLimits,
+  targetFacts,
+  webgpu,
+  type Diagnostic,
+  type Target,
+} from "../../ir/index.js";
 import { printMoves, type MovePlan } from "../../backends/index.js";
 import { wasmMoves, watOf } from "../../backends/sim/index.js";
-import { emitWgsl, movesOf, planWgsl } from "../../backends/webgpu/index.js";
+import { emitWgsl, movesOf, planWgsl, raisedLimits, type WgslKernel } from "../../backends/webgpu/index.js";
 import { defaultPipeline } from "../../passes/index.js";
 import { compile, type CompileOptions, type Kernel } from "../api/compile.js";
 import { writeBytes } from "../formats/files.js";
 import { programKind } from "../formats/program-kind.js";
 import type { PassStep } from "../report/pass-page.js";
 import { dumpNames } from "./dump-names.js";
-import { addProgramOptions, projectOf, targeting, type ProgramFlags } from "./options.js";
+import { limitedTo } from "./device-limits.js";
+import { addProgramOptions, projectOf, resolveTarget, targeting, type ProgramFlags } from "./options.js";
 import { UsageError } from "./usage-error.js";
 import { loadPrograms } from "./load.js";
 import { addPipelineOptions, pipelineOf, type PipelineFlags } from "./pipeline-flags.js";
@@ -93,12 +103,12 @@ export function compileCommand(program: Command): void {
         );
       }
       if (folder !== undefined && kind !== undefined) {
-        const [{ writeModuleFolder }, { runtimeOf }] = await Promise.all([
-          import("./module-folder.js"),
-          import("../module/runtime-of.js"),
-        ]);
-        const compileAs = (loaded: LoadedProgram): Promise<Kernel> => compileOne(loaded, flags, pipeline);
-        await writeModuleFolder(programs, { folder, kind, compileAs, runtimeOf });
+        const { writeModuleFolder } = await import("./module-folder.js");
+        await writeModuleFolder(programs, {
+          folder,
+          compileAs: (loaded) => compileOne(loaded, flags, pipeline),
+          emitAs: (kernel) => moduleOf(kernel, kind, flags),
+        });
         return;
       }
       const kernels: Kernel[] = [];
@@ -130,7 +140,7 @@ async function compileOne(
   const printer = passPrinter(flags, pipeline.passes ?? defaultPipeline, flags.json === true ? note : print);
   const steps: PassStep[] = [];
   const options = {
-    ...targeting(flags),
+    ...targeting(kernelFlags(flags)),
     ...pipeline,
   };
   const scheduled =
@@ -155,11 +165,27 @@ async function compileOne(
   return { ...compiled, diagnostics: [...compiled.diagnostics, ...residencyHint(scheduled, options)] };
 }
 
-async function emitted(kernel: Kernel, emit: Emit, flags: PipelineFlags): Promise<string> {
+/** Texts for a WebGPU device, whatever the target of the kernel. */
+const forDevices: readonly CompileFlags["emit"][] = ["wgsl", "module", "all"];
+
+/** The flags that a kernel is compiled by: `--limits` are those of its own target, or of the device that its text is for alone. */
+function kernelFlags({ limits, ...flags }: CompileFlags): CompileFlags {
+  const own = flags.target === undefined ? undefined : resolveTarget(flags.target, flags.project);
+  const elsewhere = own === undefined || !targetFacts[own.kind].runsOnWebgpu;
+  return limits === undefined || (elsewhere && forDevices.includes(flags.emit))
+    ? flags
+    : { ...flags, limits };
+}
+
+/** The WebGPU target that texts for a device are for: the kernel's own, or the built-in one. */
+const deviceFor = ({ target }: Kernel, { limits }: CompileFlags): Target =>
+  targetFacts[target.kind].runsOnWebgpu ? target : limitedTo(webgpu, limits);
+
+async function emitted(kernel: Kernel, emit: Emit, flags: CompileFlags): Promise<string> {
   switch (emit) {
     case "module":
     case "module-cpu":
-      return (await moduleOf(kernel, emit)).code;
+      return (await moduleOf(kernel, emit, flags)).code;
     case "wgsl":
       return wgslOf(kernel, flags).code;
     case "wat":
@@ -181,21 +207,21 @@ async function emitted(kernel: Kernel, emit: Emit, flags: PipelineFlags): Promis
   }
 }
 
-async function moduleOf(kernel: Kernel, kind: ModuleKind): Promise<EmittedModule> {
+async function moduleOf(kernel: Kernel, kind: ModuleKind, flags: CompileFlags): Promise<EmittedModule> {
   const [{ emitModule }, { runtimeOf }] = await Promise.all([
     import("../module/emit-module.js"),
     import("../module/runtime-of.js"),
   ]);
-  return emitModule(kernel, kind, runtimeOf);
+  return emitModule(kernel, kind, runtimeOf, deviceFor(kernel, flags));
 }
 
-async function writeOut(kernel: Kernel, file: string, emit: Emit, flags: PipelineFlags): Promise<void> {
+async function writeOut(kernel: Kernel, file: string, emit: Emit, flags: CompileFlags): Promise<void> {
   const kind = modules.find((own) => own === emit);
   if (kind === undefined) {
     writeBytes(file, await emitted(kernel, emit, flags));
     return;
   }
-  const { code, declarations } = await moduleOf(kernel, kind);
+  const { code, declarations } = await moduleOf(kernel, kind, flags);
   writeBytes(file, code);
   writeBytes(file.replace(/\.js$/, ".d.ts"), declarations);
 }
@@ -204,7 +230,8 @@ async function writeOut(kernel: Kernel, file: string, emit: Emit, flags: Pipelin
  * A kernel for another target is compiled again for WebGPU, and the text says so. Throws a CompileError (TC502) for a tile program,
  * which there is nothing to compile again from, with the command for its source.
  */
-function wgslOf(kernel: Kernel, { pipeline, load = [] }: PipelineFlags) {
+function wgslOf(kernel: Kernel, flags: CompileFlags): WgslKernel {
+  const { pipeline, load = [] } = flags;
   const { name, source, access, target } = kernel;
   if (source === undefined && access === undefined && !targetFacts[target.kind].runsOnWebgpu) {
     const modules = load.map((file) => ` --load ${file}`).join("");
@@ -214,19 +241,25 @@ function wgslOf(kernel: Kernel, { pipeline, load = [] }: PipelineFlags) {
       error("TC502", `@${name} is a tile program for ${target.name}, and webgpu needs another`, { hint }),
     ]);
   }
-  const device = kernel.forTarget(webgpu);
-  const wgsl = emitWgsl(device.tile);
-  if (device === kernel) return wgsl;
-  return {
-    ...wgsl,
-    code: `// compiled again for webgpu: the program's target is ${kernel.target.name}\n${wgsl.code}`,
-  };
+  const device = kernel.forTarget(deviceFor(kernel, flags));
+  const wgsl = emitWgsl(device.tile, { limits: deviceLimits(device.target), target: device.target });
+  const raised = raisedLimits(wgsl);
+  const said = [
+    ...(device === kernel
+      ? []
+      : [`compiled again for webgpu: the program's target is ${kernel.target.name}`]),
+    ...(Object.keys(raised).length === 0
+      ? []
+      : [`request a device with more than every device has: ${formatLimits(raised)}`]),
+  ];
+  return { ...wgsl, code: [...said.map((line) => `// ${line}\n`), wgsl.code].join("") };
 }
 
 /** What moves on the machine that runs this kernel: a GPU where it is compiled for one, else the fast executor. */
 function movesFor(kernel: Kernel): MovePlan {
   if (!targetFacts[kernel.target.kind].runsOnWebgpu) return wasmMoves(kernel.tile);
-  return movesOf(planWgsl(kernel.tile, { target: kernel.target }));
+  const { tile, target } = kernel;
+  return movesOf(planWgsl(tile, { limits: deviceLimits(target), target }));
 }
 
 async function kernelJson(kernel: Kernel, emit: Emit, flags: CompileFlags) {

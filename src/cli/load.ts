@@ -80,6 +80,7 @@ const flagKinds: Readonly<Record<Exclude<keyof ProgramFlags, AttributeFlag | key
   most: "binds",
   oob: "changes",
   target: "changes",
+  limits: "changes",
   doubleBuffer: "changes",
 };
 

@@ -3,23 +3,21 @@ import { join } from "node:path";
 import { CompileError, type Diagnostic } from "../../ir/index.js";
 import type { Kernel } from "../api/compile.js";
 import { writeBytes } from "../formats/files.js";
-import type { ModuleKind } from "../module/declarations.js";
-import { emitModule, type RuntimeOf } from "../module/emit-module.js";
+import type { EmittedModule } from "../module/emit-module.js";
 import { printKey } from "../module/module-facts.js";
 import type { LoadedProgram } from "./loaded-program.js";
 import { printDiagnostics } from "./terminal.js";
 
 interface Folder {
   readonly folder: string;
-  readonly kind: ModuleKind;
   readonly compileAs: (program: LoadedProgram) => Promise<Kernel>;
-  readonly runtimeOf: RuntimeOf;
+  readonly emitAs: (kernel: Kernel) => Promise<EmittedModule>;
 }
 
 /** One module a program. Programs that are refused are warnings, beside others; alone, they are the error. */
 export async function writeModuleFolder(
   programs: readonly LoadedProgram[],
-  { folder, kind, compileAs, runtimeOf }: Folder,
+  { folder, compileAs, emitAs }: Folder,
 ): Promise<void> {
   const refused: Diagnostic[] = [];
   const names: string[] = [];
@@ -27,7 +25,7 @@ export async function writeModuleFolder(
     const { func } = program;
     try {
       const kernel = await compileAs(program);
-      const { code, declarations } = emitModule(kernel, kind, runtimeOf);
+      const { code, declarations } = await emitAs(kernel);
       printDiagnostics(kernel.diagnostics);
       const file = join(folder, fileOf(func.name));
       writeBytes(`${file}.js`, code);

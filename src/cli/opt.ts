@@ -4,7 +4,7 @@ import { CompileError, hasErrors, printFunc, printModule, type Func } from "../.
 import { defaultPipeline, runPipeline, type Pass } from "../../passes/index.js";
 import { resolveTargetOf } from "../api/compile.js";
 import { writeBytes } from "../formats/files.js";
-import { addProgramOptions, projectOf, resolveTarget, type ProgramFlags } from "./options.js";
+import { addProgramOptions, projectOf, targeting, type ProgramFlags } from "./options.js";
 import { UsageError } from "./usage-error.js";
 import { loadPrograms } from "./load.js";
 import { addPipelineOptions, loadPasses, passesOf, type PipelineFlags } from "./pipeline-flags.js";
@@ -59,10 +59,7 @@ function optimise(
   flags: OptFlags,
   printer: ReturnType<typeof passPrinter>,
 ): Func {
-  const target =
-    flags.target === undefined
-      ? resolveTargetOf(input, { findTarget: flags.project.findTarget })
-      : resolveTarget(flags.target, flags.project);
+  const target = resolveTargetOf(input, targeting(flags));
   let step = 0;
   const { func, diagnostics } = runPipeline(input, passes, target, {
     verifyEach: flags.verifyEach,

@@ -22,6 +22,7 @@ import { openProject } from "../config/open-project.js";
 import type { Project } from "../config/project.js";
 import type { CompileOptions } from "../api/compile.js";
 import { collect } from "./collect.js";
+import { limitedTo, limitsHelp } from "./device-limits.js";
 import { dashed, flagOf, parseEntry, type AttributeFlag } from "./flag-values.js";
 import { UsageError } from "./usage-error.js";
 
@@ -55,6 +56,7 @@ export interface ProgramFlags extends Readonly<Partial<Record<AttributeFlag | ke
   readonly bind?: string;
   readonly most?: string;
   readonly target?: string;
+  readonly limits?: string;
   readonly doubleBuffer?: boolean;
 }
 
@@ -90,7 +92,8 @@ export function addProgramOptions(command: Command): Command {
       "sizes of symbols: N=37; of a model the extents of its symbolic dims, shapes of its inputs: batch=1,state=2x1x128",
     )
     .option("--most <list>", "of a model the most of outermost dims that stay open: batch=64")
-    .option("--target <name|file>", `${targetNames.join(", ")}, or a target file (.json)`);
+    .option("--target <name|file>", `${targetNames.join(", ")}, or a target file (.json)`)
+    .option("--limits <list|file>", limitsHelp);
   for (const entry of Object.values(scheduleEntries)) {
     command.addOption(entryOption(entry));
     if (entry.key === "buffers") command.option("--double-buffer", "short for --buffers 2");
@@ -184,11 +187,17 @@ export function resolveTarget(name: string, { findTarget, targets }: Project): T
   return target;
 }
 
+/** The target of `--target`, with the limits of `--limits`; undefined without a target. Throws a UsageError for limits of no WebGPU device. */
+export function targetOfFlags({ target, limits, project }: TargetFlags): Target | undefined {
+  if (target !== undefined) return limitedTo(resolveTarget(target, project), limits);
+  if (limits === undefined) return undefined;
+  throw new UsageError("--limits are those of a WebGPU device, and no target is named", "--target webgpu");
+}
+
+type TargetFlags = Pick<ProgramFlags, "target" | "limits"> & ProjectFlags;
+
 /** What the compiler is told of targets: that of `--target`, and how the names of programs are looked up. */
-export const targeting = ({
-  target,
-  project,
-}: Pick<ProgramFlags, "target"> & ProjectFlags): Pick<CompileOptions, "target" | "findTarget"> => ({
-  ...(target === undefined ? {} : { target: resolveTarget(target, project) }),
-  findTarget: project.findTarget,
-});
+export function targeting(flags: TargetFlags): Pick<CompileOptions, "target" | "findTarget"> {
+  const target = targetOfFlags(flags);
+  return { ...(target === undefined ? {} : { target }), findTarget: flags.project.findTarget };
+}

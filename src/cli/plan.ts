@@ -2,6 +2,7 @@
 import type { Command } from "commander";
 import { formatRatio, printSchedule } from "../../ir/index.js";
 import { table } from "../report/table.js";
+import { limitsHelp } from "./device-limits.js";
 import { listGathers } from "./list-model.js";
 import { loadModel } from "./load-model.js";
 import { parseCount, projectOf, type ProgramFlags, type ProjectFlags } from "./options.js";
@@ -11,7 +12,7 @@ import { progressBar } from "./progress.js";
 import { note, print, printDiagnostics, printJson } from "./terminal.js";
 import { UsageError } from "./usage-error.js";
 
-interface PlanFlags extends Pick<ProgramFlags, "bind" | "most" | "target">, ProjectFlags {
+interface PlanFlags extends Pick<ProgramFlags, "bind" | "most" | "target" | "limits">, ProjectFlags {
   readonly tune?: string;
   readonly csv?: boolean;
   readonly json?: boolean;
@@ -24,6 +25,7 @@ export function planCommand(program: Command): void {
     .option("--bind <list>", "extents of symbolic dims, shapes of inputs: batch=1,state=2x1x128")
     .option("--most <list>", "the most of outermost dims that stay open: batch=64")
     .option("--target <name|file>", "the machine, or a target file (.json)")
+    .option("--limits <list|file>", limitsHelp)
     .option("--tune <n>", "search n candidates of each gather for the best schedule")
     .option("--csv", "comma-separated values")
     .option("--json", "print one JSON document")

@@ -2,10 +2,13 @@
 import {
   CompileError,
   error,
+  limitNames,
+  requestedLimits,
   type FigureSource,
   type Isa,
   type Target,
   type TargetFigures,
+  type WgslLimits,
 } from "../../ir/index.js";
 import { figureField, figureNames, sizesField, targetWords } from "../api/check-options.js";
 
@@ -21,13 +24,25 @@ export interface TargetFile {
   readonly vectorGatherBytes: readonly number[];
   readonly defaultResidency: Target["defaultResidency"];
   readonly gmGather: Target["gmGather"];
+  /** Of a WebGPU device. */
+  readonly limits?: WgslLimits;
   readonly figures: Readonly<Record<string, FigureSource & { readonly value: number }>>;
 }
 
 /** A target as the JSON value of a target file. */
 export function targetFile(target: Target): TargetFile {
-  const { name, kind, title, isa, gatherScratch, overlaps, vectorGatherBytes, defaultResidency, gmGather } =
-    target;
+  const {
+    name,
+    kind,
+    title,
+    isa,
+    gatherScratch,
+    overlaps,
+    vectorGatherBytes,
+    defaultResidency,
+    gmGather,
+    limits,
+  } = target;
   const figures = Object.fromEntries(
     figureNames.map((figure) => [figure, { value: target[figure], ...target.sources[figure] }]),
   );
@@ -41,6 +56,7 @@ export function targetFile(target: Target): TargetFile {
     vectorGatherBytes,
     defaultResidency,
     gmGather,
+    ...(limits === undefined ? {} : { limits }),
   };
   return { ...given, figures };
 }
@@ -90,6 +106,16 @@ export function parseTargetFile(text: string, file: string): Target {
     const found = value[name];
     return typeof found === "boolean" ? found : fail(`${name} is true or false`);
   };
+  /** What the file leaves out is as the target without limits has it. */
+  const limitsOf = (found: unknown): WgslLimits => {
+    if (typeof found !== "object" || found === null) return fail("limits is an object");
+    const names: readonly string[] = limitNames;
+    const [stranger] = Object.keys(found).filter((name) => !names.includes(name));
+    if (stranger !== undefined) return fail(`limits.${stranger} is no limit that kernels meet`);
+    const wrong = Object.entries(found).find(([, limit]) => !Number.isSafeInteger(limit) || limit < 1);
+    if (wrong !== undefined) return fail(`limits.${wrong[0]} is a whole number, 1 or more`);
+    return { ...requestedLimits, ...found };
+  };
   const vectorGatherBytes = value.vectorGatherBytes;
   if (!sizesField.holds(vectorGatherBytes)) return fail(`vectorGatherBytes is ${sizesField.takes}`);
   const isa = value.isa === undefined ? undefined : word("isa", targetWords.isa);
@@ -108,6 +134,7 @@ export function parseTargetFile(text: string, file: string): Target {
     vectorGatherBytes,
     defaultResidency: word("defaultResidency", targetWords.defaultResidency),
     gmGather: word("gmGather", targetWords.gmGather),
+    ...(value.limits === undefined ? {} : { limits: limitsOf(value.limits) }),
     sources: sources as Target["sources"],
   };
 }

@@ -1,11 +1,11 @@
 /** A kernel as a JavaScript file that imports nothing, and its declarations. */
 import { clockVersion, cyclesOf } from "../../ir/clock/index.js";
-import { CompileError, error } from "../../ir/diagnostic.js";
+import { throwIfErrors } from "../../ir/diagnostic.js";
 import type { AccessFunc } from "../../ir/func.js";
-import { webgpu } from "../../ir/target.js";
+import { deviceLimits, webgpu, type Target } from "../../ir/target.js";
 import { printFunc, printSchedule } from "../../ir/text/print.js";
 import { emitWasm, encodeModule, planWasm } from "../../backends/wasm/index.js";
-import { defaultLimits, emitText, planWgsl, type WgslLimits } from "../../backends/wgsl/index.js";
+import { beyondLimits, emitText, neededLimits, planWgsl } from "../../backends/wgsl/index.js";
 import type { Kernel } from "../api/compile.js";
 import { printDeclarations, type ModuleKind } from "./declarations.js";
 import {
@@ -33,17 +33,20 @@ export const runtimes = ["gpu", "gpu-open", "cpu"] as const;
 /** Reads a runtime. */
 export type RuntimeOf = (name: (typeof runtimes)[number]) => Runtime;
 
-/** A device may raise how much a kernel binds, up to what 32 bits address. */
-const moduleLimits: WgslLimits = { ...defaultLimits, maxStorageBufferBindingSize: 2 ** 32 - 4 };
-
 /**
- * Throws a CompileError: TC502 for a program that no device has room for, for sizes that one text does not hold for, and for an open
- * bound in a sum; TC702 for a tile program whose map is another in each tile.
+ * `device`: the target that a kernel for another kind of machine is compiled again for. Throws a CompileError: TC502 for a program that
+ * exceeds the limits of the target's devices, for sizes that one text does not hold for, and for an open bound in a sum; TC702 for a
+ * tile program whose map is another in each tile.
  */
-export function emitModule(kernel: Kernel, kind: ModuleKind, runtimeOf: RuntimeOf): EmittedModule {
+export function emitModule(
+  kernel: Kernel,
+  kind: ModuleKind,
+  runtimeOf: RuntimeOf,
+  device: Target = webgpu,
+): EmittedModule {
   switch (kind) {
     case "module":
-      return emitGpu(kernel.forTarget(webgpu), kernel, runtimeOf);
+      return emitGpu(kernel.forTarget(device), kernel, runtimeOf);
     case "module-cpu":
       return emitCpu(kernel, runtimeOf);
   }
@@ -51,23 +54,21 @@ export function emitModule(kernel: Kernel, kind: ModuleKind, runtimeOf: RuntimeO
 
 function emitGpu(kernel: Kernel, given: Kernel, runtimeOf: RuntimeOf): EmittedModule {
   const program = moduleProgram(kernel);
-  const options = { limits: moduleLimits, target: kernel.target };
-  const plan = planWgsl(program, options);
-  const { code, workgroupSize } = emitText(plan);
-  const storage = plan.bindings.filter(({ access }) => access !== "uniform");
-  const most = Math.max(...storage.map(({ bytes }) => bytes));
-  if (most > moduleLimits.maxStorageBufferBindingSize) throw tooLarge(kernel, most);
-  const [x, y] = workgroupSize;
-  const requiredLimits = {
-    maxBufferSize: most,
-    maxStorageBufferBindingSize: most,
-    maxStorageBuffersPerShaderStage: storage.length,
-    maxComputeInvocationsPerWorkgroup: x * y,
-    maxComputeWorkgroupSizeX: x,
-    maxComputeWorkgroupSizeY: y,
-    ...(plan.workgroupBytes === 0 ? {} : { maxComputeWorkgroupStorageSize: plan.workgroupBytes }),
-    maxComputeWorkgroupsPerDimension: Math.max(...plan.grid.dispatch),
-  };
+  const limits = deviceLimits(kernel.target);
+  const plan = planWgsl(program, { limits, target: kernel.target });
+  const text = emitText(plan);
+  const { code } = text;
+  // Of a program over symbols they are at the most.
+  throwIfErrors(beyondLimits(plan.func, text, limits));
+  // Fewer tasks, numbered through, may lie along one dim where more of them lie along two.
+  const along =
+    program.symbolic !== undefined && plan.grid.folded
+      ? { maxComputeWorkgroupsPerDimension: limits.maxComputeWorkgroupsPerDimension }
+      : {};
+  const needed = Object.entries({ ...neededLimits(text), ...along });
+  const requiredLimits = needed
+    .filter(([, value]) => value > 0)
+    .map(([name, value]) => [name, `${value}`] as const);
   const isOpen = program.symbolic !== undefined;
   const rejects = plan.gather?.reports === true;
   const fields = {
@@ -95,7 +96,7 @@ function emitGpu(kernel: Kernel, given: Kernel, runtimeOf: RuntimeOf): EmittedMo
     requiredLimits: "requiredLimits",
   };
   const body = `const code = \`${shortened(code)}\`;
-export const requiredLimits = ${printObject(Object.fromEntries(Object.entries(requiredLimits).map(([name, needed]) => [name, `${needed}`])))};
+export const requiredLimits = ${printObject(Object.fromEntries(requiredLimits))};
 ${printPlan(fields)}${printRuntime(runtimeOf(isOpen ? "gpu-open" : "gpu"))}export const create = (device) => runtime.create(device, plan);
 `;
   const again =
@@ -171,11 +172,3 @@ const shortened = (code: string): string =>
         .replace(/(?<=[\w\])]) ?(==|!=|>=|>>|=|>) ?(?![=>])/g, "$1"),
     )
     .join("\n");
-
-function tooLarge(kernel: Kernel, bytes: number): CompileError {
-  const limit = moduleLimits.maxStorageBufferBindingSize;
-  const message = `a tensor of @${kernel.name} takes ${bytes} B at the most, over the ${limit} B that a kernel may bind`;
-  return new CompileError([
-    error("TC502", message, { hint: "split the tensor, or state a lower most", data: { bytes, limit } }),
-  ]);
-}

@@ -8,7 +8,6 @@ import {
   formatSizeVerdict,
   formatStanding,
   formatType,
-  otherWaysOut,
   printSchedule,
   suggestionText,
 } from "../../ir/index.js";
@@ -95,7 +94,7 @@ export function renderExplanation(explanation: Explanation): string {
         ...infeasible.waysOut.map((way) => `  ${way.flags}: about ${way.cycles} cycles`),
       );
     } else {
-      lines.push(`  ${otherWaysOut}`);
+      lines.push(`  ${infeasible.otherwise}`);
     }
   }
   return lines.join("\n");

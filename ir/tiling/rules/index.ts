@@ -3,6 +3,7 @@
  * explain and legal map over them.
  */
 import type { Tiling } from "../tiling.js";
+import { deviceLimits } from "./device-limits.js";
 import { fullLoad } from "./full-load.js";
 import { packedTile } from "./packed-tile.js";
 import { residency } from "./residency.js";
@@ -11,7 +12,7 @@ import { scheduleShape } from "./schedule-shape.js";
 import { ubBudget } from "./ub-budget.js";
 
 /** Every tiling rule, by name. */
-export const rules = { scheduleShape, residency, packedTile, fullLoad, ubBudget } as const;
+export const rules = { scheduleShape, deviceLimits, residency, packedTile, fullLoad, ubBudget } as const;
 
 /** Every tiling rule, in the order in which they judge. */
 export const ruleList = Object.values(rules) satisfies readonly Rule[];
@@ -20,10 +21,14 @@ export const ruleList = Object.values(rules) satisfies readonly Rule[];
 export const judge = (tiling: Tiling): readonly RuleVerdict[] =>
   ruleList.flatMap((rule) => rule.judge(tiling));
 
-/** Whether every rule holds. */
-export const isLegal = (tiling: Tiling): boolean =>
-  ruleList.every((rule) => rule.judge(tiling).every((verdict) => verdict.pass));
+/** True if a rule holds. */
+export const holds = (rule: Rule, tiling: Tiling): boolean =>
+  rule.judge(tiling).every((verdict) => verdict.pass);
 
+/** Whether every rule holds. */
+export const isLegal = (tiling: Tiling): boolean => ruleList.every((rule) => holds(rule, tiling));
+
+export { boundBuffers, bufferBytes } from "./device-limits.js";
 export { freeDims, pinnedDims, requiredView } from "./full-load.js";
 export { gmAllowed } from "./residency.js";
 export type { Rule, RuleId, RuleVerdict } from "./rule.js";

@@ -5,7 +5,8 @@ import type { ExactWidth } from "../../values/exact-width.js";
 import type { Tiling } from "../tiling.js";
 
 /** A rule's name in diagnostics and explanations. */
-export type RuleId = "schedule-shape" | "residency" | "packed-tile" | "full-load" | "ub-budget";
+export type RuleId =
+  "schedule-shape" | "device-limits" | "residency" | "packed-tile" | "full-load" | "ub-budget";
 
 /** One line of a rule's judgement, with its numbers and where the rule is written. */
 export interface RuleVerdict {

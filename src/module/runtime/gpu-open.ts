@@ -28,9 +28,6 @@ export const create = (device: GPUDevice, plan: OpenPlan) => {
   });
 };
 
-/** Workgroups along a dim; what the kernel is planned for. */
-const mostGroups = 65535;
-
 /** `words`: what the uniform buffer holds. */
 function launchAt(
   plan: OpenPlan,
@@ -41,9 +38,10 @@ function launchAt(
   const trips = plan.trips(numbers);
   const tasks = output.elements === 0 ? 0 : trips.reduce((product, own) => product * own, 1);
   const nest = { loops: trips.map((own) => ({ trips: own })), tasks };
-  const dispatch = dispatchOf(nest, plan.folded, mostGroups);
+  const { maxComputeWorkgroupsPerDimension: most = 0 } = plan.requiredLimits;
+  const dispatch = dispatchOf(nest, plan.folded, most);
   if (dispatch === undefined) {
-    const message = `${plan.name} has ${tasks} workgroups, and a dispatch ${mostGroups} x ${mostGroups}`;
+    const message = `${plan.name} has ${tasks} workgroups, and a dispatch ${most} x ${most}`;
     throw new GatherError("TC502", message, { tasks });
   }
   const told: Numbers = {

@@ -1,0 +1,113 @@
+/** Limits of WebGPU devices that kernels meet: what rules, kernels, modules and the runner judge by. */
+import { counted } from "./counted.js";
+import { error, type Diagnostic } from "./diagnostic.js";
+import type { Span } from "./types.js";
+
+/** Limits of a device as data, named as in GPUSupportedLimits: kernels compile without a device. */
+export interface WgslLimits {
+  readonly maxBindingsPerBindGroup: number;
+  readonly maxBufferSize: number;
+  readonly maxComputeInvocationsPerWorkgroup: number;
+  readonly maxComputeWorkgroupSizeX: number;
+  readonly maxComputeWorkgroupSizeY: number;
+  readonly maxComputeWorkgroupStorageSize: number;
+  readonly maxComputeWorkgroupsPerDimension: number;
+  readonly maxStorageBufferBindingSize: number;
+  readonly maxStorageBuffersPerShaderStage: number;
+  readonly maxUniformBufferBindingSize: number;
+  readonly maxUniformBuffersPerShaderStage: number;
+}
+
+/** The limits every WebGPU device has (gpuweb specification, section 3.6.2). */
+export const defaultLimits: WgslLimits = {
+  maxBindingsPerBindGroup: 1000,
+  maxBufferSize: 268435456,
+  maxComputeInvocationsPerWorkgroup: 256,
+  maxComputeWorkgroupSizeX: 256,
+  maxComputeWorkgroupSizeY: 256,
+  maxComputeWorkgroupStorageSize: 16384,
+  maxComputeWorkgroupsPerDimension: 65535,
+  maxStorageBufferBindingSize: 134217728,
+  maxStorageBuffersPerShaderStage: 8,
+  maxUniformBufferBindingSize: 65536,
+  maxUniformBuffersPerShaderStage: 12,
+};
+
+/** The largest buffer that 32 bits address in whole words, in bytes. */
+const largestBuffer = 2 ** 32 - 4;
+
+/**
+ * The limits of the target `webgpu`: those of every device, and buffers as large as a device may be requested with, which most
+ * adapters offer. Few adapters offer more of the rest.
+ */
+export const requestedLimits: WgslLimits = {
+  ...defaultLimits,
+  maxBufferSize: largestBuffer,
+  maxStorageBufferBindingSize: largestBuffer,
+};
+
+/** Every limit that kernels meet. */
+export const limitNames = Object.keys(defaultLimits) as readonly (keyof WgslLimits)[];
+
+/** The limits of `needed` that `limits` do not hold, each with what is needed of it. */
+export const overLimits = (needed: Partial<WgslLimits>, limits: WgslLimits): Partial<WgslLimits> =>
+  Object.fromEntries(
+    limitNames.flatMap((name) => {
+      const value = needed[name] ?? 0;
+      return value > limits[name] ? [[name, value] as const] : [];
+    }),
+  );
+
+/** Prints limits as `--limits` takes them: `maxBufferSize=64,maxStorageBuffersPerShaderStage=10`. */
+export const formatLimits = (limits: Partial<WgslLimits>): string =>
+  Object.entries(limits)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(",");
+
+/** Storage buffers that a kernel binds, with what they are for. */
+export interface StorageBuffers {
+  readonly count: number;
+  /** `12 inputs, the output, the status of index errors`. */
+  readonly parts: string;
+}
+
+/** Counts the storage buffers of a kernel: one for each operand, and one for the status word where an index may be reported. */
+export function storageBuffersOf(inputs: number, reports: boolean): StorageBuffers {
+  const parts = [counted(inputs, "input"), "the output", ...(reports ? ["the status of index errors"] : [])];
+  return { count: inputs + 1 + Number(reports), parts: parts.join(", ") };
+}
+
+/** Returns the hint of a refusal: `otherwise`, or what to type for a device that has more. Nothing binds more than 32 bits address. */
+export function limitHint(needed: Partial<WgslLimits>, otherwise: string): string {
+  const beyond = Object.values(overLimits(needed, requestedLimits)).some((value) => value > largestBuffer);
+  if (beyond) return `${otherwise}: no kernel addresses more than ${largestBuffer} B of a buffer`;
+  return `${otherwise}, or take a device with more; to compile for it, --limits ${formatLimits(needed)}`;
+}
+
+/** TC502 for a kernel that binds more storage buffers than a stage may have. */
+export function tooManyBuffers({ count, parts }: StorageBuffers, limit: number, span?: Span): Diagnostic {
+  const message = `the kernel binds ${count} storage buffers (${parts}), over the device's maxStorageBuffersPerShaderStage of ${limit}`;
+  return error("TC502", message, {
+    span,
+    hint: limitHint({ maxStorageBuffersPerShaderStage: count }, "split the program"),
+    data: { count, limit },
+  });
+}
+
+/** TC502 for a tensor that takes more than one buffer, or one binding, of a device holds. Undefined where it fits. */
+export function tooLargeBuffer(
+  name: string,
+  bytes: number,
+  limits: WgslLimits,
+  span?: Span,
+): Diagnostic | undefined {
+  const over = overLimits({ maxStorageBufferBindingSize: bytes, maxBufferSize: bytes }, limits);
+  const names = Object.keys(over) as (keyof typeof over)[];
+  if (names.length === 0) return undefined;
+  const shown = names.map((own) => `${own} of ${limits[own]} B`).join(" and ");
+  return error("TC502", `%${name} takes ${bytes} B, over the device's ${shown}`, {
+    span,
+    hint: limitHint(over, "split the tensor"),
+    data: { bytes, limit: Math.min(...names.map((own) => limits[own])) },
+  });
+}

@@ -1,0 +1,85 @@
+/** `--limits`: limits of a WebGPU device, in place of those that its target has. */
+import { didYouMean } from "../../ir/did-you-mean.js";
+import {
+  defaultLimits,
+  deviceLimits,
+  limitNames,
+  targetFacts,
+  withLimits,
+  type Target,
+  type WgslLimits,
+} from "../../ir/index.js";
+import { readText } from "../formats/files.js";
+import { UsageError } from "./usage-error.js";
+
+/** What the flag takes. */
+export const limitsHelp =
+  "limits of the WebGPU device: maxStorageBuffersPerShaderStage=10, a .json file (as `tilec devices --json` prints), or `default`, those of every device";
+
+const example = "--limits maxStorageBuffersPerShaderStage=10, --limits device.json, --limits default";
+
+/**
+ * Parses `--limits`: the limits that it names. A file may be the document of `tilec devices --json`, or an object of limits; those that no
+ * kernel meets are left out. Throws a UsageError for what is no limit, and a CompileError (TC010) for a file that cannot be read.
+ */
+export function parseLimits(text: string): Partial<WgslLimits> {
+  if (text.trim() === "default") return defaultLimits;
+  const entries = text.includes("=") ? inline(text) : inFile(text);
+  const found = entries.map(([name, value]) => {
+    if (typeof value === "number" && Number.isSafeInteger(value) && value >= 1) return [name, value] as const;
+    throw new UsageError(`--limits ${text}: ${name} is ${String(value)}, no whole number above 0`, example);
+  });
+  return Object.fromEntries(found);
+}
+
+type Entry = readonly [name: keyof WgslLimits, value: unknown];
+
+const inline = (text: string): Entry[] =>
+  text.split(",").map((entry): Entry => {
+    const [written = "", value = "", ...more] = entry.split("=").map((part) => part.trim());
+    const name = limitNames.find((own) => own === written);
+    if (name !== undefined && more.length === 0) return [name, value === "" ? value : Number(value)];
+    const near = didYouMean(written, limitNames);
+    const hint = near === undefined ? `the limits are ${limitNames.join(", ")}` : `did you mean ${near}?`;
+    throw new UsageError(`--limits ${text}: ${entry.trim()} names no limit that kernels meet`, hint);
+  });
+
+function inFile(file: string): Entry[] {
+  let document: unknown;
+  try {
+    document = JSON.parse(readText(file));
+  } catch (thrown) {
+    if (!(thrown instanceof SyntaxError)) throw thrown;
+    throw new UsageError(`--limits ${file}: not JSON: ${thrown.message}`, example);
+  }
+  const limits = limitsIn(document);
+  const known = limitNames.flatMap((name): Entry[] => (name in limits ? [[name, limits[name]]] : []));
+  if (known.length === 0)
+    throw new UsageError(
+      `--limits ${file} names no limit that kernels meet`,
+      `such as ${limitNames[0] ?? ""}`,
+    );
+  return known;
+}
+
+/** The object of limits in a document. */
+function limitsIn(document: unknown): Readonly<Record<string, unknown>> {
+  const { devices, limits } = asObject(document);
+  const [device] = Array.isArray(devices) ? (devices as readonly unknown[]) : [];
+  return asObject(asObject(device)["limits"] ?? limits ?? document);
+}
+
+const asObject = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
+
+/** The target with the limits of the flag over its own. Throws a UsageError for a target that is no WebGPU device. */
+export function limitedTo(target: Target, text: string | undefined): Target {
+  if (text === undefined) return target;
+  if (!targetFacts[target.kind].runsOnWebgpu)
+    throw new UsageError(
+      `--limits are those of a WebGPU device, and the target is ${target.name}`,
+      "--target webgpu",
+    );
+  const own = { ...deviceLimits(target), maxComputeWorkgroupStorageSize: target.ubBytes };
+  return withLimits(target, { ...own, ...parseLimits(text) });
+}
