@@ -10,6 +10,7 @@ import { at, isPacked, type TensorType } from "../ir/types.js";
 import {
   accumulators,
   isFloatValue,
+  isRealSource,
   valuePlan,
   type ArithmeticType,
   type Operation,
@@ -43,7 +44,7 @@ function nameOf(step: ValueStep): readonly Named[] {
       const { from, type } = step;
       const what = `a cast of ${from} to ${type}`;
       if (isPacked(from)) return [named(what, "no instruction reads elements that share a byte")];
-      const saturates = isFloatValue(from) && !isFloatValue(type);
+      const saturates = isRealSource(from) && !isFloatValue(type);
       return [named(what, saturates ? "PTO-ISA leaves it undefined outside the range" : undefined)];
     }
     case "read":

@@ -21,11 +21,11 @@ type ElementArray =
 
 /**
  * What the bits stand for. `bool`: 0 or 1. `signed` and `unsigned`: an integer in two's complement. `float`: IEEE 754's sign,
- * exponent and mantissa, infinities and NaN among them. `complex`: two floats, the real part first. `string`: a handle into a
- * table on the host.
+ * exponent and mantissa, infinities and NaN among them. `float8`: a real number of 8 bits, as `float8.ts` says. `complex`: two
+ * floats, the real part first. `string`: a handle into a table on the host.
  */
 type Meaning =
-  | { readonly class: "bool" | "signed" | "unsigned" | "string" }
+  | { readonly class: "bool" | "signed" | "unsigned" | "string" | "float8" }
   | { readonly class: "float"; /** Bits, without the leading 1. */ readonly mantissa: number }
   | { readonly class: "complex"; /** The type of either part. */ readonly part: "f32" | "f64" };
 
@@ -35,8 +35,8 @@ type Row = Meaning & {
   readonly array: ElementArray;
   /** NumPy's code. `as`: NumPy has no such type, and its files hold the bits as this one. */
   readonly npy: string | { readonly as: "u8" | "u16" | "u32" | "u64" };
-  /** TensorProto.DataType, and the field for elements that are not in `raw_data`. */
-  readonly onnx: readonly [code: number, name: string, field: OnnxField];
+  /** TensorProto.DataType, and the field for elements that are not in `raw_data`. Absent from ONNX: undefined. */
+  readonly onnx: readonly [code: number, name: string, field: OnnxField] | undefined;
   /** In the text of a StableHLO program. Absent from StableHLO: undefined, and its operators refuse the type. */
   readonly mlir: string | undefined;
   /** jax.numpy's name. Absent from jax: undefined, and its operators refuse the type. */
@@ -53,6 +53,12 @@ export const elementTypes = {
   bool:   { bits: 8,   class: "bool",                array: Uint8Array,     npy: "b1",          onnx: [9, "BOOL", "int32_data"],         mlir: "i1",           jax: "bool" },
   i8:     { bits: 8,   class: "signed",              array: Int8Array,      npy: "i1",          onnx: [3, "INT8", "int32_data"],         mlir: "i8",           jax: "int8" },
   u8:     { bits: 8,   class: "unsigned",            array: Uint8Array,     npy: "u1",          onnx: [2, "UINT8", "int32_data"],        mlir: "ui8",          jax: "uint8" },
+  f8e4m3fn:   { bits: 8, class: "float8",            array: Uint8Array,     npy: { as: "u8" },  onnx: [17, "FLOAT8E4M3FN", "int32_data"],   mlir: "f8E4M3FN",   jax: undefined },
+  f8e4m3fnuz: { bits: 8, class: "float8",            array: Uint8Array,     npy: { as: "u8" },  onnx: [18, "FLOAT8E4M3FNUZ", "int32_data"], mlir: "f8E4M3FNUZ", jax: undefined },
+  f8e5m2:     { bits: 8, class: "float8",            array: Uint8Array,     npy: { as: "u8" },  onnx: [19, "FLOAT8E5M2", "int32_data"],     mlir: "f8E5M2",     jax: undefined },
+  f8e5m2fnuz: { bits: 8, class: "float8",            array: Uint8Array,     npy: { as: "u8" },  onnx: [20, "FLOAT8E5M2FNUZ", "int32_data"], mlir: "f8E5M2FNUZ", jax: undefined },
+  f8e8m0fnu:  { bits: 8, class: "float8",            array: Uint8Array,     npy: { as: "u8" },  onnx: [24, "FLOAT8E8M0", "int32_data"],     mlir: "f8E8M0FNU",  jax: undefined },
+  hif8:       { bits: 8, class: "float8",            array: Uint8Array,     npy: { as: "u8" },  onnx: undefined,                            mlir: undefined,    jax: undefined },
   i16:    { bits: 16,  class: "signed",              array: Int16Array,     npy: "i2",          onnx: [5, "INT16", "int32_data"],        mlir: "i16",          jax: "int16" },
   u16:    { bits: 16,  class: "unsigned",            array: Uint16Array,    npy: "u2",          onnx: [4, "UINT16", "int32_data"],       mlir: "ui16",         jax: "uint16" },
   f16:    { bits: 16,  class: "float", mantissa: 10, array: Uint16Array,    npy: "f2",          onnx: [10, "FLOAT16", "int32_data"],     mlir: "f16",          jax: "float16" },
@@ -86,13 +92,18 @@ type OfClass<Class extends Row["class"]> = {
 }[DType];
 /** An element type whose values are whole numbers. */
 export type IntegerType = OfClass<"bool" | "signed" | "unsigned">;
-/** An element type whose values are real numbers as IEEE 754 has them. */
-export type FloatType = OfClass<"float">;
+/** An element type whose values are real numbers. */
+export type FloatType = OfClass<"float" | "float8">;
+/** An element type of real numbers of 8 bits. */
+export type Float8Type = OfClass<"float8">;
 /** An element type whose values are pairs of floats. */
 export type ComplexType = OfClass<"complex">;
 
-/** Whether the values of a type are real numbers as IEEE 754 has them. */
-export const isFloat = (dtype: DType): dtype is FloatType => elementTypes[dtype].class === "float";
+/** True if the values of a type are real numbers. */
+export const isFloat = (dtype: DType): dtype is FloatType =>
+  elementTypes[dtype].class === "float" || isFloat8(dtype);
+/** True if the values of a type are real numbers of 8 bits. */
+export const isFloat8 = (dtype: DType): dtype is Float8Type => elementTypes[dtype].class === "float8";
 /** Whether the values of a type are pairs of floats. */
 export const isComplex = (dtype: DType): dtype is ComplexType => elementTypes[dtype].class === "complex";
 /** Whether the values of a type are integers that may be negative. */

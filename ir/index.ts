@@ -81,6 +81,7 @@ export * from "./task/index.js";
 export * from "./tile.js";
 export * from "./tiling/index.js";
 export * from "./types.js";
+export { float8Bits, float8Value } from "./float8.js";
 export * from "./values/index.js";
 export {
   defaultLimits,

@@ -16,7 +16,7 @@ import type { Target } from "../../ir/target.js";
 import { printSchedule } from "../../ir/text/print.js";
 import { judge, Tiling } from "../../ir/tiling/index.js";
 import { dataResidency } from "../../ir/tiling/residency.js";
-import { at, bitsOf, formatShape, invariant, type DType, type Shape } from "../../ir/types.js";
+import { at, bitsOf, formatShape, isFloat8, invariant, type DType, type Shape } from "../../ir/types.js";
 import { beyondAscend, computesValues } from "../beyond-ascend.js";
 import { Lines } from "../lines.js";
 
@@ -28,6 +28,12 @@ const typeNames: Readonly<Record<DType, string | undefined>> = {
   bool: "DT_BOOL",
   i8: "DT_INT8",
   u8: "DT_UINT8",
+  f8e4m3fn: "DT_FP8E4M3",
+  f8e4m3fnuz: undefined,
+  f8e5m2: "DT_FP8E5M2",
+  f8e5m2fnuz: undefined,
+  f8e8m0fnu: "DT_FP8E8M0",
+  hif8: "DT_HF8",
   i16: "DT_INT16",
   u16: "DT_UINT16",
   f16: "DT_FP16",
@@ -246,8 +252,11 @@ function refusalsOf(gather: AccessFunc, operator: Operator, target: Target): rea
       `PyPTO's gather takes no ${data.dtype}: its code has FP32, FP16, BF16, INT32, UINT32, INT16 and UINT16`,
       "gather elements of 2 or 4 bytes, or emit pto",
     );
-  if (operator.op === "gather" && data.dtype === "bool" && target.isa !== "a5")
-    return refuse(`PyPTO's index_select takes bool on the 950 alone, not on ${target.name}`, "gather u8");
+  if (operator.op === "gather" && (data.dtype === "bool" || isFloat8(data.dtype)) && target.isa !== "a5")
+    return refuse(
+      `PyPTO's index_select takes ${data.dtype} on the 950 alone, not on ${target.name}`,
+      "gather u8",
+    );
   const op = operator.op === "gather_elements" ? "pypto.gather" : "pypto.index_select";
   const result = resolveSource({ op, attrs: { dim: operator.axis }, inputs: [data, indices] });
   if (!result.ok) return result.diagnostics;

@@ -18,6 +18,8 @@ import {
   countsItsTerms,
   floatFormats,
   integerRanges,
+  isRealSource,
+  isValueType,
 } from "../../ir/values/index.js";
 import {
   assertNever,
@@ -30,6 +32,7 @@ import {
   isSigned,
   type PackedType,
 } from "../../ir/types.js";
+import { float8Formats, type Float8Format } from "../../ir/float8.js";
 import { loads, stores, type CodeBuilder, type LocalId } from "./code.js";
 import type { PlainOp } from "./instructions.js";
 
@@ -52,7 +55,7 @@ export function emitValue(
 ): void {
   const value = emitSteps(code, steps, reads, reduced);
   const { type } = at(steps, steps.length - 1);
-  invariant(!isPacked(type), "no output is packed");
+  invariant(isValueType(type), `an output of ${type}`);
   code.get(out);
   pushBits(code, type, value);
   code.op(stores[bytesOf(type)], 0);
@@ -170,7 +173,7 @@ function emitSteps(
       default:
         assertNever(step);
     }
-    const local = code.local("value", isFloat(step.type) ? "f32" : "i32");
+    const local = code.local("value", isRealSource(step.type) ? "f32" : "i32");
     code.set(local);
     values.push(local);
   }
@@ -211,7 +214,7 @@ function loadPacked(code: CodeBuilder, type: PackedType, element: LocalId): void
 }
 
 /** Pops an address and pushes the element there. */
-function load(code: CodeBuilder, type: ValueType): void {
+function load(code: CodeBuilder, type: Exclude<SourceType, PackedType>): void {
   switch (type) {
     case "i8":
     case "i16":
@@ -233,6 +236,21 @@ function load(code: CodeBuilder, type: ValueType): void {
       code.op("i32.load16_u", 0);
       widenHalf(code);
       return;
+    case "f8e5m2":
+      // The upper byte of an f16.
+      code.op("i32.load8_u", 0).const(8).op("i32.shl");
+      widenHalf(code);
+      return;
+    case "f8e4m3fn":
+    case "f8e4m3fnuz":
+    case "f8e5m2fnuz":
+      code.op("i32.load8_u", 0);
+      widenByte(code, float8Formats[type]);
+      return;
+    case "f8e8m0fnu":
+      code.op("i32.load8_u", 0);
+      widenExponent(code);
+      return;
     default:
       assertNever(type);
   }
@@ -250,6 +268,37 @@ function widenHalf(code: CodeBuilder): void {
   code.get(wide).const(0x7f800000).op("i32.or").get(wide);
   code.get(wide).const(0x47800000).op("i32.ge_u").op("select");
   code.get(half).const(0x8000).op("i32.and").const(16).op("i32.shl").op("i32.or").op("f32.reinterpret_i32");
+}
+
+/**
+ * Pops the bits of a number of 8 bits without infinities and pushes its value. In the place of an f32's exponent and digits they stand for
+ * the number times a power of two: the product that takes it back is exact, of subnormal ones too.
+ */
+function widenByte(code: CodeBuilder, { mantissa, bias, nan }: Float8Format): void {
+  const byte = code.local("byte");
+  code.set(byte).const(floatFormats.f32.nan);
+  code
+    .get(byte)
+    .const(0x7f)
+    .op("i32.and")
+    .const(23 - mantissa)
+    .op("i32.shl")
+    .op("f32.reinterpret_i32");
+  code.const((254 - bias) << 23).op("f32.reinterpret_i32").op("f32.mul").op("i32.reinterpret_f32");
+  code.get(byte).const(0x80).op("i32.and").const(24).op("i32.shl").op("i32.or");
+  code.get(byte);
+  if (nan === "top") code.const(0x7f).op("i32.and").const(0x7f);
+  else code.const(0x80);
+  code.op("i32.eq").op("select").op("f32.reinterpret_i32");
+}
+
+/** Pops an exponent of 8 bits and pushes the power of two that it stands for. */
+function widenExponent(code: CodeBuilder): void {
+  const byte = code.local("byte");
+  code.set(byte).const(floatFormats.f32.nan);
+  // 2^-127 is subnormal in f32.
+  code.const(0x400000).get(byte).const(23).op("i32.shl").get(byte).op("i32.eqz").op("select");
+  code.get(byte).const(0xff).op("i32.eq").op("select").op("f32.reinterpret_i32");
 }
 
 const floatOps = {
@@ -290,7 +339,7 @@ function cast(code: CodeBuilder, from: SourceType, to: ValueType, value: LocalId
     toFloat(code, from, to, value);
     return;
   }
-  if (!isFloat(from)) {
+  if (!isRealSource(from)) {
     wrap(code, to, value);
     return;
   }
@@ -328,8 +377,7 @@ function wrap(code: CodeBuilder, to: Exclude<ValueType, "f16" | "bf16" | "f32">,
 }
 
 function toFloat(code: CodeBuilder, from: SourceType, to: "f16" | "bf16" | "f32", value: LocalId): void {
-  const exact = from === "f16" || from === "bf16" || from === "f32";
-  if (exact) code.get(value);
+  if (isRealSource(from)) code.get(value);
   else if (to === "bf16" && bitsOf(from) === 32) sticky(code, from === "i32", value);
   else code.get(value).op(from === "u32" ? "f32.convert_i32_u" : "f32.convert_i32_s");
   if (to === "f32") return;

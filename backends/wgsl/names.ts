@@ -24,7 +24,7 @@ const kernel =
   "low high again wrapped tail bit r negative position place begin unit four start k d run shift alive written value all term terms sum " +
   "sizes Sizes add_i128 negated_i128 product_of times_i128 remainder_i128 quotient_i128 is_negative is_below wrapped_i128";
 /** The functions of values. */
-const isHelper = (name: string): boolean => name === "pack" || /^(?:f32|f16|bf16)_/.test(name);
+const isHelper = (name: string): boolean => name === "pack" || /^(?:f32|f16|bf16|f8\w*)_/.test(name);
 const reserved: ReadonlySet<string> = new Set(`${language} ${kernel}`.split(" "));
 const numbered =
   /^(?:resolve_|wrap_|raw_at|in_at|start|value|d|c|at|none|i128_)\d+(?:_\d+|_turn|_unit|_run|_start|_stop)?$|^(?:unit|k)_turn$/;

@@ -195,6 +195,54 @@ fn f16_to_f32(bits: u32) -> u32 {
   return pack(bits >> 15u, 0u, digits, i32(max(scale, 1u)) - 25, 24u, -126, 0x7f800000u);
 }`,
   },
+  f8_to_f32: {
+    calls: ["pack"],
+    text: `
+// A number of 8 bits that is finite.
+fn f8_to_f32(bits: u32, mantissa: u32, bias: i32) -> u32 {
+  let scale = (bits & 0x7fu) >> mantissa;
+  let leading = 1u << mantissa;
+  let digits = (bits & (leading - 1u)) | select(leading, 0u, scale == 0u);
+  return pack(bits >> 7u, 0u, digits, i32(max(scale, 1u)) - bias - i32(mantissa), 24u, -126, 0x7f800000u);
+}`,
+  },
+  f8e4m3fn_to_f32: {
+    calls: ["f8_to_f32"],
+    text: `
+fn f8e4m3fn_to_f32(bits: u32) -> u32 {
+  return select(f8_to_f32(bits, 3u, 7), 0x7fc00000u, (bits & 0x7fu) == 0x7fu);
+}`,
+  },
+  f8e4m3fnuz_to_f32: {
+    calls: ["f8_to_f32"],
+    text: `
+fn f8e4m3fnuz_to_f32(bits: u32) -> u32 {
+  return select(f8_to_f32(bits, 3u, 8), 0x7fc00000u, bits == 0x80u);
+}`,
+  },
+  f8e5m2_to_f32: {
+    calls: ["f16_to_f32"],
+    text: `
+// The upper byte of an f16.
+fn f8e5m2_to_f32(bits: u32) -> u32 {
+  return f16_to_f32(bits << 8u);
+}`,
+  },
+  f8e5m2fnuz_to_f32: {
+    calls: ["f8_to_f32"],
+    text: `
+fn f8e5m2fnuz_to_f32(bits: u32) -> u32 {
+  return select(f8_to_f32(bits, 2u, 16), 0x7fc00000u, bits == 0x80u);
+}`,
+  },
+  f8e8m0fnu_to_f32: {
+    calls: [],
+    text: `
+// An exponent; 2^-127 is subnormal in f32.
+fn f8e8m0fnu_to_f32(bits: u32) -> u32 {
+  return select(select(bits << 23u, 0x400000u, bits == 0u), 0x7fc00000u, bits == 0xffu);
+}`,
+  },
   bf16_to_f32: {
     calls: ["f32_is_nan"],
     text: `

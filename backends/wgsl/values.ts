@@ -9,6 +9,7 @@ import {
   countsItsTerms,
   floatFormats,
   integerRanges,
+  isRealSource,
   numberOf,
   type ArithmeticType,
   type FloatValueType,
@@ -194,7 +195,7 @@ function opText(op: Operation, type: ArithmeticType, a: string, b: string, call:
 const isFloat = (type: SourceType): type is FloatValueType => Object.hasOwn(floatFormats, type);
 
 function castText(from: SourceType, to: ValueType, value: string, call: Call): string {
-  if (isFloat(from)) {
+  if (isRealSource(from)) {
     const wide = from === "f32" ? value : call(`${from}_to_f32`, value);
     if (to === "f32") return wide;
     if (isFloat(to)) {

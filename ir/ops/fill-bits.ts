@@ -1,8 +1,13 @@
 /** A whole number as the bits of one element. */
-import { assertNever, elementTypes, type DType, type FloatType } from "../types.js";
+import { float8Bits, float8Value } from "../float8.js";
+import { assertNever, elementTypes, isFloat8, type DType, type Float8Type, type FloatType } from "../types.js";
 
 /** Undefined where the type does not hold the number exactly. Of a complex number the real part, below the zero bits of the other. */
 export function bitsOfWhole(value: number, dtype: Exclude<DType, "string">): bigint | undefined {
+  if (isFloat8(dtype)) {
+    const bits = float8Bits(dtype, value);
+    return float8Value(dtype, bits) === value ? BigInt(bits) : undefined;
+  }
   const type = elementTypes[dtype];
   switch (type.class) {
     case "bool":
@@ -23,7 +28,7 @@ export function bitsOfWhole(value: number, dtype: Exclude<DType, "string">): big
 }
 
 /** IEEE 754: sign, biased exponent, and the mantissa without its leading 1. */
-function floatBits(value: number, { bits, mantissa }: (typeof elementTypes)[FloatType]): bigint | undefined {
+function floatBits(value: number, { bits, mantissa }: (typeof elementTypes)[Exclude<FloatType, Float8Type>]): bigint | undefined {
   if (value === 0) return 0n;
   const magnitude = BigInt(Math.abs(value));
   const exponent = magnitude.toString(2).length - 1;

@@ -61,7 +61,7 @@ const sentence = {
 
 /** What pages and code have of gather. */
 const elementTypes: readonly DType[] = ["f32", "f16", "bf16", "i32", "u32", "i16", "u16"];
-/** What pages and code have of index_select on every chip; the 950 has bool beside them, and 8-bit floats, which tilec has not. */
+/** What pages and code have of index_select on every chip. */
 const rowTypes: readonly DType[] = [...elementTypes, "i8", "u8"];
 
 const gatherPage: Page = {
@@ -73,7 +73,8 @@ const gatherPage: Page = {
   indexRanks: [1, 5],
 };
 
-const selected: readonly DType[] = [...rowTypes, "bool"];
+/** With what the 950 has too: pypto-index_select.md, constraint 4, and indexing.cpp, lines 32 to 40 and 550, at 883e7df. */
+const selected: readonly DType[] = [...rowTypes, "bool", "f8e4m3fn", "f8e5m2", "f8e8m0fnu"];
 const indexSelectPage: Page = {
   operator: "pypto.index_select",
   prefix: "PS",

@@ -21,9 +21,13 @@ import {
   RuleError,
 } from "./op-def.js";
 
-/** StableHLO's booleans, integers, floats and complex numbers of a byte and more, as far as tilec has them. */
+/**
+ * StableHLO's booleans, integers, floats and complex numbers of a byte and more, as far as tilec has them. Source: openxla/stablehlo
+ * docs/spec.md, Types, TensorElementType.
+ */
 const dataTypes: readonly DType[] = [
   ...(["bool", "i8", "u8", "i16", "u16", "f16", "bf16", "i32", "u32"] as const),
+  ...(["f8e4m3fn", "f8e4m3fnuz", "f8e5m2", "f8e5m2fnuz", "f8e8m0fnu"] as const),
   ...(["f32", "i64", "u64", "f64", "c64", "c128"] as const),
 ];
 

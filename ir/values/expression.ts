@@ -4,7 +4,7 @@
  * Arithmetic is in i32, u32 and f32 alone. The other types are stored and cast: nothing is lost, because f32 holds the sum and the
  * product of two f16 with digits to spare (24 >= 2 * 11 + 2), and ONNX and torch compute bf16 through f32 too.
  */
-import { at, isPacked, type DType, type PackedType } from "../types.js";
+import { at, isFloat8, isPacked, type DType, type Float8Type, type PackedType } from "../types.js";
 
 /** Types that are added, multiplied and compared. */
 export const arithmeticTypes = ["i32", "u32", "f32"] as const satisfies readonly DType[];
@@ -16,14 +16,21 @@ export const valueTypes = ["i8", "u8", "i16", "u16", "i32", "u32", "f16", "bf16"
 /** A type of elements that values are made from. */
 export type ValueType = (typeof valueTypes)[number];
 
-/** A type that elements are read in: packed ones are cast, and never stored. */
-export type SourceType = ValueType | PackedType;
+/** A type of 8-bit real numbers that elements are read in. No page states arithmetic of HiF8. */
+export type Float8SourceType = Exclude<Float8Type, "hif8">;
+
+/** A type that elements are read in. Packed types and 8-bit real numbers are cast on load and never stored. */
+export type SourceType = ValueType | PackedType | Float8SourceType;
 
 export const isArithmeticType = (dtype: DType): dtype is ArithmeticType =>
   arithmeticTypes.some((other) => other === dtype);
 export const isValueType = (dtype: DType): dtype is ValueType => valueTypes.some((other) => other === dtype);
 
-export const isSourceType = (dtype: DType): dtype is SourceType => isPacked(dtype) || isValueType(dtype);
+/** True if elements of a type are 8-bit real numbers that can be read. */
+export const isFloat8Source = (dtype: DType): dtype is Float8SourceType => isFloat8(dtype) && dtype !== "hif8";
+
+export const isSourceType = (dtype: DType): dtype is SourceType =>
+  isPacked(dtype) || isValueType(dtype) || isFloat8Source(dtype);
 
 /** Operations on two values of one arithmetic type, which the result has too. */
 export const operations = ["add", "sub", "mul", "min", "max"] as const;

@@ -1,5 +1,6 @@
 /** The bits of the types that values are made from, as numbers and back: every value of these types is a JavaScript number. */
-import type { SourceType, ValueType } from "./expression.js";
+import { float8Value } from "../float8.js";
+import { isFloat8Source, type Float8SourceType, type SourceType, type ValueType } from "./expression.js";
 
 /** A binary format of IEEE 754: digits with the leading one, the exponent of the least normal number, and the bits of infinity and of NaN. */
 export interface FloatFormat {
@@ -23,6 +24,10 @@ export type FloatValueType = keyof typeof floatFormats;
 /** Whether values of a type are floats: f16, bf16 or f32. */
 export const isFloatValue = (type: SourceType): type is FloatValueType => Object.hasOwn(floatFormats, type);
 
+/** True if elements of a type are real numbers: those of a float format, and those of 8 bits. */
+export const isRealSource = (type: SourceType): type is FloatValueType | Float8SourceType =>
+  isFloatValue(type) || isFloat8Source(type);
+
 /** Lowest and highest value of the integer types. */
 export const integerRanges = {
   u2: [0, 3],
@@ -34,7 +39,7 @@ export const integerRanges = {
   u16: [0, 2 ** 16 - 1],
   i32: [-(2 ** 31), 2 ** 31 - 1],
   u32: [0, 2 ** 32 - 1],
-} as const satisfies Readonly<Record<Exclude<SourceType, FloatValueType>, readonly [number, number]>>;
+} as const satisfies Readonly<Record<Exclude<SourceType, FloatValueType | Float8SourceType>, readonly [number, number]>>;
 
 /** The exponent of a number's leading digit; of a subnormal one of f64, too low, which all formats here round to 0. */
 function exponentOf(magnitude: number): number {
@@ -63,6 +68,7 @@ export function rounded(value: number, { digits, least, infinity, bits }: FloatF
 
 /** The number that the bits of an element stand for. */
 export function numberOf(type: SourceType, bits: number): number {
+  if (isFloat8Source(type)) return float8Value(type, bits);
   if (!isFloatValue(type)) {
     const [lowest, highest] = integerRanges[type];
     return bits > highest ? bits - (highest - lowest + 1) : bits;

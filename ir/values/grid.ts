@@ -2,9 +2,27 @@
  * What is known of a value before it is computed: the unit that its finite values are multiples of, and how far they reach. Sums of such
  * values are exact as long as they are counted in units.
  */
-import { assertNever, invariant, type DType } from "../types.js";
-import { isSourceType, typeOf, type Expression, type Operation, type SourceType } from "./expression.js";
-import { floatFormats, integerRanges, isFloatValue, numberOf, type FloatFormat } from "./formats.js";
+import { finiteFloat8, float8Formats } from "../float8.js";
+import { assertNever, at, invariant, type DType } from "../types.js";
+import {
+  isFloat8Source,
+  isSourceType,
+  isValueType,
+  typeOf,
+  type Expression,
+  type Float8SourceType,
+  type Operation,
+  type SourceType,
+  type ValueType,
+} from "./expression.js";
+import {
+  floatFormats,
+  integerRanges,
+  isFloatValue,
+  isRealSource,
+  numberOf,
+  type FloatFormat,
+} from "./formats.js";
 
 /** Finite values are whole numbers from `low` to `high` times 2^`lsb`, of `digits` significant bits at most. */
 export interface ValueGrid {
@@ -46,6 +64,7 @@ const largest = ({ digits, infinity }: FloatFormat): bigint =>
   ((1n << BigInt(digits)) - 1n) << BigInt((infinity >>> (digits - 1)) - 2);
 
 function gridOfType(type: SourceType): ValueGrid {
+  if (isFloat8Source(type)) return gridOfFloat8(type);
   if (!isFloatValue(type)) {
     const [low, high] = integerRanges[type];
     return gridFrom(0, BigInt(low), BigInt(high));
@@ -53,6 +72,16 @@ function gridOfType(type: SourceType): ValueGrid {
   const format = floatFormats[type];
   const high = largest(format);
   return gridFrom(leastUnit(format), -high, high, format.digits);
+}
+
+function gridOfFloat8(type: Float8SourceType): ValueGrid {
+  const numbers = finiteFloat8(type).flatMap(({ value }) => (value > 0 ? [value] : []));
+  // The least positive number is a power of two, of which all others are multiples.
+  const lsb = Math.log2(at(numbers, 0));
+  const high = inUnits(lsb, gridOfNumber(at(numbers, numbers.length - 1))).high;
+  return type === "f8e8m0fnu"
+    ? gridFrom(lsb, 0n, high, 1)
+    : gridFrom(lsb, -high, high, float8Formats[type].mantissa + 1);
 }
 
 function gridOfNumber(value: number): ValueGrid {
@@ -85,7 +114,7 @@ function roundedTo(format: FloatFormat, value: bigint, lsb: number): bigint {
   return value < 0n ? -found : found;
 }
 
-function castGrid(grid: ValueGrid, from: SourceType, to: SourceType): ValueGrid {
+function castGrid(grid: ValueGrid, from: SourceType, to: ValueType): ValueGrid {
   if (isFloatValue(to)) {
     const format = floatFormats[to];
     // What is rounded stays a multiple of the unit that it had.
@@ -97,7 +126,7 @@ function castGrid(grid: ValueGrid, from: SourceType, to: SourceType): ValueGrid 
     );
   }
   const [low, high] = integerRanges[to];
-  const whole = !isFloatValue(from) && isInside(grid, BigInt(low), BigInt(high));
+  const whole = !isRealSource(from) && isInside(grid, BigInt(low), BigInt(high));
   // An infinity comes to either end of the range.
   return whole ? grid : gridOfType(to);
 }
@@ -135,7 +164,7 @@ function combined(op: Operation, left: ValueGrid, right: ValueGrid): ValueGrid {
 }
 
 /** Why the results of an operation may be others than the real ones. */
-function inexact(op: Operation, grid: ValueGrid, type: SourceType): string | undefined {
+function inexact(op: Operation, grid: ValueGrid, type: ValueType): string | undefined {
   if (op === "min" || op === "max") return undefined;
   if (!isFloatValue(type)) {
     const [low, high] = integerRanges[type];
@@ -162,15 +191,16 @@ export function gridOf(value: Expression, reads: readonly DType[]): FoundGrid {
       return gridOf(value.of, reads);
     case "cast": {
       const from = gridOf(value.of, reads);
-      const [type, to] = [sourceTypeOf(value.of, reads), sourceTypeOf(value, reads)];
-      return from.ok ? { ok: true, grid: castGrid(from.grid, type, to) } : from;
+      return from.ok
+        ? { ok: true, grid: castGrid(from.grid, sourceTypeOf(value.of, reads), valueTypeOf(value, reads)) }
+        : from;
     }
     case "op": {
       const [left, right] = [gridOf(value.of[0], reads), gridOf(value.of[1], reads)];
       if (!left.ok) return left;
       if (!right.ok) return right;
       const grid = combined(value.op, left.grid, right.grid);
-      const why = inexact(value.op, grid, sourceTypeOf(value, reads));
+      const why = inexact(value.op, grid, valueTypeOf(value, reads));
       return why === undefined ? { ok: true, grid } : { ok: false, why };
     }
     default:
@@ -181,5 +211,11 @@ export function gridOf(value: Expression, reads: readonly DType[]): FoundGrid {
 function sourceTypeOf(value: Expression, reads: readonly DType[]): SourceType {
   const type = typeOf(value, reads);
   invariant(isSourceType(type), `a value of ${type}`);
+  return type;
+}
+
+function valueTypeOf(value: Expression, reads: readonly DType[]): ValueType {
+  const type = typeOf(value, reads);
+  invariant(isValueType(type), `a computed value of ${type}`);
   return type;
 }

@@ -4,6 +4,7 @@ export {
   castTo,
   countsItsTerms,
   isArithmeticType,
+  isFloat8Source,
   isSourceType,
   isValueType,
   mostTerms,
@@ -14,6 +15,7 @@ export {
   valueTypes,
   type ArithmeticType,
   type Expression,
+  type Float8SourceType,
   type Operation,
   type Reduction,
   type SourceType,
@@ -25,6 +27,7 @@ export {
   floatFormats,
   integerRanges,
   isFloatValue,
+  isRealSource,
   numberOf,
   type FloatValueType,
 } from "./formats.js";

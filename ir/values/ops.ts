@@ -1,7 +1,7 @@
 /** What each operation and cast means on numbers: the definition that every backend has in its own instructions. */
 import { assertNever } from "../types.js";
 import type { ArithmeticType, Operation, Reduction, SourceType, ValueType } from "./expression.js";
-import { floatFormats, integerRanges, isFloatValue, rounded } from "./formats.js";
+import { floatFormats, integerRanges, isFloatValue, isRealSource, rounded } from "./formats.js";
 
 /** A reduction that takes in a term by an operation on two values. */
 export type StepwiseReduction = Exclude<Reduction, "exact">;
@@ -82,7 +82,7 @@ export function roundedUnits(units: bigint, unit: number): number {
 export function castNumber(from: SourceType, to: ValueType, value: number): number {
   if (isFloatValue(to)) return rounded(value, floatFormats[to]);
   const [lowest, highest] = integerRanges[to];
-  if (isFloatValue(from))
+  if (isRealSource(from))
     return Number.isNaN(value) ? 0 : Math.min(Math.max(Math.trunc(value), lowest), highest) + 0;
   switch (to) {
     case "i8":

@@ -4,11 +4,14 @@ import {
   at,
   bytesOf,
   elementTypes,
+  float8Bits,
+  float8Value,
   isComplex,
   isFloat,
   isPacked,
   type ComplexType,
   type DType,
+  type Float8Type,
   type FloatType,
   type IntegerType,
 } from "../../ir/index.js";
@@ -22,6 +25,14 @@ interface FloatForm {
   /** Rounds. */
   readonly write: (view: DataView, place: number, value: number) => void;
 }
+
+const float8Form = (type: Float8Type): FloatForm => ({
+  round: (value) => float8Value(type, float8Bits(type, value)),
+  read: (view, place) => float8Value(type, view.getUint8(place)),
+  write: (view, place, value) => {
+    view.setUint8(place, float8Bits(type, value));
+  },
+});
 
 const floatForms = {
   f16: {
@@ -45,6 +56,12 @@ const floatForms = {
       view.setFloat32(place, value, true);
     },
   },
+  f8e4m3fn: float8Form("f8e4m3fn"),
+  f8e4m3fnuz: float8Form("f8e4m3fnuz"),
+  f8e5m2: float8Form("f8e5m2"),
+  f8e5m2fnuz: float8Form("f8e5m2fnuz"),
+  f8e8m0fnu: float8Form("f8e8m0fnu"),
+  hif8: float8Form("hif8"),
   f64: {
     round: (value) => value,
     read: (view, place) => view.getFloat64(place, true),

@@ -292,10 +292,9 @@ function refusalsOf(op: OpName): string[] {
 /** What a type is called where programs, models and arrays come from. */
 function typeRow(dtype: DType): string {
   const { bits, class: kind, npy, onnx, mlir, jax, array } = elementTypes[dtype];
-  const [code, name] = onnx;
   const numpy = typeof npy === "string" ? `\`${npy}\`` : `none: bits as \`${elementTypes[npy.as].npy}\``;
   const named = (text: string | undefined): string => (text === undefined ? "none" : `\`${text}\``);
-  const names = [numpy, `\`${name}\` (${code})`, named(mlir), named(jax)];
+  const names = [numpy, onnx === undefined ? "none" : `\`${onnx[1]}\` (${onnx[0]})`, named(mlir), named(jax)];
   return `| \`${dtype}\` | ${bits} | ${names.join(" | ")} | \`${kind === "string" ? "string[]" : array.name}\` |`;
 }
 

@@ -36,6 +36,9 @@ import {
   varint,
 } from "../support/onnx-bytes.js";
 
+/** Element types of ONNX that are numbers. */
+type OnnxNumber = Exclude<DType, "string" | "hif8">;
+
 const gathersOf = (graph: readonly number[], version = 17): OnnxGather[] =>
   findGathers(readModel(model(graph, version), "m.onnx"));
 
@@ -132,10 +135,10 @@ describe("backend-test folders", () => {
 
 describe("tensors", () => {
   const read = (message: readonly number[]) => readTensorFile(Uint8Array.from(message), "t.pb").value;
-  const numeric = dtypes.filter((dtype): dtype is Exclude<DType, "string"> => dtype !== "string");
+  const numeric = dtypes.filter((dtype): dtype is OnnxNumber => dtype !== "string" && dtype !== "hif8");
 
   /** The typed form of element bytes, from the table in onnx.proto's comments. */
-  const typedForm = (dtype: Exclude<DType, "string">, data: Uint8Array, list: typeof packed): number[] => {
+  const typedForm = (dtype: OnnxNumber, data: Uint8Array, list: typeof packed): number[] => {
     const view = new DataView(data.buffer);
     const each = (size: number, get: (place: number) => number | bigint): bigint[] =>
       Array.from({ length: data.byteLength / size }, (_, k) => BigInt(get(k * size)));
@@ -148,6 +151,11 @@ describe("tensors", () => {
         return bytes(10, data);
       case "bool":
       case "u8":
+      case "f8e4m3fn":
+      case "f8e4m3fnuz":
+      case "f8e5m2":
+      case "f8e5m2fnuz":
+      case "f8e8m0fnu":
       // A byte an entry, as in raw_data.
       case "u4":
       case "i4":

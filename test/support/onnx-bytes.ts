@@ -1,7 +1,5 @@
 /** A minimal ONNX writer for tests: protobuf by hand, so that no reader of ours checks itself. Fields as in onnx.proto. */
 
-import type { DType } from "../../ir/index.js";
-
 export const varint = (value: bigint): number[] => {
   const out: number[] = [];
   let rest = BigInt.asUintN(64, value);
@@ -36,6 +34,11 @@ export const onnxTypes = {
   c64: 14,
   c128: 15,
   bf16: 16,
+  f8e4m3fn: 17,
+  f8e4m3fnuz: 18,
+  f8e5m2: 19,
+  f8e5m2fnuz: 20,
+  f8e8m0fnu: 24,
   u4: 21,
   i4: 22,
   u2: 25,
@@ -51,7 +54,7 @@ export const unpacked = (field: number, values: readonly bigint[]): number[] =>
 const dims = (shape: readonly number[]): number[] => shape.flatMap((extent) => number(1, extent));
 
 export const tensor = (
-  dtype: DType | number,
+  dtype: keyof typeof onnxTypes | number,
   shape: readonly number[],
   elements: readonly number[],
   name = "w",

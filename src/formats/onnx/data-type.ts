@@ -1,25 +1,27 @@
 /** TensorProto.DataType (onnx/onnx onnx.proto, message TensorProto, enum DataType) and tilec's element types. */
-import { dtypes, elementTypes, type DType } from "../../../ir/index.js";
+import { dtypes, elementTypes, invariant, type DType } from "../../../ir/index.js";
 
 const byCode: ReadonlyMap<number, DType> = new Map(
-  dtypes.map((dtype) => [elementTypes[dtype].onnx[0], dtype] as const),
+  dtypes.flatMap((dtype) => {
+    const { onnx } = elementTypes[dtype];
+    return onnx === undefined ? [] : [[onnx[0], dtype] as const];
+  }),
 );
 
 /** Types of ONNX that tilec lacks, so that a refusal can name them. */
 const unsupported: ReadonlyMap<number, string> = new Map([
-  [17, "FLOAT8E4M3FN"],
-  [18, "FLOAT8E4M3FNUZ"],
-  [19, "FLOAT8E5M2"],
-  [20, "FLOAT8E5M2FNUZ"],
   [23, "FLOAT4E2M1"],
-  [24, "FLOAT8E8M0"],
   [26, "INT2"],
   [27, "FLOAT6E2M3"],
   [28, "FLOAT6E3M2"],
 ]);
 
-/** TensorProto.DataType of an element type. */
-export const dataTypeCode = (dtype: DType): number => elementTypes[dtype].onnx[0];
+/** TensorProto.DataType of an element type that ONNX has. */
+export function dataTypeCode(dtype: DType): number {
+  const { onnx } = elementTypes[dtype];
+  invariant(onnx !== undefined, `ONNX has no ${dtype}`);
+  return onnx[0];
+}
 
 /** Codes that shape inference itself produces or looks at. */
 export const dataType = {

@@ -12,6 +12,7 @@ import {
   div,
   elementCount,
   isArithmeticType,
+  isRealSource,
   isSourceType,
   isValueType,
   type ArithmeticType,
@@ -117,6 +118,9 @@ const rules: Readonly<Record<string, Rule>> = {
     const place = placeOf(x.shape, scale.shape, axis, block);
     if (place === undefined) return { why: "its scale has another shape than an axis or blocks of it" };
     const known = fixedNumber(input.inputs[2]);
+    // Source: onnx/onnx docs/Operators.md, DequantizeLinear: the zero point of 8-bit real numbers must be 0.
+    if (isRealSource(x.dtype) && zero !== undefined && known !== 0)
+      return { why: "its zero point is not 0, as that of 8-bit real numbers must be" };
     const zeros: Expression | undefined =
       zero === undefined
         ? undefined

@@ -9,6 +9,7 @@ import {
   elementTypes,
   formatType,
   isComplex,
+  invariant,
   isFloat,
   isPacked,
   type DType,
@@ -38,7 +39,11 @@ const elementFields: ReadonlyMap<number, OnnxField> = new Map([
 ]);
 
 /** The field for a type's elements that are not in `raw_data`. */
-const fieldOf = (dtype: DType): OnnxField => elementTypes[dtype].onnx[2];
+function fieldOf(dtype: DType): OnnxField {
+  const { onnx } = elementTypes[dtype];
+  invariant(onnx !== undefined, `ONNX has no ${dtype}`);
+  return onnx[2];
+}
 
 /** A file that holds one TensorProto, as backend tests do: `input_0.pb`. */
 export function readTensorFile(
