@@ -7,7 +7,10 @@ export const types: readonly Type[] = ["i8", "u8", "i16", "u16", "i32", "u32", "
 /** Elements that share bytes, the first in the low bits: they are read and cast. */
 export type Packed = "u4" | "i4" | "u2";
 export const packedTypes: readonly Packed[] = ["u4", "i4", "u2"];
-export type Stored = Type | Packed;
+/** Real numbers of 8 bits: they are read and cast. */
+export type Float8 = "f8e4m3fn" | "f8e4m3fnuz" | "f8e5m2" | "f8e5m2fnuz" | "f8e8m0fnu";
+export const float8Types: readonly Float8[] = ["f8e4m3fn", "f8e4m3fnuz", "f8e5m2", "f8e5m2fnuz", "f8e8m0fnu"];
+export type Stored = Type | Packed | Float8;
 export type Arithmetic = "i32" | "u32" | "f32";
 
 /** `top` * 2^`exponent`; a zero of either sign, an infinity or NaN. */
@@ -37,7 +40,32 @@ export const widthOf = (type: Stored): number => Number(/\d+/.exec(type)![0]);
 const whole = (value: bigint): Exact =>
   value === 0n ? { kind: "zero", negative: false } : { kind: "finite", top: value, exponent: 0 };
 
+/**
+ * The name says it: `e4m3` is four bits of exponent and three of mantissa behind a sign, with a bias of 2^(e - 1) - 1, or 2^(e - 1) where
+ * the name ends in `uz`; `f`: finite, `n`: one pattern of NaN, `u`: no sign, or `uz`: no negative zero. E5M2 alone is as IEEE 754 has it.
+ */
+function decodeByte(type: Float8, bits: bigint): Exact {
+  const [, e, m, kind] = /^f8e(\d)m(\d)(\w*)$/.exec(type)!;
+  if (kind === "fnu")
+    return bits === 255n ? { kind: "nan" } : { kind: "finite", top: 1n, exponent: Number(bits) - 127 };
+  const text = bits.toString(2).padStart(8, "0");
+  const negative = text[0] === "1";
+  const [field, fraction] = [text.slice(1, 1 + Number(e)), text.slice(1 + Number(e))];
+  if (kind === "fnuz" && text === "10000000") return { kind: "nan" };
+  if (kind === "fn" && text.slice(1) === "1111111") return { kind: "nan" };
+  if (kind === "" && field === "11111")
+    return fraction === "00" ? { kind: "infinity", negative } : { kind: "nan" };
+  const biased = Number.parseInt(field, 2);
+  const top = BigInt(`0b${biased === 0 ? "0" : "1"}${fraction}`);
+  if (top === 0n) return { kind: "zero", negative };
+  const bias = 2 ** (Number(e) - 1) - (kind === "fnuz" ? 0 : 1);
+  return { kind: "finite", top: negative ? -top : top, exponent: Math.max(1, biased) - bias - Number(m) };
+}
+
+const isFloat8 = (type: Stored): type is Float8 => float8Types.some((other) => other === type);
+
 export function decode(type: Stored, bits: bigint): Exact {
+  if (isFloat8(type)) return decodeByte(type, bits);
   const format = floats[type];
   if (format === undefined) return whole(type.startsWith("i") ? BigInt.asIntN(widthOf(type), bits) : bits);
   const { width, digits, last } = format;
@@ -100,7 +128,7 @@ function cast(from: Stored, to: Type, bits: bigint): bigint {
   const value = decode(from, bits);
   if (floats[to] !== undefined) return roundTo(to, value);
   const width = widthOf(to);
-  if (floats[from] === undefined) return BigInt.asUintN(width, asWhole(value));
+  if (floats[from] === undefined && !isFloat8(from)) return BigInt.asUintN(width, asWhole(value));
   const signed = to.startsWith("i");
   const highest = (1n << BigInt(signed ? width - 1 : width)) - 1n;
   const lowest = signed ? -highest - 1n : 0n;

@@ -1,6 +1,7 @@
 /** Random gathers with values: an expression over tables that an index picks from, follow the output, or hold the indices. */
 import {
   bitsOf,
+  float8Types,
   packedTypes,
   types,
   widthOf,
@@ -50,6 +51,9 @@ export function randomBits(type: Stored, draw: Draw): bigint {
   );
 }
 
+/** Types that are read and cast, and never stored. */
+const castOnly = [...packedTypes, ...float8Types];
+
 export const isArithmetic = (type: Stored): type is Arithmetic => widthOf(type) === 32;
 
 /** The text of a node; `names` has that of each read. */
@@ -66,7 +70,7 @@ export function printed(node: Node, names: Readonly<Record<string, string>>): st
 export function randomValue(draw: Draw): RandomValue {
   const type = (): Type => types[draw(types.length)]!;
   const [rows, columns, count] = [1 + draw(6), 1 + draw(9), 1 + draw(7)];
-  const stored = (): Stored => (draw(3) === 0 ? packedTypes[draw(packedTypes.length)]! : type());
+  const stored = (): Stored => (draw(3) === 0 ? castOnly[draw(castOnly.length)]! : type());
   const tables = { q: stored(), s: stored(), b: stored() } as const;
   /** Elements in a byte; half of all rows are padded to whole bytes, others lie one behind the other. */
   const inByte = (name: "q" | "s" | "b"): number => Math.max(1, 8 / widthOf(tables[name]));
