@@ -1,7 +1,7 @@
 /** Names that frameworks give the element types: `torch.float16`, `DT_FP16` and `half` are f16. */
 import { bitsOf, dtypes, elementTypes, isDType, isFloat, type DType } from "./element-types.js";
 
-/** Names of C and torch that no row of the table has. */
+/** Names of C, torch and PyPTO that no row of the table has. */
 const shortNames: Readonly<Record<string, DType>> = {
   half: "f16",
   float: "f32",
@@ -9,6 +9,11 @@ const shortNames: Readonly<Record<string, DType>> = {
   short: "i16",
   int: "i32",
   long: "i64",
+  // PyPTO's, after DT_.
+  fp8e4m3: "f8e4m3fn",
+  fp8e5m2: "f8e5m2",
+  fp8e8m0: "f8e8m0fnu",
+  hf8: "hif8",
 };
 
 /** Names of a type in lower case: tilec's, and those of jax.numpy, ONNX, StableHLO and PyPTO. */
@@ -16,7 +21,9 @@ function namesOf(dtype: DType): readonly string[] {
   const { jax, onnx, mlir } = elementTypes[dtype];
   const own = [
     dtype,
-    onnx[1].toLowerCase(),
+    // torch and jax: float8_e5m2.
+    dtype.replace(/^f8(?=e)/, "float8_"),
+    ...(onnx === undefined ? [] : [onnx[1].toLowerCase()]),
     ...(jax === undefined ? [] : [jax]),
     ...(mlir === undefined ? [] : [mlir]),
   ];

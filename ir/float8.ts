@@ -66,8 +66,7 @@ function hif8Value(bits: number): number {
   const { from, mantissa } = prefix;
   const [field, digits] = [(magnitude - from) >> mantissa, magnitude % 2 ** mantissa];
   const leading = 2 ** (prefix.exponent - 1);
-  const exponent =
-    prefix.exponent === 0 ? 0 : field >= leading ? -field : leading + field;
+  const exponent = prefix.exponent === 0 ? 0 : field >= leading ? -field : leading + field;
   return sign * (1 + digits / 2 ** mantissa) * 2 ** exponent;
 }
 

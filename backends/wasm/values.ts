@@ -284,7 +284,11 @@ function widenByte(code: CodeBuilder, { mantissa, bias, nan }: Float8Format): vo
     .const(23 - mantissa)
     .op("i32.shl")
     .op("f32.reinterpret_i32");
-  code.const((254 - bias) << 23).op("f32.reinterpret_i32").op("f32.mul").op("i32.reinterpret_f32");
+  code
+    .const((254 - bias) << 23)
+    .op("f32.reinterpret_i32")
+    .op("f32.mul")
+    .op("i32.reinterpret_f32");
   code.get(byte).const(0x80).op("i32.and").const(24).op("i32.shl").op("i32.or");
   code.get(byte);
   if (nan === "top") code.const(0x7f).op("i32.and").const(0x7f);

@@ -1,6 +1,13 @@
 /** A whole number as the bits of one element. */
 import { float8Bits, float8Value } from "../float8.js";
-import { assertNever, elementTypes, isFloat8, type DType, type Float8Type, type FloatType } from "../types.js";
+import {
+  assertNever,
+  elementTypes,
+  isFloat8,
+  type DType,
+  type Float8Type,
+  type FloatType,
+} from "../types.js";
 
 /** Undefined where the type does not hold the number exactly. Of a complex number the real part, below the zero bits of the other. */
 export function bitsOfWhole(value: number, dtype: Exclude<DType, "string">): bigint | undefined {
@@ -28,7 +35,10 @@ export function bitsOfWhole(value: number, dtype: Exclude<DType, "string">): big
 }
 
 /** IEEE 754: sign, biased exponent, and the mantissa without its leading 1. */
-function floatBits(value: number, { bits, mantissa }: (typeof elementTypes)[Exclude<FloatType, Float8Type>]): bigint | undefined {
+function floatBits(
+  value: number,
+  { bits, mantissa }: (typeof elementTypes)[Exclude<FloatType, Float8Type>],
+): bigint | undefined {
   if (value === 0) return 0n;
   const magnitude = BigInt(Math.abs(value));
   const exponent = magnitude.toString(2).length - 1;

@@ -27,7 +27,8 @@ export const isArithmeticType = (dtype: DType): dtype is ArithmeticType =>
 export const isValueType = (dtype: DType): dtype is ValueType => valueTypes.some((other) => other === dtype);
 
 /** True if elements of a type are 8-bit real numbers that can be read. */
-export const isFloat8Source = (dtype: DType): dtype is Float8SourceType => isFloat8(dtype) && dtype !== "hif8";
+export const isFloat8Source = (dtype: DType): dtype is Float8SourceType =>
+  isFloat8(dtype) && dtype !== "hif8";
 
 export const isSourceType = (dtype: DType): dtype is SourceType =>
   isPacked(dtype) || isValueType(dtype) || isFloat8Source(dtype);

@@ -39,7 +39,9 @@ export const integerRanges = {
   u16: [0, 2 ** 16 - 1],
   i32: [-(2 ** 31), 2 ** 31 - 1],
   u32: [0, 2 ** 32 - 1],
-} as const satisfies Readonly<Record<Exclude<SourceType, FloatValueType | Float8SourceType>, readonly [number, number]>>;
+} as const satisfies Readonly<
+  Record<Exclude<SourceType, FloatValueType | Float8SourceType>, readonly [number, number]>
+>;
 
 /** The exponent of a number's leading digit; of a subnormal one of f64, too low, which all formats here round to 0. */
 function exponentOf(magnitude: number): number {

@@ -1,6 +1,6 @@
 /**
  * The rules of a value's types. B2 both sides of an operation have one type, i32, u32 or f32. B3 a cast is from one of the nine types
- * of values, or from a packed one, to another of the nine. B7 an exact sum fits into 64 bits. B8 a mean and an exact sum are of f32. A7 the output has the type of the value. B9 packed
+ * of values, a packed one or one of 8-bit real numbers to another of the nine. B7 an exact sum fits into 64 bits. B8 a mean and an exact sum are of f32. A7 the output has the type of the value. B9 packed
  * elements are cast: they are no output, and are not moved.
  */
 import type { AccessMap } from "../access.js";

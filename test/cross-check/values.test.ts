@@ -131,7 +131,9 @@ function blockQuantized(draw: Draw): RandomModel {
   };
 }
 
-type Held = "f32" | "i32" | "u8" | "i8";
+const float8 = ["f8e4m3fn", "f8e4m3fnuz", "f8e5m2", "f8e5m2fnuz"] as const;
+type Held = "f32" | "i32" | "u8" | "i8" | (typeof float8)[number];
+const isFloat8 = (type: Held): boolean => float8.some((other) => other === type);
 
 /** Elements of a constant. */
 function elements(type: Held, length: number, draw: Draw): number[] {
@@ -144,10 +146,20 @@ function chain(draw: Draw): RandomModel {
   const [rows, columns] = [1 + draw(6), 1 + draw(9)];
   const indexShape = randomShape(1 + draw(2), 4, draw);
   const parts: number[] = [];
-  let [type, last, made] = [(["f32", "i32", "u8", "i8"] as const)[draw(4)]!, "table", 0];
+  const real = draw(4) === 0 ? float8[draw(4)] : undefined;
+  let [type, last, made]: [Held, string, number] = [
+    real ?? (["f32", "i32", "u8", "i8"] as const)[draw(4)]!,
+    "table",
+    0,
+  ];
   const constant = (of: Held, shape: readonly number[]): string => {
     const name = `c${made++}`;
     parts.push(...initializer(of, shape, elements(of, count(shape), draw), name));
+    return name;
+  };
+  const zero = (of: Held, shape: readonly number[]): string => {
+    const name = `c${made++}`;
+    parts.push(...initializer(of, shape, stored(new Uint8Array(count(shape))), name));
     return name;
   };
   const push = (op: string, inputs: readonly string[], rest: readonly number[] = []): string => {
@@ -160,11 +172,13 @@ function chain(draw: Draw): RandomModel {
   const dequantized = (from: string, axis: number): string => {
     const shape = draw(2) === 0 ? [] : [columns];
     const scale = constant("f32", shape);
-    const zeros = draw(3) === 0 || type === "i32" ? [] : [constant(type, shape)];
+    const zeros =
+      draw(3) === 0 || type === "i32" ? [] : [isFloat8(type) ? zero(type, shape) : constant(type, shape)];
     type = "f32";
     return push("DequantizeLinear", [from, scale, ...zeros], intAttribute("axis", axis));
   };
-  if (type !== "f32" && draw(3) === 0) last = dequantized(last, 1);
+  // A gather of ONNX takes no 8-bit real numbers.
+  if (isFloat8(type) || (type !== "f32" && draw(3) === 0)) last = dequantized(last, 1);
   last = push("Gather", [last, "indices"], intAttribute("axis", 0));
   const rank = indexShape.length;
   for (let steps = 1 + draw(4); steps > 0; steps--) {
@@ -200,7 +214,7 @@ function chain(draw: Draw): RandomModel {
         ...input("indices", onnxTypes.i64, indexShape),
         ...output("y", onnxTypes[type], [...indexShape, columns]),
       ],
-      17,
+      real === undefined ? 17 : 19,
     ),
   };
 }

@@ -134,9 +134,9 @@ const additions: readonly { what: string; words: RegExp; after: string; edits: r
   },
   {
     what: "an element type",
-    words: /'f8e4m3'/,
+    words: /'f8e4m3b'/,
     after: "An element type is a row of `elementTypes`",
-    edits: [withType(code("ir/element-types.ts").replace("f8e5m2", "f8e4m3"))],
+    edits: [withType(code("ir/element-types.ts").replace("f8e3m4", "f8e4m3b"))],
   },
   {
     what: "a kind of target",
@@ -158,12 +158,12 @@ const additions: readonly { what: string; words: RegExp; after: string; edits: r
 
 /** The files that the page lists for an element type, with what each needs. */
 const typeEdits: readonly Edit[] = [
-  { file: "backends/pto/words.ts", find: "u8: i8,", put: "u8: i8, f8e5m2: i8," },
-  { file: "backends/pypto/emit.ts", find: "f64: ", put: "f8e5m2: undefined, f64: " },
+  { file: "backends/pto/words.ts", find: "u8: i8,", put: "u8: i8, f8e3m4: i8," },
+  { file: "backends/pypto/emit.ts", find: "f64: ", put: "f8e3m4: undefined, f64: " },
   {
     file: "src/formats/numbers.ts",
     find: "f64: {",
-    put: "f8e5m2: { round: (value) => value, read: (view, place) => view.getUint8(place), write: () => undefined }, f64: {",
+    put: "f8e3m4: { round: (value) => value, read: (view, place) => view.getUint8(place), write: () => undefined }, f64: {",
   },
 ];
 
@@ -253,7 +253,7 @@ describe("the operator, the schedule entry and the element type of the page, in 
 
   it("the type is in texts and files, and its bits are moved", () => {
     expect(typeEdits.map(({ file }) => file)).toEqual(listed("An element type is a row of `elementTypes`"));
-    const text = `func @f(%x: tensor<4x3xf8e5m2>, %i: tensor<2xi32>) -> tensor<2x3xf8e5m2> {
+    const text = `func @f(%x: tensor<4x3xf8e3m4>, %i: tensor<2xi32>) -> tensor<2x3xf8e3m4> {
   %y = access.gather %x, %i (d0, d1) -> (error(%i[d0]), d1) {oob = error}
   return %y
 }
@@ -268,7 +268,7 @@ describe("the operator, the schedule entry and the element type of the page, in 
     const args = ["run", file("f.tir"), ...inputs, "--out", `output=${file("y.npy")}`];
     const { status, stdout, stderr } = tilec(...args, "--backend", "reference,sim");
     expect(status, stderr).toBe(0);
-    expect(stdout).toContain("2x3xf8e5m2");
+    expect(stdout).toContain("2x3xf8e3m4");
     const { type, bytes: found } = readNpy(new Uint8Array(readFileSync(file("y.npy"))), "y.npy");
     expect([type.dtype, ...found]).toEqual(["u8", 0xf9, 0xfa, 0xfb, 0xf3, 0xf4, 0xf5]);
   });
@@ -294,8 +294,8 @@ describe("the operator, the schedule entry and the element type of the page, in 
     expect(codes("f32").filter(([, code]) => code !== "taken")).toEqual([
       ["onnx.gather_block_quantized", "TC104"],
     ]);
-    expect(codes("f8e5m2").filter(([, code]) => code !== "TC104")).toEqual([]);
-    const flags = ["--op", "gather", "--data", "f8e5m2[4,3]", "--indices", "i32[2]"];
+    expect(codes("f8e3m4").filter(([, code]) => code !== "TC104")).toEqual([]);
+    const flags = ["--op", "gather", "--data", "f8e3m4[4,3]", "--indices", "i32[2]"];
     expect(tilec("explain", ...flags).stderr).toContain("TC104");
   });
 });

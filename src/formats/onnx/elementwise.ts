@@ -119,10 +119,15 @@ const rules: Readonly<Record<string, Rule>> = {
     if (place === undefined) return { why: "its scale has another shape than an axis or blocks of it" };
     const known = fixedNumber(input.inputs[2]);
     // Source: onnx/onnx docs/Operators.md, DequantizeLinear: the zero point of 8-bit real numbers must be 0.
-    if (isRealSource(x.dtype) && zero !== undefined && known !== 0)
-      return { why: "its zero point is not 0, as that of 8-bit real numbers must be" };
+    const isReal = isRealSource(x.dtype);
+    if (
+      isReal &&
+      zero !== undefined &&
+      input.inputs[2]?.constant?.()?.bytes.every((byte) => byte === 0) !== true
+    )
+      return { why: "its zero point is not known to be 0, as that of 8-bit real numbers must be" };
     const zeros: Expression | undefined =
-      zero === undefined
+      zero === undefined || isReal
         ? undefined
         : known !== undefined
           ? { kind: "number", type: "i32", bits: known >>> 0 }
@@ -134,7 +139,7 @@ const rules: Readonly<Record<string, Rule>> = {
     const reads: OperandRead[] = [
       { input: 0, at: shape.map((_, k) => dim(k)) },
       { input: 1, at: place },
-      ...(zero === undefined || known !== undefined ? [] : [{ input: 2, at: place }]),
+      ...(zeros === undefined || known !== undefined ? [] : [{ input: 2, at: place }]),
     ];
     const product: Expression = {
       kind: "op",
