@@ -33,7 +33,10 @@ export function float8Value(type: Float8Type, bits: number): number {
       return bits === 0xff ? NaN : 2 ** (bits - 127);
     case "hif8":
       return hif8Value(bits);
-    default:
+    case "f8e4m3fn":
+    case "f8e4m3fnuz":
+    case "f8e5m2":
+    case "f8e5m2fnuz":
       return formatValue(float8Formats[type], bits);
   }
 }
