@@ -15,6 +15,7 @@ export * from "./operator.js";
 export { attrsFrom, oobOf, oobSpec, type ArgumentsOf } from "./ops/attributes.js";
 export * from "./ops/lookup.js";
 export {
+  expandMasks,
   findOp,
   opDefs,
   resolveSource,
@@ -38,6 +39,8 @@ export {
 export type {
   AttrSpec,
   CommonName,
+  ExpandedInput,
+  ExpandedMasks,
   OpDef,
   Operators,
   OpInputs,

@@ -2,8 +2,8 @@
  * numpy's take, take_along_axis and advanced indexing, `x[i, :, j]`.
  *
  * Source: numpy.org/doc/stable, "numpy.take", "numpy.take_along_axis" and "Indexing on ndarrays". Negative indices count from the
- * end and one out of range is an error, but under take's modes `wrap` and `clip`, which count none from the end. Boolean masks,
- * whose output depends on their values, are refused: `numpy.nonzero` makes indices of them.
+ * end and one out of range is an error, but under take's modes `wrap` and `clip`, which count none from the end. A boolean mask
+ * stands for the indices that `numpy.nonzero` makes of it: whoever knows its values puts those in its place (`expandMasks`).
  */
 import { readData, type AccessMap, type OutOfBounds, type Site } from "../access.js";
 import { add, constant, dim, scale, site, type Linear } from "../linear.js";
@@ -21,6 +21,8 @@ import {
   intAttr,
   type OpInputs,
   wordAttr,
+  type ExpandedInput,
+  type ExpandedMasks,
 } from "./op-def.js";
 import { siteOf, takeAlongOperator, takeOperator } from "./take.js";
 
@@ -119,12 +121,19 @@ function parseItem(inputs: OpInputs, text: string): Item {
   };
 }
 
+/** Returns how many dims of x an item is for: a mask is for as many as it has. */
+function dimsTaken({ inputs }: OpInputs, item: Item): number {
+  if (item.kind === "newaxis" || item.kind === "ellipsis") return 0;
+  const type = item.kind === "array" ? inputs[item.table] : undefined;
+  return type?.dtype === "bool" ? type.shape.length : 1;
+}
+
 /** Whole dims stand for the ellipsis, and behind the subscript where it has none. */
 function itemsOf(inputs: OpInputs): readonly Item[] {
   const text = wordAttr(inputs.attrs, "subscript");
   const items = text.split(",").map((part) => parseItem(inputs, part.trim()));
   const rank = inputs.data.shape.length;
-  const dimsUsed = items.filter(({ kind }) => kind !== "newaxis" && kind !== "ellipsis").length;
+  const dimsUsed = items.reduce((sum, item) => sum + dimsTaken(inputs, item), 0);
   if (dimsUsed > rank) breakRule("TC102", inputs, `${who} has ${dimsUsed} indices for the ${rank} dims of x`);
   const ellipses = items.filter(({ kind }) => kind === "ellipsis").length;
   if (ellipses > 1) breakRule("TC105", inputs, `a subscript has one "..." at most, not ${ellipses}`);
@@ -217,6 +226,48 @@ function indexOperator(inputs: OpInputs, items: readonly Item[], oob: OutOfBound
   return { op: "mapped", map, inputs: inputs.inputs.map(({ shape }) => shape), output };
 }
 
+/** Refuses (TC102, TC103) a mask whose extents are not those of the dims of x that it stands for. */
+function checkMasks(inputs: OpInputs, items: readonly Item[]): void {
+  const { shape } = inputs.data;
+  const behind = (k: number): number =>
+    items.slice(k + 1).reduce((sum, item) => sum + dimsTaken(inputs, item), 0);
+  let place = 0;
+  for (const [k, item] of items.entries()) {
+    const taken = item.kind === "ellipsis" ? shape.length - place - behind(k) : dimsTaken(inputs, item);
+    const type = item.kind === "array" ? inputs.inputs[item.table] : undefined;
+    if (item.kind === "array" && type?.dtype === "bool") {
+      const name = inputName(arrays, item.table);
+      if (type.shape.length === 0)
+        breakRule("TC102", inputs, `mask ${name} has no dim`, "x[True] is x[newaxis]; write newaxis or 0:0");
+      type.shape.forEach((extent, d) => {
+        const own = at(shape, place + d);
+        if (extent === own) return;
+        const message = `mask ${name} ${formatShape(type.shape)} stands for dim ${place + d} of x with ${extent} elements, and the dim has ${own}`;
+        breakRule("TC103", inputs, message, "a mask has the extents of the dims that it chooses from");
+      });
+    }
+    place += taken;
+  }
+}
+
+/** Puts in the place of each mask an array of indices for each of its dims, and numbers the arrays anew. */
+function expandMasks(inputs: OpInputs): ExpandedMasks {
+  checkMasks(inputs, itemsOf(inputs));
+  const expanded = inputs.inputs.map(({ dtype, shape }, input): readonly ExpandedInput[] =>
+    input > 0 && dtype === "bool" ? shape.map((_, maskDim) => ({ input, maskDim })) : [{ input }],
+  );
+  const flat = expanded.flat();
+  const parts = wordAttr(inputs.attrs, "subscript")
+    .split(",")
+    .map((part) => {
+      const item = parseItem(inputs, part.trim());
+      if (item.kind !== "array") return part.trim();
+      const first = flat.findIndex(({ input }) => input === item.table);
+      return at(expanded, item.table).map((_, k) => inputName(arrays, first + k));
+    });
+  return { attrs: { subscript: parts.flat().join(", ") }, inputs: flat };
+}
+
 export const numpyIndex = defineOperator({
   name: who,
   ...arrays,
@@ -229,6 +280,7 @@ export const numpyIndex = defineOperator({
     },
     oob: oobSpec("error"),
   },
+  expandMasks,
   resolve(inputs) {
     checkTypes(inputs, who);
     const items = itemsOf(inputs);

@@ -62,6 +62,21 @@ export interface OpInputs {
   readonly span?: Span | undefined;
 }
 
+/** An input of an operator without masks: an input as it was, or of a mask the coordinates of its truths in one of its dims. */
+export interface ExpandedInput {
+  /** Number of the input among those that were given. */
+  readonly input: number;
+  /** The dim of the mask. */
+  readonly maskDim?: number;
+}
+
+/** An operator with indices in the place of its boolean masks. */
+export interface ExpandedMasks {
+  /** The attributes that change. */
+  readonly attrs: Attrs;
+  readonly inputs: readonly ExpandedInput[];
+}
+
 /** An operator with its output's type, or why there is none. */
 export type ResolveResult =
   | { readonly ok: true; readonly resolved: Resolved }
@@ -88,6 +103,11 @@ export interface OpDef {
   readonly values?: readonly string[];
   /** It takes any number of further inputs like the last. */
   readonly variadic?: true;
+  /**
+   * Returns the operator with index inputs in the place of bool inputs, which are masks. Breaks a rule where a mask does not fit the data.
+   * Absent: it takes no masks.
+   */
+  readonly expandMasks?: (inputs: OpInputs) => ExpandedMasks;
   /** Its rules on the result, for whoever declares another. */
   readonly resultRules?: string;
   /** Where the framework's own code reads data on an Ascend core: the residency there of a program that states none. */

@@ -10,6 +10,7 @@ import {
   checkLimits,
   inputNames,
   RuleError,
+  type ExpandedMasks,
   type OpDef,
   type Operators,
   type OpInputs,
@@ -110,6 +111,41 @@ export function resolveSource(source: SourceOp): ResolveResult {
   return result;
 }
 
+/** True if an operator that takes masks is given one. */
+const hasMasks = ({ expandMasks: expand }: OpDef, inputs: readonly TensorType[]): boolean =>
+  expand !== undefined && inputs.slice(1).some(({ dtype }) => dtype === "bool");
+
+/** The refusal of a mask whose values are known only at run time. */
+const unknownMask = (name: string, span: Span | undefined): Diagnostic =>
+  error("TC104", `${name} is a boolean mask, and the shape of the output depends on its values`, {
+    span,
+    hint: `index by positions, of numpy.flatnonzero(${name}), or numpy.nonzero of a mask of several dims; a case, --indices mask.npy and run's --input give values before the program is compiled`,
+  });
+
+/**
+ * Returns an operator with index inputs in the place of its boolean masks. Undefined where it is given none, takes none, or a rule is broken,
+ * which `resolveSource` reports.
+ */
+export function expandMasks({
+  op,
+  attrs,
+  inputs,
+  operators = opDefs,
+  span,
+}: SourceOp): ExpandedMasks | undefined {
+  const def = findOp(op, operators);
+  const [data, indices] = inputs;
+  if (def === undefined || data === undefined || indices === undefined || !hasMasks(def, inputs))
+    return undefined;
+  try {
+    return def.expandMasks?.({ attrs: withDefaults(def, attrs), data, indices, inputs, span });
+  } catch (thrown) {
+    // An operator of a project that crashes does so in `resolve` too, which says where it is from.
+    if (thrown instanceof RuleError || !opDefs.includes(def)) return undefined;
+    throw thrown;
+  }
+}
+
 function resolve(source: SourceOp): ResolveResult {
   const { operators = opDefs } = source;
   const def = findOp(source.op, operators);
@@ -129,9 +165,11 @@ function resolve(source: SourceOp): ResolveResult {
   const inputs: OpInputs = { ...source, data, indices, attrs: withDefaults(def, source.attrs) };
   try {
     const names = inputNames(def, source.inputs);
+    const masks = hasMasks(def, source.inputs) ? def.expandMasks?.(inputs) : undefined;
     source.inputs.slice(1).forEach(({ dtype }, k) => {
       const name = at(names, k + 1);
       if (isIndexDType(dtype) || def.values?.includes(name) === true) return;
+      if (masks !== undefined && dtype === "bool") throw new RuleError([unknownMask(name, source.span)]);
       const message = `${name} must be integers, not ${dtype}`;
       throw new RuleError([error("TC104", message, { span: source.span })]);
     });

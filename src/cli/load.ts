@@ -6,7 +6,11 @@ import {
   bindSome,
   CompileError,
   dialectsOf,
+  findOp,
   hasErrors,
+  inputName,
+  inputsOf,
+  invariant,
   opDefs,
   openSymbols,
   operatorFor,
@@ -24,11 +28,14 @@ import {
   type Schedule,
 } from "../../ir/index.js";
 import { camelCase } from "../../ir/ops/attributes.js";
-import { readText } from "../formats/files.js";
+import { readBytes, readText } from "../formats/files.js";
+import { withPositions, type KnownTensor } from "../formats/known-masks.js";
+import { readNpy } from "../formats/npy.js";
 import { programKind } from "../formats/program-kind.js";
 import { findMlirGathers, type MlirGather } from "../formats/mlir.js";
 import { program } from "../api/program.js";
 import { withFlags, type LoadedProgram } from "./loaded-program.js";
+import { matching } from "./matching.js";
 import { note, printDiagnostics } from "./terminal.js";
 import {
   dashed,
@@ -52,7 +59,7 @@ export async function loadPrograms(
   flags: ProgramFlags & ProjectFlags,
 ): Promise<LoadedProgram[]> {
   checkFlags(file, flags);
-  if (file === undefined) return [{ func: fromFlags(flags) }];
+  if (file === undefined) return [fromFlags(flags)];
   switch (programKind(file)) {
     case "json":
       return (await import("./load-cases.js")).loadCases(file, flags);
@@ -69,7 +76,9 @@ export async function loadPrograms(
 type FlagKind = "describes" | "chooses" | "changes" | "binds";
 
 /** Of every flag but the attributes', which describe, and the schedule's, which change what a file says. */
-const flagKinds: Readonly<Record<Exclude<keyof ProgramFlags, AttributeFlag | keyof Schedule>, FlagKind>> = {
+const flagKinds: Readonly<
+  Record<Exclude<keyof ProgramFlags, AttributeFlag | keyof Schedule | "input">, FlagKind>
+> = {
   op: "describes",
   dialect: "describes",
   data: "describes",
@@ -151,22 +160,57 @@ export async function loadProgram(
   return first;
 }
 
-function fromFlags(flags: ProgramFlags & ProjectFlags): Func {
-  const { op, data, indices: [indices, ...others] = [] } = flags;
+function fromFlags(flags: ProgramFlags & ProjectFlags): LoadedProgram {
+  const { op, data, indices: indexFlags = [] } = flags;
   if (op === undefined)
     throw new UsageError("name a program file, or describe a gather with --op", "tilec --help");
-  if (data === undefined || indices === undefined) {
+  if (data === undefined || indexFlags.length === 0) {
     throw new UsageError("--op needs --data and --indices", "--data f32[64,80] --indices i32[32,64]");
   }
-  const description = operatorFlags(op, flags);
   const { operators } = flags.project;
-  return program({
-    ...description,
-    ...(operators === undefined ? {} : { operators }),
-    data: parseType(data, "data"),
-    indices: parseType(indices, "indices"),
-    others: others.map((type) => parseType(type, "indices")),
-    schedule: scheduleOf(flags),
+  const described = operatorFlags(op, flags);
+  const dataType = parseType(data, "data");
+  const given = indexInputs(indexFlags, flags, findOp(described.op, operators));
+  const [indices, ...others] = given.map(({ type }) => type);
+  invariant(indices !== undefined, "a gather has indices");
+  const { description, inputs } = withPositions(
+    { ...described, ...(operators === undefined ? {} : { operators }), data: dataType, indices, others },
+    [{ type: dataType }, ...given],
+  );
+  const func = program({ ...description, schedule: scheduleOf(flags) });
+  const known = inputsOf(func).flatMap(({ name }, k) => {
+    const read = inputs[k]?.read;
+    return read === undefined ? [] : [[name, read] as const];
+  });
+  if (known.length === 0) return { func };
+  return { func, given: Object.fromEntries(known), taken: given.flatMap(({ entry }) => entry ?? []) };
+}
+
+/** An index input of flags; `entry`: what `--input` says of it. */
+interface IndexInput extends KnownTensor {
+  readonly entry?: string;
+}
+
+/** Types of index inputs, or .npy files of them. Beside a boolean mask, what `--input` names is read before the program is compiled. */
+function indexInputs(
+  texts: readonly string[],
+  { input = [] }: ProgramFlags,
+  def: OpDef | undefined,
+): readonly IndexInput[] {
+  const typed = texts.map((text): IndexInput => {
+    if (!text.endsWith(".npy")) return { type: parseType(text, "indices") };
+    const value = readNpy(readBytes(text), text);
+    return { type: value.type, read: () => value };
+  });
+  if (def?.expandMasks === undefined || typed.every(({ type }) => type.dtype !== "bool")) return typed;
+  return typed.map((own, k): IndexInput => {
+    const name = inputName(def, k + 1);
+    const names = k === 0 && typed.length === 1 ? [name, "indices"] : [name];
+    const entry = input.find((each) => names.some((called) => each.startsWith(`${called}=`)));
+    if (own.read !== undefined || entry === undefined) return own;
+    const file = entry.slice(entry.indexOf("=") + 1);
+    const value = matching(readNpy(readBytes(file), file), own.type, name, file);
+    return { type: own.type, read: () => value, entry };
   });
 }
 

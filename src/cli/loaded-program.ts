@@ -12,6 +12,10 @@ export interface LoadedProgram {
   readonly id?: string;
   /** Inputs that came with the program, by key or name: a case's tensors, a model's constants. */
   readonly inputs?: Readonly<Record<string, () => TensorValue>>;
+  /** Inputs whose values flags gave, by name: positions of a mask, indices of a file. A seed draws none of them. */
+  readonly given?: Readonly<Record<string, () => TensorValue>>;
+  /** What `--input` says of these. */
+  readonly taken?: readonly string[];
 }
 
 /** A file's program with the schedule flags over its own schedule, and --oob over its own policy. */

@@ -58,6 +58,8 @@ export interface ProgramFlags extends Readonly<Partial<Record<AttributeFlag | ke
   readonly target?: string;
   readonly limits?: string;
   readonly doubleBuffer?: boolean;
+  /** Of run: `name=file.npy`. */
+  readonly input?: readonly string[];
 }
 
 /** The dialect of `--op` where nobody names one. */
@@ -77,7 +79,7 @@ export function addProgramOptions(command: Command): Command {
     .option("--data <type>", "data, such as f32[4096,1024]")
     .option(
       "--indices <type>",
-      "indices, such as i32[4096,1024]; repeat for an operator's further inputs",
+      "indices, such as i32[4096,1024], or a .npy file of them; repeat for an operator's further inputs",
       collect,
     );
   addAttributeOptions(command, attributeFlags);

@@ -557,14 +557,19 @@ function inputsFor(
 } {
   const operands = inputsOf(kernel.source ?? kernel.tile);
   const names = operands.flatMap((operand) => [...new Set([keyOf(operand), operand.name])]);
-  const files = assignments(flags.input, "input", names);
+  const { given: fixed = {}, taken = [] } = loaded;
+  const files = assignments(
+    flags.input.filter((entry) => !taken.includes(entry)),
+    "input",
+    names,
+  );
   const twice = operands.find(
     (own) => keyOf(own) !== own.name && files.has(keyOf(own)) && files.has(own.name),
   );
   if (twice !== undefined)
     throw new UsageError(`--input ${keyOf(twice)} and --input ${twice.name} are one operand`);
   const seed = flags.seed === undefined ? undefined : parseCount(flags.seed, "seed");
-  if (seed !== undefined && files.size === operands.length) {
+  if (seed !== undefined && files.size + Object.keys(fixed).length === operands.length) {
     throw new UsageError(
       `--seed beside --input for ${operands.map(keyOf).join(" and ")} leaves nothing to draw`,
     );
@@ -577,6 +582,11 @@ function inputsFor(
     if (file !== undefined) {
       origins.push(file);
       return matching(readNpy(readBytes(file), file), type, key, file);
+    }
+    const said = fixed[name];
+    if (said !== undefined) {
+      origins.push(`${key} of the flags`);
+      return said();
     }
     const own = loaded.inputs?.[name] ?? loaded.inputs?.[key];
     if (own !== undefined && seed === undefined) {

@@ -24,6 +24,7 @@ import { operandNames, type ProgramDescription } from "../api/program.js";
 import { caseLines } from "./case-lines.js";
 import { caseFileProblems, caseProblemsAmong } from "./case-problems.js";
 import { mapOp, type CaseJson, type Json, type LimitsJson } from "./case-schema.js";
+import { withPositions } from "./known-masks.js";
 import { malformed, readCaseTensor, type CaseTensor } from "./case-tensor.js";
 
 /** A regression case of a case file (docs/cases.md). */
@@ -199,14 +200,17 @@ function operatorOf(
     indices: indices.type,
     ...(others.length === 0 ? {} : { others: others.map(({ type }) => type) }),
   };
+  const { description, inputs } = withPositions(program, given);
   const names = operandNames(
     operator,
-    given.map(({ type }) => type),
+    inputs.map(({ type }) => type),
   );
   return {
-    program,
+    program: description,
     inputs: Object.fromEntries(
-      given.flatMap((tensor, k) => (names[k] === undefined ? [] : [[names[k], tensor]])),
+      inputs.flatMap((tensor, k) =>
+        names[k] === undefined ? [] : [[names[k], { filled: false, ...tensor }]],
+      ),
     ),
   };
 }
