@@ -3,7 +3,7 @@ import { soleAtom } from "../../ir/linear.js";
 import { at, InternalError } from "../../ir/types.js";
 import type { WgslContext } from "./context.js";
 import { accessAt, outputName, sourceName, wordAt } from "./elements.js";
-import { largestFactorFirst } from "./forms.js";
+import { largestFactorFirst, u32Literal } from "./forms.js";
 import type { GatherMove, SiteMove } from "./gather-move.js";
 import { declareResolved, siteNames } from "./index-values.js";
 import { fourOf, none } from "./resolve.js";
@@ -175,10 +175,10 @@ function quadAddress(
     // Four neighbours are of one row: a remainder moves as the place itself, and a quotient stands still.
     const inRow = of.kind === "mod" ? soleAtom(of.of) : of;
     if (inRow?.kind === "dim" && inRow.dim === innermost)
-      return [`vec4u(0u, ${by}u, ${2 * by}u, ${3 * by}u)`];
+      return [`vec4u(${[0, 1, 2, 3].map((n) => u32Literal(n * by)).join(", ")})`];
     if (of.kind !== "site") return [];
     const name = found(at(sites, of.site), 0, "vec4u(0u)");
-    return [by === 1 ? name : `${name} * vec4u(${by}u)`];
+    return [by === 1 ? name : `${name} * vec4u(${u32Literal(by)})`];
   });
   return [...(base === "0u" ? [] : [`vec4u(${base})`]), ...vectors].join(" + ");
 }
