@@ -1,5 +1,6 @@
 /**
- * The `stablehlo.gather` operations of an MLIR text, each as a program of its own; whatever else the text holds is passed over.
+ * The `stablehlo.gather` operations of an MLIR text, each as a program of its own. Gathers that tilec does not read are refused by name;
+ * whatever else the text holds is passed over.
  *
  * The form is the one MLIR gives an operation without a form of its own: operands, attributes as `<{…}>` or `{…}`, a function type.
  * Source: openxla/stablehlo docs/spec.md and its tests; mlir.llvm.org/docs/LangRef.
@@ -10,6 +11,8 @@ import {
   error,
   isSigned,
   lex,
+  maxElements,
+  maxRank,
   operandAt,
   ParseError,
   type Attrs,
@@ -20,6 +23,7 @@ import {
   TokenReader,
   type Token,
 } from "../../ir/index.js";
+import { denseIntegers, type DenseLiteral } from "./mlir-dense.js";
 import { Symbols } from "./symbols.js";
 
 export type MlirGather =
@@ -27,15 +31,41 @@ export type MlirGather =
   | { readonly ok: false; readonly name: string; readonly diagnostic: Diagnostic };
 
 const who = "stablehlo.gather";
+/** Gathers that are refused by name: why, and what to write in their place. */
+const refusals: Readonly<Record<string, { readonly why: string; readonly hint: string }>> = {
+  "stablehlo.dynamic_gather": {
+    why: "its slice sizes are an operand, and a gather of static shapes needs their values",
+    hint: "where they are constant, write stablehlo.gather without that operand, with slice_sizes = array<i64: …>, as stablehlo-opt --stablehlo-canonicalize-dynamism does",
+  },
+  "mhlo.gather": {
+    why: "an operation of MHLO",
+    hint: "write stablehlo for mhlo, whose form is the same, as mlir-hlo-opt --hlo-legalize-to-stablehlo does",
+  },
+  "mhlo.dynamic_gather": {
+    why: "an operation of MHLO, whose slice sizes are an operand",
+    hint: "where they are constant, write stablehlo.gather without that operand, with slice_sizes = array<i64: …>",
+  },
+};
+
 /** A gather, the head of a function, or what neither stands in: a string, and a comment up to the end of its line. */
 const found =
-  /(?<gather>"stablehlo\.gather"\s*\()|\bfunc\.func\s+(?:(?:public|private|nested)\s+)?@(?<head>[\w$.-]+)|"(?:[^"\\\n]|\\.)*"|\/\/[^\n]*/g;
+  /"(?<gather>(?:stablehlo\.|mhlo\.)(?:dynamic_)?gather)"\s*\(|\bfunc\.func\s+(?:(?:public|private|nested)\s+)?@(?<head>[\w$.-]+)|"(?:[^"\\\n]|\\.)*"|\/\/[^\n]*/g;
 
 /** Every gather in order, named after its function. `file` names the text in diagnostics. */
 export function findMlirGathers(text: string, file: string): MlirGather[] {
   const names = new Symbols();
   return operationsIn(text).map((operation): MlirGather => {
     const name = names.next(operation.inside, "gather");
+    const refusal = refusals[operation.op];
+    if (refusal !== undefined) {
+      const { op, line, column } = operation;
+      const span = { file, line, column, length: op.length + 2 };
+      return {
+        ok: false,
+        name,
+        diagnostic: error("TC003", `${op}: ${refusal.why}`, { span, hint: refusal.hint }),
+      };
+    }
     try {
       return { ok: true, func: new Operation(tokensOf(operation, file)).gather(name) };
     } catch (thrown) {
@@ -47,6 +77,8 @@ export function findMlirGathers(text: string, file: string): MlirGather[] {
 
 /** An operation where it stands. */
 interface Found {
+  /** Its name, such as stablehlo.gather. */
+  readonly op: string;
   /** The function that it is in. */
   readonly inside: string;
   readonly line: number;
@@ -61,13 +93,14 @@ function operationsIn(text: string): Found[] {
   let [inside, line, lineStart, lineEnd] = ["", 1, 0, text.indexOf("\n")];
   for (const { index, groups } of text.matchAll(found)) {
     inside = groups?.["head"] ?? inside;
-    if (groups?.["gather"] === undefined) continue;
+    const op = groups?.["gather"];
+    if (op === undefined) continue;
     while (lineEnd !== -1 && lineEnd < index) {
       line++;
       lineStart = lineEnd + 1;
       lineEnd = text.indexOf("\n", lineStart);
     }
-    starts.push({ inside, line, column: index - lineStart + 1, index });
+    starts.push({ op, inside, line, column: index - lineStart + 1, index });
   }
   return starts.map(({ index, ...place }, k) => {
     const rest = text.slice(index, starts[k + 1]?.index);
@@ -183,18 +216,47 @@ class Operation extends TokenReader {
   /** `array<i64: 1, 2>`, and as it once was `dense<[1, 2]> : tensor<2xi64>`. */
   private sliceSizes(): readonly number[] {
     const form = this.take("word", "array<i64: …>");
+    if (form.text === "dense") return this.denseIntegers();
     this.punct("<");
-    if (form.text === "array") {
-      this.take("word", "i64");
-      if (this.accept(">")) return [];
-      this.punct(":");
-      return this.intsUpTo(">");
-    }
-    const sizes = this.intList();
+    this.take("word", "i64");
+    if (this.accept(">")) return [];
+    this.punct(":");
+    return this.intsUpTo(">");
+  }
+
+  /** What stands behind `dense`: `<1> : tensor<3xi64>` are three ones. */
+  private denseIntegers(): readonly number[] {
+    const start = this.peek();
+    this.punct("<");
+    const literal = this.peek().text === ">" ? undefined : this.denseLiteral();
     this.punct(">");
     this.punct(":");
-    this.type();
-    return sizes;
+    const integers = denseIntegers(literal, this.type());
+    if (typeof integers === "string") return this.fail(start, `dense<…> ${integers}`);
+    const beyond = integers.find((value) => value > maxElements || value < -maxElements);
+    return beyond === undefined ? integers.map(Number) : this.fail(start, `${beyond} is beyond 2^31`);
+  }
+
+  private denseLiteral(depth = 0): DenseLiteral {
+    const token = this.peek();
+    if (this.accept("[")) {
+      if (depth === maxRank) this.fail(token, `dense<…> has lists more than ${maxRank} deep`);
+      const list: DenseLiteral[] = [];
+      while (!this.accept("]")) {
+        if (list.length > 0) this.punct(",");
+        list.push(this.denseLiteral(depth + 1));
+      }
+      return list;
+    }
+    const { kind, text } = token;
+    if (kind !== "int" && kind !== "word" && kind !== "number" && kind !== "string")
+      this.fail(token, `expected an element; found ${text}`);
+    this.position++;
+    if (kind === "string") return `"${text}"`;
+    // `0x1` is two tokens.
+    return text === "0" && /^x[\da-f]+$/i.test(this.peek().text)
+      ? `0${this.take("word", "digits").text}`
+      : text;
   }
 
   /** `tensor<2x3xf32>`, `tensor<f32>`, `tensor<2xcomplex<f32>>` */

@@ -213,3 +213,113 @@ describe("an MLIR text", () => {
     ]);
   });
 });
+
+describe("slice sizes as a dense attribute", () => {
+  const gather = (rank: number, dense: string): string => {
+    const dims = Array.from({ length: rank }, (_, k) => k);
+    return `%0 = "stablehlo.gather"(%a, %i) {dimension_numbers = #stablehlo.gather<offset_dims = ${JSON.stringify(dims)}, start_index_map = ${JSON.stringify(dims)}, index_vector_dim = 0>, slice_sizes = ${dense}} : (tensor<${"9x".repeat(rank)}f32>, tensor<${rank}xi64>) -> tensor<9xf32>`;
+  };
+  const read = (rank: number, dense: string) => {
+    const [found] = findMlirGathers(gather(rank, dense), "t.mlir");
+    return found?.ok === true ? found.func.attrs["slice_sizes"] : found?.diagnostic.message;
+  };
+
+  it.each<[string, number, readonly number[]]>([
+    ["dense<1> : tensor<3xi64>", 3, [1, 1, 1]],
+    ["dense<[1, 2, 3]> : tensor<3xi64>", 3, [1, 2, 3]],
+    ["dense<7> : tensor<1xi32>", 1, [7]],
+    ["dense<2> : tensor<2xi8>", 2, [2, 2]],
+    ["dense<2> : tensor<2xsi16>", 2, [2, 2]],
+    ["dense<2> : tensor<2xui8>", 2, [2, 2]],
+    ["dense<2> : tensor<2xui64>", 2, [2, 2]],
+    ["dense<2> : tensor<2xi4>", 2, [2, 2]],
+    ["dense<true> : tensor<2xi1>", 2, [1, 1]],
+    ["dense<[true, false]> : tensor<2xi1>", 2, [1, 0]],
+    ["dense<0x3> : tensor<2xi64>", 2, [3, 3]],
+    ["dense<0xA> : tensor<2xi64>", 2, [10, 10]],
+    ["dense<0x00000007> : tensor<2xi64>", 2, [7, 7]],
+    ["dense<[0x1, 0x0b]> : tensor<2xi64>", 2, [1, 11]],
+    ["dense<-1> : tensor<2xi64>", 2, [-1, -1]],
+    ["dense<[[1, 2], [3, 4]]> : tensor<2x2xi64>", 4, [1, 2, 3, 4]],
+    ["dense<5> : tensor<2x2xi64>", 4, [5, 5, 5, 5]],
+    ["dense<4> : tensor<i64>", 1, [4]],
+    ["dense<> : tensor<0xi64>", 0, []],
+    ["dense<[]> : tensor<0xi64>", 0, []],
+    ["dense<1> : tensor<0xi64>", 0, []],
+    ['dense<"0x0200000000000000"> : tensor<3xi64>', 3, [2, 2, 2]],
+    ['dense<"0x01000000000000000300000000000000"> : tensor<2xi64>', 2, [1, 3]],
+    ['dense<"0xFEFFFFFF02000000"> : tensor<2xi32>', 2, [-2, 2]],
+    ['dense<"0xFF"> : tensor<2xui8>', 2, [255, 255]],
+    ['dense<"0x0102"> : tensor<2xi4>', 2, [1, 2]],
+    ['dense<"0xFF"> : tensor<3xi1>', 3, [1, 1, 1]],
+    ['dense<"0x05"> : tensor<3xi1>', 3, [1, 0, 1]],
+  ])("%s", (dense, rank, sizes) => {
+    expect(read(rank, dense)).toEqual(sizes);
+  });
+
+  it.each<[string, string]>([
+    ["dense<1.5> : tensor<2xi64>", "dense<…> takes whole numbers, not 1.5"],
+    ["dense<1> : tensor<2xf32>", "dense<…> takes whole numbers, not f32"],
+    ["dense<[[1], [2]]> : tensor<2xi64>", "dense<…> is a list of another shape than its type"],
+    ["dense<[[1], 2]> : tensor<2x1xi64>", "dense<…> is a list of another shape than its type"],
+    ["dense<> : tensor<2xi64>", "dense<…> has no element, and its type has 2"],
+    ["dense<one> : tensor<2xi64>", "dense<…> takes whole numbers, not one"],
+    ["dense<2147483649> : tensor<2xi64>", "2147483649 is beyond 2^31"],
+    [`dense<${"[".repeat(10_000)}> : tensor<2xi64>`, "dense<…> has lists more than 8 deep"],
+    ['dense<"0x0"> : tensor<2xi8>', 'dense<…> takes bytes as "0x…", two digits each, not "0x0"'],
+    ['dense<"0x010203"> : tensor<2xi16>', "dense<…> has 3 bytes, and its type has 2 elements"],
+    ['dense<"0x010203"> : tensor<2xi8>', "dense<…> has 3 elements, and its type has 2"],
+    ['dense<"0x0102"> : tensor<2xi1>', "dense<…> has 2 bytes, and its type has 2 elements"],
+  ])("%s is refused", (dense, message) => {
+    expect(read(2, dense)).toBe(`stablehlo.gather: ${message}`);
+  });
+
+  it("of one number for all dims: the program of a report gives the elements that its indices name", async () => {
+    const [found] = findMlirGathers(
+      readFileSync(new URL("splat.mlir", import.meta.url), "utf8"),
+      "splat.mlir",
+    );
+    if (found?.ok !== true) throw new Error(found?.diagnostic.message);
+    expect(found.func.attrs["slice_sizes"]).toEqual([1]);
+    const data = Float32Array.from({ length: 2592000 }, (_, k) => k % 2 ** 20);
+    const indices = Int32Array.from({ length: 518400 }, (_, k) => (k * 7919) % 2592000);
+    const { outputs } = await run(compile(found.func, { target: targets.cpu }), { data, indices });
+    expect(outputs.output).toEqual(Float32Array.from(indices, (index) => data[index]!));
+  });
+});
+
+describe("a gather that is not read", () => {
+  const dynamic = readFileSync(new URL("dynamic-gather.mlir", import.meta.url), "utf8");
+  const refusals = (text: string) =>
+    findMlirGathers(text, "t.mlir").map((found) =>
+      found.ok
+        ? found.func.name
+        : [found.diagnostic.code, found.diagnostic.message, found.diagnostic.span?.line],
+    );
+
+  it("is refused by its name and its place, with what to write", () => {
+    const message =
+      "stablehlo.dynamic_gather: its slice sizes are an operand, and a gather of static shapes needs their values";
+    expect(refusals(dynamic)).toEqual([["TC003", message, 3]]);
+    const [found] = findMlirGathers(dynamic, "t.mlir");
+    expect(found?.ok === false && found.diagnostic.hint).toContain("slice_sizes = array<i64: …>");
+    const mhlo = spread(facts[0]!).replaceAll("stablehlo.gather", "mhlo.gather");
+    expect(refusals(mhlo)).toEqual([["TC003", "mhlo.gather: an operation of MHLO", 3]]);
+    expect(refusals(dynamic.replace("stablehlo.dynamic", "mhlo.dynamic"))).toMatchObject([["TC003", {}, 3]]);
+  });
+
+  it("is read where its hint is followed", () => {
+    const written = dynamic
+      .replace("dynamic_gather", "gather")
+      .replace("(%a, %i, %c)", "(%a, %i)")
+      .replace("indices_are_sorted", "slice_sizes = array<i64: 1, 2>, indices_are_sorted")
+      .replace(", tensor<2xi64>) ->", ") ->");
+    expect(refusals(written)).toEqual(["main"]);
+    const mhlo = spread(facts[0]!).replaceAll("stablehlo.gather", "mhlo.gather");
+    expect(refusals(mhlo.replaceAll("mhlo", "stablehlo"))).toEqual(["spread"]);
+  });
+
+  it("costs no other gather of the text", () => {
+    expect(refusals(dynamic + spread(facts[0]!))).toEqual([expect.any(Array), "spread"]);
+  });
+});
