@@ -1,6 +1,6 @@
 /** Element memory as machine units, and index values read exactly. Little-endian, row-major, as every host array here. */
 import { CompileError, error, RunError } from "../ir/diagnostic.js";
-import { dataCoords, isRead, type AccessMap } from "../ir/access.js";
+import { coordsOf, dataCoords, isRead, type AccessMap } from "../ir/access.js";
 import { addressOf } from "../ir/addressing.js";
 import { keyOf, type Operand, type TileFunc } from "../ir/func.js";
 import { iterationWriting } from "../ir/iteration.js";
@@ -333,16 +333,19 @@ export function pickedBy(
     const dim = along(value.at);
     if (dim !== -1) return { axis, picks: `dim ${dim} of ${keyOf(at(operands, value.table))}` };
   }
-  return { axis, picks: "a sum" };
+  // Of a bag, what nothing is read by says where the first one begins.
+  const isUsed = map.sites.some((own) => coordsOf(own).some((form) => sitesOf(form).includes(site)));
+  return { axis, picks: bag !== undefined && !isUsed ? "where the first bag begins" : "a sum" };
 }
 
 const noLoops: Env = new Map();
 
-/** The host's tensor of an operand. */
+/** The host's tensor of an operand, as elements of the type that the program reads: bytes of bool may be numbers there. */
 export function inputTensor(inputs: HostInputs, operand: Operand): HostTensor {
   const found = inputs[keyOf(operand)];
   if (found === undefined) throw new InternalError(`input ${keyOf(operand)} is missing`);
-  return found;
+  const { type } = operand;
+  return found.type.dtype === type.dtype ? found : { ...found, type };
 }
 
 /**

@@ -17,7 +17,7 @@ export type Operator =
       readonly map: AccessMap;
       readonly inputs: readonly Shape[];
       readonly output: Shape;
-      /** Element types of the inputs, where they are not those of the tensors: bytes that hold packed elements. */
+      /** Element types of the inputs, where they are not those of the tensors: bytes that hold packed elements, bool that counts as 0 and 1. */
       readonly types?: readonly DType[];
       /** Rows of a page, where it gathers rows through one table of pages: of the data, by tokens, by the table. */
       readonly rowsOfPage?: number;
@@ -48,6 +48,20 @@ export function outputShape(operator: Operator): Shape {
       return assertNever(operator);
   }
 }
+
+/** The operator by its map, with inputs that are read as elements of other types than their tensors have. */
+export const readAs = (
+  operator: Operator,
+  negative: NegativeIndex,
+  keep: OutOfBounds,
+  types: readonly DType[],
+): Operator => ({
+  op: "mapped",
+  map: accessMap(operator, negative, keep),
+  inputs: inputShapes(operator),
+  output: outputShape(operator),
+  types,
+});
 
 /**
  * Dims that are a gather dim of the data and, with the same number, a dim of the output: an index tensor of the output's

@@ -50,6 +50,13 @@ interface Bags {
 function bagsOf(inputs: OpInputs): Bags {
   const { attrs } = inputs;
   const [weight, input] = [inputs.data, inputs.indices];
+  if (weight.dtype === "f64")
+    breakRule(
+      "TC104",
+      inputs,
+      `${who} sums rows of f64 in f64, and values are computed in f32`,
+      "cast weight to f32; torch.embedding moves rows of f64 as they are",
+    );
   checkDType(inputs, "data", weightTypes, who);
   checkDType(inputs, "indices", indexTypes, who);
   checkRank(inputs, "data", 2, 2, who);
@@ -139,18 +146,19 @@ function bagsBetween(inputs: OpInputs, offsets: TensorType, highest: number): Ex
 }
 
 /**
- * The index values between which the terms of bag d0 lie: its offset and the next one, which the last bag has not. That one ends with
- * the list: the first offset, which is 0, is read in place of the next, and the length of the list is added.
+ * The first offset, which is 0, and the index values between which the terms of bag d0 lie: its offset and the next one, which the last
+ * bag has not. That one ends with the list: the first offset is read in place of the next, and the length of the list is added.
  */
 function endsOf({ offsets, ended }: Bags, listed: number): Site[] {
   const below = listed + 1;
   const next = add(dim(0), constant(1));
+  const first: Site = { value: { table: 2, at: [constant(0)] }, keep: "error", below: 1 };
   const from: Site = { value: { table: 2, at: [dim(0)] }, keep: "error", below };
-  if (ended) return [from, { value: { table: 2, at: [next] }, keep: "error", below }];
+  if (ended) return [first, from, { value: { table: 2, at: [next] }, keep: "error", below }];
   const count = Math.max(1, at(offsets?.shape ?? [], 0));
   const behind: Site = { value: { table: 2, at: [mod(next, count)] }, keep: "any" };
-  const to = add(site(1), scale(div(next, count), listed));
-  return [from, behind, { value: to, keep: "error", below }];
+  const to = add(site(2), scale(div(next, count), listed));
+  return [first, from, behind, { value: to, keep: "error", below }];
 }
 
 /** T(fold(f32(row) * f32(weight))), T(mean(f32(row))) or T(max(f32(row))) of the rows that a bag names. */
@@ -171,7 +179,7 @@ function mapOf(bags: Bags): AccessMap {
   const [read, factor] = reads.map((_, k) => castTo("f32", weight.dtype, { kind: "read", read: k }));
   invariant(read !== undefined, "a bag has rows");
   const of: Expression = factor === undefined ? read : { kind: "op", op: "mul", of: [read, factor] };
-  const reduced: Reduced = { most, ...(ends.length === 0 ? {} : { bag: { from: 0, to: ends.length - 1 } }) };
+  const reduced: Reduced = { most, ...(ends.length === 0 ? {} : { bag: { from: 1, to: ends.length - 1 } }) };
   return {
     outRank: 2,
     reduced,

@@ -17,6 +17,7 @@ import {
   breakRule,
   intAttr,
   type OpInputs,
+  withoutScalars,
   wordAttr,
 } from "./op-def.js";
 import { axis } from "./attributes.js";
@@ -108,11 +109,13 @@ export const jaxTake = defineOperator({
   kind: "gather",
   inputs: ["a", "indices"],
   attrs: { axis: flatAxis, mode: modeSpec(["fill", "clip", "wrap"]), fill_value: fillValue },
-  resolve(inputs) {
+  resolve(given) {
+    const axis = intAttr(given.attrs, "axis");
+    // A scalar has no axis, and counts as flat.
+    const inputs = axis === undefined ? { ...withoutScalars(given), indices: given.indices } : given;
     checkTypes(inputs, "jax.take");
-    const given = intAttr(inputs.attrs, "axis");
     const { shape } = inputs.data;
-    const along = given === undefined ? undefined : axisInRange(inputs, given, shape.length);
+    const along = axis === undefined ? undefined : axisInRange(inputs, axis, shape.length);
     if ((along === undefined ? shape.includes(0) : shape[along] === 0) && !inputs.indices.shape.includes(0))
       breakRule("TC103", inputs, "jax.take takes no elements from an empty axis");
     const policy = policyOf(inputs, ["fill"], "jax.take");

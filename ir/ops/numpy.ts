@@ -7,7 +7,7 @@
  */
 import { readData, type AccessMap, type OutOfBounds, type Site } from "../access.js";
 import { add, constant, dim, scale, site, type Linear } from "../linear.js";
-import { outputShape, type Operator } from "../operator.js";
+import { outputShape, readAs, type Operator } from "../operator.js";
 import { at, formatShape, type DType } from "../types.js";
 import { axis, oobOf, oobSpec } from "./attributes.js";
 import { broadcastCoords, broadcastShapes } from "./broadcast.js";
@@ -20,6 +20,7 @@ import {
   inputName,
   intAttr,
   type OpInputs,
+  withoutScalars,
   wordAttr,
   type ExpandedInput,
   type ExpandedMasks,
@@ -45,6 +46,8 @@ export const numpyTake = defineOperator({
   name: "numpy.take",
   kind: "gather",
   inputs: ["a", "indices"],
+  // Cast to intp by the rule same_kind, which takes bool too.
+  boolIndices: true,
   attrs: {
     axis: {
       key: "axis",
@@ -59,13 +62,17 @@ export const numpyTake = defineOperator({
       help: "what an index out of range means, in the framework's word",
     },
   },
-  resolve(inputs) {
+  resolve(given) {
+    // A scalar has one axis here, of one element.
+    const inputs = { ...withoutScalars(given), indices: given.indices };
     checkTypes(inputs, "numpy.take");
-    const given = intAttr(inputs.attrs, "axis");
-    const along = given === undefined ? undefined : axisInRange(inputs, given, inputs.data.shape.length);
+    const axis = intAttr(inputs.attrs, "axis");
+    const along = axis === undefined ? undefined : axisInRange(inputs, axis, inputs.data.shape.length);
     const oob = modes[wordAttr(inputs.attrs, "mode") as keyof typeof modes];
     const negative = oob === "error" ? "from-end" : "illegal";
-    const operator = takeOperator(inputs, along, { negative, oob });
+    const taken = takeOperator(inputs, along, { negative, oob });
+    const isBool = inputs.indices.dtype === "bool";
+    const operator = isBool ? readAs(taken, negative, oob, [inputs.data.dtype, "u8"]) : taken;
     return { operator, output: outputShape(operator), negative, oob };
   },
 });

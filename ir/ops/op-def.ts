@@ -101,6 +101,8 @@ export interface OpDef {
   readonly namesOf?: (inputs: readonly TensorType[]) => readonly string[];
   /** Those that values are made from; the others behind the data are indices. */
   readonly values?: readonly string[];
+  /** It counts an index of bool as 0 or 1. */
+  readonly boolIndices?: true;
   /** It takes any number of further inputs like the last. */
   readonly variadic?: true;
   /**
@@ -189,6 +191,12 @@ export function checkDType(
   }
 }
 
+/** The inputs of a framework that takes a scalar for a tensor of one element: data and indices have one dim at least. */
+export function withoutScalars(inputs: OpInputs): OpInputs {
+  const raised = (type: TensorType): TensorType => (type.shape.length === 0 ? { ...type, shape: [1] } : type);
+  return { ...inputs, data: raised(inputs.data), indices: raised(inputs.indices) };
+}
+
 export function checkRank(
   inputs: OpInputs,
   operand: "data" | "indices",
@@ -253,7 +261,7 @@ export function checkLimits(def: OpDef, inputs: OpInputs, resolved: Resolved): v
   }
 }
 
-/** The shared rules of gather_nd: batch dims and tuple size. */
+/** The shared rules of gather_nd: batch dims and tuple size. A tuple of none names all of the data, as onnxruntime and TensorFlow have it. */
 export function checkTuple(inputs: OpInputs, data: Shape, indices: Shape, batchDims: number): void {
   const [r, q] = [data.length, indices.length];
   if (batchDims < 0 || batchDims >= Math.min(q, r)) {
@@ -269,11 +277,11 @@ export function checkTuple(inputs: OpInputs, data: Shape, indices: Shape, batchD
     }
   }
   const tuple = at(indices, q - 1);
-  if (tuple < 1 || tuple > r - batchDims) {
+  if (tuple > r - batchDims) {
     breakRule(
       "TC103",
       inputs,
-      `the last dim of indices, the tuple size, is ${tuple}; it must be in [1, ${r - batchDims}]`,
+      `the last dim of indices, the tuple size, is ${tuple}; it must be in [0, ${r - batchDims}]`,
     );
   }
 }

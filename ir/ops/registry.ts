@@ -146,6 +146,9 @@ export function expandMasks({
   }
 }
 
+const boolHint =
+  "cast bool to an integer type to count it as 0 and 1, or pass the positions at which a mask holds";
+
 function resolve(source: SourceOp): ResolveResult {
   const { operators = opDefs } = source;
   const def = findOp(source.op, operators);
@@ -170,8 +173,10 @@ function resolve(source: SourceOp): ResolveResult {
       const name = at(names, k + 1);
       if (isIndexDType(dtype) || def.values?.includes(name) === true) return;
       if (masks !== undefined && dtype === "bool") throw new RuleError([unknownMask(name, source.span)]);
+      if (dtype === "bool" && def.boolIndices === true) return;
       const message = `${name} must be integers, not ${dtype}`;
-      throw new RuleError([error("TC104", message, { span: source.span })]);
+      const hint = dtype === "bool" ? { hint: boolHint } : {};
+      throw new RuleError([error("TC104", message, { span: source.span, ...hint })]);
     });
     const resolved = def.resolve(inputs);
     const fault = opDefs.includes(def) ? undefined : resolvedFault(resolved, source.inputs);

@@ -1,11 +1,12 @@
 /**
  * PyTorch's gather, index_select, take_along_dim and nn.functional.embedding.
  *
- * Source: docs.pytorch.org/docs/stable, the pages of these names. Indices are LongTensors, where a page says so IntTensors too;
- * none counts from the end, and one out of range is an error.
+ * Source: docs.pytorch.org/docs/stable, the pages of these names, and aten/src/ATen/native/TensorAdvancedIndexing.cpp. Indices are of
+ * int32 or int64; none counts from the end, and one out of range is an error. A scalar counts as a tensor of one element, but for
+ * take_along_dim along a dim.
  */
 import { outputShape } from "../operator.js";
-import type { DType } from "../types.js";
+import { at, type DType } from "../types.js";
 import { axis, oobOf, oobSpec } from "./attributes.js";
 import {
   type AttrSpec,
@@ -18,6 +19,7 @@ import {
   breakRule,
   intAttr,
   type OpInputs,
+  withoutScalars,
 } from "./op-def.js";
 import { takeAlongOperator, takeFlatOperator } from "./take.js";
 
@@ -36,12 +38,11 @@ const tensorTypes: readonly DType[] = [
   ...(["bool", "u8", "i8", "i16", "i32", "i64"] as const),
   ...(["f16", "bf16", "f32", "f64", "c64", "c128"] as const),
 ];
-const long: readonly DType[] = ["i64"];
-const intOrLong: readonly DType[] = ["i32", "i64"];
+const indexTypes: readonly DType[] = ["i32", "i64"];
 
-function checkTypes(inputs: OpInputs, who: string, indices: readonly DType[]): void {
+function checkTypes(inputs: OpInputs, who: string): void {
   checkDType(inputs, "data", tensorTypes, who);
-  checkDType(inputs, "indices", indices, who);
+  checkDType(inputs, "indices", indexTypes, who);
   checkRank(inputs, "data", 1, 8, who);
 }
 
@@ -53,15 +54,16 @@ export const torchGather = defineOperator({
   kind: "gather_elements",
   inputs: ["input", "index"],
   attrs: { dim, oob },
-  resolve(inputs) {
-    checkTypes(inputs, "torch.gather", long);
+  resolve(given) {
+    const inputs = withoutScalars(given);
+    checkTypes(inputs, "torch.gather");
     checkSameRank(inputs, "torch.gather");
     const along = dimOf(inputs);
     checkElements(inputs, along, false, "torch.gather");
     const [data, indices] = [inputs.data.shape, inputs.indices.shape];
     return {
       operator: { op: "gather_elements", axis: along, data, indices },
-      output: indices,
+      output: given.indices.shape,
       negative: "illegal",
       oob: oobOf(inputs),
     };
@@ -73,12 +75,17 @@ export const torchIndexSelect = defineOperator({
   kind: "gather",
   inputs: ["input", "index"],
   attrs: { dim, oob },
-  resolve(inputs) {
-    checkTypes(inputs, "torch.index_select", intOrLong);
+  resolve(given) {
+    const inputs = withoutScalars(given);
+    checkTypes(inputs, "torch.index_select");
     checkRank(inputs, "indices", 1, 1, "torch.index_select");
     const [data, indices] = [inputs.data.shape, inputs.indices.shape];
+    const isScalar = given.data.shape.length === 0;
+    if (isScalar && at(indices, 0) !== 1)
+      breakRule("TC103", given, `torch.index_select takes one index of a scalar, not ${at(indices, 0)}`);
     const operator = { op: "gather", axis: dimOf(inputs), data, indices } as const;
-    return { operator, output: outputShape(operator), negative: "illegal", oob: oobOf(inputs) };
+    const output = isScalar ? [] : outputShape(operator);
+    return { operator, output, negative: "illegal", oob: oobOf(inputs) };
   },
 });
 
@@ -86,13 +93,14 @@ export const torchTakeAlongDim = defineOperator({
   name: "torch.take_along_dim",
   inputs: ["input", "indices"],
   attrs: { dim: flatDim, oob },
-  resolve(inputs) {
-    checkTypes(inputs, "torch.take_along_dim", long);
+  resolve(given) {
+    const isFlat = given.attrs["dim"] === undefined;
+    const inputs = isFlat ? withoutScalars(given) : given;
+    checkTypes(inputs, "torch.take_along_dim");
     const policy = { negative: "illegal", oob: oobOf(inputs) } as const;
-    const operator =
-      inputs.attrs["dim"] === undefined
-        ? takeFlatOperator(inputs, policy)
-        : takeAlongOperator(inputs, dimOf(inputs), policy, "torch.take_along_dim");
+    const operator = isFlat
+      ? takeFlatOperator(inputs, policy)
+      : takeAlongOperator(inputs, dimOf(inputs), policy, "torch.take_along_dim");
     return { operator, output: outputShape(operator), ...policy };
   },
 });
@@ -109,7 +117,7 @@ export const torchEmbedding = defineOperator({
     oob,
   },
   resolve(inputs) {
-    checkTypes(inputs, "torch.embedding", intOrLong);
+    checkTypes(inputs, "torch.embedding");
     checkRank(inputs, "data", 2, 2, "torch.embedding");
     const [data, indices] = [inputs.data.shape, inputs.indices.shape];
     const [rows = 0] = data;

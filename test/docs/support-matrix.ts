@@ -67,9 +67,11 @@ function smallest(
   indexRank = def.name === "pypto.gather_in_ub" || def.name === "moe.combine" ? 2 : 1,
 ): ProgramDescription {
   const two = (count: number): number[] => new Array<number>(Math.max(0, count)).fill(2);
+  // Of a scalar, one index names all there is.
+  const picks = rank === 0 ? new Array<number>(Math.max(0, indexRank)).fill(1) : two(indexRank);
   const padded = (last: number): number[] => [...new Array<number>(Math.max(0, rank - 1)).fill(1), last];
   const shapes: Readonly<Record<CommonName, readonly [Shape, Shape]>> = {
-    gather: [two(rank), dialectOf(def) === "directml" ? padded(2) : two(indexRank)],
+    gather: [two(rank), dialectOf(def) === "directml" ? padded(2) : picks],
     gather_elements: [two(rank), two(rank)],
     gather_nd: [two(rank), dialectOf(def) === "directml" ? padded(1) : [...two(indexRank - 1), 1]],
   };
@@ -245,11 +247,21 @@ function elementTypes(row: Row, anyIndex: DType): string {
 function operatorRow(row: Row): string {
   const { def, level } = row;
   const anyIndex = indexTypeOf(row);
-  const indexTypes = indexDTypes.filter((dtype) => takes(smallest(row, anyData(row), dtype, 2)));
+  const indexTypes = [...indexDTypes, "bool" as const].filter((dtype) =>
+    takes(smallest(row, anyData(row), dtype, 2)),
+  );
   const all = Array.from({ length: maxRank + 1 }, (_, rank) => rank);
-  const dataRanks = all.filter((rank) => rank > 0 && takes(smallest(row, anyData(row), anyIndex, rank)));
+  const dataRanks = all.filter((rank) => takes(smallest(row, anyData(row), anyIndex, rank)));
   const indexRanks = all.filter((rank) =>
-    takes(smallest(row, anyData(row), anyIndex, likeOf(def) === "gather" ? (dataRanks[0] ?? 1) : rank, rank)),
+    takes(
+      smallest(
+        row,
+        anyData(row),
+        anyIndex,
+        likeOf(def) === "gather" ? (dataRanks.find((own) => own > 0) ?? 1) : rank,
+        rank,
+      ),
+    ),
   );
   const [policy, words] = policiesOf(def);
   const base = smallest(row, anyData(row), anyIndex, 2);

@@ -70,7 +70,7 @@ export function randomBag(draw: Draw): RandomValue {
   const starts = [0, ...lengths.map((own) => (end += own))];
   // Places behind the last bag are in none, where offsets say where it ends.
   const listed = flat ? end + (last === 1 ? draw(3) : 0) : bags * length;
-  const offsets = starts.map((start, k) => (k > 0 && draw(20) === 0 ? draw(listed + 3) - 1 : start));
+  const offsets = starts.map((start) => (draw(20) === 0 ? draw(listed + 3) - 1 : start));
   const indices = Array.from({ length: listed }, () => (draw(16) === 0 ? draw(3 * rows) - rows : draw(rows)));
   const weighted = mode === "sum" && draw(2) === 0;
   const weights = Array.from({ length: listed }, () => randomBits(type, draw));
@@ -81,7 +81,7 @@ export function randomBag(draw: Draw): RandomValue {
   const lists = Array.from({ length: bags }, (_, b): Terms => {
     const from = flat ? offsets[b]! : b * length;
     const to = !flat ? from + length : b + 1 < bags || last === 1 ? offsets[b + 1]! : listed;
-    if (flat && (from < 0 || from > listed || to < 0 || to > listed)) return "bad";
+    if (flat && (offsets[0] !== 0 || from < 0 || from > listed || to < 0 || to > listed)) return "bad";
     if (longest !== undefined && to - from > longest) return "bad";
     const places = Array.from({ length: Math.max(0, to - from) }, (_place, k) => from + k);
     if (places.some((p) => indices[p]! < 0 || indices[p]! >= rows)) return "bad";
