@@ -52,7 +52,7 @@ export const codes = {
   TC103: { category: "shape", title: "shapes that do not fit together" },
   TC104: { category: "dtype", title: "an element or index type the dialect does not take" },
   TC105: { category: "attribute", title: "an attribute value outside its range" },
-  TC106: { category: "shape", title: "a tensor of 2^31 elements or more" },
+  TC106: { category: "shape", title: "a tensor of too many elements" },
   TC107: { category: "shape", title: "a symbol without a size, or with one that it cannot have" },
   TC201: { category: "structure", title: "IR that breaks an invariant of its level" },
   TC202: { category: "structure", title: "a unified buffer without addresses, or with overlapping ones" },

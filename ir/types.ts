@@ -26,8 +26,14 @@ export interface Span {
 /** Highest number of dims of a tensor. DirectML's limit, and the widest of the three dialects. */
 export const maxRank = 8;
 
-/** Element counts stay below this, so that a flat position fits in a signed 32-bit integer (PyPTO's limit). */
+/**
+ * Upper limit (exclusive) of an extent, of the elements of an output and of indices, and of the elements of a table where flat
+ * positions are signed 32-bit integers: in PyPTO's operators and in WebGPU kernels.
+ */
 export const maxElements = 2 ** 31;
+
+/** Upper limit (exclusive) of the elements of a table: positions in bytes stay below 2^53. */
+export const maxTableElements = 2 ** 48;
 
 /** Number of elements; 1 for a scalar. Exact below 2^53. */
 export function elementCount(shape: Shape): number {

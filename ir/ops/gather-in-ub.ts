@@ -7,7 +7,7 @@
  */
 import { readData, type AccessMap } from "../access.js";
 import { add, constant, dim, div, mod, scale, site } from "../linear.js";
-import { at, elementCount, formatShape, formatType, type DType, type Shape } from "../types.js";
+import { at, elementCount, formatShape, formatType, maxElements, type DType, type Shape } from "../types.js";
 import { axis } from "./attributes.js";
 import { level, levelOf, type PyptoLevel } from "./pypto.js";
 import { defineOperator, breakRule, inputName, intAttr, type OpInputs } from "./op-def.js";
@@ -71,6 +71,7 @@ function pagedMap([param, , blockTable]: readonly Shape[], block: number): Acces
 }
 
 export const pyptoGatherInUb = defineOperator({
+  maxElements,
   name: who,
   ...names,
   dataIn: "gm",

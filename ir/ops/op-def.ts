@@ -14,6 +14,7 @@ import {
   formatType,
   maxElements,
   maxRank,
+  maxTableElements,
   type DType,
   type Shape,
   type Span,
@@ -112,6 +113,8 @@ export interface OpDef {
   readonly expandMasks?: (inputs: OpInputs) => ExpandedMasks;
   /** Its rules on the result, for whoever declares another. */
   readonly resultRules?: string;
+  /** Upper limit (exclusive) of the elements of its table, where the framework states one. Absent: `maxTableElements`. */
+  readonly maxElements?: number;
   /** Where the framework's own code reads data on an Ascend core: the residency there of a program that states none. */
   readonly dataIn?: "gm";
   /** By name in text. */
@@ -237,12 +240,22 @@ export function checkLimits(def: OpDef, inputs: OpInputs, resolved: Resolved): v
       breakRule("TC102", inputs, `${operand} has rank ${shape.length}; tilec takes rank ${maxRank} at most`);
     }
     const elements = elementCount(shape);
-    if (elements >= maxElements) {
+    const limit = operand === at(names, 0) ? (def.maxElements ?? maxTableElements) : maxElements;
+    if (elements >= limit) {
       breakRule(
         "TC106",
         inputs,
-        `${operand} ${formatShape(shape)} has ${elements} elements; 2^31 - 1 is the most`,
+        `${operand} ${formatShape(shape)} has ${elements} elements; ${def.name} takes 2^${Math.log2(limit)} - 1 at most`,
         "split the tensor along a dim that is not the gather dim",
+      );
+    }
+    const long = shape.findIndex((extent) => extent >= maxElements);
+    if (long !== -1) {
+      breakRule(
+        "TC106",
+        inputs,
+        `${operand} dim ${long} has an extent of ${at(shape, long)}; 2^31 - 1 is the most`,
+        "split the tensor along that dim",
       );
     }
   }

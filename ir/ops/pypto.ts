@@ -5,7 +5,7 @@
  * level `documented` holds to, and framework/src/interface/operation/vector/indexing.cpp, which level `head` follows where it takes
  * more. PG and PS are the numbers that docs/specifications.md gives their sentences.
  */
-import { at, elementCount, formatType, type DType } from "../types.js";
+import { at, elementCount, formatType, maxElements, type DType } from "../types.js";
 import {
   type AttrSpec,
   axisInRange,
@@ -111,6 +111,7 @@ function checkSupport(inputs: OpInputs, page: Page): void {
 }
 
 export const pyptoGather = defineOperator({
+  maxElements,
   name: "pypto.gather",
   kind: "gather_elements",
   attrs: { dim, level, oob: oobSpec("error") },
@@ -140,6 +141,7 @@ export const pyptoGather = defineOperator({
 });
 
 export const pyptoIndexSelect = defineOperator({
+  maxElements,
   name: "pypto.index_select",
   kind: "gather",
   dataIn: "gm",

@@ -25,13 +25,7 @@ export function refusals(rule: Rule, tiling: Tiling, waysOut: WaysOut = () => []
     case "schedule-shape":
       return shapeRefusals(tiling.gather, tiling.schedule, tiling.target);
     case "device-limits":
-      return [
-        tooManyBuffers(
-          boundBuffers(tiling.gather),
-          deviceLimits(tiling.target).maxStorageBuffersPerShaderStage,
-          tiling.gather.opSpan,
-        ),
-      ];
+      return broken.map((verdict) => beyondDevice(tiling, verdict));
     case "residency":
       return [misplaced(tiling, first)];
     case "packed-tile":
@@ -43,6 +37,15 @@ export function refusals(rule: Rule, tiling: Tiling, waysOut: WaysOut = () => []
     default:
       return assertNever(rule.id);
   }
+}
+
+function beyondDevice({ gather, target }: Tiling, { rule, detail }: RuleVerdict): Diagnostic {
+  if (rule === "element-positions") {
+    const hint = "--target cpu, or --target ascend-a2 --residency gm";
+    return error("TC106", detail, { span: gather.opSpan, hint });
+  }
+  const limit = deviceLimits(target).maxStorageBuffersPerShaderStage;
+  return tooManyBuffers(boundBuffers(gather), limit, gather.opSpan);
 }
 
 /** TC302 and TC303, for a schedule that may be no more than its given entries. */

@@ -6,7 +6,7 @@ import type { AccessFunc } from "../../func.js";
 import { keyOf, outputOf, type Operand } from "../../func.js";
 import { mayReport } from "../../policy.js";
 import { deviceLimits as limitsOf, targetFacts, type Target } from "../../target.js";
-import { alignUp, byteCount, elementCount } from "../../types.js";
+import { alignUp, byteCount, elementCount, maxElements } from "../../types.js";
 import { defaultLimits, storageBuffersOf, type StorageBuffers } from "../../wgsl-limits.js";
 import type { Rule, RuleVerdict } from "./rule.js";
 
@@ -17,8 +17,17 @@ export const deviceLimits: Rule = {
   id: "device-limits",
   code: "TC502",
   judge: ({ gather, target }) =>
-    targetFacts[target.kind].runsOnWebgpu ? [buffersBound(gather, target)] : [],
+    targetFacts[target.kind].runsOnWebgpu ? [buffersBound(gather, target), positionsFit(gather)] : [],
 };
+
+/** Positions in a WebGPU kernel are 32-bit integers with a sign. */
+function positionsFit({ operands }: AccessFunc): RuleVerdict {
+  const elements = ({ type }: Operand): number => elementCount(type.shape);
+  const largest = operands.reduce((most, own) => (elements(own) > elements(most) ? own : most));
+  const pass = elements(largest) < maxElements;
+  const detail = `${keyOf(largest)} has ${elements(largest)} elements ${pass ? "<" : ">="} 2^31: positions in a kernel are 32-bit integers`;
+  return { rule: "element-positions", pass, detail, source: "gpuweb/gpuweb: WGSL, i32 (section 6.2.2)" };
+}
 
 /** Counts the storage buffers that the kernel of a gather binds. */
 export const boundBuffers = ({ operands, map }: AccessFunc): StorageBuffers =>
