@@ -46,7 +46,13 @@ const nodes = <T extends object>(
   last = 26,
 ): Trials => ({
   trial: fc
-    .tuple(fc.record(fields), fc.constantFrom(...opsets.filter((opset) => opset >= first && opset <= last)))
+    .tuple(
+      fc.record(fields),
+      fc.oneof(
+        { weight: 1, arbitrary: fc.constant(first) },
+        { weight: 3, arbitrary: fc.constantFrom(...opsets.filter((own) => own >= first && own <= last)) },
+      ),
+    )
     .map(([drawn, opset]) => ({ ...make(drawn as T, opset), opset })),
 });
 const open = (own: Trials): Trials => ({ ...own, open: true });
@@ -328,6 +334,38 @@ const losses = (outputs: number): Trials =>
       attributes: stringAttribute("reduction", how),
       outputs,
     }),
+  );
+
+/** Parts of given sizes, of one size, or of one but for the last, which is smaller and not empty. */
+const split = (first: number, ...ways: readonly ("given" | "equal" | "uneven")[]): Trials =>
+  nodes(
+    first,
+    {
+      front: shape(0, 2),
+      parts: fc.array(extent(2, 3), { minLength: 2, maxLength: 4 }),
+      isKnown: fc.boolean(),
+      how: fc.constantFrom(...ways),
+    },
+    ({ front, parts, isKnown, how }, opset) => {
+      const [part = 1] = parts;
+      const list = how === "given" ? parts : parts.map(() => part);
+      const total = list.reduce((a, b) => a + b, 0) - (how === "uneven" ? 1 : 0);
+      const dims = [...front, total];
+      const counting = Array.from({ length: size(dims) }, (_, k) => k);
+      const isGiven = how === "given";
+      return {
+        operands: [
+          isKnown ? fixed(counting, dims) : fed(dims),
+          ...(isGiven && opset >= 13 ? [fixed(list)] : []),
+        ],
+        attributes: [
+          ...intAttribute("axis", opset < 11 ? front.length : -1),
+          ...(isGiven && opset < 13 ? intsAttribute("split", list) : []),
+          ...(!isGiven && opset >= 18 ? intAttribute("num_outputs", list.length) : []),
+        ],
+        outputs: list.length,
+      };
+    },
   );
 
 const scaleFactor = fc.constantFrom(0.5, 1, 1.5, 2, 2.6, 0.7);
@@ -788,12 +826,12 @@ export const trials: Readonly<Record<string, Trials | string>> = {
   Range: nodes(
     11,
     {
-      dtype: fc.constantFrom<TrialType>("i64", "i32", "i16", "f32", "f64"),
-      start: extent(-50, 50),
-      limit: extent(-50, 90),
-      delta: fc.constantFrom(1, 2, 3, -1, -2),
+      dtype: fc.constantFrom<TrialType>("i64", "i32", "i16", "f32", "f32", "f64"),
+      // Of the first, as tenths of f32, a rounded distance has another count.
+      ends: fc.oneof(fc.constantFrom([-50, -16], [-50, -7]), fc.tuple(extent(-50, 50), extent(-50, 90))),
+      delta: fc.constantFrom(1, 1, 2, 3, -1, -2),
     },
-    ({ dtype, start, limit, delta }) => {
+    ({ dtype, ends: [start = 0, limit = 0], delta }) => {
       const by = dtype.startsWith("f") ? 10 : 1;
       return { operands: [start, limit, delta].map((end) => scalar(end / by, dtype)) };
     },
@@ -940,39 +978,7 @@ export const trials: Readonly<Record<string, Trials | string>> = {
     operands: [fed(dims.map((dim, k) => (k > 1 ? dim * block : dim)))],
     attributes: intAttribute("blocksize", block),
   })),
-  Split: nodes(
-    7,
-    {
-      front: shape(0, 2),
-      parts: fc.array(extent(1, 3), { minLength: 1, maxLength: 4 }),
-      isKnown: fc.boolean(),
-      how: fc.constantFrom("given", "equal", "uneven"),
-    },
-    ({ front, parts, isKnown, how }, opset) => {
-      const [part = 1] = parts;
-      const list = how === "given" ? parts : parts.map(() => part);
-      // The last part of an uneven split is smaller, and not empty.
-      const isUneven = how === "uneven" && opset >= 18 && part > 1 && list.length > 1;
-      const dims = [...front, list.reduce((a, b) => a + b, 0) - (isUneven ? 1 : 0)];
-      const x = isKnown
-        ? fixed(
-            Array.from({ length: size(dims) }, (_, k) => k),
-            dims,
-          )
-        : fed(dims);
-      const axis = intAttribute("axis", opset < 11 ? front.length : -1);
-      const isGiven = how === "given";
-      return {
-        operands: [x, ...(isGiven && opset >= 13 ? [fixed(list)] : [])],
-        attributes: [
-          ...axis,
-          ...(isGiven && opset < 13 ? intsAttribute("split", list) : []),
-          ...(!isGiven && opset >= 18 ? intAttribute("num_outputs", list.length) : []),
-        ],
-        outputs: list.length,
-      };
-    },
-  ),
+  Split: either(split(7, "given", "equal"), split(18, "uneven")),
   Sqrt: unary(7),
   Squeeze: nodes(
     11,

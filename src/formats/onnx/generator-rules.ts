@@ -53,7 +53,7 @@ export const constantOfShape: ShapeRule = ({ node, inputs: [shape] }) => {
   );
 };
 
-/** Types of Range whose numbers are read; of f32, the ends are subtracted in f32, as ONNX Runtime does. */
+/** Types of Range whose numbers are read. Floats are subtracted and divided as f64, as ONNX Runtime does. */
 const rangeTypes: readonly (DType | undefined)[] = ["i16", "i32", "i64", "f32", "f64"];
 
 export const range: ShapeRule = ({ inputs }) => {
@@ -63,12 +63,7 @@ export const range: ShapeRule = ({ inputs }) => {
   if (first === undefined || last === undefined || by === undefined || !rangeTypes.includes(dtype))
     return withDims(type, [""]);
   const [start, limit, delta] = inputs.map((input) => knownElements(input)?.[0]);
-  const distance =
-    limit !== undefined && start !== undefined
-      ? Number(limit - start)
-      : dtype === "f32"
-        ? Math.fround(last - first)
-        : last - first;
+  const distance = limit !== undefined && start !== undefined ? Number(limit - start) : last - first;
   const count = Math.ceil(distance / by);
   if (!Number.isSafeInteger(count)) return withDims(type, [""]);
   const dims = [Math.max(0, count)];
