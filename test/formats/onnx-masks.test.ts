@@ -100,6 +100,15 @@ describe("Compress", () => {
     expect(diagnostic?.hint).toContain("flatnonzero");
   });
 
+  it("of the flat data is compiled in models that are older than GatherND", async () => {
+    const graph = [
+      ...node("Compress", ["x", "c"], ["y"]),
+      ...input("x", onnxTypes.i32, [2, 2]),
+      ...mask("c", [5], [0, 1, 1, 0, 1]),
+    ];
+    expect(await runGather(graph, [2, 2], 9)).toEqual({ shape: [2], values: [1, 2] });
+  });
+
   it("follows a condition that nodes compute of constants", async () => {
     const graph = [
       ...node("Greater", ["k", "two"], ["c"]),
