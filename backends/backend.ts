@@ -1,6 +1,6 @@
 /** What every backend offers: a kernel is prepared once and run many times. */
 import type { Resolved } from "../ir/ops/op-def.js";
-import type { TileFunc } from "../ir/func.js";
+import type { AccessFunc, TileFunc } from "../ir/func.js";
 import type { Target } from "../ir/target.js";
 import type { LongRunOptions } from "./long-run.js";
 import type { HostInputs } from "./memory.js";
@@ -12,6 +12,8 @@ export interface BackendKernel {
   readonly target: Target;
   /** The dialect-free operator, where the program had one. */
   readonly resolved?: Resolved;
+  /** The access program that the kernel was compiled from, where it had no operator: what its output is by definition. */
+  readonly definition?: AccessFunc;
   /** The kernel for another target, compiled again from its source. Throws a CompileError (TC502) when it cannot be. */
   readonly forTarget?: (target: Target) => BackendKernel;
 }

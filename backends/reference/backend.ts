@@ -1,4 +1,4 @@
-/** The definition as a backend: of the operator where the program had one, else of the program's own access map. */
+/** The definition as a backend: the operator where the program had one, else the access map that it began with, else its own. */
 import { outputOf } from "../../ir/func.js";
 import { taskOfTile } from "../../ir/task/index.js";
 import { byteCount, elementCount } from "../../ir/types.js";
@@ -29,9 +29,9 @@ export const referenceBackend: Backend = {
 };
 
 /** Absent when the output is empty and the program has no gather. */
-function stepsOf({ tile, resolved }: BackendKernel, inputs: HostInputs) {
+function stepsOf({ tile, resolved, definition }: BackendKernel, inputs: HostInputs) {
   if (resolved !== undefined) return referenceSteps(resolved, inputs, tile.operands);
-  if (taskOfTile(tile).gather === undefined) return undefined;
-  const { map, operands } = mapOfTile(tile);
+  if (definition === undefined && taskOfTile(tile).gather === undefined) return undefined;
+  const { map, operands } = definition ?? mapOfTile(tile);
   return referenceOfMapSteps(map, operands, inputs);
 }

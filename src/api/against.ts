@@ -67,12 +67,12 @@ const withoutOnes = (shape: readonly number[]): string => {
  * statement that wrote it. Undefined when no element differs. `who` names the run.
  */
 export function differenceFrom(
-  { tile, target, inputs }: Ran,
+  ran: Ran,
   expected: TensorValue,
   actual: TensorValue,
   who: string,
 ): Diagnostic | undefined {
-  const { shape } = outputOf(tile).type;
+  const { shape } = outputOf(ran.tile).type;
   const differences = differencesBetween(expected, actual);
   if (differences === undefined) return undefined;
   const { first, count } = differences;
@@ -81,7 +81,7 @@ export function differenceFrom(
   const message =
     `${who}: ${count} of ${elementCount(shape)} elements differ; first at ${formatShape(point)}: ` +
     `got ${got}, expected ${wanted}`;
-  const origin = originOf({ tile, target, inputs }, first);
+  const origin = originOf(ran, first);
   return error("TC610", message, {
     ...(origin === undefined ? {} : { notes: origin.notes, span: origin.span }),
     data: { element: first, point, count, expected: wanted, actual: got },

@@ -129,6 +129,8 @@ export interface Kernel {
   readonly tile: TileFunc;
   /** The dialect-free operator, for `reference`. */
   readonly resolved?: Resolved;
+  /** The access program that it was compiled from, before any pass, where it had no operator: for `reference`. */
+  readonly definition?: AccessFunc;
   /** UB bytes by operand; absent for a program that began at the tile level. */
   readonly footprint?: Footprint;
   /** The pipeline that made it, and makes it again for other sizes and targets. */
@@ -224,6 +226,7 @@ export function compileTiled(program: Func, options: CompileOptions): CompiledTi
       : undefined;
   const parts = {
     levels,
+    ...(input.level === "access" ? { definition: input } : {}),
     target,
     diagnostics: [...diagnostics, ...said],
     passes: pipeline,
@@ -235,6 +238,7 @@ export function compileTiled(program: Func, options: CompileOptions): CompiledTi
 
 interface KernelParts {
   readonly levels: ReadonlyMap<Level, Func>;
+  readonly definition?: AccessFunc;
   readonly target: Target;
   readonly diagnostics: readonly Diagnostic[];
   readonly passes: readonly Pass[];
@@ -246,7 +250,7 @@ interface KernelParts {
 
 function kernelOf(
   compiled: TileFunc,
-  { levels, target, diagnostics, passes, table, tiling, whole }: KernelParts,
+  { levels, definition, target, diagnostics, passes, table, tiling, whole }: KernelParts,
 ): Kernel {
   const source = levels.get("source");
   const access = levels.get("access");
@@ -268,6 +272,7 @@ function kernelOf(
     ...(access?.level === "access" ? { access } : {}),
     tile: compiled,
     ...(resolved === undefined ? {} : { resolved }),
+    ...(definition === undefined ? {} : { definition }),
     ...(footprint === undefined ? {} : { footprint }),
     passes,
     diagnostics,
@@ -308,7 +313,8 @@ function kernelOf(
         return kernel;
       }
       throwIfErrors(verifyStructure(bound.func));
-      const kernel = kernelAt(bound.func, openTile(symbolic), { kernel: this, sizes, passes });
+      const definition = definitionAt(bound.func, this, sizes);
+      const kernel = kernelAt(bound.func, openTile(symbolic), { kernel: this, definition, sizes, passes });
       atSizes.set(key, kernel);
       return kernel;
     },
@@ -354,26 +360,42 @@ const anyDevice: Target = {
 /** Kernels at some sizes that a kernel keeps. */
 const boundKernels = 64;
 
+/** What a kernel is by definition at some sizes: its own access program there, unless a pass has changed the map. */
+function definitionAt(gather: AccessFunc, { access, definition }: Kernel, sizes: Sizes): AccessFunc {
+  const same = definition?.map === access?.map && definition?.symbolic === access?.symbolic;
+  if (definition === undefined || same) return gather;
+  const bound = bindSizes(definition, sizes);
+  if (!bound.ok) throw new CompileError(bound.diagnostics);
+  return bound.func.level === "access" ? bound.func : gather;
+}
+
 /** What a kernel is at some sizes: its program for all sizes there, where that holds, or compiled for them under its schedule. */
 function kernelAt(
   gather: AccessFunc,
   open: OpenTile | undefined,
   {
     kernel,
+    definition,
     sizes,
     passes,
-  }: { readonly kernel: Kernel; readonly sizes: Sizes; readonly passes: readonly Pass[] },
+  }: {
+    readonly kernel: Kernel;
+    readonly definition: AccessFunc;
+    readonly sizes: Sizes;
+    readonly passes: readonly Pass[];
+  },
 ): Kernel {
   const { target } = kernel;
   const tile = open === undefined ? undefined : bindTile(open, gather, sizes);
-  if (tile === undefined || tileFaults(tile, target).length > 0) return compile(gather, { target, passes });
+  if (tile === undefined || tileFaults(tile, target).length > 0)
+    return { ...compile(gather, { target, passes }), definition };
   markVerified(tile, target);
   const levels = new Map<Level, Func>([
     ["access", gather],
     ["tile", tile],
   ]);
   const { diagnostics } = kernel;
-  return kernelOf(tile, { levels, target, diagnostics, passes, whole: { kernel, sizes } });
+  return kernelOf(tile, { levels, definition, target, diagnostics, passes, whole: { kernel, sizes } });
 }
 
 /**

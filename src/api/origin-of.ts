@@ -1,4 +1,5 @@
 /** Where an output element of a run comes from: index values, tile, task and core, statement. */
+import type { BackendChoice, BackendName } from "./backends.js";
 import { coordinates, foundSites, type HostInputs } from "../../backends/index.js";
 import {
   cyclesOf,
@@ -22,16 +23,21 @@ export interface Ran {
   readonly tile: TileFunc;
   readonly target: Target;
   readonly inputs: HostInputs;
+  /** Backend that ran it. A definition, and a backend of the caller's own, run no tiles of it. */
+  readonly backend: BackendChoice;
 }
 
+/** Whether a backend runs the tile program itself. */
+const runsTiles: Readonly<Record<BackendName, boolean>> = { reference: false, sim: true, webgpu: true };
+
 export interface Origin {
-  /** From the values to the statement. */
+  /** From the values to the statement, as far as the backend ran them. */
   readonly notes: readonly string[];
-  readonly span: Span | undefined;
+  readonly span?: Span | undefined;
 }
 
 /** Undefined where the program writes no such element. `element`: row-major number in the output. */
-export function originOf({ tile, target, inputs }: Ran, element: number): Origin | undefined {
+export function originOf({ tile, target, inputs, backend }: Ran, element: number): Origin | undefined {
   const point = coordinates(element, outputOf(tile).type.shape);
   const found = iterationWriting(tile, point);
   if (found === undefined) return undefined;
@@ -42,11 +48,13 @@ export function originOf({ tile, target, inputs }: Ran, element: number): Origin
     const at = formatShape(coordinates(read.position, read.table.type.shape));
     return [`${keyOf(read.table)}${at} = ${value}`];
   });
+  const read = values.length === 0 ? [] : [values.join(", ")];
+  if (typeof backend !== "string" || !runsTiles[backend]) return { notes: read };
   const corner = formatShape(point.map((coord, d) => coord - (dims[d] ?? 0)));
   const where = [...env].map(([name, value]) => `%${name} = ${value}`).join(", ");
   return {
     notes: [
-      ...(values.length === 0 ? [] : [values.join(", ")]),
+      ...read,
       `produced by tile ${corner} of ${taskAt(tile, target, env)}`,
       `written by ${printStmtHead(gather)}${where === "" ? "" : ` at ${where}`}`,
     ],

@@ -301,7 +301,7 @@ async function runDraw(
   return {
     outcomes,
     differences: differences.map((one) =>
-      draw.indices === "as given" ? one : { ...one, message: `${one.message}, with indices ${draw.indices}` },
+      draw.indices === "as given" ? one : { ...one, message: `${one.message}, with ${draw.indices}` },
     ),
     apart,
     said: alone ? "done" : differences.length === 0 ? same : "DIFFERENT bits",
@@ -367,7 +367,7 @@ async function againstDefinition(
     const found =
       expected.kind === "bits" && outcome.kind === "bits"
         ? differenceFrom(
-            { tile, target, inputs },
+            { tile, target, inputs, backend },
             value(expected.run.output),
             value(outcome.run.output),
             nameOf(backend),

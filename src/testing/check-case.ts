@@ -263,7 +263,7 @@ async function runCase(
 /** What a backend ran: on a device, the program compiled again for it. */
 function ranOn(backend: BackendChoice, kernel: Kernel, { runner }: CheckContext): Omit<Ran, "inputs"> {
   const ran = backend === "webgpu" && runner !== undefined ? kernel.forTarget(runner.target) : kernel;
-  return { tile: ran.tile, target: ran.target };
+  return { tile: ran.tile, target: ran.target, backend };
 }
 
 function judgeOutput(

@@ -18,7 +18,7 @@ import { nameOf, runOn, type BackendChoice, type BackendName, type BackendOption
 import type { Kernel } from "../api/compile.js";
 import { fromOutput } from "../formats/tensor.js";
 import { requiredBackends, testDevice } from "./device.js";
-import { definitionOf, drawsOf, inputsOfProgram, type Draw } from "./draws.js";
+import { definitionOf, drawsOf, inputsInWords, inputsOfProgram, type Draw } from "./draws.js";
 import { isPromise, outcomeOf, rejectionDifference, type Outcome } from "./outcome.js";
 import type { IndexProgram } from "./random.js";
 import type { Verdict } from "./verdict.js";
@@ -132,7 +132,7 @@ export async function compareDraw(
     const difference =
       expected.kind === "bits" && outcome.kind === "bits"
         ? differenceFrom(
-            { tile, target, inputs },
+            { tile, target, inputs, backend },
             value(expected.run.output),
             value(outcome.run.output),
             name,
@@ -142,7 +142,7 @@ export async function compareDraw(
     if (difference !== undefined) return { difference };
   }
   if (expected.kind === "rejected") return { rejected: expected.index };
-  const counted = indices === "in range" || indices === "as given";
+  const counted = indices === "indices in range" || indices === "as given";
   return counted ? fillsIn(program, inputsOfProgram(program, types, inputs), elementCount(type.shape)) : {};
 }
 
@@ -165,8 +165,8 @@ function fillsIn(program: IndexProgram, inputs: HostInputs, elements: number): P
   return 2 * fills > elements ? { fills: `${fills} of ${elements} elements of the output are fills` } : {};
 }
 
-export const inWords = ({ message, notes = [] }: Diagnostic, { indices }: Draw): string =>
-  [message, ...notes, ...(indices === "as given" ? [] : [`with ${indices}`])].join("; ");
+export const inWords = ({ message, notes = [] }: Diagnostic, draw: Draw): string =>
+  [message, ...notes, inputsInWords(draw) ?? ""].filter((part) => part !== "").join("; ");
 
 export const rendered = (diagnostics: readonly Diagnostic[]): string =>
   diagnostics.map((diagnostic) => renderDiagnostic(diagnostic)).join("\n");

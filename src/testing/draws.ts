@@ -30,24 +30,37 @@ import {
 /** Inputs by key, and how their indices were drawn. */
 export interface Draw {
   readonly indices: (typeof drawNames)[number] | "as given";
+  /** Of all that is drawn; absent where nothing is. */
+  readonly seed?: number;
   readonly inputs: Readonly<Record<string, HostValue>>;
 }
 
 const drawNames = [
-  "in range",
-  "in range, with its ends",
-  "one index outside",
-  "many indices outside",
+  "indices in range",
+  "indices in range, first and last among them",
+  "one index out of range",
+  "many indices out of range",
 ] as const;
 
-/** What defines a kernel: the program given, its own operator, or its own map. */
-export function definitionOf({ source, tile, resolved }: Kernel, definition?: Func): IndexProgram {
+/** Returns what makes the inputs of a draw again: `inputs of seed 1, set 3 of 4: one index out of range`. Undefined for given ones. */
+export function inputsInWords({ indices, seed }: Draw): string | undefined {
+  if (seed === undefined) return undefined;
+  if (indices === "as given") return `inputs of seed ${seed}`;
+  return `inputs of seed ${seed}, set ${drawNames.indexOf(indices) + 1} of ${drawNames.length}: ${indices}`;
+}
+
+/** What defines a kernel: the program given, the operator or the access map that it was compiled from, or its own map. */
+export function definitionOf(
+  { source, tile, resolved, definition: began }: Kernel,
+  definition?: Func,
+): IndexProgram {
   if (definition?.level === "access") return definition;
   if (definition?.level === "source") {
     const result = resolveSource(sourceOp(definition));
     if (result.ok) return mapOfOperator(result.resolved, definition.operands);
   }
-  return resolved === undefined ? indexProgram(tile) : mapOfOperator(resolved, (source ?? tile).operands);
+  if (resolved !== undefined) return mapOfOperator(resolved, (source ?? tile).operands);
+  return began ?? indexProgram(tile);
 }
 
 /**
@@ -83,16 +96,17 @@ export function* drawsOf(
   });
   const [inRange, withEnds, oneOutside, manyOutside] = drawNames;
   if (drawn.length === 0) {
-    yield { indices: "as given", inputs: inputsFor(seed) };
+    const isDrawn = inputsOf({ operands }).some((operand) => !(keyOf(operand) in given));
+    yield { indices: "as given", ...(isDrawn ? { seed } : {}), inputs: inputsFor(seed) };
     return;
   }
-  yield { indices: inRange, inputs: inputsFor(seed) };
-  yield { indices: withEnds, inputs: inputsFor(seed + seedStep, ends) };
+  yield { indices: inRange, seed, inputs: inputsFor(seed) };
+  yield { indices: withEnds, seed, inputs: inputsFor(seed + seedStep, ends) };
   const many = inputsFor(seed + 3 * seedStep, outside);
   const one = inputsFor(seed + 2 * seedStep);
   moveOneOutside(one, many, { program, operands, tables: new Set(drawn.map(({ table }) => table)), seed });
-  yield { indices: oneOutside, inputs: one };
-  yield { indices: manyOutside, inputs: many };
+  yield { indices: oneOutside, seed, inputs: one };
+  yield { indices: manyOutside, seed, inputs: many };
 }
 
 /** Inputs under the keys and the types that a program has for them. */

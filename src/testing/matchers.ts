@@ -10,20 +10,21 @@ import {
   parseModule,
   printFunc,
   printSchedule,
+  throwIfErrors,
   type Category,
   type Code,
   type Diagnostic,
   type Func,
   type Shape,
 } from "../../ir/index.js";
-import { shownValue } from "../../backends/index.js";
+import { isObject, oneOf, type Field } from "../../backends/index.js";
 import { simulateBytes } from "../../backends/sim/index.js";
+import { checkOptions } from "../api/check-options.js";
 import { tryCompile, type Kernel } from "../api/compile.js";
-import { didYouMean } from "../../ir/did-you-mean.js";
 import { compareWithReference, rendered, type ReferenceOptions } from "./compare.js";
-import { definitionOf, drawsOf, type Draw } from "./draws.js";
+import { definitionOf, drawsOf, inputsInWords, type Draw } from "./draws.js";
 import { fileCheck, parseChecks, slipsIn, vacuousChecks } from "./filecheck.js";
-import { excesses, measured, type Limits } from "./measured.js";
+import { excesses, measured, type Limits, type Measured } from "./measured.js";
 import { outcomeNow, rejectionDifference } from "./outcome.js";
 import { compiled, type Subject } from "./subject.js";
 import type { Verdict } from "./verdict.js";
@@ -60,25 +61,21 @@ function toBeLegal(subject: Subject): Verdict {
   return verdict(true, `@${name} is legal on ${target.name} under ${printSchedule(tile.schedule)}`);
 }
 
-const codesOf = (diagnostics: readonly Diagnostic[]): string =>
-  diagnostics
-    .filter(({ severity }) => severity === "error")
-    .map(({ code }) => `refused for ${categoryOf(code)} (${code})`)
-    .join(", ");
+/** `refused for full-load (TC301), ub-budget (TC401)` */
+function codesOf(diagnostics: readonly Diagnostic[]): string {
+  const errors = diagnostics.filter(({ severity }) => severity === "error");
+  const reasons = errors.map(({ code }) => `${categoryOf(code)} (${code})`);
+  return `refused for ${[...new Set(reasons)].join(", ")}`;
+}
+
+const reasonField: Field = {
+  ...oneOf([...new Set(Object.values(codes).map(({ category }) => category)), ...Object.keys(codes)]),
+  takes: "a category or a code of docs/diagnostics.md, such as full-load or TC301",
+};
 
 /** It does not compile; with a word, for that category of reason (`full-load`) or that code (`TC301`). */
 function toBeRefused(subject: Subject, reason?: Category | Code): Verdict {
-  const known: readonly string[] = [
-    ...new Set(Object.values(codes).map(({ category }) => category)),
-    ...Object.keys(codes),
-  ];
-  if (reason !== undefined && !known.includes(reason)) {
-    const near = didYouMean(reason, known);
-    throw misused(
-      `${reason} is no category and no code`,
-      near === undefined ? "docs/diagnostics.md" : `did you mean ${near}?`,
-    );
-  }
+  throwIfErrors(checkOptions("toBeRefused", { reason }, { reason: reasonField }));
   const result = compiled(subject);
   const wanted = reason === undefined ? "a refusal" : `a refusal for ${reason}`;
   if (result.ok) {
@@ -92,31 +89,43 @@ function toBeRefused(subject: Subject, reason?: Category | Code): Verdict {
   const errors = result.diagnostics.filter(({ severity }) => severity === "error");
   const pass =
     reason === undefined || errors.some(({ code }) => code === reason || categoryOf(code) === reason);
+  const found = codesOf(errors);
   return verdict(
     pass,
-    `${pass ? "it is refused" : `expected ${wanted}; it is refused otherwise`}:\n${rendered(errors)}`,
-    { expected: wanted, actual: codesOf(errors) },
+    `${pass ? "it is" : `expected ${wanted}; it is`} ${found}${pass ? "" : " instead"}:\n${rendered(errors)}`,
+    { expected: wanted, actual: found },
   );
 }
 
-/** Throws a CompileError (TC702) for a limit that nothing passes. */
-function checkLimits(limits: Limits): void {
-  for (const [name, limit] of Object.entries(limits)) {
-    const given: unknown = limit;
-    if (given === undefined || (typeof given === "number" && given >= 0 && given < Infinity)) continue;
-    throw misused(`${name} is ${shownValue(given)}: it cannot fail`, `${name} takes a number, 0 or more`);
-  }
+const limitField: Field = {
+  code: "TC702",
+  takes: "a number, 0 or more: any other cannot fail",
+  holds: (value) => typeof value === "number" && value >= 0 && value < Infinity,
+};
+
+/**
+ * Throws a CompileError (TC702) for figures that `matcher` does not take, for one that nothing passes, and where none of `needs` is there.
+ */
+function checkLimits(
+  matcher: string,
+  limits: unknown,
+  figures: readonly (keyof Limits)[],
+  needs: readonly (keyof Limits)[],
+): void {
+  throwIfErrors(checkOptions(matcher, limits, Object.fromEntries(figures.map((name) => [name, limitField]))));
+  if (isObject(limits) && needs.every((name) => limits[name] === undefined))
+    throw misused(`${matcher} without a figure cannot fail`, `pass {${needs[0] ?? ""}: 4096}`);
 }
 
 const within = (
   subject: Subject,
   limits: Limits,
   what: (found: ReturnType<typeof measured>) => string,
-): Verdict => {
-  checkLimits(limits);
-  return ofKernel(subject, (kernel) => {
+  options: Parameters<typeof excesses>[3] = {},
+): Verdict =>
+  ofKernel(subject, (kernel) => {
     const found = measured(kernel);
-    const over = excesses(kernel.name, found, limits);
+    const over = excesses(kernel.name, found, limits, options);
     if (over.length === 0) return verdict(true, `@${kernel.name} ${what(found)}`);
     const passed = <T>(of: (limit: (typeof over)[number]["limit"]) => T) =>
       Object.fromEntries(over.map(({ limit }) => [limit, of(limit)]));
@@ -125,11 +134,10 @@ const within = (
       actual: passed((limit) => found[limit]),
     });
   });
-};
 
 /** Its highest byte of the unified buffer is below `bytes`; the size of its own budget when absent. */
 const toFitUb = (subject: Subject, bytes?: number): Verdict => {
-  if (bytes !== undefined) checkLimits({ bytes });
+  if (bytes !== undefined) checkLimits("toFitUb", { bytes }, ["bytes"], ["bytes"]);
   const result = compiled(subject);
   if (!result.ok) {
     // What no budget holds is judged.
@@ -145,21 +153,31 @@ const toFitUb = (subject: Subject, bytes?: number): Verdict => {
   );
 };
 
+const movedInWords = ({ bytes, ratio }: Measured): string =>
+  `moves ${bytes} B, ${ratio.toFixed(3)} times what any schedule moves`;
+const takenInWords = ({ cycles }: Measured): string => `takes ${cycles} cycles`;
+
 function toMoveAtMost(subject: Subject, limits: Pick<Limits, "bytes" | "ratio">): Verdict {
-  if (limits.bytes === undefined && limits.ratio === undefined) {
-    throw misused("toMoveAtMost without a limit cannot fail", "pass {bytes: 4096} or {ratio: 1.5}");
-  }
-  return within(
-    subject,
-    limits,
-    ({ bytes, ratio }) => `moves ${bytes} B, ${ratio.toFixed(3)} times what any schedule moves`,
-  );
+  checkLimits("toMoveAtMost", limits, ["bytes", "ratio"], ["bytes", "ratio"]);
+  return within(subject, limits, movedInWords);
+}
+
+function toMoveExactly(subject: Subject, figures: Required<Pick<Limits, "bytes">>): Verdict {
+  checkLimits("toMoveExactly", figures, ["bytes"], ["bytes"]);
+  return within(subject, figures, movedInWords, { exactly: true });
 }
 
 function toTakeAtMost(subject: Subject, limits: Pick<Limits, "cycles" | "clock">): Verdict {
-  if (limits.cycles === undefined)
-    throw misused("toTakeAtMost without a limit cannot fail", "pass {cycles: 12000}");
-  return within(subject, limits, ({ cycles }) => `takes ${cycles} cycles`);
+  checkLimits("toTakeAtMost", limits, ["cycles", "clock"], ["cycles"]);
+  return within(subject, limits, takenInWords);
+}
+
+function toTakeExactly(
+  subject: Subject,
+  figures: Required<Pick<Limits, "cycles">> & Pick<Limits, "clock">,
+): Verdict {
+  checkLimits("toTakeExactly", figures, ["cycles", "clock"], ["cycles"]);
+  return within(subject, figures, takenInWords, { exactly: true });
 }
 
 async function toMatchReference(subject: Subject, options: ReferenceOptions = {}): Promise<Verdict> {
@@ -246,7 +264,7 @@ const toBeDeterministicOver = (subject: Subject, tiles: readonly Shape[]): Verdi
           before.kind === "bits" && after.kind === "bits"
             ? Buffer.compare(before.run.output, after.run.output) === 0
             : rejectionDifference(["its own tile", before], [name, after]) === undefined;
-        if (!same) return [`${name} gives other bits, with ${draw.indices}`];
+        if (!same) return [`${name} gives other bits; ${inputsInWords(draw) ?? ""}`];
       }
       return [];
     });
@@ -267,8 +285,12 @@ export const matchers = {
   toFitUb,
   /** It moves no more than so many bytes of global memory, or so many times what any schedule moves. */
   toMoveAtMost,
+  /** It moves so many bytes of global memory, no more and no less. */
+  toMoveExactly,
   /** The clock gives it no more cycles; `clock` is the version that the figure was taken from. */
   toTakeAtMost,
+  /** The clock gives it so many cycles, no more and no less. */
+  toTakeExactly,
   /** Every backend gives the bits that the program defines. */
   toMatchReference,
   /** The kernel, compiled with a pass of one's own or written by hand, gives the bits that this program defines. */

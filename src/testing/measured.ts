@@ -66,23 +66,31 @@ export function measured(kernel: Pick<Kernel, "tile" | "target" | "access">): Me
   };
 }
 
-/** Every limit that is passed, in the order of their names. */
-export function excesses(name: string, found: Measured, limits: Limits): Excess[] {
+/** Every limit that is passed, in the order of their names. `exactly`: a figure below its limit misses it, too. */
+export function excesses(
+  name: string,
+  found: Measured,
+  limits: Limits,
+  { exactly = false }: { readonly exactly?: boolean } = {},
+): Excess[] {
   const { parts } = found;
-  const over = (value: number, most: number, unit: string): string =>
-    `${value}${unit}, ${value - most}${unit} more than ${most}${unit}`;
-  const passes = (limit: Excess["limit"]): boolean => found[limit] > (limits[limit] ?? Infinity);
+  const apart = (value: number, limit: number, unit: string): string =>
+    `${value}${unit}, ${Math.abs(value - limit)}${unit} ${value > limit ? "more" : "less"} than ${limit}${unit}`;
+  const misses = (limit: Excess["limit"]): boolean => {
+    const [value, most] = [found[limit], limits[limit]];
+    return most !== undefined && (value > most || (exactly && value !== most));
+  };
   const say = (limit: Excess["limit"], message: string): Excess[] =>
-    passes(limit) ? [{ limit, message: `@${name} ${message}; ${parts[limit]}` }] : [];
+    misses(limit) ? [{ limit, message: `@${name} ${message}; ${parts[limit]}` }] : [];
   const { bytes = 0, ratio = 0, ubPeak = 0, cycles = 0, clock = clockVersion } = limits;
   const changed =
     clock === clockVersion
       ? ""
       : ` (the limit is of clock ${clock}, this is clock ${clockVersion}: the clock changed, and the kernel may not have)`;
   return [
-    ...say("bytes", `moves ${over(found.bytes, bytes, " B")}`),
+    ...say("bytes", `moves ${apart(found.bytes, bytes, " B")}`),
     ...say("ratio", `moves ${found.ratio.toFixed(3)} times what any schedule moves, more than ${ratio}`),
-    ...say("ubPeak", `takes ${over(found.ubPeak, ubPeak, " B")} of the unified buffer`),
-    ...say("cycles", `takes ${over(found.cycles, cycles, "")} cycles${changed}`),
+    ...say("ubPeak", `takes ${apart(found.ubPeak, ubPeak, " B")} of the unified buffer`),
+    ...say("cycles", `takes ${apart(found.cycles, cycles, "")} cycles${changed}`),
   ];
 }

@@ -48,7 +48,7 @@ describe("a difference", () => {
       data: { type: wide.operands[0]!.type, bytes: new Uint8Array(10) },
       indices: { type: wide.operands[1]!.type, bytes: new Uint8Array(at.buffer) },
     };
-    const ran = { tile: wide, target: targets.cpu, inputs: given };
+    const ran = { tile: wide, target: targets.cpu, inputs: given, backend: "sim" } as const;
     expect(differenceFrom(ran, value(1, 2, 3, 4), value(1, 2, 3, 4), "mine")).toBeUndefined();
     expect(differenceFrom(ran, value(1, 2, 3, 4), value(1, 2, 259, 5), "mine")).toMatchObject({
       code: "TC610",

@@ -46,10 +46,10 @@ describe("run with several backends", () => {
     const { document, status } = await run(...gather, "--seed", "1", "--backend", "reference,sim");
     expect(status).toBe(0);
     expect(document.draws.map((draw) => draw.inputs)).toEqual([
-      "random data, seed 1 and random indices, seed 1: in range",
-      "random data, seed 1 and random indices, seed 1: in range, with its ends",
-      "random data, seed 1 and random indices, seed 1: one index outside",
-      "random data, seed 1 and random indices, seed 1: many indices outside",
+      "random data, seed 1 and random indices, seed 1: indices in range",
+      "random data, seed 1 and random indices, seed 1: indices in range, first and last among them",
+      "random data, seed 1 and random indices, seed 1: one index out of range",
+      "random data, seed 1 and random indices, seed 1: many indices out of range",
     ]);
     expect(document.draws.map(({ outcome }) => outcome.replace(/:.*/, ""))).toEqual([
       "the same bits",
@@ -127,7 +127,7 @@ describe("run with several backends", () => {
     expect(document.diagnostics[0]).toMatchObject({
       code: "TC610",
       message: expect.stringMatching(
-        /^its definition rejects an index, and sim gives an output: .* with indices one index outside$/,
+        /^its definition rejects an index, and sim gives an output: .* with one index out of range$/,
       ) as unknown,
     });
   });

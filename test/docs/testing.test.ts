@@ -47,6 +47,46 @@ describe("the page's project", () => {
     expect(stdout).toMatch(/4 passed.*1 skipped/);
   });
 
+  it("pins figures that hold: one in a hundred lower, each of them fails", () => {
+    project.write(
+      "slack.js",
+      `import { appendFileSync } from "node:fs";
+      import { expect } from "vitest";
+      import { assertThat } from "tilec/testing";
+      const tight = (name, scaled) => function (kernel, limit) {
+        assertThat(kernel)[name](limit);
+        for (const own of limit === undefined ? [] : scaled(limit)) {
+          assertThat(kernel).not[name](own);
+          appendFileSync("tight.txt", name + " ");
+        }
+        return { pass: true, message: () => name };
+      };
+      const each = (limits) => ["bytes", "ratio", "cycles"].flatMap((name) =>
+        limits[name] === undefined ? [] : [{ [name]: limits[name] / 1.01 }]);
+      expect.extend({
+        toFitUb: tight("toFitUb", (bytes) => [bytes / 1.01]),
+        toMoveAtMost: tight("toMoveAtMost", each),
+        toTakeAtMost: tight("toTakeAtMost", each),
+      });`,
+    );
+    project.write(
+      "slack.config.js",
+      `export default { test: { setupFiles: ["tilec/vitest", "./slack.js"] } };`,
+    );
+    const main = join(realpathSync(join(project.folder, "node_modules/vitest")), "vitest.mjs");
+    const { stdout, stderr, status } = spawnSync(
+      process.execPath,
+      [main, "run", "--config", "slack.config.js"],
+      {
+        cwd: project.folder,
+        encoding: "utf8",
+        env,
+      },
+    );
+    expect(status, stdout + stderr).toBe(0);
+    expect(readFileSync(join(project.folder, "tight.txt"), "utf8")).toBe("toMoveAtMost toTakeAtMost ");
+  });
+
   it("is green in node:test", () => {
     const { stdout, status } = spawnSync(
       process.execPath,

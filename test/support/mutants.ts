@@ -94,7 +94,12 @@ export async function judge(
   if (typeof want === "string") return "bad index";
   const { type } = outputOf(mutant);
   const told = (bytes: Uint8Array) => ({ type, bytes });
-  const difference = differenceFrom({ tile: mutant, target, inputs }, told(want), told(checked), "sim");
+  const difference = differenceFrom(
+    { tile: mutant, target, inputs, backend: "sim" },
+    told(want),
+    told(checked),
+    "sim",
+  );
   if (Buffer.compare(want, checked) === 0) {
     if (difference !== undefined) throw new Error(`equal bits are told as different\n${printFunc(mutant)}`);
     return "same bits";

@@ -203,6 +203,10 @@ describe("tilec/vitest", () => {
        expect(kernel).toBeRefused("full-load");
        expect(kernel).not.toMoveAtMost({ bytes: 4, ratio: 1.5 });
        export const done: Promise<void> = expect(kernel).toPreserve(op, { backends: ["sim"] });
+       expect(kernel).toTakeExactly({ cycles: 1, clock: 4 });
+       expect(kernel).not.toMoveExactly({ bytes: 4 });
+       // @ts-expect-error: a ratio is no whole number
+       expect(kernel).toMoveExactly({ ratio: 1 });
        // @ts-expect-error: no category of refusals
        expect(kernel).toBeRefused("full-lod");
        // @ts-expect-error: no limit

@@ -1,6 +1,6 @@
 /** What the page asks of its workers, and what they answer. */
 import type { Diagnostic, DType, Level, Schedule, Shape, Sym } from "../../../ir/index.js";
-import type { Explanation } from "../../../src/index.js";
+import type { BackendName, Explanation } from "../../../src/index.js";
 import type { TextRange } from "../../../src/lsp/analysis.js";
 import type { Timeline } from "../../../src/report/index.js";
 import type { TuneResult, Objective } from "../../../src/tune/result.js";
@@ -156,7 +156,7 @@ export interface Picked {
 }
 
 export interface BackendAnswer {
-  readonly backend: string;
+  readonly backend: BackendName;
   readonly status: "done" | "refused" | "absent";
   /** What ran it. */
   readonly on: string;

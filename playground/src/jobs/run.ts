@@ -174,7 +174,7 @@ function comparedWith(
   }
   const { type } = outputOf(kernel.source ?? kernel.tile);
   const difference = differenceFrom(
-    { tile: kernel.tile, target: kernel.target, inputs },
+    { tile: kernel.tile, target: kernel.target, inputs, backend: answer.backend },
     fromOutput(type, first.output, inputs),
     fromOutput(type, other.output, inputs),
     answer.backend,
