@@ -6,6 +6,7 @@
  * verified together, by the result of the last; where that is broken, by each result, so that the first that broke it is named.
  */
 import { error, hasErrors, messageOf, type Diagnostic } from "../ir/diagnostic.js";
+import { framesOf } from "../ir/faults.js";
 import type { Func } from "../ir/func.js";
 import type { Target } from "../ir/target.js";
 import type { Tilings } from "../ir/tiling/index.js";
@@ -34,10 +35,6 @@ export interface PipelineResult {
   /** What its passes asked for. */
   readonly tilings: Tilings;
 }
-
-/** Where it was thrown. */
-const framesOf = (thrown: unknown): readonly string[] =>
-  /^\s*(at .*)$/m.exec(thrown instanceof Error ? (thrown.stack ?? "") : "")?.slice(1) ?? [];
 
 /** A pass that crashed or broke its promise: a bug in the pass. Carries the program it was given. */
 export class PassError extends InternalError {

@@ -3,7 +3,6 @@ import { Command, CommanderError } from "commander";
 import { CompileError, error, RunError, type Diagnostic } from "../../ir/diagnostic.js";
 import { InternalError } from "../../ir/types.js";
 import { ConfigError } from "../config/config-error.js";
-import { writeBytes } from "../formats/files.js";
 import { collect } from "./collect.js";
 import { note, printDiagnostics, printJson } from "./terminal.js";
 import { UsageError } from "./usage-error.js";
@@ -177,10 +176,8 @@ async function report(thrown: unknown, json: boolean, args: readonly string[]): 
   const stack = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
   const kind = thrown instanceof InternalError ? "internal error" : "unexpected error";
   if (thrown instanceof PassError) {
-    const { reproducer } = await import("./reproducer.js");
-    const { file, text } = reproducer(thrown, `tilec ${args.join(" ")}`);
-    writeBytes(file, text);
-    note(`wrote ${file}: please attach it to the report`);
+    const { writeReproducer } = await import("./reproducer.js");
+    writeReproducer(thrown, `tilec ${args.join(" ")}`);
   }
   note(`${kind}: this is a bug in tilec; please report it with the command you ran\n${stack}`);
   if (json) printJson({ ok: false, internalError: stack });

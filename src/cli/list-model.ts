@@ -1,7 +1,6 @@
 /** The gathers of a model as `run` lists them: shape, verdict, default schedule, cycles. */
 import {
   clockVersion,
-  CompileError,
   cyclesOf,
   formatType,
   inputsOf,
@@ -14,6 +13,7 @@ import { suggestionText } from "../../ir/tiling/index.js";
 import { tryCompile, type CompileOptions, type Kernel } from "../api/compile.js";
 import { table } from "../report/table.js";
 import type { OnnxNode } from "../formats/onnx/index.js";
+import { gatherFaults } from "./gather-faults.js";
 import type { ModelGather } from "./load-model.js";
 import type { LoadedProgram } from "./loaded-program.js";
 import { targeting, type ProgramFlags, type ProjectFlags } from "./options.js";
@@ -57,37 +57,32 @@ export function listGathers(
     ...pipeline,
     ...targeting(flags),
   };
-  return gathers.map(({ loaded, diagnostics, compiled: own, ...told }): ListedGather => {
+  return gathers.map(({ loaded, diagnostics, without, ...told }): ListedGather => {
     const refused = (verdict: "refused" | "open", why: readonly Diagnostic[]): ListedGather => {
       const { code } = why.find(({ severity }) => severity === "error") ?? why[0] ?? {};
       return { ...told, verdict, diagnostics: why, ...(code === undefined ? {} : { code }) };
     };
-    if (own === false)
+    if (without === "uncompiled")
       return refused(
         "refused",
         diagnostics.map((found) => ({ ...found, severity: "warning" })),
       );
-    if (loaded === undefined) return refused("open", diagnostics);
-    const result = compiled(loaded, options);
+    if (loaded === undefined) return refused(without ?? "open", diagnostics);
     const shape = shapeOf(loaded);
-    if (!result.ok) return { ...refused("refused", result.diagnostics), shape, loaded };
-    const { kernel } = result;
-    const { tile, target } = kernel;
-    const { schedule } = tile;
-    const { cycles } = cyclesOf(tile, target);
-    const flags = flagsOf(schedule, outputOf(tile).type.shape);
-    return { ...told, shape, verdict: "legal", schedule, flags, cycles, loaded, kernel, diagnostics };
+    // What is thrown, as over options that do not fit the program, is one gather's refusal.
+    try {
+      const result = tryCompile(loaded.func, options);
+      if (!result.ok) return { ...refused("refused", result.diagnostics), shape, loaded };
+      const { kernel } = result;
+      const { tile, target } = kernel;
+      const { schedule } = tile;
+      const { cycles } = cyclesOf(tile, target);
+      const flags = flagsOf(schedule, outputOf(tile).type.shape);
+      return { ...told, shape, verdict: "legal", schedule, flags, cycles, loaded, kernel, diagnostics };
+    } catch (thrown) {
+      return { ...refused("refused", gatherFaults(thrown, told.name)), shape, loaded };
+    }
   });
-}
-
-/** Options that do not fit the program throw; here they are one gather's refusal. */
-function compiled({ func }: LoadedProgram, options: Parameters<typeof tryCompile>[1]) {
-  try {
-    return tryCompile(func, options);
-  } catch (thrown) {
-    if (!(thrown instanceof CompileError)) throw thrown;
-    return { ok: false as const, diagnostics: thrown.diagnostics };
-  }
 }
 
 const shapeOf = ({ func }: LoadedProgram): string => {

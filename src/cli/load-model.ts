@@ -1,7 +1,9 @@
 /** Programs of ONNX models; apart, since what reads them is slow to load. */
 import { CompileError, type Diagnostic } from "../../ir/index.js";
+import { faultsOf } from "../../ir/faults.js";
 import { readBytes } from "../formats/files.js";
 import {
+  fixedInputs,
   labelOf,
   readModel,
   surveyModel,
@@ -10,7 +12,7 @@ import {
   type OnnxUncompiled,
   type OnnxUse,
 } from "../formats/onnx/index.js";
-import { tryProgram } from "../api/program.js";
+import { tryProgram, type ProgramDescription, type ProgramResult } from "../api/program.js";
 import { withFlags, type LoadedProgram } from "./loaded-program.js";
 import { parseBind, parseMost, type ProgramFlags } from "./options.js";
 import { printDiagnostics } from "./terminal.js";
@@ -33,8 +35,11 @@ export interface ModelGather {
   readonly reads?: Readonly<Record<string, string>>;
   /** Views next to the gather that are not folded, and why. */
   readonly kept?: readonly string[];
-  /** Of a node that reads or writes by index, and that tilec does not compile: it stands in the list, and fails nothing. */
-  readonly compiled?: false;
+  /**
+   * Why there is no program. `open`: a shape is not known. `refused`: the node cannot be read, or breaks a rule of its operator.
+   * `uncompiled`: it reads or writes by index, and tilec does not compile it; it stands in the list, and fails nothing.
+   */
+  readonly without?: "open" | "refused" | "uncompiled";
 }
 
 /** The gathers of a model, and what the model says of itself that is not so. */
@@ -64,34 +69,35 @@ export function withoutGather(file: string, which: string, all: readonly ModelGa
   return new UsageError(`${file} has no gather ${which}`, names === "" ? undefined : names);
 }
 
-/** Operands that the model fixes. */
-const known = ({
-  data,
-  indices,
-  others = {},
-}: Pick<OnnxGather & { readonly ok: true }, "data" | "indices" | "others">): NonNullable<
-  LoadedProgram["inputs"]
-> => ({
-  ...(data === undefined ? {} : { data: () => data }),
-  ...(indices === undefined ? {} : { indices: () => indices }),
-  ...Object.fromEntries(Object.entries(others).map(([key, value]) => [key, () => value])),
-});
+/** The inputs that the model fixes. */
+const known = (gather: Parameters<typeof fixedInputs>[0]): NonNullable<LoadedProgram["inputs"]> =>
+  Object.fromEntries(Object.entries(fixedInputs(gather)).map(([key, value]) => [key, () => value]));
+
+/** Applies the operator's rules; a bug in one costs no other gather. */
+function programOf(description: ProgramDescription): ProgramResult {
+  try {
+    return tryProgram(description);
+  } catch (thrown) {
+    return { ok: false, diagnostics: faultsOf(thrown) };
+  }
+}
 
 /** The gather alone, then folded where it is; of one whose outermost dims stay open the program over symbols. */
 function modelGathers(gather: OnnxGather | OnnxUncompiled, flags: ProgramFlags): ModelGather[] {
   const { name, node } = gather;
   const { op } = node;
-  if ("compiled" in gather) return [{ name, op, node, diagnostics: [gather.diagnostic], compiled: false }];
+  if ("compiled" in gather)
+    return [{ name, op, node, diagnostics: [gather.diagnostic], without: "uncompiled" }];
   if (!gather.ok) {
-    const { diagnostic, open } = gather;
-    if (open === undefined) return [{ name, op, node, diagnostics: [diagnostic] }];
+    const { diagnostic, open, verdict } = gather;
+    if (open === undefined) return [{ name, op, node, diagnostics: [diagnostic], without: verdict }];
     return [
       { name, op, node, loaded: { func: withFlags(open.func, flags), inputs: known(open) }, diagnostics: [] },
     ];
   }
   const { folded, kept } = gather;
-  const result = tryProgram({ ...gather.program, name });
-  if (!result.ok) return [{ name, op, node, diagnostics: result.diagnostics }];
+  const result = programOf({ ...gather.program, name });
+  if (!result.ok) return [{ name, op, node, diagnostics: result.diagnostics, without: "refused" }];
   const loaded = { func: withFlags(result.func, flags), inputs: known(gather) };
   const alone: ModelGather = {
     name,
@@ -116,7 +122,7 @@ function modelGathers(gather: OnnxGather | OnnxUncompiled, flags: ProgramFlags):
 export function loadModelPrograms(file: string, flags: ProgramFlags): LoadedProgram[] {
   const { gathers: all, warnings } = loadModel(file, flags);
   const gathers = all.filter(
-    ({ folds, compiled }) => flags.func !== undefined || (compiled !== false && folds === undefined),
+    ({ folds, without }) => flags.func !== undefined || (without !== "uncompiled" && folds === undefined),
   );
   if (gathers.length === 0) throw withoutGather(file, "at all", all);
   return programsOf(gathers, warnings);

@@ -17,7 +17,7 @@ export function loadNeededPrograms(
 ): LoadedProgram[] {
   const { gathers, warnings, uses } = loadModel(file, flags);
   const listed = listGathers(
-    gathers.filter(({ compiled }) => compiled !== false),
+    gathers.filter(({ without }) => without !== "uncompiled"),
     flags,
     pipeline,
   );

@@ -7,12 +7,15 @@ import {
   inputsOf,
   keyOf,
   openSymbols,
+  type Diagnostic,
   type ResolvedSchedule,
   type Standing,
 } from "../../ir/index.js";
+import { isBug } from "../../ir/faults.js";
 import { standingOfKernel } from "../explain/kernel-standing.js";
 import { labelOf } from "../formats/onnx/index.js";
 import { tune } from "../tune/tune.js";
+import { gatherFaults } from "./gather-faults.js";
 import type { ListedGather } from "./list-model.js";
 import type { LoadedModel } from "./load-model.js";
 import { isOwnProgram, placePrograms, type Chosen } from "./place-programs.js";
@@ -57,6 +60,8 @@ export interface ModelPlan {
   readonly totals: Readonly<Record<(typeof planStatuses)[number] | "bytes" | "cycles", number>>;
   /** What binds the dims that are open. */
   readonly hints: readonly string[];
+  /** Bugs in tilec, each of which cost one node. */
+  readonly bugs: readonly Diagnostic[];
 }
 
 /** `listed`: the model's gathers, a folded one behind the gather alone. `budget`: full costings that a search for `best` may take. */
@@ -70,18 +75,24 @@ export async function planModel(
   const names = new Map(uses.map(({ node, name }) => [node, name]));
   const total = programs.filter(({ gather }) => placed.get(gather)?.into.includes(gather)).length;
   const nodes: PlannedNode[] = [];
+  const bugs = listed.flatMap(({ diagnostics }) => diagnostics.filter(isBug));
   for (const [index, { node, name }] of uses.entries()) {
     const { op, domain } = node;
-    const told = { index, name, op, domain };
+    const head = { index, name, op, domain };
     const { into = [], needed = false } = placed.get(node) ?? {};
     const own = chosen.get(node);
     if (own !== undefined && isOwnProgram(own, placed)) {
-      nodes.push({ ...told, ...(await programOf(own, budget)) });
+      const program = await programOf(own, budget).catch((thrown: unknown) => {
+        const diagnostics = gatherFaults(thrown, name);
+        bugs.push(...diagnostics.filter(isBug));
+        return withoutProgram({ ...own.listed, verdict: "refused", diagnostics });
+      });
+      nodes.push({ ...head, ...program });
       if (own.listed.kernel !== undefined) onTuned?.(name, total);
     } else if (into.length > 0) {
       const isEnd = programs.some(({ gather, nodes: all }) => into.includes(gather) && all.at(-1) === node);
       nodes.push({
-        ...told,
+        ...head,
         status: "folded",
         into: into.map((gather) => names.get(gather) ?? ""),
         ...(needed && !isEnd ? { reason: "others read what it makes, so that it runs by itself too" } : {}),
@@ -102,6 +113,7 @@ export async function planModel(
       bytes: sum("bytes"),
       cycles: sum("cycles"),
     },
+    bugs,
     hints: [
       ...new Set(listed.flatMap((own) => (own.verdict === "open" ? (own.diagnostics[0]?.hint ?? []) : []))),
     ],
@@ -112,13 +124,8 @@ type Program = Omit<PlannedNode, "index" | "name" | "op" | "domain">;
 
 /** Of a node that is not folded into another. */
 async function programOf({ listed, refused }: Chosen, budget: number | undefined): Promise<Program> {
-  const { kernel, verdict, code, loaded } = listed;
-  const indices = indicesOf(listed);
-  const known = indices.length === 0 ? {} : { indices };
-  if (kernel === undefined || loaded === undefined) {
-    const status = verdict === "open" ? verdict : "refused";
-    return { status, reason: reasonOf(listed), ...(code === undefined ? {} : { verdict: code }), ...known };
-  }
+  const { kernel, verdict, loaded } = listed;
+  if (kernel === undefined || loaded === undefined) return withoutProgram(listed);
   const clock = cyclesOf(kernel.tile, kernel.target);
   const { cycles } = clock;
   const { bytes, floor } = standingOfKernel(kernel, clock) ?? {};
@@ -142,13 +149,34 @@ async function programOf({ listed, refused }: Chosen, budget: number | undefined
     ...(floor === undefined ? {} : { floor }),
     cycles,
     ...(found === undefined ? {} : { best: { cycles: found.cycles, schedule: found.schedule } }),
-    ...known,
+    ...knownIndices(listed),
   };
 }
 
+function withoutProgram(listed: ListedGather): Program {
+  const { verdict, diagnostics } = listed;
+  const status = verdict === "open" ? verdict : "refused";
+  const { code } = told(diagnostics) ?? {};
+  return {
+    status,
+    reason: reasonOf(listed),
+    ...(code === undefined ? {} : { verdict: code }),
+    ...knownIndices(listed),
+  };
+}
+
+const knownIndices = (listed: ListedGather): Pick<PlannedNode, "indices"> => {
+  const indices = indicesOf(listed);
+  return indices.length === 0 ? {} : { indices };
+};
+
+/** The diagnostic that says why there is no program. */
+const told = (diagnostics: readonly Diagnostic[]): Diagnostic | undefined =>
+  diagnostics.find(({ severity }) => severity === "error") ?? diagnostics[0];
+
 /** Without the place, which is the node's own. */
 function reasonOf({ diagnostics, node }: ListedGather): string {
-  const { message = "" } = diagnostics.find(({ severity }) => severity === "error") ?? diagnostics[0] ?? {};
+  const { message = "" } = told(diagnostics) ?? {};
   const place = `${labelOf(node)}: `;
   const found = message.indexOf(place);
   return found === -1 ? message : message.slice(found + place.length);

@@ -46,12 +46,14 @@ async function plan(file: string, flags: PlanFlags): Promise<void> {
     bar.step(name);
   });
   bar?.stop();
+  if (found.bugs.length > 0) process.exitCode = 3;
+  const diagnostics = [...model.warnings, ...found.bugs];
   if (flags.json === true) {
-    const { hints: _, ...document } = found;
-    printJson({ command: "plan", ...document, diagnostics: model.warnings });
+    const { hints: _, bugs: __, ...document } = found;
+    printJson({ command: "plan", ...document, diagnostics });
     return;
   }
-  printDiagnostics(model.warnings);
+  printDiagnostics(diagnostics);
   if (flags.csv === true) await printCsv(found.nodes);
   else printPlan(file, found, budget !== undefined);
   for (const hint of found.hints) note(`what is open: ${hint}`);

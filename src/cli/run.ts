@@ -21,6 +21,7 @@ import {
   throwIfErrors,
   unbound,
 } from "../../ir/index.js";
+import { isBug } from "../../ir/faults.js";
 import { chromeTrace, type Executor } from "../../backends/sim/index.js";
 import { createRunner, type Runner, type RunnerOptions } from "../../backends/webgpu/index.js";
 import type { HostValue } from "../../backends/index.js";
@@ -57,6 +58,7 @@ import { programKind } from "../formats/program-kind.js";
 import { UsageError } from "./usage-error.js";
 import { matching } from "./matching.js";
 import { taskProgress } from "./progress.js";
+import { gatherFaults } from "./gather-faults.js";
 import { gatherTable, listGathers, type ListedGather } from "./list-model.js";
 import { loadProgram } from "./load.js";
 import type { LoadedProgram } from "./loaded-program.js";
@@ -406,7 +408,9 @@ async function runModel(file: string, flags: RunFlags): Promise<number> {
   }
   if (one !== undefined) return runOne(await loadProgram(file, flags), flags);
   const open = gathers.filter(({ verdict }) => verdict === "open");
-  if (programs.length === 0 && open.length > 0)
+  const isRefused = ({ verdict, diagnostics }: ListedGather): boolean =>
+    verdict !== "open" && hasErrors(diagnostics);
+  if (programs.length === 0 && open.length > 0 && !gathers.some(isRefused))
     throw new CompileError(open.flatMap(({ diagnostics }) => diagnostics));
   const listed = [];
   for (const gather of gathers) {
@@ -421,11 +425,7 @@ async function runModel(file: string, flags: RunFlags): Promise<number> {
     const ran = failed[0]?.code ?? result?.said ?? (verdict === "legal" ? idle : "");
     listed.push({ ...gather, diagnostics: [...gather.diagnostics, ...failed], ran, result });
   }
-  const wrong = listed.some(
-    (gather) =>
-      isAlone(gather) &&
-      ((gather.verdict !== "open" && hasErrors(gather.diagnostics)) || gather.result?.code === 1),
-  );
+  const wrong = listed.some((gather) => isAlone(gather) && (isRefused(gather) || gather.result?.code === 1));
   if (flags.json === true) {
     const documents = listed.map(
       ({ loaded: _, ran: __, node: ___, nodes: ____, kernel: _____, result, ...rest }) => ({
@@ -447,6 +447,7 @@ async function runModel(file: string, flags: RunFlags): Promise<number> {
     if (listed.some(({ ran }) => ran === "inputs not known"))
       note("--seed 1 makes inputs that are not known, --func <gather> with --input gives them");
   }
+  if (listed.some(({ diagnostics }) => diagnostics.some(isBug))) return 3;
   return wrong ? 1 : 0;
 }
 
@@ -465,9 +466,8 @@ async function runListed(
   try {
     return { result: await run(loaded, flags) };
   } catch (thrown) {
-    if (!(thrown instanceof RunError)) throw thrown;
     return {
-      failed: thrown.diagnostics.map((found) => ({ ...found, message: `${name}: ${found.message}` })),
+      failed: gatherFaults(thrown, name).map((found) => ({ ...found, message: `${name}: ${found.message}` })),
     };
   }
 }

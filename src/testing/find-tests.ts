@@ -9,7 +9,9 @@ import { programKind } from "../formats/program-kind.js";
 import { standardInput } from "../formats/standard-input.js";
 import {
   findGathers,
+  fixedInputs,
   isNodeTestFolder,
+  openInputs,
   readModel,
   readNodeTestFolder,
   type OnnxGather,
@@ -138,23 +140,22 @@ function gatherTest(file: string, gather: OnnxGather): Test {
     begin: () => () => Promise.resolve([{ id, backend: "compile", ...result }]),
   });
   if (!gather.ok) {
-    const { code, message } = gather.diagnostic;
-    return once({ status: "skip", code, message });
+    const { diagnostic, verdict } = gather;
+    const { code, message } = diagnostic;
+    return verdict === "refused"
+      ? malformedTest(file, { id }, [diagnostic])
+      : once({ status: "skip", code, message });
   }
-  const { data, indices } = gather;
   const described = { ...gather.program, target: "webgpu" };
-  if (data !== undefined && indices !== undefined) {
-    const known = (value: TensorValue) => ({ type: value.type, filled: false, read: () => value });
-    const inputs = { data: known(data), indices: known(indices) };
-    return caseTest(file, { id, program: described, options: { target: "webgpu" }, inputs });
-  }
   const built = tryProgram(described);
   if (!built.ok) return malformedTest(file, { id }, built.diagnostics);
-  const given = Object.fromEntries(
-    Object.entries({ data, indices }).flatMap(([key, value]) =>
-      value === undefined ? [] : [[key, asHost(key, value)] as const],
-    ),
-  );
+  const fixed = Object.entries(fixedInputs(gather));
+  if (openInputs(gather).length === 0) {
+    const known = (value: TensorValue) => ({ type: value.type, filled: false, read: () => value });
+    const inputs = Object.fromEntries(fixed.map(([key, value]) => [key, known(value)]));
+    return caseTest(file, { id, program: described, options: { target: "webgpu" }, inputs });
+  }
+  const given = Object.fromEntries(fixed.map(([key, value]) => [key, asHost(key, value)]));
   return {
     id,
     file,

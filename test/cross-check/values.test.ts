@@ -84,7 +84,8 @@ function blockQuantized(draw: Draw): RandomModel {
   const block = [16, 32, 64, 128, 256][draw(5)]!;
   const rank = 2 + draw(2);
   const outer = Array.from({ length: rank - 1 }, () => 1 + draw(4));
-  const shape = [...outer, each * (1 + draw(Math.ceil(300 / each)))];
+  // Rows of bytes hold whole ones; rows of 4-bit elements may have any length.
+  const shape = [...outer, kind === "u8" ? each * (1 + draw(Math.ceil(300 / each))) : 1 + draw(300)];
   const gatherAxis = kind === "u8" ? 0 : draw(rank);
   let quantizeAxis = kind === "u8" ? rank - 1 : draw(rank);
   if (quantizeAxis === gatherAxis) quantizeAxis = (gatherAxis + 1) % rank;
@@ -94,8 +95,7 @@ function blockQuantized(draw: Draw): RandomModel {
     list.map((extent, k) => (k === rank - 1 && kind === "u8" ? Math.ceil((extent * bits) / 8) : extent));
   const held = (list: readonly number[]): number =>
     kind === "u8" ? count(inRow(list)) : Math.ceil(count(list) / 2);
-  // Rows of 4-bit elements are whole bytes here, as tilec asks.
-  const points = draw(3) > 0 && (kind === "u8" || blocks.at(-1)! % 2 === 0);
+  const points = draw(3) > 0;
   const indexShape = randomShape(draw(3), 4, draw);
   const type = onnxTypes[kind];
   return {
@@ -215,6 +215,46 @@ function chain(draw: Draw): RandomModel {
         ...output("y", onnxTypes[type], [...indexShape, columns]),
       ],
       real === undefined ? 17 : 19,
+    ),
+  };
+}
+
+/** A table of 4-bit elements in rows of any length, dequantized with any scales, and gathered. */
+function packedTable(draw: Draw): RandomModel {
+  const type = (["u4", "i4"] as const)[draw(2)]!;
+  const shape = [1 + draw(6), 1 + draw(17)];
+  const axis = draw(2);
+  const block = draw(2) === 0 ? 1 + draw(5) : 0;
+  const scales =
+    block > 0
+      ? shape.map((extent, k) => (k === axis ? Math.ceil(extent / block) : extent))
+      : [[], [shape[axis]!]][draw(2)]!;
+  const packed = (own: readonly number[], name: string): number[] =>
+    initializer(type, own, stored(randomBytes(Math.ceil(count(own) / 2), draw)), name);
+  const zeros = draw(3) > 0;
+  const indexShape = randomShape(1 + draw(2), 4, draw);
+  return {
+    ...randomIndices(indexShape, shape[0]!, draw),
+    indexShape,
+    bytes: model(
+      [
+        ...packed(shape, "q"),
+        ...initializer("f32", scales, stored(floats("f32", count(scales), draw)), "s"),
+        ...(zeros ? packed(scales, "z") : []),
+        ...node(
+          "DequantizeLinear",
+          ["q", "s", ...(zeros ? ["z"] : [])],
+          ["table"],
+          [...intAttribute("axis", axis), ...intAttribute("block_size", block)],
+        ),
+        ...node("Gather", ["table", "indices"], ["g"], intAttribute("axis", 0)),
+        ...node("Identity", ["g"], ["y"]),
+        ...text(2, "g"),
+        ...input("indices", onnxTypes.i64, indexShape),
+        ...output("y", onnxTypes.f32, [...indexShape, shape[1]!]),
+      ],
+      21,
+      10,
     ),
   };
 }
@@ -393,6 +433,7 @@ describe("onnxruntime", () => {
 
   it.for([
     ["arithmetic around them", chain, 1000, 800],
+    ["dequantized 4-bit tables, in rows of any length, in front of them", packedTable, 400, 380],
     ["sums of exact terms, means, maxima and minima behind them", reduction, 500, 450],
   ] as const)(
     "has the bits of gathers with %s, folded into one program",

@@ -11,11 +11,11 @@ import {
   type Func,
   type Operand,
 } from "../../../ir/index.js";
-import { program } from "../../../src/api/program.js";
+import { tryProgram } from "../../../src/api/program.js";
 import { caseProgram } from "../../../src/formats/case-program.js";
 import { readCaseList } from "../../../src/formats/cases.js";
 import { readNpy } from "../../../src/formats/npy.js";
-import { findGathers } from "../../../src/formats/onnx/gathers.js";
+import { findGathers, fixedInputs } from "../../../src/formats/onnx/gathers.js";
 import { readModel } from "../../../src/formats/onnx/read-model.js";
 import { Symbols } from "../../../src/formats/symbols.js";
 import type { TensorValue } from "../../../src/formats/tensor.js";
@@ -103,12 +103,14 @@ export function openedCases(text: string, file: string, id?: string): Opened {
 
 function openedModel(bytes: Uint8Array, file: string): Opened {
   const gathers = findGathers(readModel(bytes, file));
-  const notes = gathers.flatMap((gather) => (gather.ok ? [] : [gather.diagnostic.message]));
+  const notes: string[] = [];
   const found = gathers.flatMap((gather): Found[] => {
-    if (!gather.ok) return [];
-    const { data, indices } = gather;
-    const given = { ...(data === undefined ? {} : { data }), ...(indices === undefined ? {} : { indices }) };
-    return [{ func: program({ ...gather.program, name: gather.name }), inputs: given }];
+    const { name } = gather;
+    const result = gather.ok ? tryProgram({ ...gather.program, name }) : undefined;
+    if (gather.ok && result?.ok === true) return [{ func: result.func, inputs: fixedInputs(gather) }];
+    const diagnostics = gather.ok ? (result?.ok === false ? result.diagnostics : []) : [gather.diagnostic];
+    notes.push(...diagnostics.map(({ message }) => message));
+    return [];
   });
   if (found.length === 0)
     throw new CompileError([

@@ -23,6 +23,7 @@ export function declaredValue(value: OnnxValue, bindings: Readonly<Record<string
     typeof dim === "string" && Object.hasOwn(bindings, dim) ? (bindings[dim] ?? dim) : dim,
   );
   return {
+    ...(type.problem === undefined ? {} : { problem: `declared with ${type.problem}` }),
     ...(type.dataType === 0 ? {} : { dataType: type.dataType }),
     ...(dims === undefined ? {} : { dims }),
   };

@@ -32,6 +32,7 @@ import {
   type Site,
   type TensorType,
 } from "../../../ir/index.js";
+import { faultsOf } from "../../../ir/faults.js";
 import type { ProgramDescription } from "../../api/program.js";
 import { Symbols } from "../symbols.js";
 import { dtypeOf } from "./data-type.js";
@@ -101,8 +102,20 @@ export class ChainFolder {
     for (const own of [graph, ...functions.map((entry) => entry.graph)]) countUses(own, this.#uses);
   }
 
-  /** Called behind each node; `program` is that of a gather of static shape. */
+  /** Called behind each node; `program` is that of a gather of static shape. A node that cannot be followed is a tensor as it stands. */
   leave(left: Left, program: ProgramDescription | undefined): void {
+    try {
+      this.#follow(left, program);
+    } catch (thrown) {
+      const [{ message } = { message: "" }] = faultsOf(thrown);
+      const { node, inputs } = left;
+      const chains = inputs.flatMap((value) => (value === undefined ? [] : (this.#chains.get(value) ?? [])));
+      const gathers = program === undefined ? chains.flatMap(({ gather }) => gather ?? []) : [node];
+      for (const gather of new Set(gathers)) this.#keep(gather, `${labelOf(node)} is not folded: ${message}`);
+    }
+  }
+
+  #follow(left: Left, program: ProgramDescription | undefined): void {
     const { node, outputs } = left;
     const [y] = outputs;
     if (y === undefined) return;

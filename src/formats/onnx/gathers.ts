@@ -5,12 +5,15 @@ import {
   inputsOf,
   invariant,
   keyOf,
+  resolveSource,
   type AccessFunc,
   type AttrValue,
+  type Code,
   type Diagnostic,
   type OpName,
   type TensorType,
 } from "../../../ir/index.js";
+import { faultsOf } from "../../../ir/faults.js";
 import type { ProgramDescription } from "../../api/program.js";
 import { Symbols } from "../symbols.js";
 import type { TensorValue } from "../tensor.js";
@@ -78,6 +81,8 @@ export type OnnxGather =
     })
   | (Named & {
       readonly ok: false;
+      /** `open`: a shape or an element type is not known. `refused`: it cannot be read, or breaks a rule of its operator. */
+      readonly verdict: "open" | "refused";
       readonly diagnostic: Diagnostic;
       /** Where only outermost dims are open, and `most` bounds them: the program over symbols. */
       readonly open?: OnnxOpen;
@@ -88,6 +93,25 @@ export interface OnnxOpen {
   /** Operands that the model fixes. */
   readonly data?: TensorValue;
   readonly indices?: TensorValue;
+}
+
+/** Returns the inputs that the model fixes, by their keys. */
+export const fixedInputs = ({
+  data,
+  indices,
+  others = {},
+}: Pick<OnnxGather & { readonly ok: true }, "data" | "indices" | "others">): Readonly<
+  Record<string, TensorValue>
+> => ({
+  ...(data === undefined ? {} : { data }),
+  ...(indices === undefined ? {} : { indices }),
+  ...others,
+});
+
+/** Returns the keys of the inputs that the model does not fix. */
+export function openInputs(gather: OnnxGather & { readonly ok: true }): readonly string[] {
+  const fixed = fixedInputs(gather);
+  return inputNames(gather.program, gather.node).filter((key) => !Object.hasOwn(fixed, key));
 }
 
 interface Operator {
@@ -206,10 +230,12 @@ function withFolding<G extends OnnxGather & { readonly ok: true }>(
   folder: ChainFolder,
   names: Symbols,
 ): G {
-  const { folded, kept } = folder.foldingOf(gather.node, `${gather.name}_folded`);
-  if (folded === undefined) return { ...gather, kept };
-  const { func, nodes, sources, hints } = folded;
+  let kept: readonly string[] = [];
   try {
+    const folding = folder.foldingOf(gather.node, `${gather.name}_folded`);
+    ({ kept } = folding);
+    if (folding.folded === undefined) return { ...gather, kept };
+    const { func, nodes, sources, hints } = folding.folded;
     const inputs = inputsOf(func).flatMap(({ name, type }, k) => {
       const value = sources[k]?.value;
       const tensor = value === undefined ? undefined : (value.constant?.() ?? tensorValue(value));
@@ -221,8 +247,7 @@ function withFolding<G extends OnnxGather & { readonly ok: true }>(
     const tensors = { inputs: Object.fromEntries(inputs), reads: Object.fromEntries(reads) };
     return { ...gather, folded: { func: named, nodes, ...tensors, hints }, kept };
   } catch (thrown) {
-    if (!(thrown instanceof CompileError)) throw thrown;
-    return { ...gather, kept: [...kept, ...thrown.diagnostics.map(({ message }) => message)] };
+    return { ...gather, kept: [...kept, ...faultsOf(thrown).map(({ message }) => message)] };
   }
 }
 
@@ -238,10 +263,23 @@ function toGather({ where, name, hint, most }: Around, visited: Visited, operato
   const { node } = visited;
   try {
     const attrs = attributes(where, visited, operator);
-    const given = inputNames(operator, node).map((role, k) => ({
-      role,
-      ...operand({ where, hint, most }, visited, role, k),
-    }));
+    const without = (verdict: "open" | "refused", diagnostic: Diagnostic, open?: OnnxOpen): OnnxGather => ({
+      name,
+      node,
+      ok: false,
+      verdict,
+      diagnostic,
+      ...(open === undefined ? {} : { open }),
+    });
+    const found = inputNames(operator, node).map((role, k) =>
+      operand({ where, hint, most }, visited, role, k),
+    );
+    const given = found.flatMap((own) => ("why" in own ? [] : [own]));
+    const unknown = found.find((own) => "why" in own);
+    if (unknown !== undefined) {
+      const broken = brokenAtAnySize(operator.op, attrs, found);
+      return broken === undefined ? without("open", unknown.why) : without("refused", broken);
+    }
     const [data, indices, ...others] = given;
     invariant(data !== undefined && indices !== undefined, "an operator has data and indices");
     const program = {
@@ -261,16 +299,15 @@ function toGather({ where, name, hint, most }: Around, visited: Visited, operato
     const diagnostic = given.find(({ open }) => open !== undefined)?.open;
     if (diagnostic === undefined) return { name, node, ok: true, program, kept: [], ...known };
     const output = others.length > 0 ? undefined : openOutput(visited, most);
-    if (output === undefined) return { name, node, ok: false, diagnostic };
+    if (output === undefined) return without("open", diagnostic);
     const opened = openProgram(program, [data.outermost, indices.outermost, output.outermost], most);
     return "func" in opened
-      ? { name, node, ok: false, diagnostic, open: { func: opened.func, ...known } }
-      : { name, node, ok: false, diagnostic: opened.diagnostics[0] ?? diagnostic };
+      ? without("open", diagnostic, { func: opened.func, ...known })
+      : without("refused", opened.diagnostics[0] ?? diagnostic);
   } catch (thrown) {
-    if (!(thrown instanceof CompileError)) throw thrown;
-    const [diagnostic] = thrown.diagnostics;
+    const [diagnostic] = faultsOf(thrown);
     if (diagnostic === undefined) throw thrown;
-    return { name, node, ok: false, diagnostic };
+    return { name, node, ok: false, verdict: "refused", diagnostic };
   }
 }
 
@@ -278,7 +315,7 @@ const refuse = (where: string, message: string, hint?: string): CompileError =>
   new CompileError([problem(where, message, hint)]);
 
 /** What the dialect calls the inputs of a node; those that it leaves out at the end are absent. */
-function inputNames({ op }: Operator, { inputs }: OnnxNode): readonly string[] {
+function inputNames({ op }: { readonly op: string }, { inputs }: OnnxNode): readonly string[] {
   const { inputs: names = ["data", "indices"], optional = [] } = findOp(op) ?? {};
   return names.filter((name, k) => !optional.includes(name) || (inputs[k] ?? "") !== "");
 }
@@ -338,6 +375,7 @@ interface Place {
 }
 
 interface GivenOperand extends Pick<OpenShape, "outermost"> {
+  readonly role: string;
   /** At its most. */
   readonly type: TensorType;
   readonly value?: TensorValue;
@@ -345,33 +383,57 @@ interface GivenOperand extends Pick<OpenShape, "outermost"> {
   readonly open?: Diagnostic;
 }
 
+/** An operand whose shape or element type is not known, and why. */
+interface UnknownOperand {
+  readonly why: Diagnostic;
+  /** Where its rank and its element type are known; extents that are not are 1. */
+  readonly type?: TensorType;
+}
+
+/** Codes of rules that no extent has a part in. */
+const ofAnySize: ReadonlySet<Code> = new Set(["TC101", "TC102", "TC104", "TC105"]);
+
+/** Returns the rule of its operator that a node breaks whatever the extents that are not known. */
+function brokenAtAnySize(
+  op: OpName,
+  attrs: Readonly<Record<string, AttrValue>>,
+  operands: readonly (GivenOperand | UnknownOperand)[],
+): Diagnostic | undefined {
+  const inputs = operands.flatMap(({ type }) => type ?? []);
+  if (inputs.length < operands.length) return undefined;
+  const result = resolveSource({ op, attrs, inputs });
+  return result.ok ? undefined : result.diagnostics.find(({ code }) => ofAnySize.has(code));
+}
+
+/** Throws a CompileError for an operand that cannot be read. */
 function operand(
   { where, hint, most }: Place,
   { node, inputs }: Visited,
   role: string,
   k: number,
-): GivenOperand {
+): GivenOperand | UnknownOperand {
   const name = node.inputs[k] ?? "";
   if (name === "") throw refuse(where, `it has no ${role}`);
   const value: TrackedValue = inputs[k] ?? {};
   const shown = `${role} ${quoted(name)}`;
   if (value.problem !== undefined) throw refuse(where, `${shown} is ${value.problem}`);
-  if (value.dims === undefined || value.dataType === undefined) {
-    throw refuse(
-      where,
-      `the ${value.dims === undefined ? "shape" : "element type"} of ${shown} is not known`,
-      hint,
-    );
+  const { dims, dataType } = value;
+  if (dims === undefined || dataType === undefined) {
+    const missing = `the ${dims === undefined ? "shape" : "element type"} of ${shown} is not known`;
+    return { why: problem(where, missing, hint) };
   }
-  const { dims } = value;
+  const dtype = dtypeOf(dataType);
+  if (dtype === undefined) throw refuse(where, `${shown} has ${describeDataType(dataType)}`);
   const opened = openShape(dims, most);
   const whyOpen = (): Diagnostic => symbolic({ where, hint }, shown, dims);
-  if (opened === undefined) throw new CompileError([whyOpen()]);
-  const dtype = dtypeOf(value.dataType);
-  if (dtype === undefined) throw refuse(where, `${shown} has ${describeDataType(value.dataType)}`);
+  if (opened === undefined) {
+    const shape = dims.map((dim) => (typeof dim === "number" ? dim : 1));
+    return { why: whyOpen(), type: { dtype, shape } };
+  }
   const tensor = value.constant?.() ?? tensorValue(value);
   const { shape, outermost } = opened;
   return {
+    role,
     type: { dtype, shape },
     outermost,
     ...(tensor === undefined ? {} : { value: tensor }),

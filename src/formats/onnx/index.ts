@@ -1,6 +1,8 @@
 /** ONNX import: models, tensors, the gathers in them, and backend-test folders as cases. */
 export {
   findGathers,
+  fixedInputs,
+  openInputs,
   surveyModel,
   type OnnxFolded,
   type OnnxGather,

@@ -1,10 +1,12 @@
 /** Walks a model in order and tells, at every node, what is known of its inputs. */
 import type { Shape } from "../../../ir/index.js";
+import { faultsOf } from "../../../ir/faults.js";
 import { once } from "../once.js";
 import type { TensorValue } from "../tensor.js";
 import { dataType } from "./data-type.js";
 import { boundInputs, declaredValue, sorted, type Bindings } from "./bindings.js";
 import type { OnnxGraph, OnnxModel, OnnxNode, OnnxTensor } from "./model.js";
+import { labelOf } from "./fold.js";
 import { readTensor } from "./read-tensor.js";
 import { inferOutputs } from "./shape-rules.js";
 import { common, contradict, knownElements, merged, type TrackedValue } from "./value.js";
@@ -110,6 +112,21 @@ function walkGraph(
   return returned;
 }
 
+/** Returns what the rule of a node's operator makes of it; where the rule fails, that each output is not known. */
+function inferred(
+  node: OnnxNode,
+  infer: () => readonly (TrackedValue | undefined)[],
+): readonly (TrackedValue | undefined)[] {
+  try {
+    return infer();
+  } catch (thrown) {
+    const [{ message } = { message: "" }] = faultsOf(thrown);
+    return node.outputs.map(() => ({
+      problem: `made by ${labelOf(node)}, whose shape is not known: ${message}`,
+    }));
+  }
+}
+
 function outputsOf(
   node: OnnxNode,
   inputs: readonly (TrackedValue | undefined)[],
@@ -122,23 +139,26 @@ function outputsOf(
     for (const graph of attribute.graphs)
       bodies.set(name, walkGraph(graph, new Scope(scope), walk, new Map()));
   }
-  if (walk.opset === undefined) return [];
-  if (node.domain !== "") return inferOutputs({ node, inputs, opset: walk.opset });
-  if (node.op === "If") {
-    const [yes = [], no = []] = [bodies.get("then_branch"), bodies.get("else_branch")];
-    const condition = knownElements(inputs[0])?.[0];
-    if (condition !== undefined) return condition === 0n ? no : yes;
-    return node.outputs.map((_, k) => common(yes[k], no[k]));
-  }
-  if (node.op === "Constant") return [constant(node, walk.file)];
-  return inferOutputs({ node, inputs, opset: walk.opset });
+  const { opset, file } = walk;
+  if (opset === undefined) return [];
+  return inferred(node, () => {
+    if (node.op === "") return node.outputs.map(() => ({ problem: "made by a node that names no operator" }));
+    if (node.domain !== "") return inferOutputs({ node, inputs, opset });
+    if (node.op === "If") {
+      const [yes = [], no = []] = [bodies.get("then_branch"), bodies.get("else_branch")];
+      const condition = knownElements(inputs[0])?.[0];
+      if (condition !== undefined) return condition === 0n ? no : yes;
+      return node.outputs.map((_, k) => common(yes[k], no[k]));
+    }
+    if (node.op === "Constant") return [constant(node, file)];
+    return inferOutputs({ node, inputs, opset });
+  });
 }
 
-const initializer = (tensor: OnnxTensor, file: string): TrackedValue => ({
-  dataType: tensor.dataType,
-  dims: tensor.dims,
-  constant: once(() => readTensor(tensor, file)),
-});
+const initializer = (tensor: OnnxTensor, file: string): TrackedValue =>
+  tensor.problem === undefined
+    ? { dataType: tensor.dataType, dims: tensor.dims, constant: once(() => readTensor(tensor, file)) }
+    : { problem: `a tensor with ${tensor.problem}` };
 
 /** Constant: one of its attributes holds the value (value_* since opset 12). */
 function constant(node: OnnxNode, file: string): TrackedValue {
@@ -170,6 +190,7 @@ function constant(node: OnnxNode, file: string): TrackedValue {
       case "reference":
       case "other":
         if (name === "sparse_value") return { problem: "a sparse constant, which tilec does not read" };
+        if (name === "value") return { problem: "a constant whose value cannot be read" };
     }
   }
   return {};

@@ -9,6 +9,8 @@ export interface OnnxTensorType {
   readonly dataType: number;
   /** Absent: not even the rank is known. */
   readonly dims?: readonly Dim[];
+  /** What of the shape cannot be read: `an extent of 2^60`. */
+  readonly problem?: string;
 }
 
 /** ValueInfoProto. */
@@ -25,6 +27,8 @@ export interface OnnxTensor {
   /** TensorProto.DataType. */
   readonly dataType: number;
   readonly stored: "here" | "external" | "in segments";
+  /** What of its shape cannot be read, which `dims` then lacks: `an extent of -1`. */
+  readonly problem?: string;
   /** The encoded TensorProto: a view of the file. */
   readonly message: Uint8Array;
 }

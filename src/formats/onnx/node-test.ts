@@ -9,7 +9,7 @@ import type { CaseTensor } from "../case-tensor.js";
 import type { Case } from "../cases.js";
 import type { TensorValue } from "../tensor.js";
 import { modelError } from "./fail.js";
-import { findGathers } from "./gathers.js";
+import { findGathers, fixedInputs, openInputs } from "./gathers.js";
 import type { OnnxModel } from "./model.js";
 import { readModel } from "./read-model.js";
 import { readTensorFile } from "./read-tensor.js";
@@ -84,11 +84,9 @@ function toCase(id: string, model: OnnxModel, read: Tensors): Case {
     throw modelError(id, `a case is one gather; the model has ${gathers.length}`);
   }
   if (!gather.ok) throw modelError(id, gather.diagnostic.message, gather.diagnostic.hint);
-  const { data, indices } = gather;
-  if (data === undefined || indices === undefined) {
-    const missing = data === undefined ? "data" : "indices";
+  const [missing] = openInputs(gather);
+  if (missing !== undefined)
     throw modelError(id, `nothing gives the gather its ${missing}`, "each graph input has an input_<k>.pb");
-  }
   const place = graph.outputs.findIndex((output) => output.name === gather.node.outputs[0]);
   if (place === -1) throw modelError(id, "the gather's output is none of the model's outputs");
   const output = read("output", place);
@@ -97,7 +95,9 @@ function toCase(id: string, model: OnnxModel, read: Tensors): Case {
     // Bits alone are asked for: the target on which every gather has a legal schedule, as for case files.
     program: { ...gather.program, target: "webgpu" },
     options: { target: "webgpu" },
-    inputs: { data: caseTensor(data), indices: caseTensor(indices) },
+    inputs: Object.fromEntries(
+      Object.entries(fixedInputs(gather)).map(([key, value]) => [key, caseTensor(value)]),
+    ),
     ...(output === undefined ? {} : { output: caseTensor(output) }),
   };
 }

@@ -1,5 +1,4 @@
 /** AttributeProto (onnx/onnx onnx.proto): one value, and a `type` that says which, absent in the oldest files. */
-import { quoted } from "./fail.js";
 import type { OnnxAttribute, OnnxGraph, OnnxTensor } from "./model.js";
 import type { Message, Source } from "./wire.js";
 
@@ -109,8 +108,7 @@ export function readAttribute(
       case "strings":
         return { kind, values: strings };
       case "tensor":
-        if (tensor === undefined) throw source.fail(`attribute ${quoted(name)} lacks the tensor it names`);
-        return { kind, tensor };
+        return tensor === undefined ? { kind: "other" } : { kind, tensor };
       case "graphs":
         return { kind, graphs };
       case "reference":

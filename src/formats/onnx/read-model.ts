@@ -2,7 +2,6 @@
  * `.onnx` files: the fields of ModelProto that a gather needs. Field numbers are those of onnx/onnx onnx.proto; fields
  * that are not named here are stepped over.
  */
-import { quoted } from "./fail.js";
 import type {
   Dim,
   OnnxAttribute,
@@ -194,7 +193,6 @@ function readNode(message: Message, depth: number): OnnxNode {
         message.skip();
     }
   }
-  if (node.op === "") throw message.source.fail(`node ${quoted(node.name)} has no op_type`);
   return node;
 }
 
@@ -231,41 +229,47 @@ function readType(message: Message): OnnxTensorType | undefined {
 
 function readTensorType(message: Message): OnnxTensorType {
   let dataType = 0;
-  let dims: readonly Dim[] | undefined;
+  let shape: readonly (bigint | string)[] | undefined;
   while (message.next()) {
     if (message.field === 1) dataType = message.int32();
-    else if (message.field === 2) dims = readShape(message.message("TensorShapeProto"));
+    else if (message.field === 2) shape = readShape(message.message("TensorShapeProto"));
     else message.skip();
   }
-  return { dataType, ...(dims === undefined ? {} : { dims }) };
+  if (shape === undefined) return { dataType };
+  const problem = problemOf(shape);
+  if (problem !== undefined) return { dataType, problem };
+  return { dataType, dims: shape.map((dim): Dim => (typeof dim === "bigint" ? Number(dim) : dim)) };
 }
 
-function readShape(message: Message): Dim[] {
-  const dims: Dim[] = [];
+function readShape(message: Message): readonly (bigint | string)[] {
+  const dims: (bigint | string)[] = [];
   while (message.next()) {
     if (message.field === 1) dims.push(readDim(message.message("TensorShapeProto.Dimension")));
     else message.skip();
-    if (dims.length > maxDims) throw message.fail(`a shape of more than ${maxDims} dims`);
   }
   return dims;
 }
 
-function readDim(message: Message): Dim {
-  let dim: Dim = "";
+function readDim(message: Message): bigint | string {
+  let dim: bigint | string = "";
   while (message.next()) {
     if (message.field === 1) {
       const value = message.int();
       // Some exporters write -1 for a dim that they do not know.
-      dim = value < 0n ? "" : extent(value, (found) => message.fail(found));
+      dim = value < 0n ? "" : value;
     } else if (message.field === 2) dim = message.text();
     else message.skip();
   }
   return dim;
 }
 
-function extent(value: bigint, fail: (found: string) => Error): number {
-  if (value < 0n || value > BigInt(Number.MAX_SAFE_INTEGER)) throw fail(`an extent of ${value.toString()}`);
-  return Number(value);
+/** Returns what of a shape is none: one tensor that cannot be read costs those that read it, and no other. */
+function problemOf(shape: readonly (bigint | string)[]): string | undefined {
+  if (shape.length > maxDims) return `a shape of more than ${maxDims} dims`;
+  const wrong = shape.find(
+    (dim) => typeof dim === "bigint" && (dim < 0n || dim > BigInt(Number.MAX_SAFE_INTEGER)),
+  );
+  return wrong === undefined ? undefined : `an extent of ${wrong.toString()}`;
 }
 
 /** TensorProto without its elements. `source` is the file that holds it. */
@@ -278,7 +282,6 @@ export function readTensorHeader(source: Source, bytes: Uint8Array): OnnxTensor 
       case 1:
         message.ints((value) => {
           source.spend();
-          if (dims.length >= maxDims) throw message.fail(`a shape of more than ${maxDims} dims`);
           dims.push(value);
         });
         break;
@@ -302,8 +305,7 @@ export function readTensorHeader(source: Source, bytes: Uint8Array): OnnxTensor 
   }
   source.spend();
   const stored = external ? "external" : segments ? "in segments" : "here";
-  const shape = dims.map((value) =>
-    extent(value, (found) => source.fail(`tensor ${quoted(name)} has ${found}`)),
-  );
-  return { name, dims: shape, dataType, stored, message: bytes };
+  const head = { name, dataType, stored, message: bytes } as const;
+  const problem = problemOf(dims);
+  return problem === undefined ? { ...head, dims: dims.map(Number) } : { ...head, dims: [], problem };
 }

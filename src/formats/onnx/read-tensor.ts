@@ -56,6 +56,8 @@ export function readTensorFile(
 
 /** Throws a CompileError (TC014) that names the tensor when its elements are not here or do not fit its dims. */
 export function readTensor(tensor: OnnxTensor, file: string): TensorValue {
+  if (tensor.problem !== undefined)
+    throw modelError(file, `tensor ${quoted(tensor.name)} has ${tensor.problem}`);
   const where = `${file}: tensor ${quoted(tensor.name)}`;
   const dtype = dtypeOf(tensor.dataType);
   if (dtype === undefined) throw modelError(where, `it has ${describeDataType(tensor.dataType)}`);
