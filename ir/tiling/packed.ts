@@ -4,7 +4,7 @@
  * inside one whatever the tile, and ask for nothing.
  */
 import { followedDims } from "../access.js";
-import { inputsOf, type AccessFunc } from "../func.js";
+import { inputsOf, type AccessFunc, type Operand } from "../func.js";
 import type { Linear } from "../linear.js";
 import { at, elementsInByte, rowsFillBytes, type DType, type Shape } from "../types.js";
 import type { TiledGather } from "./tiled.js";
@@ -22,6 +22,8 @@ interface Packing {
   readonly terms?: PackedStep;
   /** The name of an operand that is read from the middle of a byte whatever the tile. */
   readonly never?: string;
+  /** Operands whose rows do not fill their bytes. */
+  readonly uneven: readonly Operand[];
 }
 
 const known = new WeakMap<AccessFunc["operands"], Map<AccessFunc["map"], Packing>>();
@@ -41,7 +43,8 @@ function packing({ operands, map }: Pick<AccessFunc, "operands" | "map">): Packi
   const extents = [...at(operands, operands.length - 1).type.shape, most];
   let never: string | undefined;
   let terms: PackedStep | undefined;
-  inputsOf({ operands }).forEach(({ name, type }, table) => {
+  const inputs = inputsOf({ operands });
+  inputs.forEach(({ name, type }, table) => {
     const each = elementsInByte(type.dtype);
     if (each === 1 || !rowsFillBytes(type)) return;
     const form = followedDims(map, table)[type.shape.length - 1]?.form;
@@ -61,6 +64,7 @@ function packing({ operands, map }: Pick<AccessFunc, "operands" | "map">): Packi
   });
   return {
     steps,
+    uneven: inputs.filter(({ type }) => !rowsFillBytes(type)),
     ...(never === undefined ? {} : { never }),
     ...(terms === undefined ? {} : { terms }),
   };

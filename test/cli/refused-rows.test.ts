@@ -204,6 +204,28 @@ describe("one node of three", () => {
     expect(alone.stderr).toContain(`error[${gathers[1]!.code!}]`);
   });
 
+  it("in front of a gather, and that cannot be folded into it, costs the folding alone", () => {
+    const file = join(folder, "zero.onnx");
+    const graph = [
+      ...node("DequantizeLinear", ["table", "one", "zero"], ["x"]),
+      ...node("Gather", ["x", "ids"], ["y"]),
+      ...initializer("i4", [4, 5], blob(10), "table"),
+      ...initializer("f32", [], blob(4), "one"),
+      ...initializer("i4", [], blob(3), "zero"),
+      ...input("ids", onnxTypes.i64, [3]),
+      ...output("y", onnxTypes.f32),
+    ];
+    writeFileSync(file, model(graph, 21, 10));
+    const { gathers } = loadModel(file, {});
+    expect(listGathers(gathers, { project: noProject }, {})).toMatchObject([
+      {
+        name: "y",
+        verdict: "legal",
+        kept: [expect.stringContaining('DequantizeLinear "x" is not folded: ') as string],
+      },
+    ]);
+  });
+
   it("whose shape is not known is open, and no error", async () => {
     const file = join(folder, "open.onnx");
     writeFileSync(file, model(graphOf([node("Gather", ["open", "ids"], ["bad"])])));

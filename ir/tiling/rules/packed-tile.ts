@@ -1,4 +1,5 @@
 /** Rule 5: what a tile reads of packed elements starts at a byte (B9). */
+import type { Operand } from "../../func.js";
 import { at } from "../../types.js";
 import { entryBelow, keepsStep, limitOf, packingOf, type PackedStep } from "../packed.js";
 import type { Tiling } from "../tiling.js";
@@ -10,7 +11,7 @@ export const packedTile: Rule = {
   id: "packed-tile",
   code: "TC304",
   judge(tiling) {
-    const { steps, never, terms } = packingOf(tiling.gather);
+    const { steps, never, terms, uneven } = packingOf(tiling.gather);
     const stuck: RuleVerdict[] =
       never === undefined
         ? []
@@ -26,9 +27,18 @@ export const packedTile: Rule = {
       ...stuck,
       ...steps.flatMap((own, d) => (own === undefined ? [] : entries(tiling, d, own))),
       ...(terms === undefined ? [] : partsOf(tiling, terms)),
+      ...uneven.map((operand) => shifted(operand)),
     ];
   },
 };
+
+/** Rows that begin inside bytes, which any tile may cut. */
+const shifted = ({ name, type: { dtype, shape } }: Operand): RuleVerdict => ({
+  rule: "packed-tile",
+  pass: true,
+  detail: `rows of ${name}, ${shape.at(-1) ?? 1} of ${dtype}, do not fill bytes: under any tile they are shifted as they are loaded`,
+  source,
+});
 
 function entries(
   tiling: Tiling,

@@ -108,10 +108,12 @@ export class ChainFolder {
       this.#follow(left, program);
     } catch (thrown) {
       const [{ message } = { message: "" }] = faultsOf(thrown);
-      const { node, inputs } = left;
+      const { node, inputs, outputs } = left;
+      const why = `${labelOf(node)} is not folded: ${message}`;
       const chains = inputs.flatMap((value) => (value === undefined ? [] : (this.#chains.get(value) ?? [])));
       const gathers = program === undefined ? chains.flatMap(({ gather }) => gather ?? []) : [node];
-      for (const gather of new Set(gathers)) this.#keep(gather, `${labelOf(node)} is not folded: ${message}`);
+      for (const gather of new Set(gathers)) this.#keep(gather, why);
+      for (const value of outputs) if (value !== undefined) this.#breaks.set(value, why);
     }
   }
 
