@@ -58,6 +58,7 @@ const nodes = <T extends object>(
 const open = (own: Trials): Trials => ({ ...own, open: true });
 const either = (...all: readonly Trials[]): Trials => ({ trial: fc.oneof(...all.map(({ trial }) => trial)) });
 
+/** Number of elements. */
 export const size = (dims: readonly number[]): number => dims.reduce((a, b) => a * b, 1);
 const extent = (least: number, most: number): fc.Arbitrary<number> => fc.integer({ min: least, max: most });
 const many = <T>(value: fc.Arbitrary<T>, count: number): fc.Arbitrary<T[]> =>
@@ -104,7 +105,7 @@ const unary = (first: number, dtype: TrialType = "f32", attributes = none): Tria
   nodes(first, { dims: shape(0, 4) }, ({ dims }) => ({ operands: [fed(dims, dtype)], attributes }));
 const ofRank = (first: number, least: number, most: number, attributes = none): Trials =>
   nodes(first, { dims: shape(least, most) }, ({ dims }) => ({ operands: [fed(dims)], attributes }));
-/** Of one operand whose elements may be known. */
+/** Nodes of one operand whose elements may be known. */
 const followed = (first: number): Trials => nodes(first, { x: anything(0) }, ({ x }) => ({ operands: [x] }));
 const binary = (first: number, dtype: TrialType = "f32", attributes = none): Trials =>
   nodes(first, { dims: broadcastable(2) }, ({ dims }) => ({
@@ -115,7 +116,7 @@ const variadic = (first: number): Trials =>
   nodes(first, { dims: extent(1, 3).chain(broadcastable) }, ({ dims }) => ({
     operands: dims.map((own) => fed(own)),
   }));
-/** Of small integers that the model fixes: the second operand is a row of the first, or one number, and never 0. */
+/** Nodes of small integers that the model fixes: the second operand is a row of the first, or one number, and never 0. */
 const counted = (first: number, attributes = none): Trials =>
   nodes(first, { x: small(), single: fc.boolean(), turn: extent(0, 3) }, ({ x, single, turn }) => {
     const count = single ? 1 : (x.dims.at(-1) ?? 1);
@@ -159,7 +160,7 @@ const reduce = (moved: number): Trials =>
       };
     },
   );
-/** Of floats alone. */
+/** Reductions of floats alone. */
 const reduceFloats = (moved: number): Trials => {
   const { trial } = reduce(moved);
   return {
@@ -372,7 +373,7 @@ const scaleFactor = fc.constantFrom(0.5, 1, 1.5, 2, 2.6, 0.7);
 
 const younger = "it is younger than this onnxruntime";
 
-/** Of every operator of the table: nodes, or why none is compared. */
+/** Nodes of every operator of the table, or why none is compared. */
 export const trials: Readonly<Record<string, Trials | string>> = {
   Abs: followed(7),
   Acos: unary(7),

@@ -56,6 +56,7 @@ export const constantOfShape: ShapeRule = ({ node, inputs: [shape] }) => {
 /** Types of Range whose numbers are read. Floats are subtracted and divided as f64, as ONNX Runtime does. */
 const rangeTypes: readonly (DType | undefined)[] = ["i16", "i32", "i64", "f32", "f64"];
 
+/** Range: of ends that are known, its length; of integers, its elements. */
 export const range: ShapeRule = ({ inputs }) => {
   const type = inputs[0]?.dataType;
   const dtype = dtypeOf(type ?? 0);

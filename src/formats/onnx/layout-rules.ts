@@ -96,6 +96,7 @@ export const reshape: ShapeRule = ({ node, inputs: [x, shape], opset }) => {
   return reshaped(x, dims);
 };
 
+/** Concat: parts one after the other along an axis, which is 1 where opset 1 leaves it out. */
 export const concat: ShapeRule = ({ node, inputs }) => {
   const [first] = inputs;
   const shapes = inputs.map((input) => input?.dims);
@@ -131,6 +132,7 @@ function partsOf(input: RuleInput, extent: Dim): readonly Dim[] {
   return node.outputs.map((_, k) => (isDefined ? (k === parts - 1 ? last : size) : ""));
 }
 
+/** Split: one output for each part. */
 export const split: ShapeRule = (input) => {
   const { node, inputs } = input;
   const [x] = inputs;
@@ -168,6 +170,7 @@ export const expand: ShapeRule = ({ inputs: [x, shape] }) => {
   );
 };
 
+/** Transpose: the order is reversed where none is given. */
 export const transpose: ShapeRule = ({ node, inputs: [x] }) => {
   if (x?.dims === undefined) return typed(x?.dataType);
   const { dims } = x;
@@ -232,6 +235,7 @@ export function cutsOf(input: RuleInput, dims: readonly Dim[]): readonly (Cut | 
   });
 }
 
+/** Slice: starts, ends, axes and steps are attributes up to opset 9. */
 export const slice: ShapeRule = (input) => {
   const [x] = input.inputs;
   if (x?.dims === undefined) return typed(x?.dataType);

@@ -60,6 +60,7 @@ export const typeNamed =
     return code === 0 ? otherwise(input) : code;
   };
 
+/** A value of which nothing is known. */
 export const unknown: TrackedValue = {};
 
 export const typed = (type: number | undefined): TrackedValue =>

@@ -57,6 +57,7 @@ import {
   typeNamed,
   typeOf,
   unknown,
+  withDims,
   type RuleInput,
   type ShapeRule,
 } from "./rule.js";
@@ -351,11 +352,18 @@ export function inferOutputs(input: RuleInput): readonly TrackedValue[] {
   return [rule?.(input) ?? unknown].flat().map(sane);
 }
 
-/** Models are untrusted: a chain of gathers doubles the rank at each step, and a shape's elements may be negative. */
+/**
+ * Returns the value without what no tensor has: models are untrusted, a chain of gathers doubles the rank at each step, and a shape's elements may
+ * be negative.
+ */
 function sane(value: TrackedValue): TrackedValue {
-  const { dims, ...rest } = value;
+  const { dims, dataType } = value;
   if (dims === undefined) return value;
-  if (dims.length > maxFollowed) return typed(value.dataType);
+  if (dims.length > maxFollowed) return typed(dataType);
   const legal = (dim: Dim): boolean => typeof dim === "string" || (Number.isSafeInteger(dim) && dim >= 0);
-  return dims.every(legal) ? value : { ...rest, dims: dims.map((dim) => (legal(dim) ? dim : "")) };
+  if (dims.every(legal)) return value;
+  return withDims(
+    dataType,
+    dims.map((dim) => (legal(dim) ? dim : "")),
+  );
 }
