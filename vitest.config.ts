@@ -65,6 +65,7 @@ const slow: readonly (readonly [file: string, seconds: number, reason: string])[
   ["test/report/tune-cells.test.ts", 29, "costs each tile of each map again"],
   ["test/tune/exact.test.ts", 21, "costs every schedule of a search"],
   ["test/tune/more-ub.test.ts", 40, "searches random programs at several UB sizes"],
+  ["test/tune/own-pipeline.test.ts", 9, "searches by pipelines that change each candidate"],
   ["test/tune/sizes.test.ts", 15, "searches each size of a family alone"],
   ["test/tune/sweep.test.ts", 140, "searches programs again at each value of a figure"],
   ["test/values/drawn-schedules.test.ts", 25, "compiles ten cases under 50 schedules each"],

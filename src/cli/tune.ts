@@ -346,7 +346,10 @@ const defaultHint = ({ gather, target, passes, default: own }: TuneResult): Diag
   passes === undefined ? slowerResidency(gather, new Tiling(gather, own.schedule, target)) : [];
 
 /** Wrong outputs, and each reason why candidates did not run: an error where none did. */
-function faults({ candidates, counts }: TuneResult, folders: readonly FailedFolder[]): Diagnostic[] {
+function faults(
+  { candidates, counts, objective }: TuneResult,
+  folders: readonly FailedFolder[],
+): Diagnostic[] {
   const left = [...folders];
   const filesOf = (reason: string): string => {
     const k = left.findIndex((one) => one.reason === reason);
@@ -370,10 +373,11 @@ function faults({ candidates, counts }: TuneResult, folders: readonly FailedFold
     const { code, tile, times } = failed.get(candidate.reason) ?? { ...candidate, ...schedule, times: 0 };
     failed.set(candidate.reason, { code, tile, times: times + 1 });
   }
-  const said = counts.measured === 0 ? error : warning;
+  const said = counts.measured + counts.estimated === 0 ? error : warning;
+  const what = objective === "ms" ? "did not run" : "is refused by the passes";
   const notRun = [...failed].map(([reason, { code, tile, times }]) => {
     const others = times === 1 ? "" : `, and ${times - 1} more`;
-    return said(code, `tile ${formatShape(tile)} did not run${others}: ${reason}${filesOf(reason)}`);
+    return said(code, `tile ${formatShape(tile)} ${what}${others}: ${reason}${filesOf(reason)}`);
   });
   return [...told, ...notRun];
 }

@@ -201,5 +201,5 @@ function refusals({ refused, counts }: TuneResult): string {
     ],
   }));
   return `<p>Footprints grow with entries: a line stands for every tile that is as large along each dim, ${counts.refused.toLocaleString("en")} schedules in all. <code>tilec explain TC401</code> explains a code.</p>
-${htmlTable("refused tiles", ["code", "tile", "residency", "view", "buffers", "needs B", "has B", "why"], rows)}`;
+${htmlTable("refused tiles", ["code", "tile", "residency", "view", "buffers", "UB needed (B)", "UB allowed (B)", "why"], rows)}`;
 }

@@ -1,5 +1,5 @@
 /** From what a search costed or measured to its result: counts, the best against the default, and a sentence about it. */
-import { CompileError, error, printSchedule } from "../../ir/index.js";
+import { CompileError, error, formatEntry, printSchedule, scheduleEntries } from "../../ir/index.js";
 import { compareCandidates } from "./cost.js";
 import { defaultSeed, type Search } from "./options.js";
 import type { Candidate, CandidateStatus, Objective, PrunedCandidate, RunOff, TuneResult } from "./result.js";
@@ -14,11 +14,12 @@ export function concluded(
   const { program, objective, gather, target, backend, passes } = task;
   const { seed = defaultSeed, shard } = options;
   const { race } = end;
-  const candidates = [...costed].sort((a, b) => compareCandidates(a, b, objective));
+  const sorted = [...costed].sort((a, b) => compareCandidates(a, b, objective));
+  const candidates = passes === undefined ? sorted : distinct(sorted, own, race);
   const chosen = candidates.find(({ id }) => id === own);
   // Those of other shards are costed there.
   const elsewhere = new Set(shard === undefined ? [] : end.listed?.map(({ facts }) => facts.id));
-  const known = new Set(candidates.map(({ id }) => id));
+  const known = new Set(costed.map(({ id }) => id));
   const least = space.entries.reduce((min, { weight }) => Math.min(min, weight), Infinity);
   const pruned = space.entries
     .filter(({ facts }) => !known.has(facts.id) && !elsewhere.has(facts.id))
@@ -72,6 +73,35 @@ export function concluded(
   };
 }
 
+/**
+ * Candidates of which the passes made other programs: those that became the same schedule with the same figures count once, as the
+ * default where it is one of them. What a run-off measured stays.
+ */
+function distinct(sorted: readonly Candidate[], own: string, race: RunOff | undefined): Candidate[] {
+  const keyOf = ({ schedule, cycles, bytes, ubBytes, status }: Candidate): string =>
+    [printSchedule(schedule), cycles, bytes, ubBytes, status].join("; ");
+  const chosen = sorted.find(({ id }) => id === own);
+  const first = new Map(chosen === undefined ? [] : [[keyOf(chosen), chosen]]);
+  for (const candidate of sorted) {
+    const key = keyOf(candidate);
+    if (!first.has(key)) first.set(key, candidate);
+  }
+  return sorted.filter(
+    (candidate) => first.get(keyOf(candidate)) === candidate || race?.order.includes(candidate.id) === true,
+  );
+}
+
+/** The tile, the residency, and what else a schedule has otherwise than the default. */
+function shownBeside({ schedule }: Candidate, { schedule: other }: Candidate): string {
+  const { tile, residency } = schedule;
+  const differing = Object.values(scheduleEntries).flatMap(({ key }) => {
+    const [own, theirs] = [schedule[key], other[key]];
+    const same = own === undefined || (theirs !== undefined && formatEntry(own) === formatEntry(theirs));
+    return same ? [] : [[key, own] as const];
+  });
+  return printSchedule({ tile, residency, ...Object.fromEntries(differing) });
+}
+
 function whyPruned({ weight, facts }: SpaceEntry, objective: Objective, least: number): string {
   if (objective === "ms" && weight > modelLimit * least) {
     return `the model puts it at ${(weight / least).toFixed(1)} times the best, over ${modelLimit}`;
@@ -94,7 +124,7 @@ function verdictOf(
 ): string {
   const against = race !== undefined && race.order[0] !== chosen.id;
   const rounds = against ? ` (the fastest won ${race.won} of ${race.rounds} rounds against it)` : "";
-  const shown = printSchedule({ tile: best.schedule.tile, residency: best.schedule.residency });
+  const shown = shownBeside(best, chosen);
   if (!beats) {
     const none = `no schedule beats the default, ${figure(chosen, objective)}${rounds}`;
     return best.id === chosen.id ? none : `${none}; ${shown} is as good, and better in what breaks ties`;

@@ -258,16 +258,21 @@ function thinnedEntries(lists: readonly (readonly number[])[]): readonly (readon
 function refusal(tiling: Tiling, room: number): RefusedTiles | undefined {
   const { schedule, footprint } = tiling;
   const { tile, view, residency, buffers } = schedule;
-  const ubBytes = Math.max(footprint.bytes, footprint.planned);
-  const base = { status: "refused", tile, view, residency, buffers, ubBytes, budget: room } as const;
+  const { bytes, planned, budget } = footprint;
+  const base = { status: "refused", tile, view, residency, buffers } as const;
   for (const rule of ruleList) {
     const broken = rule.judge(tiling).find((verdict) => !verdict.pass);
-    if (broken !== undefined) return { ...base, code: rule.code, reason: broken.detail };
+    // The bytes and the budget of the rule, which its reason states.
+    const ubBytes = bytes > budget ? bytes : Math.max(bytes, planned);
+    if (broken !== undefined) return { ...base, ubBytes, budget, code: rule.code, reason: broken.detail };
   }
+  const ubBytes = Math.max(bytes, planned);
   if (ubBytes <= room) return undefined;
   const sum = footprint.parts.map((part) => part.counted).join(" + ");
   return {
     ...base,
+    ubBytes,
+    budget: room,
     code: "TC905",
     reason: `${sum} = ${ubBytes} B > ${room} B, above which libraries keep scratch`,
   };
