@@ -8,6 +8,7 @@ import { unended } from "./test/support/unended.js";
  * idle cores, and the reason. `npx vitest run FILE` runs any of them.
  */
 const slow: readonly (readonly [file: string, seconds: number, reason: string])[] = [
+  ["test/api/lowering-hints.test.ts", 8, "follows each hint of each lowering"],
   [
     "test/backends/checked-large.test.ts",
     8,

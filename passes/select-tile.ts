@@ -57,7 +57,7 @@ export const selectTile = definePass({
     const [first] = options;
     const attempted = withDefaults(func, first, target);
     for (const rule of [rules.deviceLimits, rules.residency]) {
-      const broken = refusals(rule, attempted);
+      const broken = refusals(rule, attempted, waysOut);
       if (broken.length === 0) continue;
       broken.forEach(context.report);
       return func;

@@ -1,4 +1,5 @@
 /** Alternatives to an illegal schedule: what the compiler chooses under other entries, and the flags that select it. */
+import { outOfBoundsPolicies, withPolicy } from "../ir/access.js";
 import type { AccessFunc } from "../ir/func.js";
 import { formatEntry, type Residencies, type Schedule } from "../ir/schedule.js";
 import { defaultsOn, isResolved } from "../ir/schedule-entries.js";
@@ -66,12 +67,25 @@ export function waysOut({ gather, schedule, target }: Tiling): Way[] {
     { residency: "ub", profile: "head" },
     ...residencies.map((residency) => ({ residency })),
   ];
-  return others.flatMap((other) => {
+  const ways = others.flatMap((other) => {
     const { residency, profile = schedule.profile } = other;
     const same = formatEntry(residency) === formatEntry(shortest(gather, target, schedule.residency));
     if (profile === schedule.profile && same) return [];
     return wayTo(gather, { ...openSchedule(gather), ...other }, target) ?? [];
   });
+  return ways.length > 0 || gather.schedule.lowering === undefined ? ways : withOtherPolicy(gather, target);
+}
+
+/** The first out-of-range policy under which a gather can have the instructions that it asks for, wherever its data is then. */
+function withOtherPolicy(gather: AccessFunc, target: Target): Way[] {
+  for (const policy of outOfBoundsPolicies) {
+    const other = { ...gather, map: withPolicy(gather.map, policy) };
+    for (const residency of openResidencies(gather, target, ["ub", "gm"])) {
+      const way = wayTo(other, { ...openSchedule(gather), residency }, target);
+      if (way !== undefined) return [{ ...way, flags: `${way.flags} --oob ${policy}`.trim() }];
+    }
+  }
+  return [];
 }
 
 /** The user's schedule without its tile, and without the view if a tile was given. */

@@ -119,7 +119,7 @@ export const anyLegal = (tiling: Tiling, lastEntry = 1): boolean => isLegal(smal
 
 /**
  * For each gather dim alone, the largest extent for which some tile would still be legal. A paired dim shrinks the
- * index with it, as the rule compares both. None where a rule that no extent changes is broken.
+ * index with it, as the rule compares both. None where a rule that no extent changes is broken, or no extent is taken.
  */
 export function largestGatherDims(
   tiling: Tiling,
@@ -127,14 +127,15 @@ export function largestGatherDims(
 ): { readonly dim: number; readonly largest: number }[] {
   if (!holds(rules.deviceLimits, tiling)) return [];
   const { gather, schedule, target } = tiling;
-  return gatherDims(gather.map).map((dim) => {
+  return gatherDims(gather.map).flatMap((dim) => {
     const fits = (n: number): boolean => {
       const trial = withGatherDim(gather, dim, n);
       const sized = new Tiling(trial, schedule, target);
       return anyLegal(sized.with({ view: sized.extents.map((extent) => Math.max(1, extent)) }), lastEntry);
     };
     const extent = at(inputOf(gather, gatheredTable).type.shape, dim);
-    return { dim, largest: largestThat(1, extent, fits) ?? 0 };
+    const largest = largestThat(1, extent, fits);
+    return largest === undefined ? [] : [{ dim, largest }];
   });
 }
 

@@ -8,7 +8,14 @@ import { deviceLimits, type Target } from "../target.js";
 import { assertNever, at, formatShape, formatType } from "../types.js";
 import { tooManyBuffers } from "../wgsl-limits.js";
 import { classesOf } from "./asked-lowering.js";
-import { anyLegal, largestGatherDims, nearestLegal, smallest, smallestArithmetic } from "./nearest.js";
+import {
+  anyLegal,
+  largestGatherDims,
+  nearestLegal,
+  smallest,
+  smallestArithmetic,
+  whyNone,
+} from "./nearest.js";
 import { movableTables, placed, residencyOf } from "./residency.js";
 import { boundBuffers, shapeFaults, type Rule, type RuleVerdict } from "./rules/index.js";
 import type { Tiling } from "./tiling.js";
@@ -27,7 +34,7 @@ export function refusals(rule: Rule, tiling: Tiling, waysOut: WaysOut = () => []
     case "device-limits":
       return broken.map((verdict) => beyondDevice(tiling, verdict));
     case "residency":
-      return [misplaced(tiling, first)];
+      return [misplaced(tiling, first, waysOut)];
     case "packed-tile":
       return [insideByte(tiling, broken)];
     case "full-load":
@@ -101,7 +108,7 @@ const suggestionData = ({ schedule }: Tiling) => ({
   nearestBuffers: schedule.buffers,
 });
 
-function misplaced(tiling: Tiling, verdict: RuleVerdict): Diagnostic {
+function misplaced(tiling: Tiling, verdict: RuleVerdict, waysOut: WaysOut): Diagnostic {
   const { gather, schedule, target } = tiling;
   if (verdict.rule === "residency-table") {
     const movable = movableTables(gather, target);
@@ -119,7 +126,8 @@ function misplaced(tiling: Tiling, verdict: RuleVerdict): Diagnostic {
   }
   if (verdict.rule === "lowering") {
     const others = classesOf(tiling.lowering).map((other) => `--lowering ${other}`);
-    return error("TC403", verdict.detail, { span: gather.opSpan, hint: others.join(" or ") });
+    const hint = [...waysOut(tiling).map(({ flags }) => flags), ...others].join(" or ");
+    return error("TC403", verdict.detail, { span: gather.opSpan, hint });
   }
   return error("TC403", verdict.detail, {
     span: gather.opSpan,
@@ -238,7 +246,7 @@ export function noLegalTile(tiling: Tiling, waysOut: WaysOut): Diagnostic {
     ].join(": "),
     {
       span: gather.opSpan,
-      notes: [smallestArithmetic(tiling)],
+      notes: [whyNone(tiling)],
       hint: waysOutText(ways),
       data: {
         profile: schedule.profile,

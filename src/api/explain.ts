@@ -150,7 +150,10 @@ export function explain(program: Func, options: CompileOptions = {}): Explanatio
               flags: way.flags,
               cycles: clockOf(way.tiling).cycles,
             })),
-            otherwise: refusals(ruleSet.deviceLimits, tiling)[0]?.hint ?? otherWaysOut,
+            otherwise:
+              refusals(ruleSet.deviceLimits, tiling)[0]?.hint ??
+              refusals(ruleSet.residency, tiling)[0]?.hint ??
+              otherWaysOut,
           },
         }),
     traffic,
