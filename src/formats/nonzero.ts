@@ -1,14 +1,29 @@
 /** Positions of the elements of a tensor that are not zero: how a boolean mask chooses. */
-import { elementCount, invariant, isComplex, type Shape } from "../../ir/index.js";
+import { elementCount, elementTypes, invariant, type DType, type Shape } from "../../ir/index.js";
 import { fromHost } from "../../backends/index.js";
 import type { TensorValue } from "./tensor.js";
+
+/** True if an element is a real number whose bits, but for a sign, are 0 where it is zero. */
+export function isReal(dtype: DType): boolean {
+  switch (elementTypes[dtype].class) {
+    case "bool":
+    case "signed":
+    case "unsigned":
+    case "float":
+      return true;
+    case "float8":
+    case "complex":
+    case "string":
+      return false;
+  }
+}
 
 /**
  * Returns the row-major positions of the elements that are not zero, ascending. -0 is zero, and NaN is not. The tensor has real numbers.
  */
 export function flatNonzero({ type, bytes }: TensorValue): Float64Array {
   const { dtype } = type;
-  invariant(dtype !== "string" && !isComplex(dtype), "an element is zero or not");
+  invariant(isReal(dtype), "the tensor has real numbers");
   const elements = fromHost(type, bytes) as ArrayLike<number | bigint>;
   // Arrays of the host hold the bits of these types: all but the sign.
   const bits = dtype === "f16" || dtype === "bf16" ? 0x7fff : undefined;

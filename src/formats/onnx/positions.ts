@@ -1,7 +1,7 @@
 /** Positions of what is not zero in a value that the model fixes: how NonZero and Compress come to a shape before anything runs. */
-import { elementCount, isComplex, type Shape } from "../../../ir/index.js";
+import { elementCount, type Shape } from "../../../ir/index.js";
 import { fromHost } from "../../../backends/index.js";
-import { coordinatesOf, flatNonzero } from "../nonzero.js";
+import { coordinatesOf, flatNonzero, isReal } from "../nonzero.js";
 import type { TensorValue } from "../tensor.js";
 import { constantOf, type TrackedValue } from "./value.js";
 
@@ -11,8 +11,7 @@ const found = new WeakMap<TensorValue, Float64Array>();
 /** Returns the row-major positions of what is not zero, ascending; undefined where the model does not fix the value. */
 export function positionsIn(value: TrackedValue | undefined): Float64Array | undefined {
   const tensor = constantOf(value);
-  if (tensor === undefined || tensor.type.dtype === "string" || isComplex(tensor.type.dtype))
-    return undefined;
+  if (tensor === undefined || !isReal(tensor.type.dtype)) return undefined;
   const known = found.get(tensor) ?? flatNonzero(tensor);
   found.set(tensor, known);
   return known;

@@ -1,7 +1,8 @@
 /** What is known of a value in a graph, before anything runs. */
-import { bytesFor, CompileError, elementCount, isComplex, type DType } from "../../../ir/index.js";
+import { bytesFor, CompileError, elementCount, type DType } from "../../../ir/index.js";
 import { fromHost } from "../../../backends/index.js";
 import type { TensorValue } from "../tensor.js";
+import { isReal } from "../nonzero.js";
 import { writeNumber } from "../numbers.js";
 import { dataType, dtypeOf } from "./data-type.js";
 import type { Dim } from "./model.js";
@@ -46,7 +47,7 @@ export function knownElements(value: TrackedValue | undefined): readonly (bigint
   return tensor === undefined ? undefined : integers(tensor);
 }
 
-/** Returns the numbers of a small value of which all are known, of any type but f16, bf16, complex and string. */
+/** Returns the numbers of a small value of which all are known, of a type whose numbers the host's arrays hold. */
 export function knownNumbers(value: TrackedValue | undefined): readonly number[] | undefined {
   const elements = knownElements(value);
   if (elements !== undefined)
@@ -57,8 +58,7 @@ export function knownNumbers(value: TrackedValue | undefined): readonly number[]
 }
 
 /** True if the host's arrays hold the type's numbers themselves. */
-const isNumber = (dtype: DType): boolean =>
-  dtype !== "f16" && dtype !== "bf16" && !isComplex(dtype) && dtype !== "string";
+const isNumber = (dtype: DType): boolean => isReal(dtype) && dtype !== "f16" && dtype !== "bf16";
 
 /** Returns the tensor of a constant that is small enough to be followed; undefined where it cannot be read. */
 function smallConstant(value: TrackedValue | undefined): TensorValue | undefined {
