@@ -2,6 +2,7 @@
 import { CompileError, error, RunError } from "../ir/diagnostic.js";
 import { coordsOf, dataCoords, isRead, type AccessMap } from "../ir/access.js";
 import { addressOf } from "../ir/addressing.js";
+import { entryOf } from "../ir/entry-of.js";
 import { keyOf, type Operand, type TileFunc } from "../ir/func.js";
 import { iterationWriting } from "../ir/iteration.js";
 import { constant, sitesOf, type Env, type Linear } from "../ir/linear.js";
@@ -342,7 +343,7 @@ const noLoops: Env = new Map();
 
 /** The host's tensor of an operand, as elements of the type that the program reads: bytes of bool may be numbers there. */
 export function inputTensor(inputs: HostInputs, operand: Operand): HostTensor {
-  const found = inputs[keyOf(operand)];
+  const found = entryOf(inputs, keyOf(operand));
   if (found === undefined) throw new InternalError(`input ${keyOf(operand)} is missing`);
   const { type } = operand;
   return found.type.dtype === type.dtype ? found : { ...found, type };

@@ -1,34 +1,62 @@
-/** The program's names as identifiers of a language, shared by the code generators that print them. */
+/**
+ * Identifiers of generated code for the names of a program. Each begins with the word of its kind and `_`, as no keyword, no predeclared
+ * name and no name of the generators does: a name of a program meets none of them.
+ */
 import type { TileFunc } from "../ir/func.js";
 import { flatten } from "../ir/tile.js";
 import { InternalError } from "../ir/types.js";
+import { UniqueNames } from "../ir/unique-names.js";
 
-/** What the program's names are called in its kernel. */
+/**
+ * The words that identifiers begin with: of an operand, of a UB buffer and its copy in turn, of a loop variable, of the part of an
+ * operand that a loop views, of the kernel.
+ */
+export type IdentifierKind = "gm" | "ub" | "turn" | "iv" | "view" | "tilec";
+
+/** An allocator of the identifiers of one generated text: no two are alike. */
+export class Identifiers {
+  private readonly names = new UniqueNames();
+
+  /** Returns an identifier for a name: `gm_data` for the operand `data`, `ub_data` for the buffer `data_ub`. */
+  next(kind: IdentifierKind, name: string): string {
+    const own = kind === "ub" || kind === "turn" ? name.replace(/_ub$/, "") : name;
+    // C++ keeps identifiers with `__` in them for itself.
+    return this.names.next(`${kind}_${/[^_]/.test(own) ? own : "unnamed"}`.replaceAll(/_+/g, "_"));
+  }
+
+  /** Returns the identifiers of these names, as a function that throws an InternalError for any other name. */
+  table(kind: IdentifierKind, names: readonly string[]): (name: string) => string {
+    const known = new Map([...new Set(names)].map((name) => [name, this.next(kind, name)]));
+    return (name) => {
+      const identifier = known.get(name);
+      if (identifier === undefined) throw new InternalError(`%${name} is no name of the program`);
+      return identifier;
+    };
+  }
+}
+
+/** Identifiers of a kernel by the names of its program. */
 export interface Names {
-  /** An operand or a UB buffer. */
+  /** Of an operand or a UB buffer. */
   readonly buffer: (name: string) => string;
+  /** Of a loop variable. */
   readonly iv: (name: string) => string;
 }
 
-/** A name that is not usable as it is, or that another of the program's names has taken, gets a prefix. */
-export function identifiersOf(func: TileFunc, usable: (name: string) => boolean): Names {
-  const taken = new Set<string>();
-  const table = (names: readonly string[]): ((name: string) => string) => {
-    const own = new Map<string, string>();
-    for (const name of new Set(names)) {
-      let free = name;
-      while (!usable(free) || taken.has(free)) free = `x_${free}`;
-      taken.add(free);
-      own.set(name, free);
-    }
-    return (name) => {
-      const found = own.get(name);
-      if (found === undefined) throw new InternalError(`%${name} is no name of @${func.name}`);
-      return found;
-    };
-  };
+/** Returns the identifiers of a program's operands, UB buffers and loop variables. */
+export function namesOf(func: TileFunc, identifiers = new Identifiers()): Names {
   const all = flatten(func.body);
-  const buffers = all.flatMap((stmt) => (stmt.op === "alloc" ? [stmt.buffer.name] : []));
-  const buffer = table([...func.operands.map((operand) => operand.name), ...buffers]);
-  return { buffer, iv: table(all.flatMap((stmt) => (stmt.op === "for" ? [stmt.iv] : []))) };
+  const operands = func.operands.map(({ name }) => name);
+  const operand = identifiers.table("gm", operands);
+  const buffer = identifiers.table(
+    "ub",
+    all.flatMap((stmt) => (stmt.op === "alloc" ? [stmt.buffer.name] : [])),
+  );
+  return {
+    buffer: (name) => (operands.includes(name) ? operand(name) : buffer(name)),
+    iv: identifiers.table(
+      "iv",
+      all.flatMap((stmt) => (stmt.op === "for" ? [stmt.iv] : [])),
+    ),
+  };
 }

@@ -1,6 +1,7 @@
 /** JavaScript arrays as host tensors and back, without changing a bit. */
 import { CompileError, error } from "../ir/diagnostic.js";
-import { inputsOf, keyOf, type Func, type Operand } from "../ir/func.js";
+import { entryOf } from "../ir/entry-of.js";
+import { givenFor, inputsOf, keyOf, type Func, type Operand } from "../ir/func.js";
 import {
   byteCount,
   bytesOf,
@@ -182,14 +183,7 @@ export function toHosts(
   const inputs = inputsOf(func);
   const hosts = inputs.map((operand) => {
     const key = keyOf(operand);
-    const named = !isObject(given)
-      ? undefined
-      : Object.hasOwn(given, key)
-        ? key
-        : Object.hasOwn(given, operand.name)
-          ? operand.name
-          : undefined;
-    const data = named === undefined ? undefined : arrays[named];
+    const data = isObject(given) ? givenFor(func, operand, arrays) : undefined;
     if (data === undefined) {
       const found = isObject(given)
         ? `only ${Object.keys(given).join(", ") || "nothing"}`
@@ -211,7 +205,7 @@ export function checkTensors(
   const given: unknown = tensors;
   for (const operand of inputsOf(func)) {
     const key = keyOf(operand);
-    const tensor = isObject(given) ? given[key] : undefined;
+    const tensor = isObject(given) ? entryOf(given, key) : undefined;
     const bytes = isObject(tensor) ? tensor["bytes"] : undefined;
     const isBytes = ArrayBuffer.isView(bytes) && kindOf(bytes) === "Uint8Array";
     if (isBytes && bytes.byteLength === byteCount(operand.type)) continue;

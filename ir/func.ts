@@ -1,6 +1,7 @@
 /** A function at one of the three levels, and a module of them. A function holds one gather. */
 import type { AccessMap } from "./access.js";
 import type { Attrs } from "./attrs.js";
+import { entryCalled } from "./entry-of.js";
 import type { Schedule } from "./schedule.js";
 import { extentsOver, type Symbolic, type Sym } from "./symbols/symbols.js";
 import type { Operators } from "./ops/op-def.js";
@@ -31,10 +32,19 @@ export interface Operand extends Value {
   readonly key?: string;
 }
 
-/** A parameter of a text by its place: first the data, then what it is read by, behind the inputs the output. */
-export function operandAt(value: Value, place: number, inputs: number): Operand {
-  const role = place === 0 ? "data" : place < inputs ? "indices" : "output";
-  return { ...value, role, ...(inputs === 2 || role === "output" ? {} : { key: value.name }) };
+/**
+ * Returns the operands of a function from its tensors in the order of the text: the data, what it is read by, the output. No two have
+ * one key: the output's is its role, or its name where an input is called `output`.
+ */
+export function operandsOf(values: readonly Value[]): readonly Operand[] {
+  const [output, inputs] = [values.length - 1, values.slice(0, -1)];
+  const named = inputs.length !== 2;
+  const shadowed = named && inputs.some(({ name }) => name === ("output" satisfies Role));
+  return values.map((value, place) => {
+    const role = place === output ? "output" : place === 0 ? "data" : "indices";
+    const isNamed = role === "output" ? shadowed : named;
+    return { ...value, role, ...(isNamed ? { key: value.name } : {}) };
+  });
 }
 
 interface FuncHead {
@@ -136,3 +146,11 @@ export function elementsOf({ operands, symbolic }: TileFunc, operand: Operand): 
 
 /** What callers and reports call an operand: its role, or its name where there are several of a role. */
 export const keyOf = ({ role, key }: Pick<Operand, "role" | "key">): string => key ?? role;
+
+/** Returns what a caller gave for an input: by its key, or by its name in the text, where that is no other input's key. */
+export const givenFor = <T>(
+  func: HasOperands,
+  operand: Operand,
+  given: Readonly<Record<string, T>>,
+): T | undefined =>
+  entryCalled(given, { key: keyOf(operand), name: operand.name }, inputsOf(func).map(keyOf));

@@ -6,6 +6,7 @@ export * from "./clock/index.js";
 export * from "./codes.js";
 export * from "./counted.js";
 export * from "./diagnostic.js";
+export * from "./entry-of.js";
 export * from "./equal.js";
 export * from "./func.js";
 export * from "./intervals/index.js";
@@ -85,6 +86,7 @@ export * from "./tile.js";
 export * from "./tiling/index.js";
 export * from "./types.js";
 export { float8Bits, float8Value } from "./float8.js";
+export * from "./unique-names.js";
 export * from "./values/index.js";
 export {
   defaultLimits,

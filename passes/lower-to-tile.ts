@@ -21,7 +21,7 @@ import {
   type Followed,
   type Read,
 } from "../ir/access.js";
-import { inputsOf, keyOf, type TileFunc } from "../ir/func.js";
+import { inputsOf, type TileFunc } from "../ir/func.js";
 import {
   add,
   constant,
@@ -42,9 +42,10 @@ import {
 import { openMap } from "../ir/symbols/open.js";
 import { isResolved } from "../ir/schedule-entries.js";
 import { extentsOver, type Symbolic } from "../ir/symbols/symbols.js";
-import type { FootprintPart, Loop, Tiling } from "../ir/tiling/index.js";
+import type { Loop, PartUse, Tiling } from "../ir/tiling/index.js";
 import type { ForStmt, GatherStmt, Part, Region, Stmt, UbBuffer } from "../ir/tile.js";
 import { at, elementCount, invariant } from "../ir/types.js";
+import { UniqueNames } from "../ir/unique-names.js";
 import { definePass } from "./pass.js";
 
 /** The access gather becomes a tile program (docs/passes/05-lower-to-tile.md). */
@@ -88,13 +89,21 @@ function programOf(tiling: Tiling, map: AccessMap, outermost: readonly (string |
   };
 }
 
-const ubName = (name: string): string => `${name}_ub`;
-
 /** `extents`: of each operand, outermost first. */
 function lower(tiling: Tiling, map: AccessMap, extents: readonly (readonly Linear[])[]): Stmt[] {
   const { gather, operands } = tiling;
   const bounds = at(extents, extents.length - 1).map((extent, dim) => dimBounds(dim, extent, tiling));
-  const terms = termsOf(tiling, map);
+  const names = new UniqueNames(gather.operands.map(({ name }) => name));
+  const parts = tilesOf(tiling, names);
+  /** The tile of an operand in UB. */
+  const tileOf = (operand: number): string => {
+    const found = parts.find(({ use }) => typeof use !== "string" && use.operand === operand);
+    invariant(found !== undefined, `operand ${operand} has a tile in UB`);
+    return found.buffer.name;
+  };
+  const named = (isWanted: (use: PartUse) => boolean): readonly string[] =>
+    parts.filter(({ use }) => isWanted(use)).map(({ buffer }) => buffer.name);
+  const terms = termsOf(tiling, map, names);
   const space = [...bounds, ...(terms === undefined ? [] : [terms.bounds])];
   const global = inputsOf(gather).map(({ name }, table): Region => ({
     buffer: name,
@@ -107,43 +116,38 @@ function lower(tiling: Tiling, map: AccessMap, extents: readonly (readonly Linea
     sizes: bounds.map((b) => b.size),
   };
   /** Where the gather finds an operand: its UB tile, from the origin, or global memory. */
-  const found = (region: Region, inUb: boolean): Region =>
-    inUb
+  const found = (region: Region, operand: number): Region =>
+    at(operands, operand).inUb
       ? {
-          buffer: ubName(region.buffer),
+          buffer: tileOf(operand),
           offsets: region.offsets.map(() => constant(0)),
           sizes: region.sizes,
         }
       : region;
-  const buffers = buffersOf(tiling);
-  const names = new Set(gather.operands.map(({ name }) => ubName(name)));
-  const into =
-    terms?.part === undefined
-      ? []
-      : tiling.footprint.parts.flatMap(({ part }, k) => (isSum(part) ? [at(buffers, k).name] : []));
-  const scratch = buffers.flatMap(({ name }) => (names.has(name) || into.includes(name) ? [] : [name]));
+  const part = terms?.part === undefined ? undefined : { ...terms.part, into: named((use) => use === "sum") };
+  const scratch = named((use) => typeof use === "string" && (use !== "sum" || part === undefined));
   const inside = mapInside(map, global, space);
   const stmt: GatherStmt = {
     op: "gather",
-    from: global.map((region, table) => found(region, at(operands, table).inUb)),
-    to: found(written, output.inUb),
-    ...(terms?.part === undefined ? {} : { part: { ...terms.part, into } }),
+    from: global.map(found),
+    to: found(written, operands.length - 1),
+    ...(part === undefined ? {} : { part }),
     map: terms === undefined ? inside : withTerms(inside, tiling.terms),
     origins: global.slice(1).map((region) => region.offsets),
     ...(scratch.length === 0 ? {} : { scratch }),
   };
   const run: Stmt[] = [
     ...global.flatMap((from, table): Stmt[] =>
-      at(operands, table).inUb ? [{ op: "load", from, to: ubName(from.buffer) }] : [],
+      at(operands, table).inUb ? [{ op: "load", from, to: tileOf(table) }] : [],
     ),
     stmt,
   ];
   const inner: Stmt[] = [
     ...(terms?.loop === undefined ? run : [{ ...terms.loop, body: run }]),
-    ...(output.inUb ? [{ op: "store", from: ubName(written.buffer), to: written } as const] : []),
+    ...(output.inUb ? [{ op: "store", from: tileOf(operands.length - 1), to: written } as const] : []),
   ];
   return [
-    ...buffers.map((buffer) => ({ op: "alloc", buffer }) as const),
+    ...parts.map(({ buffer }) => ({ op: "alloc", buffer }) as const),
     ...nest(
       tiling.loops.filter((loop) => loop.dim < bounds.length),
       bounds,
@@ -151,9 +155,6 @@ function lower(tiling: Tiling, map: AccessMap, extents: readonly (readonly Linea
     ),
   ];
 }
-
-/** Whether a part of the footprint holds what terms come to. */
-const isSum = (part: FootprintPart["part"]): boolean => part === "sum" || part === "terms";
 
 /** The map where so many terms are taken in at once. */
 const withTerms = (map: AccessMap, terms: number): AccessMap =>
@@ -168,13 +169,11 @@ interface Terms {
   readonly loop?: Omit<ForStmt, "body">;
 }
 
-function termsOf({ gather, terms }: Tiling, { reduced }: AccessMap): Terms | undefined {
+function termsOf({ terms }: Tiling, { reduced }: AccessMap, names: UniqueNames): Terms | undefined {
   if (reduced === undefined) return undefined;
   const { most, bag } = reduced;
   if (terms >= most) return { bounds: wholeDim(most) };
-  const taken = new Set(gather.operands.map(({ name }) => name));
-  let name = "r";
-  while (taken.has(name)) name += "_";
+  const name = names.next("r");
   const [from, of] = [iv(name), constant(most)];
   const to = min(add(from, constant(terms)), of);
   const size = most % terms === 0 ? constant(terms) : min(constant(terms), sub(of, from));
@@ -243,25 +242,18 @@ function staysInside(map: AccessMap): boolean {
   );
 }
 
-/** One buffer for each part of the footprint. */
-function buffersOf(tiling: Tiling): UbBuffer[] {
-  const { gather, footprint } = tiling;
-  const taken = new Set(gather.operands.flatMap(({ name }) => [name, ubName(name)]));
-  const nameOf = ({ part }: FootprintPart): string => {
-    const operand = gather.operands.find((own) => keyOf(own) === part);
-    if (operand !== undefined) return ubName(operand.name);
-    let name = ubName(part.replaceAll(" ", "_"));
-    while (taken.has(name)) name += "_";
-    return name;
-  };
-  return footprint.parts.map((part) => ({
-    name: nameOf(part),
-    dtype: part.dtype,
-    shape: part.tile,
-    rowBytes: part.rowBytes,
-    buffers: part.buffers,
-  }));
+/** A buffer in UB, and what it is for. */
+interface UbTile {
+  readonly use: PartUse;
+  readonly buffer: UbBuffer;
 }
+
+/** Returns a buffer for each part of the footprint, under names of their own. */
+const tilesOf = ({ gather, footprint }: Tiling, names: UniqueNames): readonly UbTile[] =>
+  footprint.parts.map(({ use, part, dtype, tile, rowBytes, buffers }) => {
+    const held = typeof use === "string" ? part : at(gather.operands, use.operand).name;
+    return { use, buffer: { name: names.next(`${held}_ub`), dtype, shape: tile, rowBytes, buffers } };
+  });
 
 /** Where a tile starts along a dim and how much of it exists, in elements. */
 interface TileBounds {

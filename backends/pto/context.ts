@@ -146,10 +146,9 @@ export class PtoContext {
   declareSize(form: Linear, variable: string): void {
     const key = printForm(form, this.words);
     if (isConstant(form) || this.sizeNames.has(key)) return;
-    const digits = /^[A-Za-z]+(\d+)$/.exec(variable)?.[1];
-    const wanted = `n${digits ?? ""}`;
+    const wanted = `n${/\d+$/.exec(variable)?.[0] ?? "0"}`;
     const taken = [...this.sizeNames.values()];
-    let name = wanted === "n" ? "n0" : wanted;
+    let name = wanted;
     for (let k = 1; taken.includes(name); k++) name = `${wanted}_${k}`;
     this.out.line(`const int32_t ${name} = ${printSize(form, this.words)};`);
     this.sizeNames.set(key, name);

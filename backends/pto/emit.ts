@@ -21,7 +21,7 @@ import { emitMgather, emitRowCopy, emitRowFetch } from "./gather-rows.js";
 import { emitScalar } from "./gather-scalar.js";
 import { emitFlat, emitFlatSetup, emitSeen } from "./gather-flat.js";
 import type { PtoKernel } from "./kernel.js";
-import { ptoBuffers, paramsOf, planPto, type PtoGather, type PtoPlan } from "./plan.js";
+import { addedName, ptoBuffers, paramsOf, planPto, type PtoGather, type PtoPlan } from "./plan.js";
 import { resolverLines } from "./sites.js";
 import { emitTransfer } from "./transfer.js";
 
@@ -110,7 +110,7 @@ function emitConstants(context: PtoContext): void {
     );
   }
   for (const [what, { address }] of added) {
-    out.line(`constexpr uint64_t ${what}_ub = ${address}; // ${meanings[what]}`);
+    out.line(`constexpr uint64_t ${addedName(what)} = ${address}; // ${meanings[what]}`);
   }
   for (const line of context.typeLines()) out.line(line);
   out.line("");

@@ -21,7 +21,7 @@ import type { FlatProgram, FlatStep, FlatStrip, WordRun, StripDim } from "../../
 import type { UbBuffer } from "../../ir/tile.js";
 import { alignUp, assertNever, at, invariant } from "../../ir/types.js";
 import { fixed, type PtoContext, type Extent } from "./context.js";
-import { dataBuffer, outputBuffer, type PtoGather } from "./plan.js";
+import { addedName, dataBuffer, outputBuffer, type PtoGather } from "./plan.js";
 import { float, half, i16, i32, i8, indexWord, u8, type Word } from "./words.js";
 
 const programOf = ({ lowering }: PtoGather): FlatProgram => {
@@ -148,7 +148,7 @@ class Rows {
   address({ in: name, from }: WordRun): string {
     const { strip, program } = this;
     const more = from === 0 ? "" : ` + ${4 * from}`;
-    if (name !== "index" && name !== "output") return `${name}_ub${more}`;
+    if (name !== "index" && name !== "output") return addedName(name) + more;
     invariant(strip !== undefined, "strips alone touch the program's tiles");
     return name === "index"
       ? this.within(strip.index, program.starts.index, program.indexBytes) + more

@@ -25,7 +25,7 @@ import { alignUp, at, InternalError, invariant, strides } from "../../ir/types.j
 import { planGather, type GatherPlan } from "../plan/gather.js";
 import { eventIds, eventsOfProgram } from "./events.js";
 import type { PtoBuffer, PtoParam } from "./kernel.js";
-import { namesOf, type PtoNames } from "./names.js";
+import { ptoNamesOf, type PtoNames } from "./names.js";
 import {
   beyondInt32,
   beyondInt64,
@@ -95,7 +95,7 @@ export function planPto(func: TileFunc, target: Target): PtoPlan {
   return {
     func,
     target,
-    names: namesOf(func),
+    names: ptoNamesOf(func),
     nest,
     blocks: stmt === undefined ? 0 : Math.min(func.schedule.cores ?? target.cores, nest.tasks),
     ...(gather === undefined ? {} : { gather }),
@@ -170,14 +170,17 @@ export function paramsOf({ func, names, words, gather }: PtoPlan): readonly PtoP
   return [...func.operands.map(own), ...(gather?.reports === true ? [status] : [])];
 }
 
+/** Returns the identifier of what the lowering adds. */
+export const addedName = (added: AddedName): string => `${added}_ub`;
+
 /** Everything the kernel keeps in UB. */
-export const ptoBuffers = ({ buffers, added }: PtoPlan): readonly PtoBuffer[] => [
+export const ptoBuffers = ({ buffers, added, names }: PtoPlan): readonly PtoBuffer[] => [
   ...[...buffers.values()].map((buffer) => ({
-    name: buffer.name,
+    name: names.buffer(buffer.name),
     addresses: buffer.addresses ?? [],
     bytes: ubBytes(buffer),
   })),
-  ...[...added].map(([name, { address, bytes }]) => ({ name, addresses: [address], bytes })),
+  ...[...added].map(([name, { address, bytes }]) => ({ name: addedName(name), addresses: [address], bytes })),
 ];
 
 /** The data's memory: a UB buffer, or global memory. */

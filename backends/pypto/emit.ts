@@ -19,6 +19,7 @@ import { dataResidency } from "../../ir/tiling/residency.js";
 import { at, bitsOf, formatShape, isFloat8, invariant, type DType, type Shape } from "../../ir/types.js";
 import { beyondAscend, computesValues } from "../beyond-ascend.js";
 import { Lines } from "../lines.js";
+import { Identifiers } from "../names.js";
 
 /** What `set_vec_tile_shapes` takes at most. */
 const mostTileEntries = 4;
@@ -52,22 +53,6 @@ const typeNames: Readonly<Record<DType, string | undefined>> = {
   u2: undefined,
 };
 
-/** The Python language reference, 2.3.1 and 2.3.2, and what the program itself names. */
-const reserved = new Set(
-  (
-    "False None True and as assert async await break class continue def del elif else except finally for from global if " +
-    "import in is lambda nonlocal not or pass raise return try while with yield match case type _ pypto"
-  ).split(" "),
-);
-const numbered = /^(?:[nv]\d+|\w+_view)$/;
-
-function pythonName(name: string, taken: Set<string>): string {
-  let free = /^\d/.test(name) ? `x${name}` : name;
-  while (reserved.has(free) || numbered.test(free) || taken.has(free)) free = `${free}_`;
-  taken.add(free);
-  return free;
-}
-
 /**
  * The program for a gather whose schedule is chosen. Throws a CompileError: TC505 where PyPTO has no such operation, policy or
  * number of tile entries, TC1xx where its operation does not take these types.
@@ -79,9 +64,9 @@ export function emitPypto(gather: AccessFunc, operator: Operator, target: Target
   invariant(isResolved(schedule), "the schedule of a kernel is chosen");
   const axis = "axis" in operator ? operator.axis : 0;
   const { shape } = outputOf(gather).type;
-  const taken = new Set<string>();
-  const names = gather.operands.map((operand) => pythonName(operand.name, taken));
-  const name = pythonName(gather.name, taken);
+  const identifiers = new Identifiers();
+  const names = gather.operands.map((operand) => identifiers.next("gm", operand.name));
+  const parts = gather.operands.map((operand) => identifiers.next("view", operand.name));
   const views = schedule.order.filter((d) => at(schedule.view, d) < at(shape, d));
   const out = new Lines("    ");
   out.line(`# tilec emit pypto: @${gather.name} for ${target.name}`);
@@ -95,7 +80,7 @@ export function emitPypto(gather: AccessFunc, operator: Operator, target: Target
   out.line("");
   out.line("");
   out.line("@pypto.frontend.jit");
-  out.line(`def ${name}(`);
+  out.line(`def ${identifiers.next("tilec", gather.name)}(`);
   gather.operands.forEach(({ type }, k) => {
     const typeName = typeNames[type.dtype];
     invariant(typeName !== undefined, `PyPTO's operations take no ${type.dtype}`);
@@ -104,7 +89,7 @@ export function emitPypto(gather: AccessFunc, operator: Operator, target: Target
   out.line("):");
   const body = out.aside(() => {
     out.line(`pypto.set_vec_tile_shapes(${schedule.tile.join(", ")})`);
-    emitViews(out, { gather, view: schedule.view, views, names, call: callOf(operator, axis) });
+    emitViews(out, { gather, view: schedule.view, views, names, parts, call: callOf(operator, axis) });
   });
   out.append(body);
   return out.toString();
@@ -116,6 +101,8 @@ interface Loops {
   /** Output dims that a loop walks, outermost first. */
   readonly views: Shape;
   readonly names: readonly string[];
+  /** The names of the operands' parts in a view. */
+  readonly parts: readonly string[];
   /** The operation, of the names of the inputs. */
   readonly call: (inputs: readonly string[]) => string;
 }
@@ -132,11 +119,11 @@ function callOf(operator: Operator, axis: number): Loops["call"] {
 }
 
 function emitViews(out: Lines, loops: Loops): void {
-  const { gather, view, views, names, call } = loops;
+  const { gather, view, views, names, parts, call } = loops;
   const { shape } = outputOf(gather).type;
-  const [inputs, output] = [names.slice(0, -1), names.at(-1)];
+  const [output, part] = [at(names, names.length - 1), at(parts, parts.length - 1)];
   if (views.length === 0) {
-    out.line(`${output ?? ""}[:] = ${call(inputs)}`);
+    out.line(`${output}[:] = ${call(names.slice(0, -1))}`);
     return;
   }
   /** The size of a view along an output dim as it is at its end. */
@@ -159,11 +146,11 @@ function emitViews(out: Lines, loops: Loops): void {
       return;
     }
     inputsOf(gather).forEach((_, table) => {
-      out.line(`${at(names, table)}_view = ${viewOf(loops, table, sizes)}`);
+      out.line(`${at(parts, table)} = ${viewOf(loops, table, sizes)}`);
     });
-    out.line(`${output ?? ""}_view = ${call(inputs.map((name) => `${name}_view`))}`);
+    out.line(`${part} = ${call(parts.slice(0, -1))}`);
     const offsets = shape.map((_, other) => (views.includes(other) ? `v${other}` : "0"));
-    out.line(`pypto.assemble(${output ?? ""}_view, [${offsets.join(", ")}], ${output ?? ""})`);
+    out.line(`pypto.assemble(${part}, [${offsets.join(", ")}], ${output})`);
   };
   nest(0);
 }

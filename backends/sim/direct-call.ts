@@ -54,11 +54,10 @@ function* slices(plan: DirectPlan, inputs: HostInputs, output: Uint8Array): Gene
 function begun({ tile }: FastKernel, { indices }: DirectPlan, inputs: HostInputs) {
   checkTensors(tile, inputs, (operand) => !indices.includes(operand));
   const output = allocateArray(byteCount(outputOf(tile).type), "the output");
-  const given: Record<string, HostTensor> = { ...inputs };
-  for (const operand of indices) {
+  const copied = indices.map((operand): [string, HostTensor] => {
     const { type, bytes } = inputTensor(inputs, operand);
     // Not by `slice`, which in a Buffer of Node's copies nothing.
-    given[keyOf(operand)] = { type, bytes: new Uint8Array(bytes) };
-  }
-  return { output, given };
+    return [keyOf(operand), { type, bytes: new Uint8Array(bytes) }];
+  });
+  return { output, given: { ...inputs, ...Object.fromEntries(copied) } };
 }

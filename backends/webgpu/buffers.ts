@@ -1,20 +1,35 @@
 /** The caller's buffers on the device, and what a launch or a readback needs of them. */
 import "../platform.js";
 import { CompileError, error, type Diagnostic } from "../../ir/diagnostic.js";
+import { entryOf } from "../../ir/entry-of.js";
+import { inputsOf, keyOf, outputOf, type Operand, type TileFunc } from "../../ir/func.js";
 import { isObject, shownValue } from "../fields.js";
-import type { WgslBinding } from "../wgsl/index.js";
+import { keysBeside, type WgslBinding } from "../wgsl/index.js";
 
 /**
- * Buffers of the runner's device. Each is as large as its tensor, in whole words of 4 bytes (4 bytes for an empty one),
+ * Buffers of the runner's device, by the keys of `runner.wgsl(kernel).bindings`: those of the operands, and `status`. The status word has
+ * another key where an operand is called `status`, the output its own name where an input is called `output`. Each buffer is as large as its tensor, in whole words of 4 bytes (4 bytes for an empty one),
  * and has the usages named here; `runner.wgsl(kernel).bindings` has the bytes. A launch on others is refused with TC702.
  */
 export interface GpuBuffers {
   /** Inputs by key, `data` and `indices` where there are no others: `STORAGE`, and `COPY_SRC` of indices for `checkStatus`. */
   readonly [key: string]: GPUBuffer | undefined;
-  /** `STORAGE`. No other role's buffer. */
+  /** `STORAGE`. No other operand's buffer. */
   readonly output: GPUBuffer;
   /** `STORAGE`, and `COPY_SRC` for `checkStatus`. 4 bytes, 0xffffffff before the dispatch, for kernels with policy `error`. */
   readonly status?: GPUBuffer;
+}
+
+/** Returns the buffers of a program: one for each operand, and its status word. */
+export function buffersOf(
+  func: Pick<TileFunc, "operands">,
+  bufferOf: (operand: Operand) => GPUBuffer,
+  status: GPUBuffer,
+): GpuBuffers {
+  const output = bufferOf(outputOf(func));
+  const inputs = inputsOf(func).map((operand) => [keyOf(operand), bufferOf(operand)] as const);
+  const others = [[keyOf(outputOf(func)), output] as const, [keysBeside(func).status, status] as const];
+  return { output, ...Object.fromEntries([...inputs, ...others]) };
 }
 
 /** The flag values of the specification; the global `GPUBufferUsage` exists in browsers alone. */
@@ -31,8 +46,6 @@ export const bufferUsage = {
   QUERY_RESOLVE: 512,
 } as const;
 
-type Role = WgslBinding["role"];
-
 /**
  * The buffers of some bindings, in their order. Throws a CompileError (TC702) with a diagnostic for each that is
  * missing, too small or without the usage, and for one that is written and bound twice.
@@ -47,9 +60,12 @@ export function requireBuffers(
     throw new CompileError([error("TC702", `the buffers are ${shownValue(buffers)}`, { hint })]);
   }
   const shared = usage === "STORAGE" ? sharedBuffers(buffers, bindings) : [];
-  const found = [...bindings.flatMap((binding) => misfit(buffers[binding.role], binding, usage)), ...shared];
+  const found = [
+    ...bindings.flatMap((binding) => misfit(entryOf(buffers, binding.key), binding, usage)),
+    ...shared,
+  ];
   if (found.length > 0) throw new CompileError(found);
-  return bindings.flatMap(({ role }) => buffers[role] ?? []);
+  return bindings.flatMap(({ key }) => entryOf(buffers, key) ?? []);
 }
 
 function misfit(
@@ -57,7 +73,7 @@ function misfit(
   binding: WgslBinding,
   usage: "STORAGE" | "COPY_SRC",
 ): Diagnostic[] {
-  const { role, bytes } = binding;
+  const { role, key, bytes } = binding;
   const needs = `${bytes} B and usage ${usage}`;
   const hint =
     role === "status"
@@ -65,35 +81,33 @@ function misfit(
       : `create it with a size of ${bytes} B or more and GPUBufferUsage.${usage} among its usages`;
   if (typeof buffer?.size !== "number" || typeof buffer.usage !== "number") {
     const given = buffer === undefined ? "is missing" : "is no GPUBuffer";
-    return [error("TC702", `buffers.${role} ${given}: it needs ${needs}`, { hint, data: { role, bytes } })];
+    const message = `buffers.${key} ${given}: it needs ${needs}`;
+    return [error("TC702", message, { hint, data: { role: key, bytes } })];
   }
   if (buffer.size >= bytes && (buffer.usage & bufferUsage[usage]) !== 0) return [];
   return [
     error(
       "TC702",
-      `buffers.${role} needs ${needs}; it has ${buffer.size} B and usage ${usageNames(buffer.usage)}`,
-      { hint, data: { role, bytes, size: buffer.size, usage: buffer.usage } },
+      `buffers.${key} needs ${needs}; it has ${buffer.size} B and usage ${usageNames(buffer.usage)}`,
+      { hint, data: { role: key, bytes, size: buffer.size, usage: buffer.usage } },
     ),
   ];
 }
 
 /** WebGPU takes no buffer that one binding writes and another one reads or writes. */
 function sharedBuffers(buffers: GpuBuffers, bindings: readonly WgslBinding[]): Diagnostic[] {
-  return bindings.flatMap(({ role, access }, k) => {
-    if (access === "read" || buffers[role] === undefined) return [];
+  return bindings.flatMap(({ key, access }, k) => {
+    const buffer = entryOf(buffers, key);
+    if (access === "read" || buffer === undefined) return [];
     const other = bindings.find(
-      (one, j) =>
-        (j < k || one.access === "read") && one.role !== role && buffers[one.role] === buffers[role],
+      (one, j) => (j < k || one.access === "read") && one.key !== key && entryOf(buffers, one.key) === buffer,
     );
     if (other === undefined) return [];
     return [
       error(
         "TC702",
-        `buffers.${role} and buffers.${other.role} are one buffer, and the kernel writes the ${role}`,
-        {
-          hint: `give the ${role} a buffer of its own`,
-          data: { roles: [role, other.role] satisfies Role[] },
-        },
+        `buffers.${key} and buffers.${other.key} are one buffer, and the kernel writes the ${key}`,
+        { hint: `give the ${key} a buffer of its own`, data: { roles: [key, other.key] } },
       ),
     ];
   });

@@ -7,6 +7,7 @@
 import "../platform.js";
 import { CompileError, error, throwIfErrors } from "../../ir/diagnostic.js";
 import { openFormOf } from "../../ir/symbols/open.js";
+import { entryOf } from "../../ir/entry-of.js";
 import { keyOf, outputOf, type OpenTile, type TileFunc } from "../../ir/func.js";
 import type { Target } from "../../ir/target.js";
 import { indexBytes } from "../../ir/policy.js";
@@ -231,17 +232,17 @@ class DeviceRunner implements Runner {
     const pipeline = this.pipeline(wgsl);
     const { device } = this;
     const resources = new Resources(device);
-    const contents = (role: WgslBinding["role"]): Uint8Array | undefined => {
+    const contents = ({ role, key }: WgslBinding): Uint8Array | undefined => {
       if (role === "status") return new Uint8Array(4).fill(0xff);
-      return role === "output" ? undefined : inputs[role]?.bytes;
+      return role === "output" ? undefined : entryOf(inputs, key)?.bytes;
     };
     const usage = bufferUsage.STORAGE | bufferUsage.COPY_SRC;
     const bound: GPUBuffer[] = [];
     try {
       const [output, status] = await this.settle(
         () => {
-          for (const { role, bytes: size } of ofCaller(wgsl))
-            bound.push(resources.buffer(size, usage, contents(role)));
+          for (const binding of ofCaller(wgsl))
+            bound.push(resources.buffer(binding.bytes, usage, contents(binding)));
           const encoder = device.createCommandEncoder();
           const pass = encoder.beginComputePass();
           this.record(pass, wgsl, pipeline, bound, 1);
@@ -259,8 +260,7 @@ class DeviceRunner implements Runner {
       invariant(output !== undefined, "a kernel writes its output");
       const firstBad = status === undefined ? noneBad : firstWord(status);
       if (firstBad === noneBad) return output.subarray(0, bytes);
-      const roles = wgsl.bindings.map(({ role }) => role);
-      throw await this.outOfRange(tile, firstBad, (role) => at(bound, roles.indexOf(role)));
+      throw await this.outOfRange(tile, firstBad, boundBy(ofCaller(wgsl), bound));
     } finally {
       resources.destroy();
     }
@@ -330,15 +330,12 @@ class DeviceRunner implements Runner {
     const tile = this.tileOf(kernel);
     const wgsl = this.emitted(tile);
     const keys = new Set(indexSources(tile).map(keyOf));
-    const checked = ofCaller(wgsl).filter(({ role }) => role === "status" || keys.has(role));
-    if (isEmpty(wgsl) || checked.length < 2) return;
+    const status = ofCaller(wgsl).find(({ role }) => role === "status");
+    if (isEmpty(wgsl) || status === undefined) return;
+    const checked = [status, ...ofCaller(wgsl).filter(({ role, key }) => role !== "status" && keys.has(key))];
     const bound = requireBuffers(buffers, checked, "COPY_SRC");
-    const bufferOf = (role: WgslBinding["role"]): GPUBuffer =>
-      at(
-        bound,
-        checked.findIndex((binding) => binding.role === role),
-      );
-    const element = firstWord(await this.read(bufferOf("status"), 0, 4));
+    const bufferOf = boundBy(checked, bound);
+    const element = firstWord(await this.read(bufferOf(status.key), 0, 4));
     if (element === noneBad) return;
     throw element < elementCount(outputOf(tile).type.shape)
       ? await this.outOfRange(tile, element, bufferOf)
@@ -518,6 +515,19 @@ const bufferTypes = {
   uniform: "uniform",
 } as const satisfies Readonly<Record<WgslBinding["access"], GPUBufferBindingType>>;
 
+/** Returns the buffers of some bindings by the keys of these. */
+function boundBy(
+  bindings: readonly WgslBinding[],
+  buffers: readonly GPUBuffer[],
+): (key: string) => GPUBuffer {
+  const byKey = new Map(bindings.map(({ key }, k) => [key, at(buffers, k)]));
+  return (key) => {
+    const buffer = byKey.get(key);
+    invariant(buffer !== undefined, `a kernel binds ${key}`);
+    return buffer;
+  };
+}
+
 /** The buffers that are not the runner's own. */
 const ofCaller = ({ bindings }: WgslKernel): readonly WgslBinding[] =>
   bindings.filter(({ access }) => access !== "uniform");
@@ -536,7 +546,7 @@ function gatherOf(tile: TileFunc): GatherStmt {
 
 function staleStatus(element: number, why = "whose indices are in range"): CompileError {
   return new CompileError([
-    error("TC702", `buffers.status names output element ${element}, ${why}: no launch wrote that`, {
+    error("TC702", `the status word names output element ${element}, ${why}: no launch wrote that`, {
       hint: "write 0xffffffff to it before the launch, and leave it and the indices alone until checkStatus ends",
       data: { element },
     }),

@@ -6,7 +6,6 @@ import type { AccessWords } from "./gather-move.js";
 import { Lanes } from "./lanes.js";
 import { Lines } from "../lines.js";
 import type { Names } from "../names.js";
-import { namesOf } from "./names.js";
 import type { WgslPlan } from "./plan.js";
 
 /** A loop of lanes along a dim of a tile: the coordinates outside it, and what is found before it: names by texts. */
@@ -27,7 +26,7 @@ export class WgslContext {
 
   constructor(readonly plan: WgslPlan) {
     this.lanes = new Lanes(plan.lanes);
-    this.names = namesOf(plan.func);
+    this.names = plan.names;
   }
 
   /** A form over loop variables. */

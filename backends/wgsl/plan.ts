@@ -22,13 +22,13 @@ import {
   type TensorType,
 } from "../../ir/types.js";
 import { defaultLimits, type WgslLimits } from "../../ir/wgsl-limits.js";
+import { namesOf, type Names } from "../names.js";
 import { joinRuns } from "../plan/join-runs.js";
 import { gatherMove, type GatherMove, type AccessWords } from "./gather-move.js";
 import { dispatchOf, isFolded, type WorkgroupGrid } from "./grid.js";
 import type { LoadMove } from "./load-move.js";
-import type { WgslBinding } from "./kernel.js";
+import { keysBeside, type WgslBinding } from "./kernel.js";
 import { lanesFor, type LaneShape } from "./lanes.js";
-import { namesOf } from "./names.js";
 import { sizeNames } from "./sizes.js";
 import type { LimitedKernel } from "./needed-limits.js";
 import { beyondLimits, beyondU32, beyondInt128, tooManyTasks, unevenRows, unknownForms } from "./refusals.js";
@@ -74,6 +74,7 @@ export type WgslMove = GatherMove | LoadMove | ElidedMove | BarrierMove;
 /** Every decision of a kernel, before any text. */
 export interface WgslPlan {
   readonly func: TileFunc;
+  readonly names: Names;
   readonly nest: ParallelNest;
   readonly grid: WorkgroupGrid;
   readonly lanes: LaneShape;
@@ -106,7 +107,8 @@ export function planWgsl(source: TileFunc, options: WgslOptions = {}): WgslPlan 
   const folded = isFolded(nest, device.limits);
   const dispatch = dispatchOf(nest, folded, device.limits.maxComputeWorkgroupsPerDimension);
   const sizes = sizeNames(func, nest, folded);
-  const bindings = bindingsOf(func, gather, sizes);
+  const names = namesOf(func);
+  const bindings = bindingsOf(func, names, gather, sizes);
   const staged = gather?.staged?.buffer;
   const workgroupBytes = staged === undefined ? 0 : ubBytes(staged);
   throwIfErrors([
@@ -114,7 +116,8 @@ export function planWgsl(source: TileFunc, options: WgslOptions = {}): WgslPlan 
     ...(gather === undefined ? [] : beyondInt128(gather)),
     ...unevenRows(func, staged),
   ]);
-  const common = { func, nest, element, bindings, sizes, workgroupBytes, diagnostics: singleCopies(func) };
+  const diagnostics = singleCopies(func);
+  const common = { func, names, nest, element, bindings, sizes, workgroupBytes, diagnostics };
   if (dispatch === undefined && func.symbolic === undefined)
     throw new CompileError([tooManyTasks(func, nest, device.limits)]);
   const planned: Pick<WgslPlan, "grid" | "lanes" | "moves"> & Partial<Pick<WgslPlan, "gather">> =
@@ -151,29 +154,30 @@ function planGather(func: TileFunc, task: Task, target: Target): GatherMove | un
   return gatherMove(func, task, gather, target.laneBytes);
 }
 
-function bindingsOf(func: TileFunc, gather: GatherMove | undefined, sizes: readonly string[]): BoundBuffer[] {
-  const names = namesOf(func);
+function bindingsOf(
+  func: TileFunc,
+  names: Names,
+  gather: GatherMove | undefined,
+  sizes: readonly string[],
+): BoundBuffer[] {
+  const keys = keysBeside(func);
   const output = outputOf(func);
   const merged = gather?.unit.how === "packed" && gather.unit.shared.by === "merged";
   const widthOf = (operand: number): AccessWords => (gather === undefined ? 1 : at(gather.widths, operand));
   const operands = func.operands.map((operand, binding): BoundBuffer => ({
     binding,
     name: names.buffer(operand.name),
-    role: keyOf(operand),
+    role: operand.role,
+    key: keyOf(operand),
     access: operand === output ? "read_write" : "read",
     bytes: bindingBytes(operand.type, widthOf(binding)),
     width: widthOf(binding),
     atomic: operand === output && merged,
   }));
   const reports = gather?.reports === true;
-  const status = { name: "status", role: "status", access: "read_write", bytes: 4, atomic: true } as const;
-  const told = {
-    name: "sizes",
-    role: "sizes",
-    access: "uniform",
-    bytes: 4 * sizes.length,
-    atomic: false,
-  } as const;
+  const own = <R extends keyof typeof keys>(role: R) => ({ name: role, role, key: keys[role] });
+  const status = { ...own("status"), access: "read_write", bytes: 4, atomic: true } as const;
+  const told = { ...own("sizes"), access: "uniform", bytes: 4 * sizes.length, atomic: false } as const;
   return [...operands, ...(reports ? [status] : []), ...(sizes.length > 0 ? [told] : [])].map(
     (bound, binding) => ({ width: 1, ...bound, binding }),
   );

@@ -16,8 +16,10 @@ import { bindMap } from "../symbols/bind.js";
 import { error, type Diagnostic } from "../diagnostic.js";
 import type { Attrs, AttrValue } from "../attrs.js";
 import {
+  inputsOf,
   keyOf,
-  operandAt,
+  operandsOf,
+  outputOf,
   type AccessFunc,
   type Func,
   type Module,
@@ -231,17 +233,16 @@ class Parser extends TokenReader {
     while (this.accept(",")) params.push(this.param());
     this.punct(")");
     const gathers = this.accept("->");
-    const inputs = gathers ? params.length : params.length - 1;
-    const operands = params.map(({ value }, k) => operandAt(value, k, inputs));
+    const values = params.map(({ value }) => value);
     const isSymbolic = params.some(({ outermost }) => outermost !== null);
     if (!gathers) {
       if (isSymbolic) return this.fail(start, "a tile program has sizes, and its types are of numbers");
-      if (inputs < 1)
+      if (values.length < 2)
         return this.fail(
           start,
           "a function takes data, what it reads it by, and at the tile level the output",
         );
-      return this.tileFunc(start, name, operands);
+      return this.tileFunc(start, name, operandsOf(values));
     }
     const result = this.openType();
     const tail = this.tail();
@@ -250,14 +251,14 @@ class Parser extends TokenReader {
     const outputName = this.take("value", "the result, such as %output").text;
     this.punct("=");
     const opToken = this.take("word", "an operator such as onnx.gather");
-    operands.forEach((operand, k) => {
+    values.forEach((value, k) => {
       if (k > 0) this.punct(",");
-      this.operand(operand);
+      this.operand(value);
     });
-    const output: Operand = { name: outputName, type: result.type, role: "output" };
+    const operands = operandsOf([...values, { name: outputName, type: result.type }]);
     const head = {
       name,
-      operands: [...operands, output],
+      operands,
       ...tail,
       span: start.span,
       opSpan: opToken.span,
@@ -267,7 +268,7 @@ class Parser extends TokenReader {
     const outermost = [...params, result].map((typed) => typed.outermost);
     const func: SourceFunc | AccessFunc =
       opToken.text === "access.gather"
-        ? { level: "access", ...head, ...this.accessBody(operands, output, outermost) }
+        ? { level: "access", ...head, ...this.accessBody(head, outermost) }
         : { level: "source", ...head, op: opToken.text, attrs: this.attrs(), ...this.own };
     this.newLine();
     this.word("return");
@@ -423,7 +424,7 @@ class Parser extends TokenReader {
     this.punct("{");
     while (!this.accept("}")) {
       if (seen.size > 0) this.punct(",");
-      const key = this.take("word", "a name");
+      const key = this.take(this.peek().kind === "value" ? "value" : "word", "a name");
       if (seen.has(key.text)) this.fail(key, `${key.text} is given twice`);
       seen.add(key.text);
       this.punct("=");
@@ -432,10 +433,10 @@ class Parser extends TokenReader {
   }
 
   private accessBody(
-    inputs: readonly Operand[],
-    output: Operand,
+    func: Pick<AccessFunc, "operands">,
     outermost: Symbolic["outermost"],
   ): Pick<AccessFunc, "map" | "paired" | "tiles" | "symbolic"> {
+    const inputs = inputsOf(func);
     const types = inputs.map(({ type }) => type);
     const open = this.map(
       inputs.map((input) => input.name),
@@ -465,7 +466,7 @@ class Parser extends TokenReader {
     const named = new Set([...outermost, ...symbolsIn(over)]);
     const symbols = this.symbols.filter(({ name }) => named.has(name));
     return {
-      map: bindMap(over, atMost(symbols), types, output.type.shape),
+      map: bindMap(over, atMost(symbols), types, outputOf(func).type.shape),
       paired,
       ...(symbols.length === 0 ? {} : { symbolic: { symbols, outermost, map: over } }),
       ...(given.length === 0 ? {} : { tiles: given }),

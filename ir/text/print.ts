@@ -70,7 +70,8 @@ function printSource(func: SourceFunc): string {
 function printAccess(func: AccessFunc): string {
   const output = outputOf(func).name;
   const inputs = inputsOf(func);
-  const tiles = func.tiles?.map((tile, k) => `${keyOf(at(inputs, k))}_tile = ${formatShape(tile)}`) ?? [];
+  const tiles =
+    func.tiles?.map((tile, k) => `${printKey(`${keyOf(at(inputs, k))}_tile`)} = ${formatShape(tile)}`) ?? [];
   const attrs = [
     ...printOutside(func.map),
     ...(func.paired.length === 0 ? [] : [`paired = ${formatShape(func.paired)}`]),
@@ -135,12 +136,15 @@ export function printSchedule(schedule: Schedule): string {
   return entries.join(", ");
 }
 
+/** Returns a name as a key of entries: a word, or with its sigil where it begins with a digit, as no word does. */
+const printKey = (name: string): string => (/^\d/.test(name) ? `%${name}` : name);
+
 /** `[8, 64]`, `gm`, `2`, or by operand `{kv = gm, bt = ub}` */
 function printEntry(value: EntryValue): string {
   if (typeof value !== "object") return String(value);
   if (Array.isArray(value)) return formatShape(value);
   return `{${Object.entries(value)
-    .map(([operand, own]) => `${operand} = ${own}`)
+    .map(([operand, own]) => `${printKey(operand)} = ${own}`)
     .join(", ")}}`;
 }
 

@@ -6,6 +6,7 @@
  * own, the loops of tasks move nothing within it. An output that the parts of a sum write one after another keeps one, since
  * each write turns to the other copy.
  */
+import { entryOf } from "../entry-of.js";
 import { keyOf, type Operand } from "../func.js";
 import type { Buffers, Copies, ResolvedSchedule } from "../schedule.js";
 import { targetFacts } from "../target.js";
@@ -19,7 +20,7 @@ type Looped = Pick<TiledGather, "target" | "operands"> & {
 
 /** Copies that a schedule asks for. */
 const asked = (buffers: Buffers, operand: Operand): Copies =>
-  typeof buffers === "number" ? buffers : (buffers[keyOf(operand)] ?? 1);
+  typeof buffers === "number" ? buffers : (entryOf(buffers, keyOf(operand)) ?? 1);
 
 /** Whether a schedule asks for a second copy of anything. */
 export const doubles = (buffers: Buffers): boolean =>

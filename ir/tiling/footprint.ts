@@ -13,13 +13,17 @@ import { alignUp, at, bytesFor, elementCount, meanBytes, type DType, type Shape 
 import { copiesOf } from "./copies.js";
 import type { Loop } from "./loops.js";
 import { hasPtoForm } from "./plain.js";
-import { sumsOf, temporariesOf } from "./temporaries.js";
+import { sumsOf, temporariesOf, type Temporary } from "./temporaries.js";
 import type { TiledGather, TiledOperand } from "./tiled.js";
+
+/** The use of a part of UB: a tile of an operand, by its number, scratch of a vector gather, a result, what terms come to. */
+export type PartUse = { readonly operand: number } | "scratch" | "result" | "sum";
 
 /** What one operand, or scratch, takes of UB, in bytes. */
 export interface FootprintPart {
-  /** An operand's key (`keyOf`), `scratch`, or what a value is computed in: `gathered q`, `value 1`. */
+  /** For people: an operand's key (`keyOf`), `scratch`, or what a value is computed in: `gathered q`, `value 1`. */
   readonly part: string;
+  readonly use: PartUse;
   readonly dtype: DType;
   /** Extents of the tile in elements. */
   readonly tile: Shape;
@@ -91,20 +95,25 @@ export function footprintOf(tiling: TiledGather & { readonly loops: readonly Loo
   const { gather, operands, schedule, target, tile } = tiling;
   const { budgetRule: rule, ubBytes: budget } = schedule;
   const parts: FootprintPart[] = [];
-  let [sum, planned] = [0, 0];
-  const hold = (part: string, shape: Shape, dtype: DType, row: number, buffers: Copies): void => {
+  let [total, planned] = [0, 0];
+  const hold = (
+    { part, dtype, tile: shape }: Temporary,
+    use: PartUse,
+    row = rowBytes(shape, dtype, target.blockBytes),
+    buffers: Copies = 1,
+  ): void => {
     const bytes = bytesFor(elementCount(shape), dtype);
     const padded = rowsOf(shape) * row;
     const counted = rule === "full" ? padded * buffers : bytes;
-    parts.push({ part, dtype, tile: shape, bytes, rowBytes: row, padded, buffers, counted });
-    sum += counted;
+    parts.push({ part, use, dtype, tile: shape, bytes, rowBytes: row, padded, buffers, counted });
+    total += counted;
     planned += padded * buffers;
   };
-  for (const held of operands) {
+  for (const [number, held] of operands.entries()) {
     if (!held.inUb) continue;
-    const { operand } = held;
-    const row = operandRowBytes(tiling, held);
-    hold(keyOf(operand), held.tile, operand.type.dtype, row, copiesOf(tiling, held));
+    const { operand, tile: own } = held;
+    const part = { part: keyOf(operand), dtype: operand.type.dtype, tile: own };
+    hold(part, { operand: number }, operandRowBytes(tiling, held), copiesOf(tiling, held));
   }
   const scratched =
     rule === "full" &&
@@ -115,17 +124,17 @@ export function footprintOf(tiling: TiledGather & { readonly loops: readonly Loo
   for (const { operand, tile: own } of scratched ? operands : []) {
     const { role, type } = operand;
     if (role !== "indices") continue;
-    const shape = scratchShape(own, type.dtype, target);
-    hold("scratch", shape, type.dtype, rowBytes(shape, type.dtype, target.blockBytes), 1);
+    const { dtype } = type;
+    hold({ part: "scratch", dtype, tile: scratchShape(own, dtype, target) }, "scratch");
   }
   // A tile without elements computes none.
   const { vectorUnit } = targetFacts[target.kind];
   const carried = tiling.terms < (gather.map.reduced?.most ?? 0);
-  const held = [
-    ...(vectorUnit ? temporariesOf(gather.map, gather.operands, tile) : []),
-    ...(vectorUnit || carried ? sumsOf(gather.map, gather.operands, tile, carried) : []),
-  ];
-  for (const { part, dtype, tile: own } of elementCount(tile) > 0 ? held : [])
-    hold(part, own, dtype, rowBytes(own, dtype, target.blockBytes), 1);
-  return { parts, bytes: sum, planned, budget, rule };
+  if (elementCount(tile) > 0) {
+    const results = vectorUnit ? temporariesOf(gather.map, gather.operands, tile) : [];
+    const sums = vectorUnit || carried ? sumsOf(gather.map, gather.operands, tile, carried) : [];
+    for (const result of results) hold(result, "result");
+    for (const sum of sums) hold(sum, "sum");
+  }
+  return { parts, bytes: total, planned, budget, rule };
 }

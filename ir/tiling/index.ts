@@ -1,6 +1,6 @@
 /** What a schedule makes of a gather, whether that is legal and why, and what would be. */
 export { buffersOf, copiesOf, doubles, isWrittenByParts, keptSingle, streamedOperands } from "./copies.js";
-export { operandRowBytes, type Footprint, type FootprintPart } from "./footprint.js";
+export { operandRowBytes, type Footprint, type FootprintPart, type PartUse } from "./footprint.js";
 export { type Loop } from "./loops.js";
 export { waysOf, type GatherLowering, type LoweringFacts, type Steps } from "./lowering.js";
 export {

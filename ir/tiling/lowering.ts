@@ -91,7 +91,7 @@ export function loweringFacts(
     return { type, inTile: ubStrides({ dtype: type.dtype, shape, rowBytes }) };
   });
   const scratch = footprint.parts.reduce(
-    (sum, { part, padded, buffers }) => sum + (part === "scratch" ? padded * buffers : 0),
+    (sum, { use, padded, buffers }) => sum + (use === "scratch" ? padded * buffers : 0),
     0,
   );
   return {

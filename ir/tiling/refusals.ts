@@ -1,7 +1,7 @@
 /** The diagnostics that refuse a schedule: rule, arithmetic in bytes, operand at fault, nearest legal tile. */
 import { gatheredTable, gatherDims } from "../access.js";
 import { error, type Diagnostic } from "../diagnostic.js";
-import { inputOf, keyOf } from "../func.js";
+import { inputOf } from "../func.js";
 import { formatEntry, type Schedule } from "../schedule.js";
 import { scheduleEntries, wordsOf } from "../schedule-entries.js";
 import { deviceLimits, type Target } from "../target.js";
@@ -82,14 +82,13 @@ const suggested = [true, false].flatMap((words) =>
 /** `data 3x2xf32 96 B (dim 0 is a gather dim, loaded whole)`, one line a part. */
 export function footprintNotes({ gather, footprint }: Tiling): string[] {
   const whole = gatherDims(gather.map);
-  const dataKey = keyOf(inputOf(gather, gatheredTable));
   const notes = footprint.parts.map((part) => {
     const type = formatType({ dtype: part.dtype, shape: part.tile });
     const padding =
       footprint.rule === "full" && part.padded !== part.bytes ? `, ${part.bytes} B unpadded` : "";
     const times = part.buffers === 2 ? `, 2 buffers of ${part.padded} B` : "";
     const why =
-      part.part === dataKey && whole.length > 0
+      typeof part.use !== "string" && part.use.operand === gatheredTable && whole.length > 0
         ? ` (gather dim${whole.length > 1 ? "s" : ""} ${whole.join(", ")} loaded whole)`
         : "";
     return `${part.part} ${type} ${part.counted} B${padding}${times}${why}`;

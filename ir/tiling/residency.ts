@@ -6,6 +6,7 @@
  * an Ascend core too: its scalar unit reads single elements there.
  */
 import { gatheredTable, readsOf } from "../access.js";
+import { entryOf } from "../entry-of.js";
 import { inputOf, inputsOf, keyOf, type AccessFunc, type Operand } from "../func.js";
 import { sitesOf } from "../linear.js";
 import type { Residencies, Residency } from "../schedule.js";
@@ -17,7 +18,7 @@ const home = ({ kind }: Target): Residency => (targetFacts[kind].gathersInPlace 
 
 /** Where an operand is when the gather reads or writes it. */
 export function residencyOf(operand: Operand, residency: Residencies, target: Target): Residency {
-  const named = typeof residency === "string" ? undefined : residency[keyOf(operand)];
+  const named = typeof residency === "string" ? undefined : entryOf(residency, keyOf(operand));
   if (operand.role === "data") return named ?? (typeof residency === "string" ? residency : "ub");
   return named ?? home(target);
 }
@@ -27,7 +28,9 @@ export const dataResidency = (
   gather: Pick<AccessFunc, "operands">,
   { residency }: { readonly residency: Residencies },
 ): Residency =>
-  typeof residency === "string" ? residency : (residency[keyOf(inputOf(gather, gatheredTable))] ?? "ub");
+  typeof residency === "string"
+    ? residency
+    : (entryOf(residency, keyOf(inputOf(gather, gatheredTable))) ?? "ub");
 
 /** Whether index values name the places at which a table is read. */
 export const isLookedUp = ({ map }: Pick<AccessFunc, "map">, table: number): boolean =>

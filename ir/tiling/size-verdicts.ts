@@ -41,15 +41,15 @@ export function sizeVerdicts(tiling: Tiling): SizeVerdict[] {
 
 /** An operand's dim whose extent is open. */
 interface Open {
-  readonly key: string;
+  readonly operand: number;
   readonly dim: number;
 }
 
 function ofSymbol(tiling: Tiling, { name, most }: Sym, outermost: readonly (string | null)[]): SizeVerdict[] {
   const { gather } = tiling;
-  const open = inputsOf(gather).flatMap((operand, k): Open[] =>
-    outermost[k] === name && followedDims(gather.map, k)[0] === undefined
-      ? [{ key: keyOf(operand), dim: 0 }]
+  const open = inputsOf(gather).flatMap((_, operand): Open[] =>
+    outermost[operand] === name && followedDims(gather.map, operand)[0] === undefined
+      ? [{ operand, dim: 0 }]
       : [],
   );
   return verdict(tiling, open, name, most).map(({ formula, fitsUpTo }) => ({
@@ -71,7 +71,7 @@ function ofTables(tiling: Tiling, outermost: readonly (string | null)[]): SizeVe
     if (operand.role !== "indices" || !isLookedUp(gather, table) || named || long.length > 1) return [];
     if (followedDims(gather.map, table)[dim] !== undefined) return [];
     const symbol = `len(${keyOf(operand)})`;
-    return verdict(tiling, [{ key: keyOf(operand), dim }], symbol, at(shape, dim)).map(
+    return verdict(tiling, [{ operand: table, dim }], symbol, at(shape, dim)).map(
       ({ formula, fitsUpTo }) => ({ symbol, most: at(shape, dim), formula, fits: fitsUpTo(maxElements) }),
     );
   });
@@ -79,9 +79,11 @@ function ofTables(tiling: Tiling, outermost: readonly (string | null)[]): SizeVe
 
 /** `extent`: of the open dims in this tiling. None where nothing of it is in UB. */
 function verdict({ footprint, target }: Tiling, open: readonly Open[], name: string, extent: number) {
-  const dimOf = new Map(open.map(({ key, dim }) => [key, dim]));
+  const dimOf = new Map(open.map(({ operand, dim }) => [operand, dim]));
+  const dimIn = ({ use }: FootprintPart): number | undefined =>
+    typeof use === "string" ? undefined : dimOf.get(use.operand);
   const moved = footprint.parts.flatMap((part) => {
-    const dim = dimOf.get(part.part);
+    const dim = dimIn(part);
     return dim === undefined ? [] : [{ part, dim }];
   });
   if (moved.length === 0) return [];
@@ -90,7 +92,7 @@ function verdict({ footprint, target }: Tiling, open: readonly Open[], name: str
   const lines = moved.filter((own) => !padded(own)).map(({ part }) => part.counted / extent);
   const each = lines.reduce((sum, bytes) => sum + bytes, 0);
   const rows = moved.filter(padded).map(({ part }) => ({ by: meanBytes(part.dtype), buffers: part.buffers }));
-  const rest = footprint.parts.reduce((sum, part) => sum + (dimOf.has(part.part) ? 0 : part.counted), 0);
+  const rest = footprint.parts.reduce((sum, part) => sum + (dimIn(part) === undefined ? part.counted : 0), 0);
   const block = target.blockBytes;
   const bytes = (size: number): number =>
     each * size +

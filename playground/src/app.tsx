@@ -1,5 +1,6 @@
 /** The page: program on the left, verdict in the middle, what becomes of it on the right. */
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { entryOf } from "../../ir/entry-of.js";
 import { formatEntry } from "../../ir/schedule.js";
 import { createEditor, type Editor } from "./editor.js";
 import { gallery } from "./gallery.js";
@@ -155,7 +156,7 @@ export function App({ first }: { readonly first: PageState }) {
   const setSchedule = (entries: readonly ScheduleText[]): void => {
     void change({ kind: "schedule", entries }, "own");
   };
-  const inputs = state.inputs[shown?.name ?? ""] ?? noInputs;
+  const inputs = entryOf(state.inputs, shown?.name ?? "") ?? noInputs;
   const asked: WithInputs = { ...askedOf(state), inputs, seed: state.seed };
   /** Once its verdict is drawn, which needs the words of the forms too. */
   const judged = vocabulary === undefined ? undefined : shown;

@@ -3,6 +3,7 @@ import { indexInputs } from "../../backends/index.js";
 import { countedReport } from "../../backends/sim/index.js";
 import {
   cyclesOf,
+  entryOf,
   invariant,
   isResolved,
   keyOf,
@@ -46,7 +47,7 @@ export function ranFigures(kernel: Kernel, tiling: Tiling): RanFigures {
   const traffic: Traffic = {
     operands: tile.operands.map((operand) => {
       const key = keyOf(operand);
-      const found = operands[key];
+      const found = entryOf(operands, key);
       invariant(found !== undefined, `${key} is counted`);
       const { bytes, compulsory, transfers, bursts } = found;
       const burst = bursts === 0 ? 0 : Math.round(bytes / bursts);

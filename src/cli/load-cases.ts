@@ -1,9 +1,8 @@
 /** Programs of case files; apart, since what reads them is slow to load. */
-import { CompileError, type Func } from "../../ir/index.js";
+import { CompileError, UniqueNames, type Func } from "../../ir/index.js";
 import { caseProgram } from "../formats/case-program.js";
 import { readCaseList } from "../formats/cases.js";
 import { readText } from "../formats/files.js";
-import { Symbols } from "../formats/symbols.js";
 import { withFlags, type LoadedProgram } from "./loaded-program.js";
 import type { ProgramFlags, ProjectFlags } from "./options.js";
 import { printDiagnostics } from "./terminal.js";
@@ -15,7 +14,7 @@ export function loadCases(file: string, flags: ProgramFlags & ProjectFlags): Loa
   const chosen = cases.filter((test) => flags.case === undefined || test.id === flags.case);
   if (chosen.length === 0) throw new UsageError(`${file} has no case ${flags.case ?? ""}`);
   const one = chosen.length === 1;
-  const symbols = new Symbols();
+  const names = new UniqueNames();
   return chosen.flatMap((test) => {
     // One bad case among many must not hide the rest; chosen alone, it is what the user asked about.
     if ("malformed" in test) {
@@ -26,7 +25,7 @@ export function loadCases(file: string, flags: ProgramFlags & ProjectFlags): Loa
     const result = caseProgram(test);
     if (!result.ok && one) throw new CompileError(result.diagnostics);
     if (!result.ok) return [];
-    const named: Func = { ...result.func, name: one ? "main" : symbols.next(test.id) };
+    const named: Func = { ...result.func, name: one ? "main" : names.next(test.id) };
     return [
       {
         id: test.id,

@@ -10,7 +10,7 @@ export interface LoadedProgram {
   readonly open?: { readonly func: Func; readonly sizes: Sizes };
   /** What `--case` calls it, where that is no name of the text form. */
   readonly id?: string;
-  /** Inputs that came with the program, by key or name: a case's tensors, a model's constants. */
+  /** Inputs that came with the program, by their names in it: a case's tensors, a model's constants. */
   readonly inputs?: Readonly<Record<string, () => TensorValue>>;
   /** Inputs whose values flags gave, by name: positions of a mask, indices of a file. A seed draws none of them. */
   readonly given?: Readonly<Record<string, () => TensorValue>>;

@@ -4,6 +4,7 @@ import {
   at,
   clockVersion,
   cyclesOf,
+  entryOf,
   inputsOf,
   keyOf,
   openSymbols,
@@ -190,7 +191,7 @@ function indicesOf({ node, loaded, reads }: ListedGather): readonly string[] {
   if (reads === undefined || func.level !== "access") return own === "" ? [] : [own];
   const inputs = inputsOf(func);
   const tables = func.map.sites.flatMap(({ value }) => (isRead(value) ? [value.table] : []));
-  return [...new Set(tables)].flatMap((table) => reads[keyOf(at(inputs, table))] ?? []);
+  return [...new Set(tables)].flatMap((table) => entryOf(reads, keyOf(at(inputs, table))) ?? []);
 }
 
 function sharedBy(nodes: readonly PlannedNode[]): ModelPlan["shared"] {

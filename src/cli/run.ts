@@ -8,6 +8,7 @@ import {
   clockVersion,
   CompileError,
   counted,
+  entryOf,
   error,
   formatType,
   hasErrors,
@@ -474,7 +475,7 @@ async function runListed(
 
 /** Whether every input came with the program. */
 const isKnown = ({ func, inputs = {} }: LoadedProgram): boolean =>
-  inputsOf(func).every((operand) => keyOf(operand) in inputs || operand.name in inputs);
+  inputsOf(func).every(({ name }) => Object.hasOwn(inputs, name));
 
 /** Many gathers lack the same binding: its hint is told once, beside the first. */
 function onePerHint(gathers: readonly ListedGather[]): Diagnostic[] {
@@ -556,18 +557,23 @@ function inputsFor(
   readonly origin: string;
 } {
   const operands = inputsOf(kernel.source ?? kernel.tile);
-  const names = operands.flatMap((operand) => [...new Set([keyOf(operand), operand.name])]);
+  const keys = operands.map(keyOf);
+  // A name in the text that is another's key is that other.
+  const words = new Map(
+    operands.flatMap((own) =>
+      [keyOf(own), ...(keys.includes(own.name) ? [] : [own.name])].map((word) => [word, own] as const),
+    ),
+  );
   const { given: fixed = {}, taken = [] } = loaded;
-  const files = assignments(
-    flags.input.filter((entry) => !taken.includes(entry)),
-    "input",
-    names,
-  );
-  const twice = operands.find(
-    (own) => keyOf(own) !== own.name && files.has(keyOf(own)) && files.has(own.name),
-  );
-  if (twice !== undefined)
-    throw new UsageError(`--input ${keyOf(twice)} and --input ${twice.name} are one operand`);
+  const own = flags.input.filter((entry) => !taken.includes(entry));
+  const files = new Map<Operand, string>();
+  for (const [word, file] of assignments(own, "input", [...words.keys()])) {
+    const operand = words.get(word);
+    if (operand === undefined) continue;
+    if (files.has(operand))
+      throw new UsageError(`--input ${keyOf(operand)} and --input ${operand.name} are one operand`);
+    files.set(operand, file);
+  }
   const seed = flags.seed === undefined ? undefined : parseCount(flags.seed, "seed");
   if (seed !== undefined && files.size + Object.keys(fixed).length === operands.length) {
     throw new UsageError(
@@ -578,17 +584,17 @@ function inputsFor(
   const input = (operand: Operand): TensorValue | undefined => {
     const { name, type } = operand;
     const key = keyOf(operand);
-    const file = files.get(key) ?? files.get(name);
+    const file = files.get(operand);
     if (file !== undefined) {
       origins.push(file);
       return matching(readNpy(readBytes(file), file), type, key, file);
     }
-    const said = fixed[name];
+    const said = entryOf(fixed, name);
     if (said !== undefined) {
       origins.push(`${key} of the flags`);
       return said();
     }
-    const own = loaded.inputs?.[name] ?? loaded.inputs?.[key];
+    const own = entryOf(loaded.inputs ?? {}, name);
     if (own !== undefined && seed === undefined) {
       origins.push(`the program's ${key}`);
       return matching(own(), type, key, "the program");

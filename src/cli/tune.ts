@@ -6,6 +6,7 @@ import {
   formatRatio,
   formatShape,
   formatStanding,
+  entryOf,
   hasErrors,
   inputsOf,
   keyOf,
@@ -242,7 +243,7 @@ async function machineOf(
 function given({ func, inputs = {} }: LoadedProgram, flags: TuneFlags): TuneOptions {
   const { objective, shard } = flags;
   const known = inputsOf(func).flatMap((operand) => {
-    const read = inputs[operand.name] ?? inputs[keyOf(operand)];
+    const read = entryOf(inputs, operand.name);
     return read === undefined ? [] : [{ key: keyOf(operand), read }];
   });
   return {

@@ -7,7 +7,16 @@ import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { CompileError, inputsOf, keyOf, outputOf, printFunc, type TileFunc } from "../../ir/index.js";
+import {
+  CompileError,
+  entryOf,
+  inputsOf,
+  keyOf,
+  outputOf,
+  printFunc,
+  UniqueNames,
+  type TileFunc,
+} from "../../ir/index.js";
 import { isObject } from "../../backends/index.js";
 import { emitPto } from "../../backends/pto/index.js";
 import { compile } from "../api/compile.js";
@@ -19,7 +28,8 @@ import { firstDifferentByte } from "../tune/timed.js";
 
 /**
  * The folder is the command's last argument. It holds `tile.tir` (tile IR), `schedule.json`; `kernel.wgsl`, and `kernel.cpp`
- * (PTO-ISA) with `launch.json`, where the candidate has them; the folder above it `data.npy`, `indices.npy` and `expected.npy`. The command prints `[ns, …]`, or
+ * (PTO-ISA) with `launch.json`, where the candidate has them; the folder above it `data.npy`, `indices.npy` and `expected.npy`, or a file
+ * for each input by its key: `expected_2.npy` for the key `expected`. The command prints `[ns, …]`, or
  * `{"nanoseconds": [ns, …], "output": "file.npy"}`, whose output is verified. The folder of a candidate that failed stays, and
  * `onFailed` names it.
  */
@@ -55,9 +65,13 @@ class CommandMeasurer implements Measurer {
       options.keep === undefined ? mkdtempSync(join(tmpdir(), "tilec-measure-")) : resolve(options.keep);
     this.device = `command ${command}`;
     const { kernel, inputs, expected } = task;
+    const files = new UniqueNames(["expected"]);
     for (const operand of inputsOf(kernel.tile)) {
-      const { type, bytes } = inputs[keyOf(operand)] ?? { type: operand.type, bytes: new Uint8Array() };
-      writeBytes(join(this.root, `${keyOf(operand)}.npy`), writeNpy({ type, bytes }));
+      const { type, bytes } = entryOf(inputs, keyOf(operand)) ?? {
+        type: operand.type,
+        bytes: new Uint8Array(),
+      };
+      writeBytes(join(this.root, `${files.next(keyOf(operand))}.npy`), writeNpy({ type, bytes }));
     }
     const { type } = outputOf(kernel.tile);
     writeBytes(join(this.root, "expected.npy"), writeNpy({ type, bytes: expected }));

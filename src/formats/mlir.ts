@@ -13,7 +13,7 @@ import {
   lex,
   maxElements,
   maxRank,
-  operandAt,
+  operandsOf,
   ParseError,
   type Attrs,
   type Diagnostic,
@@ -22,9 +22,9 @@ import {
   type TensorType,
   TokenReader,
   type Token,
+  UniqueNames,
 } from "../../ir/index.js";
 import { denseIntegers, type DenseLiteral } from "./mlir-dense.js";
-import { Symbols } from "./symbols.js";
 
 export type MlirGather =
   | { readonly ok: true; readonly func: SourceFunc }
@@ -53,7 +53,7 @@ const found =
 
 /** Every gather in order, named after its function. `file` names the text in diagnostics. */
 export function findMlirGathers(text: string, file: string): MlirGather[] {
-  const names = new Symbols();
+  const names = new UniqueNames();
   return operationsIn(text).map((operation): MlirGather => {
     const name = names.next(operation.inside, "gather");
     const refusal = refusals[operation.op];
@@ -160,11 +160,11 @@ class Operation extends TokenReader {
       name,
       op: who,
       attrs,
-      operands: [
-        operandAt({ name: "data", type: data }, 0, 2),
-        operandAt({ name: "indices", type: indices }, 1, 2),
-        operandAt({ name: "output", type: output }, 2, 2),
-      ],
+      operands: operandsOf([
+        { name: "data", type: data },
+        { name: "indices", type: indices },
+        { name: "output", type: output },
+      ]),
       schedule: {},
       opSpan,
     };

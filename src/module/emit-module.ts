@@ -75,9 +75,8 @@ function emitGpu(kernel: Kernel, given: Kernel, runtimeOf: RuntimeOf): EmittedMo
     ...printFacts(kernel, program, rejects),
     code: "code",
     bindings: printLines(
-      plan.bindings.map(({ role, access, width }) =>
+      plan.bindings.map(({ access, width }) =>
         printObject({
-          role: JSON.stringify(role),
           access: access === "read" ? undefined : JSON.stringify(access),
           width: width === 1 || !isOpen ? undefined : `${width}`,
         }),
@@ -95,7 +94,9 @@ function emitGpu(kernel: Kernel, given: Kernel, runtimeOf: RuntimeOf): EmittedMo
         }),
     requiredLimits: "requiredLimits",
   };
-  const body = `const code = \`${shortened(code)}\`;
+  // A kernel of an output without elements has no text, and a device no pipeline without an entry point.
+  const shown = plan.gather === undefined ? "@compute @workgroup_size(1) fn main(){}" : shortened(code);
+  const body = `const code = \`${shown}\`;
 export const requiredLimits = ${printObject(Object.fromEntries(requiredLimits))};
 ${printPlan(fields)}${printRuntime(runtimeOf(isOpen ? "gpu-open" : "gpu"))}export const create = (device) => runtime.create(device, plan);
 `;

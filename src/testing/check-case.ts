@@ -3,6 +3,7 @@ import {
   bindSizes,
   categoryOf,
   CompileError,
+  entryOf,
   error,
   formatShape,
   formatType,
@@ -214,9 +215,9 @@ function compileCase(test: Case, { findTarget, passes }: CheckContext): Compiled
   return { kernel: compile(bound.func, options) };
 }
 
-/** The case's tensor for an operand: by its name in the text, or by its key. */
+/** The case's tensor for an operand, by its name in the program. */
 function given({ id, inputs }: Case, operand: Operand): CaseTensor {
-  const found = inputs[operand.name] ?? inputs[keyOf(operand)];
+  const found = entryOf(inputs, operand.name);
   if (found !== undefined) return found;
   const hint = "inputs has every operand by its name in the text";
   throw new CompileError([error("TC013", `${id}: no input is named ${operand.name}`, { hint })]);

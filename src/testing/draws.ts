@@ -4,6 +4,7 @@
  */
 import {
   elementCount,
+  entryOf,
   inputsOf,
   keyOf,
   outputOf,
@@ -75,13 +76,13 @@ export function* drawsOf(
 ): Generator<Draw> {
   const indices = indexTables(program.map, { operands });
   const drawn = inputsOf({ operands }).flatMap((operand, table) =>
-    indices.has(table) && !(keyOf(operand) in given) ? [{ operand, table }] : [],
+    indices.has(table) && !Object.hasOwn(given, keyOf(operand)) ? [{ operand, table }] : [],
   );
   const fixed = Object.fromEntries(
     inputsOf({ operands }).flatMap((operand) => {
       const key = keyOf(operand);
       if (drawn.some((own) => own.operand === operand)) return [];
-      return [[key, given[key] ?? asHost(key, randomData(operand.type, seed))] as const];
+      return [[key, entryOf(given, key) ?? asHost(key, randomData(operand.type, seed))] as const];
     }),
   );
   const inputsFor = (own: number, choose?: Choose): Draw["inputs"] => ({
@@ -118,7 +119,7 @@ export function inputsOfProgram(
   const own = inputsOf(program);
   return Object.fromEntries(
     inputsOf({ operands }).flatMap((operand, k) => {
-      const [value, other] = [inputs[keyOf(operand)], own[k]];
+      const [value, other] = [entryOf(inputs, keyOf(operand)), own[k]];
       return value === undefined || other === undefined
         ? []
         : [[keyOf(other), { ...value, type: other.type }] as const];
@@ -199,7 +200,7 @@ function moveOneOutside(
     .sort((a, b) => Number(a.site === ended) - Number(b.site === ended) || b.site - a.site);
   const [chosen] = candidates;
   const operand = chosen === undefined ? undefined : inputsOf({ operands })[chosen.table];
-  const host = operand === undefined ? undefined : inputs[keyOf(operand)];
+  const host = operand === undefined ? undefined : entryOf(inputs, keyOf(operand));
   if (chosen !== undefined && host !== undefined)
     indexWriter(host.bytes, chosen.dtype)(chosen.position, chosen.value);
 }

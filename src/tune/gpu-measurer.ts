@@ -1,8 +1,9 @@
 /** A GPU as what measures. A launch cannot be stopped: what took too long is told afterwards, and is not launched again. */
-import { bufferUsage, type GpuBuffers } from "../../backends/webgpu/buffers.js";
+import { inputTensor } from "../../backends/memory.js";
+import { buffersOf, bufferUsage } from "../../backends/webgpu/buffers.js";
 import type { Runner } from "../../backends/webgpu/index.js";
 import { Resources } from "../../backends/webgpu/resources.js";
-import { alignUp, byteCount, inputsOf, keyOf, outputOf, type TileFunc } from "../../ir/index.js";
+import { alignUp, byteCount, outputOf, type TileFunc } from "../../ir/index.js";
 import { failedMeasurement } from "./local-measurer.js";
 import type { MeasuredTask, Measurer } from "./measurer.js";
 import type { MeasureOptions, Measurement } from "./search-ms.js";
@@ -18,19 +19,14 @@ export function gpuMeasurer(
   const usage = bufferUsage.STORAGE | bufferUsage.COPY_SRC | bufferUsage.COPY_DST;
   const whole = (bytes: number): number => Math.max(4, alignUp(bytes, 4));
   const upload = (bytes: Uint8Array): GPUBuffer => resources.buffer(whole(bytes.byteLength), usage, bytes);
-  const held = (role: "data" | "indices"): GPUBuffer => {
-    const operand = inputsOf(kernel.tile).find((input) => input.role === role);
-    return upload((operand && inputs[keyOf(operand)]?.bytes) ?? new Uint8Array());
-  };
   const bytes = byteCount(outputOf(kernel.tile).type);
   const untouched = upload(new Uint8Array(whole(bytes)).fill(poisonByte));
   const output = resources.buffer(whole(bytes), usage);
-  const buffers: GpuBuffers = {
-    data: held("data"),
-    indices: held("indices"),
-    output,
-    status: upload(new Uint8Array(4).fill(0xff)),
-  };
+  const buffers = buffersOf(
+    kernel.tile,
+    (operand) => (operand.role === "output" ? output : upload(inputTensor(inputs, operand).bytes)),
+    upload(new Uint8Array(4).fill(0xff)),
+  );
 
   async function verified(tile: TileFunc): Promise<string | undefined> {
     const own = new Resources(runner.device);

@@ -213,9 +213,11 @@ describe("an element's way", () => {
         const { kernel, plan } = planned(rowsOf(type, (units * 16) / meanBytes(type), count));
         const { code } = emitWgsl(kernel.tile, device);
         const { tile, unit } = plan.gather!;
-        const copies = running(code).filter((text) => text.includes("= data["));
+        const copies = running(code).filter((text) => text.includes("= gm_data["));
         expect(copies.map((text) => text.trim())).toEqual([
-          tile[1] === unit.group ? "output[to] = data[source];" : "output[to + unit] = data[source + unit];",
+          tile[1] === unit.group
+            ? "gm_output[to] = gm_data[source];"
+            : "gm_output[to + unit] = gm_data[source + unit];",
         ]);
       }),
       runs,
@@ -268,7 +270,7 @@ describe("an element's way", () => {
       const { code } = emitWgsl(planned(func, { residency: "gm", tile }).kernel.tile, device);
       const [, turns = ""] = /(for \((?:(?!for \()[^])*)$/.exec(code) ?? [];
       expect(turns).toMatch(/\bstart\d\b/);
-      expect(turns).not.toMatch(/\bt\d \*/);
+      expect(turns).not.toMatch(/\biv_t\d \*/);
     }
   });
 

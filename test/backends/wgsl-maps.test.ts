@@ -50,8 +50,8 @@ describe("a general map's rows on WebGPU", () => {
   it("are copied from where they start, which is found once", () => {
     for (const fill of ["", ", fill = 43981"]) {
       const { code } = emitWgsl(paged("f16", 128, fill).tile);
-      expect(code).toContain("y[to + unit] = kv[source + unit];");
-      expect(code).not.toMatch(/kv\[[^\]]*(?:at\d|\*)/);
+      expect(code).toContain("gm_y[to + unit] = gm_kv[source + unit];");
+      expect(code).not.toMatch(/gm_kv\[[^\]]*(?:at\d|\*)/);
       expect(code).toMatch(/let source = at1 \* 64u \+ \(at0 & 3u\) \* 16u;/);
     }
   });
@@ -61,7 +61,7 @@ describe("a general map's rows on WebGPU", () => {
     expect(printMoves(movesOf(plan))).toContain(
       "  rows: elements 8, %kv bytes 16, %tokens bytes 4, %bt bytes 4, %y bytes 16, indices resolved along d0, and shared along d1\n",
     );
-    expect(emitWgsl(paged("f16", 128).tile).code).toContain("var<storage, read> kv: array<vec4u, 512>;");
+    expect(emitWgsl(paged("f16", 128).tile).code).toContain("var<storage, read> gm_kv: array<vec4u, 512>;");
   });
 
   it.each(["u8", "f16", "f32", "f64", "c128"] as const)(
@@ -193,7 +193,7 @@ describe("data without elements", () => {
     }
     const func = onnx.gatherNd({ data: ["c128", [0, 0, 1]], indices: ["i64", [3]], oob: "zero" });
     const kernel = compile(func, { target, residency: "ub" });
-    expect(emitWgsl(kernel.tile).code).toContain("var<workgroup> data_ub: array<vec4u, 1>");
+    expect(emitWgsl(kernel.tile).code).toContain("var<workgroup> ub_data: array<vec4u, 1>");
     const bytes = await runner.runBytes(kernel, {
       data: { type: { dtype: "c128", shape: [0, 0, 1] }, bytes: new Uint8Array(0) },
       indices: { type: { dtype: "i64", shape: [3] }, bytes: new Uint8Array(24) },

@@ -260,7 +260,7 @@ describe("rows by an index on an adapter in software", () => {
     expect(planOf(kernel, targets.webgpu).lanes.inRuns).toBe(false);
     const short = compile(func, { target: software, tile: [24, 64], residency: "gm" });
     const { code } = emitWgsl(short.tile, { target: software });
-    expect(code).toContain("let d0_run = (min(24u, 64u - t0) + 3u) / 4u;");
+    expect(code).toContain("let d0_run = (min(24u, 64u - iv_t0) + 3u) / 4u;");
     expect(code).toContain("for (var d0 = d0_start; d0 < d0_stop; d0 += 1u)");
   });
 

@@ -71,8 +71,8 @@ describe("a kernel of open sizes on WebGPU", () => {
     };
     // 3 views of 12 rows and one of 1, 3 tiles in each; two halves of rows, 2 and 2 of the inner dims.
     expect(told(37)).toEqual({
-      V: 13,
-      N: 37,
+      dim_V: 13,
+      dim_N: 37,
       below0: 13,
       tasks: 96,
       columns: 96,
@@ -80,7 +80,7 @@ describe("a kernel of open sizes on WebGPU", () => {
       trips2: 3,
       dispatch: [96, 1, 1],
     });
-    expect(told(4)).toMatchObject({ N: 4, tasks: 8, trips0: 1, trips2: 1 });
+    expect(told(4)).toMatchObject({ dim_N: 4, tasks: 8, trips0: 1, trips2: 1 });
   });
 
   it("binds the bytes of each size", () => {

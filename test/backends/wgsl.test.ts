@@ -182,7 +182,7 @@ store %c to %y[%t, 0][1, 8]
   it("is honoured: nothing is declared or moved for a copy that is elided", async (context) => {
     const func = program(staged());
     const { code, workgroupBytes } = emitWgsl(func);
-    expect([...code.matchAll(/var<workgroup> (\w+)/g)].map(([, name]) => name)).toEqual(["x_a"]);
+    expect([...code.matchAll(/var<workgroup> (\w+)/g)].map(([, name]) => name)).toEqual(["ub_a"]);
     expect(workgroupBytes).toBe(32);
     const indices = Array.from({ length: 32 }, (_, k) => (k * 5) % 8);
     const want = indices.map((index, k) => Math.floor(k / 8) * 8 + index + 1);

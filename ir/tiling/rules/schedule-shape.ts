@@ -80,7 +80,7 @@ export function shapeFaults(gather: AccessFunc, schedule: Schedule, target: Targ
     const form = `residency = {${inputs.map((key) => `${key} = ub`).join(", ")}}, or ${data} and some of these`;
     if (unknown !== undefined)
       found.push(fault(`residency names ${unknown}, which is no input`, { hint: form }));
-    else if (!(data in residency))
+    else if (!Object.hasOwn(residency, data))
       found.push(fault(`residency does not say where ${data} is, which is gathered`, { hint: form }));
   }
   const tooMany = coresFault(schedule, target);

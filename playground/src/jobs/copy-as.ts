@@ -6,6 +6,7 @@ import {
   CompileError,
   dialectOf,
   elementCount,
+  entryOf,
   error,
   findOp,
   givenEntries,
@@ -104,7 +105,7 @@ function caseFile(func: SourceFunc, def: OpDef, given: WithInputs["inputs"], see
   const tensors = inputsOf(func).map((operand) => {
     const { type } = operand;
     const key = keyOf(operand);
-    const host = hosts[key];
+    const host = entryOf(hosts, key);
     const { dtype, shape } = type;
     const value: TensorValue | undefined =
       host === undefined
@@ -112,7 +113,7 @@ function caseFile(func: SourceFunc, def: OpDef, given: WithInputs["inputs"], see
         : {
             type,
             bytes: host.bytes,
-            ...(host.strings === undefined ? {} : { strings: given[key]?.strings ?? [] }),
+            ...(host.strings === undefined ? {} : { strings: entryOf(given, key)?.strings ?? [] }),
           };
     return [
       key,

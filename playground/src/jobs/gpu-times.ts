@@ -1,8 +1,9 @@
 /** Time of a launch on the visitor's GPU, tilec's kernel and a plain one by the same clock: from submission to completion. */
-import { bufferUsage, type GpuBuffers } from "../../../backends/webgpu/buffers.js";
+import { inputTensor } from "../../../backends/memory.js";
+import { buffersOf, bufferUsage } from "../../../backends/webgpu/buffers.js";
 import type { GpuKernel, Runner } from "../../../backends/webgpu/index.js";
 import { Resources } from "../../../backends/webgpu/resources.js";
-import { alignUp, byteCount, inputsOf, keyOf, outputOf, type AccessFunc } from "../../../ir/index.js";
+import { alignUp, at, byteCount, type AccessFunc } from "../../../ir/index.js";
 import type { HostInputs } from "../../../backends/index.js";
 import { median } from "../../../src/tune/median.js";
 import { plainKernel } from "./plain-kernel.js";
@@ -33,24 +34,19 @@ export async function launchTimes(
   try {
     const usage = bufferUsage.STORAGE | bufferUsage.COPY_SRC | bufferUsage.COPY_DST;
     const whole = (bytes: number): number => Math.max(4, alignUp(bytes, 4));
-    const held = Object.fromEntries(
-      inputsOf(tile).map((operand) => {
-        const bytes = inputs[keyOf(operand)]?.bytes ?? new Uint8Array();
-        return [keyOf(operand), resources.buffer(whole(bytes.byteLength), usage, bytes)];
-      }),
-    );
-    const output = resources.buffer(whole(byteCount(outputOf(tile).type)), usage);
+    const bound = tile.operands.map((operand) => {
+      if (operand.role === "output") return resources.buffer(whole(byteCount(operand.type)), usage);
+      const { bytes } = inputTensor(inputs, operand);
+      return resources.buffer(whole(bytes.byteLength), usage, bytes);
+    });
     const status = resources.buffer(4, usage, new Uint8Array(4).fill(0xff));
-    const buffers = { ...held, output, status } as unknown as GpuBuffers;
+    const buffers = buffersOf(tile, (operand) => at(bound, tile.operands.indexOf(operand)), status);
     const module = device.createShaderModule({ code: written.code });
     const pipeline = await device.createComputePipelineAsync({
       layout: "auto",
       compute: { module, entryPoint: "main" },
     });
-    const bound = [...inputsOf(access).map((operand) => held[keyOf(operand)]), output];
-    const entries = bound.flatMap((buffer, binding) =>
-      buffer === undefined ? [] : [{ binding, resource: { buffer } }],
-    );
+    const entries = bound.map((buffer, binding) => ({ binding, resource: { buffer } }));
     const group = device.createBindGroup({ layout: pipeline.getBindGroupLayout(0), entries });
     const tilec = (pass: GPUComputePassEncoder): void => {
       runner.encode(pass, kernel, buffers);

@@ -1,5 +1,14 @@
 /** The tensors that a run gets: what was given where it fits the program, random ones elsewhere. */
-import { byteCount, CompileError, error, formatType, inputsOf, keyOf, type Func } from "../../../ir/index.js";
+import {
+  byteCount,
+  CompileError,
+  entryOf,
+  error,
+  formatType,
+  inputsOf,
+  keyOf,
+  type Func,
+} from "../../../ir/index.js";
 import type { HostValue } from "../../../backends/index.js";
 import { compile, type Kernel } from "../../../src/api/compile.js";
 import { asHost } from "../../../src/formats/tensor.js";
@@ -26,7 +35,7 @@ export function inputsFor(
   return Object.fromEntries(
     inputsOf(types).map((operand) => {
       const key = keyOf(operand);
-      const own = given[key];
+      const own = entryOf(given, key);
       const fits = own !== undefined && formatType(own.type) === formatType(operand.type);
       return [key, asHost(key, fits ? own : randomValue(operand, tile, seed))];
     }),
@@ -37,7 +46,7 @@ export function inputsFor(
 export function describeInputs({ source, tile }: Kernel, given: Inputs, seed: number): string {
   const words = inputsOf(source ?? tile).map((operand) => {
     const key = keyOf(operand);
-    const own = given[key];
+    const own = entryOf(given, key);
     if (own === undefined) return `${key} random from seed ${seed}`;
     if (formatType(own.type) === formatType(operand.type)) return `${key} given`;
     return `${key} random from seed ${seed}, as the given ${formatType(own.type)} does not fit`;

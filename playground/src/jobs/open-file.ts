@@ -2,12 +2,14 @@
 import {
   CompileError,
   bytesOf,
+  entryOf,
   error,
   formatType,
   inputsOf,
   isIndexDType,
   keyOf,
   printFunc,
+  UniqueNames,
   type Func,
   type Operand,
 } from "../../../ir/index.js";
@@ -17,7 +19,6 @@ import { readCaseList } from "../../../src/formats/cases.js";
 import { readNpy } from "../../../src/formats/npy.js";
 import { findGathers, fixedInputs } from "../../../src/formats/onnx/gathers.js";
 import { readModel } from "../../../src/formats/onnx/read-model.js";
-import { Symbols } from "../../../src/formats/symbols.js";
 import type { TensorValue } from "../../../src/formats/tensor.js";
 import { maxText, type Inputs } from "../page-state.js";
 import type { Opened, Work } from "./messages.js";
@@ -74,7 +75,7 @@ function opened(found: readonly Found[], notes: readonly string[]): Opened {
 
 /** Every case of a file, or one of it, by its id. Malformed ones, and those that are no programs, are noted. */
 export function openedCases(text: string, file: string, id?: string): Opened {
-  const symbols = new Symbols();
+  const symbols = new UniqueNames();
   const notes: string[] = [];
   const cases = readCaseList(text, file).filter((test) => id === undefined || test.id === id);
   const found = cases.flatMap((test): Found[] => {
@@ -146,7 +147,7 @@ function openedArray(
   return {
     text,
     func: func.name,
-    inputs: { ...asked.inputs, [func.name]: { ...asked.inputs[func.name], [key]: value } },
+    inputs: { ...asked.inputs, [func.name]: { ...entryOf(asked.inputs, func.name), [key]: value } },
     notes: [
       `${file} is now the ${key} of @${func.name}${text === asked.text ? "" : `, which takes ${formatType(value.type)}`}.`,
     ],

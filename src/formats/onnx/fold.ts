@@ -13,13 +13,14 @@ import {
   isMove,
   isRead,
   maxRank,
-  operandAt,
+  operandsOf,
   reductionsIn,
   resolveSource,
   roles,
   site,
   substitute,
   typeOf,
+  UniqueNames,
   verifyStructure,
   type AccessFunc,
   type AccessMap,
@@ -34,7 +35,6 @@ import {
 } from "../../../ir/index.js";
 import { faultsOf } from "../../../ir/faults.js";
 import type { ProgramDescription } from "../../api/program.js";
-import { Symbols } from "../symbols.js";
 import { dtypeOf } from "./data-type.js";
 import { readsIn } from "../../../ir/values/expression.js";
 import { elementwiseOf, isElementwise } from "./elementwise.js";
@@ -421,12 +421,12 @@ function withReads(value: Expression, of: (read: number) => Expression): Express
 }
 
 function programOf({ map, shape, dtype, sources }: Chain, name: string): AccessFunc {
-  const symbols = new Symbols();
-  const output = { name: symbols.next("output"), type: { dtype, shape } };
-  const inputs = sources.map(({ name: own, type }, k) => {
-    const called = sources.length === 2 ? at(roles, k) : symbols.next(own);
-    return operandAt({ name: called, type }, k, sources.length);
-  });
-  const operands = [...inputs, { ...output, role: "output" as const }];
+  const names = new UniqueNames();
+  const output = { name: names.next("output"), type: { dtype, shape } };
+  const inputs = sources.map(({ name: own, type }, k) => ({
+    name: sources.length === 2 ? at(roles, k) : names.next(own),
+    type,
+  }));
+  const operands = operandsOf([...inputs, output]);
   return { level: "access", name, operands, map, paired: [], schedule: {} };
 }

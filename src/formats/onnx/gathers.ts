@@ -6,6 +6,7 @@ import {
   invariant,
   keyOf,
   resolveSource,
+  UniqueNames,
   type AccessFunc,
   type AttrValue,
   type Code,
@@ -15,7 +16,6 @@ import {
 } from "../../../ir/index.js";
 import { faultsOf } from "../../../ir/faults.js";
 import type { ProgramDescription } from "../../api/program.js";
-import { Symbols } from "../symbols.js";
 import type { TensorValue } from "../tensor.js";
 import { asGather } from "./compress.js";
 import { describeDataType, dtypeOf } from "./data-type.js";
@@ -164,7 +164,7 @@ export const findGathers = (model: OnnxModel, bindings: Bindings = {}): OnnxGath
 export function surveyModel(model: OnnxModel, bindings: Bindings = {}): OnnxSurvey {
   const found: (OnnxGather | OnnxUncompiled)[] = [];
   const warnings: Diagnostic[] = [];
-  const names = new Symbols();
+  const names = new UniqueNames();
   const { bind = {}, most = {} } = bindings;
   const open = missingBindings(model.graph, { ...bind, ...most });
   const hint =
@@ -220,7 +220,7 @@ const shownType = ({ dataType, dims }: TrackedValue): string => {
 };
 
 /** Node names hold slashes, dots and colons, may repeat, and may be absent. */
-const nameOf = (names: Symbols, node: OnnxNode): string =>
+const nameOf = (names: UniqueNames, node: OnnxNode): string =>
   names.next(node.name, node.outputs[0] ?? "", node.op);
 
 const placeOf = (file: string, node: OnnxNode): string => `${file}: ${labelOf(node)}`;
@@ -228,7 +228,7 @@ const placeOf = (file: string, node: OnnxNode): string => `${file}: ${labelOf(no
 function withFolding<G extends OnnxGather & { readonly ok: true }>(
   gather: G,
   folder: ChainFolder,
-  names: Symbols,
+  names: UniqueNames,
 ): G {
   let kept: readonly string[] = [];
   try {

@@ -4,10 +4,11 @@ import {
   atMost,
   bindSizes,
   isSymbolName,
-  operandAt,
+  operandsOf,
   outputShape,
   pairedDims,
   resolveSource,
+  UniqueNames,
   type AccessFunc,
   type AccessMap,
   type Diagnostic,
@@ -16,7 +17,6 @@ import {
   type SymbolicMap,
 } from "../../../ir/index.js";
 import type { ProgramDescription } from "../../api/program.js";
-import { Symbols } from "../symbols.js";
 import type { Dim } from "./model.js";
 
 /** The most extents that open dims may have, by their names. */
@@ -55,11 +55,11 @@ export function openProgram(
   const func: AccessFunc = {
     level: "access",
     name,
-    operands: [
-      operandAt({ name: "data", type: data }, 0, 2),
-      operandAt({ name: "indices", type: indices }, 1, 2),
-      { name: "output", type: output, role: "output" },
-    ],
+    operands: operandsOf([
+      { name: "data", type: data },
+      { name: "indices", type: indices },
+      { name: "output", type: output },
+    ]),
     map,
     paired: pairedDims(operator),
     schedule: {},
@@ -79,7 +79,7 @@ const withOpenBounds = ({ sites, ...map }: AccessMap): SymbolicMap => ({
 });
 
 function symbolsOf(outermost: readonly (string | null)[], most: Most) {
-  const names = new Symbols();
+  const names = new UniqueNames();
   const symbols = new Map<string, Sym>();
   const named = outermost.map((dim) => {
     if (dim === null) return null;

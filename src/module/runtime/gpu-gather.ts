@@ -1,11 +1,12 @@
 /** A module's gather on a GPUDevice. */
 import "../../../backends/platform.js";
+import { entryCalled } from "../../../ir/entry-of.js";
 import { DeviceLifetime } from "../../../backends/webgpu/lifetime.js";
 import { scoped, type Refusal } from "../../../backends/webgpu/scoped.js";
 import { mostOfAccess, noneBad } from "../../../backends/webgpu/status.js";
 import { badElement, badIndexIn, readingBytes, valueIn } from "./bad-index.js";
 import { GatherError } from "./gather-error.js";
-import { bytesOf, named, outputOf, type HostArray } from "./host.js";
+import { bytesOf, outputOf, type HostArray } from "./host.js";
 import type { Launch, LaunchAt } from "./launch.js";
 import type { GpuPlan, Numbers } from "./plan.js";
 
@@ -124,8 +125,8 @@ export class Gather {
     };
     try {
       const [written, status] = await settle(device, this.#lifetime, "buffers", async () => {
-        const bound = plan.bindings.map(({ role, access }, k) => {
-          const contents = role === "status" ? unwritten() : given[k];
+        const bound = plan.bindings.map(({ access }, k) => {
+          const contents = launch.operands[k] === undefined ? unwritten() : given[k];
           return access === "uniform"
             ? launch.uniform
             : make(launch.bytes[k] ?? 0, usage.storage | usage.copySrc, contents);
@@ -157,25 +158,28 @@ export class Gather {
     const plan = this.#plan;
     const launch = this.#launch(sizes);
     if (launch.dispatch[0] === 0) return;
-    const bound = plan.bindings.map(({ role, access }, k) => {
+    const keys = launch.operands.map(({ key }) => key);
+    const bound = plan.bindings.map(({ access }, k) => {
       if (access === "uniform") return launch.uniform as GPUBuffer;
-      if (role === "status")
-        return (this.#status ??= this.#buffer(4, usage.storage | usage.copySrc | usage.copyDst, unwritten()));
       const operand = launch.operands[k];
-      const buffer = operand === undefined ? undefined : named(operand, buffers);
+      // Behind the operands lies the status word.
+      if (operand === undefined)
+        return (this.#status ??= this.#buffer(4, usage.storage | usage.copySrc | usage.copyDst, unwritten()));
+      const { key } = operand;
+      const buffer = entryCalled(buffers, operand, keys);
       const needed = launch.bytes[k] ?? 0;
       if (buffer === undefined || buffer.size < needed || (buffer.usage & usage.storage) === 0)
         throw new GatherError(
           "TC702",
-          `buffers.${role} needs ${needed} B and usage STORAGE; it ${buffer === undefined ? "is missing" : `has ${buffer.size} B and usage ${buffer.usage}`}`,
-          { role, bytes: needed, size: buffer?.size, usage: buffer?.usage },
+          `buffers.${key} needs ${needed} B and usage STORAGE; it ${buffer === undefined ? "is missing" : `has ${buffer.size} B and usage ${buffer.usage}`}`,
+          { role: key, bytes: needed, size: buffer?.size, usage: buffer?.usage },
         );
       return buffer;
     });
     const at = launch.operands.length - 1;
     const shared = bound.findIndex((buffer, k) => k !== at && buffer === bound[at]);
     if (shared !== -1) {
-      const roles = [plan.bindings[at]?.role, plan.bindings[shared]?.role];
+      const roles = [keys[at], keys[shared]];
       throw new GatherError("TC702", `buffers.${roles.join(" and buffers.")} are one buffer`, { roles });
     }
     this.#record(pass, launch, bound);

@@ -1,4 +1,5 @@
 /** The caller's arrays and sizes as bytes and numbers, and back. */
+import { entryCalled } from "../../../ir/entry-of.js";
 import { elementCount, formatShape } from "../../../ir/types.js";
 import { GatherError } from "./gather-error.js";
 import type { ModuleOperand, ModulePlan, Numbers } from "./plan.js";
@@ -28,12 +29,6 @@ export function sizedWith({ operands }: ModulePlan, numbers: Numbers): Sized {
   return { numbers, operands: sized, output: sized[sized.length - 1] as SizedOperand };
 }
 
-/** What the caller gave for an operand, by its key or its name. */
-export const named = <T>(
-  { key, name = key }: ModuleOperand,
-  given: Readonly<Record<string, T>>,
-): T | undefined => given[key] ?? given[name];
-
 export interface HostBytes {
   readonly bytes: readonly Uint8Array[];
   /** What the handles of strings stand for. */
@@ -43,8 +38,10 @@ export interface HostBytes {
 /** The inputs. Throws TC702 for one that is missing, or another type or length. */
 export function bytesOf({ operands }: Sized, inputs: Readonly<Record<string, HostArray>>): HostBytes {
   const strings = [""];
-  const bytes = operands.slice(0, -1).map((operand) => {
-    const given = named(operand, inputs);
+  const own = operands.slice(0, -1);
+  const keys = own.map(({ key }) => key);
+  const bytes = own.map((operand) => {
+    const given = entryCalled(inputs, operand, keys);
     const { elements, bits, array } = operand;
     if (operand.dtype === "string" && Array.isArray(given) && given.length === elements) {
       const texts = given as readonly string[];

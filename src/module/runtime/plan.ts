@@ -54,7 +54,6 @@ export interface ModulePlan {
 
 /** A buffer that the kernel binds. */
 interface ModuleBinding {
-  readonly role: string;
   /** Absent: it is read. */
   readonly access?: Exclude<WgslBinding["access"], "read">;
   /** 32-bit words of one access; 1 where it is absent. */
@@ -64,6 +63,7 @@ interface ModuleBinding {
 /** A module for WebGPU. */
 export interface GpuPlan extends ModulePlan {
   readonly code: string;
+  /** Of the operands, then of the status word and of the sizes, where there are such. */
   readonly bindings: readonly ModuleBinding[];
   readonly requiredLimits: Numbers;
 }

@@ -1,7 +1,7 @@
 // @gather_elements(%data: 6x64xc128, %indices: 6x64xi64, %output: 6x64xc128)
-@group(0) @binding(0) var<storage, read> data: array<vec4u, 384>;
-@group(0) @binding(1) var<storage, read> indices: array<u32, 768>;
-@group(0) @binding(2) var<storage, read_write> output: array<vec4u, 384>;
+@group(0) @binding(0) var<storage, read> gm_data: array<vec4u, 384>;
+@group(0) @binding(1) var<storage, read> gm_indices: array<u32, 768>;
+@group(0) @binding(2) var<storage, read_write> gm_output: array<vec4u, 384>;
 
 fn wrap_0(low: u32, high: u32) -> u32 {
   let negative = (high & 0x80000000u) != 0u;
@@ -14,8 +14,8 @@ fn wrap_0(low: u32, high: u32) -> u32 {
 }
 
 fn resolve_0(position: u32) -> u32 {
-  let low = indices[2u * position];
-  let high = indices[2u * position + 1u];
+  let low = gm_indices[2u * position];
+  let high = gm_indices[2u * position + 1u];
   let element = select(0xffffffffu, low + select(0u, 64u, high == 0xffffffffu), (high == 0u) || (high == 0xffffffffu));
   var wrapped = element;
   for (var again = element >= 64u; again; again = false) {
@@ -27,14 +27,14 @@ fn resolve_0(position: u32) -> u32 {
 @compute @workgroup_size(32)
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane: vec3u) {
   // for %t0 = 0 to 6 step 1 parallel
-  let t0 = group.y;
+  let iv_t0 = group.y;
   // for %t1 = 0 to 64 step 32 parallel
-  let t1 = group.x * 32u;
+  let iv_t1 = group.x * 32u;
   // gather %data[%t0, 0][1, 64], %indices[%t0, %t1][1, 32] to %output[%t0, %t1][1, 32] (d0, d1) -> (d0, from_end(%indices[d0, d1])) {oob = wrap, origin = [%t0, %t1]}
   {
     let d1 = lane.x;
-    let at0_0 = resolve_0(t0 * 64u + t1 + d1);
-    let to = t0 * 64u + t1 + d1;
-    output[to] = data[t0 * 64u + at0_0];
+    let at0_0 = resolve_0(iv_t0 * 64u + iv_t1 + d1);
+    let to = iv_t0 * 64u + iv_t1 + d1;
+    gm_output[to] = gm_data[iv_t0 * 64u + at0_0];
   }
 }

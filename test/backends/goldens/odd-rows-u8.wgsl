@@ -1,18 +1,18 @@
 // @gather(%data: 9x7xu8, %indices: 10xi32, %output: 10x7xu8)
-@group(0) @binding(0) var<storage, read> data: array<u32, 16>;
-@group(0) @binding(1) var<storage, read> indices: array<u32, 10>;
-@group(0) @binding(2) var<storage, read_write> output: array<u32, 18>;
+@group(0) @binding(0) var<storage, read> gm_data: array<u32, 16>;
+@group(0) @binding(1) var<storage, read> gm_indices: array<u32, 10>;
+@group(0) @binding(2) var<storage, read_write> gm_output: array<u32, 18>;
 @group(0) @binding(3) var<storage, read_write> status: array<atomic<u32>, 1>;
 
 fn resolve_0(position: u32) -> i32 {
-  let low = indices[position];
+  let low = gm_indices[position];
   let element = low ^ 0x80000000u;
   return min(bitcast<i32>(element), bitcast<i32>(element + 9u));
 }
 
 fn run(source: u32) -> u32 {
-  let low = data[source >> 2u];
-  let high = data[(source + 3u) >> 2u];
+  let low = gm_data[source >> 2u];
+  let high = gm_data[(source + 3u) >> 2u];
   let shift = (source & 3u) * 8u;
   return select((low >> shift) | (high << (32u - shift)), low, shift == 0u);
 }
@@ -20,15 +20,15 @@ fn run(source: u32) -> u32 {
 @compute @workgroup_size(2, 8)
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane: vec3u) {
   // for %t0 = 0 to 10 step 8 parallel
-  let t0 = group.x * 8u;
+  let iv_t0 = group.x * 8u;
   // gather %data[0, 0][9, 7], %indices[%t0][min(8, 10 - %t0)] to %output[%t0, 0][min(8, 10 - %t0), 7] (d0, d1) -> (from_end(%indices[d0]), d1) {oob = error, origin = [%t0]}
   {
     var bad = 0xffffffffu;
-    let start0 = t0 * 7u;
-    for (var d0 = lane.y; d0 < min(8u, 10u - t0); d0 += 8u) {
+    let start0 = iv_t0 * 7u;
+    for (var d0 = lane.y; d0 < min(8u, 10u - iv_t0); d0 += 8u) {
       let first = d0 * 7u + start0;
       let written = d0 * 7u + start0;
-      let raw_at0 = resolve_0(t0 + d0);
+      let raw_at0 = resolve_0(iv_t0 + d0);
       let in_at0 = min(raw_at0, bitcast<i32>(8u ^ 0x80000000u));
       bad = min(bad, select(0xffffffffu, written, raw_at0 != in_at0));
       let at0 = bitcast<u32>(in_at0) ^ 0x80000000u;
@@ -43,7 +43,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
           packed = run(source);
         }
         else {
-          var c0 = t0 + d0;
+          var c0 = iv_t0 + d0;
           var c1 = d;
           for (var e = 0u; e < 4u && c0 < 10u; e++) {
             let written = c0 * 7u + c1;
@@ -52,7 +52,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
             bad = min(bad, select(0xffffffffu, written, raw_at0 != in_at0));
             let at0 = bitcast<u32>(in_at0) ^ 0x80000000u;
             let source = at0 * 7u + c1;
-            packed |= ((data[source >> 2u] >> ((source & 3u) * 8u)) & 0xffu) << (e * 8u);
+            packed |= ((gm_data[source >> 2u] >> ((source & 3u) * 8u)) & 0xffu) << (e * 8u);
             c1 += 1u;
             if (c1 == 7u) {
               c1 = 0u;
@@ -60,7 +60,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
             }
           }
         }
-        output[word] = packed;
+        gm_output[word] = packed;
       }
     }
     if (bad != 0xffffffffu) { atomicMin(&status[0], bad); }

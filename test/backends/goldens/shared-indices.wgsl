@@ -1,35 +1,35 @@
 // @gather(%data: 32x64xf32, %indices: 16xi32, %output: 32x16xf32)
-@group(0) @binding(0) var<storage, read> data: array<u32, 2048>;
-@group(0) @binding(1) var<storage, read> indices: array<vec4u, 4>;
-@group(0) @binding(2) var<storage, read_write> output: array<vec4u, 128>;
+@group(0) @binding(0) var<storage, read> gm_data: array<u32, 2048>;
+@group(0) @binding(1) var<storage, read> gm_indices: array<vec4u, 4>;
+@group(0) @binding(2) var<storage, read_write> gm_output: array<vec4u, 128>;
 @group(0) @binding(3) var<storage, read_write> status: array<atomic<u32>, 1>;
 
 fn resolve_0(position: u32) -> vec4i {
-  let low = indices[position];
+  let low = gm_indices[position];
   let element = low ^ vec4u(0x80000000u);
   return min(bitcast<vec4i>(element), bitcast<vec4i>(element + vec4u(64u)));
 }
 
 // the elements at four addresses
 fn fetch(source: vec4u) -> vec4u {
-  return vec4u(data[source.x], data[source.y], data[source.z], data[source.w]);
+  return vec4u(gm_data[source.x], gm_data[source.y], gm_data[source.z], gm_data[source.w]);
 }
 
 @compute @workgroup_size(4, 2)
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane: vec3u) {
   // for %t0 = 0 to 32 step 2 parallel
-  let t0 = group.x * 2u;
+  let iv_t0 = group.x * 2u;
   // gather %data[%t0, 0][2, 64], %indices[0][16] to %output[%t0, 0][2, 16] (d0, d1) -> (d0, from_end(%indices[d1])) {oob = error, origin = [0]}
   {
     var bad = 0xffffffffu;
     let d1_unit = lane.x;
     let raw_at0_0 = resolve_0(d1_unit);
     let in_at0_0 = min(raw_at0_0, bitcast<vec4i>(vec4u(63u) ^ vec4u(0x80000000u)));
-    bad = min(bad, select(0xffffffffu, t0 * 16u + d1_unit * 4u, any(raw_at0_0 != in_at0_0)));
+    bad = min(bad, select(0xffffffffu, iv_t0 * 16u + d1_unit * 4u, any(raw_at0_0 != in_at0_0)));
     let at0_0 = bitcast<vec4u>(in_at0_0) ^ vec4u(0x80000000u);
     let d0 = lane.y;
-    let to = t0 * 4u + d0 * 4u + d1_unit;
-    output[to] = fetch(vec4u(t0 * 64u + d0 * 64u) + at0_0);
+    let to = iv_t0 * 4u + d0 * 4u + d1_unit;
+    gm_output[to] = fetch(vec4u(iv_t0 * 64u + d0 * 64u) + at0_0);
     if (bad != 0xffffffffu) { atomicMin(&status[0], bad); }
   }
 }

@@ -1,32 +1,32 @@
 // @gather_elements(%data: 6x64xf32, %indices: 6x64xi32, %output: 6x64xf32)
-@group(0) @binding(0) var<storage, read> data: array<vec4u, 96>;
-@group(0) @binding(1) var<storage, read> indices: array<vec4u, 96>;
-@group(0) @binding(2) var<storage, read_write> output: array<vec4u, 96>;
+@group(0) @binding(0) var<storage, read> gm_data: array<vec4u, 96>;
+@group(0) @binding(1) var<storage, read> gm_indices: array<vec4u, 96>;
+@group(0) @binding(2) var<storage, read_write> gm_output: array<vec4u, 96>;
 @group(0) @binding(3) var<storage, read_write> status: array<atomic<u32>, 1>;
 // %data_ub = alloc : ub<2x64xf32, row 256> at [0]
-var<workgroup> data_ub: array<vec4u, 32>;
+var<workgroup> ub_data: array<vec4u, 32>;
 
 fn resolve_0(position: u32) -> vec4i {
-  let low = indices[position];
+  let low = gm_indices[position];
   let element = low ^ vec4u(0x80000000u);
   return min(bitcast<vec4i>(element), bitcast<vec4i>(element + vec4u(64u)));
 }
 
 // the elements at four addresses
 fn fetch(source: vec4u) -> vec4u {
-  return vec4u(data_ub[source.x >> 2u][source.x & 3u], data_ub[source.y >> 2u][source.y & 3u], data_ub[source.z >> 2u][source.z & 3u], data_ub[source.w >> 2u][source.w & 3u]);
+  return vec4u(ub_data[source.x >> 2u][source.x & 3u], ub_data[source.y >> 2u][source.y & 3u], ub_data[source.z >> 2u][source.z & 3u], ub_data[source.w >> 2u][source.w & 3u]);
 }
 
 @compute @workgroup_size(16, 2)
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane: vec3u) {
   // for %t0 = 0 to 6 step 2 parallel
-  let t0 = group.x * 2u;
+  let iv_t0 = group.x * 2u;
   // load %data[%t0, 0][2, 64] to %data_ub
   {
     let d0 = lane.y;
-    let begin = t0 * 16u + d0 * 16u;
+    let begin = iv_t0 * 16u + d0 * 16u;
     let unit = lane.x;
-    data_ub[d0 * 16u + unit] = data[begin + unit];
+    ub_data[d0 * 16u + unit] = gm_data[begin + unit];
   }
   // sync MTE2 -> V
   workgroupBarrier();
@@ -35,12 +35,12 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
     var bad = 0xffffffffu;
     let d0 = lane.y;
     let d1_unit = lane.x;
-    let raw_at0_0 = resolve_0(t0 * 16u + d0 * 16u + d1_unit);
+    let raw_at0_0 = resolve_0(iv_t0 * 16u + d0 * 16u + d1_unit);
     let in_at0_0 = min(raw_at0_0, bitcast<vec4i>(vec4u(63u) ^ vec4u(0x80000000u)));
-    bad = min(bad, select(0xffffffffu, t0 * 64u + d0 * 64u + d1_unit * 4u, any(raw_at0_0 != in_at0_0)));
+    bad = min(bad, select(0xffffffffu, iv_t0 * 64u + d0 * 64u + d1_unit * 4u, any(raw_at0_0 != in_at0_0)));
     let at0_0 = bitcast<vec4u>(in_at0_0) ^ vec4u(0x80000000u);
-    let to = t0 * 16u + d0 * 16u + d1_unit;
-    output[to] = fetch(vec4u(d0 * 64u) + at0_0);
+    let to = iv_t0 * 16u + d0 * 16u + d1_unit;
+    gm_output[to] = fetch(vec4u(d0 * 64u) + at0_0);
     if (bad != 0xffffffffu) { atomicMin(&status[0], bad); }
   }
 }

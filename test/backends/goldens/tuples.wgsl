@@ -1,19 +1,19 @@
 // @gather_nd(%data: 6x7x16xf32, %indices: 20x2xi64, %output: 20x16xf32)
-@group(0) @binding(0) var<storage, read> data: array<vec4u, 168>;
-@group(0) @binding(1) var<storage, read> indices: array<u32, 80>;
-@group(0) @binding(2) var<storage, read_write> output: array<vec4u, 80>;
+@group(0) @binding(0) var<storage, read> gm_data: array<vec4u, 168>;
+@group(0) @binding(1) var<storage, read> gm_indices: array<u32, 80>;
+@group(0) @binding(2) var<storage, read_write> gm_output: array<vec4u, 80>;
 @group(0) @binding(3) var<storage, read_write> status: array<atomic<u32>, 1>;
 
 fn resolve_0(position: u32) -> i32 {
-  let low = indices[2u * position];
-  let high = indices[2u * position + 1u];
+  let low = gm_indices[2u * position];
+  let high = gm_indices[2u * position + 1u];
   let element = select(0xffffffffu, low + select(0u, 6u, high == 0xffffffffu), (high == 0u) || (high == 0xffffffffu));
   return bitcast<i32>(element ^ 0x80000000u);
 }
 
 fn resolve_1(position: u32) -> i32 {
-  let low = indices[2u * position];
-  let high = indices[2u * position + 1u];
+  let low = gm_indices[2u * position];
+  let high = gm_indices[2u * position + 1u];
   let element = select(0xffffffffu, low + select(0u, 7u, high == 0xffffffffu), (high == 0u) || (high == 0xffffffffu));
   return bitcast<i32>(element ^ 0x80000000u);
 }
@@ -21,24 +21,24 @@ fn resolve_1(position: u32) -> i32 {
 @compute @workgroup_size(4, 2)
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane: vec3u) {
   // for %t0 = 0 to 20 step 2 parallel
-  let t0 = group.x * 2u;
+  let iv_t0 = group.x * 2u;
   // gather %data[0, 0, 0][6, 7, 16], %indices[%t0, 0][2, 2] to %output[%t0, 0][2, 16] (d0, d1) -> (from_end(%indices[d0, 0]), from_end(%indices[d0, 1]), d1) {oob = error, origin = [%t0, 0]}
   {
     var bad = 0xffffffffu;
     let d0 = lane.y;
-    let written = t0 * 16u + d0 * 16u;
-    let raw_at0 = resolve_0(t0 * 2u + d0 * 2u);
+    let written = iv_t0 * 16u + d0 * 16u;
+    let raw_at0 = resolve_0(iv_t0 * 2u + d0 * 2u);
     let in_at0 = min(raw_at0, bitcast<i32>(5u ^ 0x80000000u));
     bad = min(bad, select(0xffffffffu, written, raw_at0 != in_at0));
     let at0 = bitcast<u32>(in_at0) ^ 0x80000000u;
-    let raw_at1 = resolve_1(t0 * 2u + d0 * 2u + 1u);
+    let raw_at1 = resolve_1(iv_t0 * 2u + d0 * 2u + 1u);
     let in_at1 = min(raw_at1, bitcast<i32>(6u ^ 0x80000000u));
     bad = min(bad, select(0xffffffffu, written, raw_at1 != in_at1));
     let at1 = bitcast<u32>(in_at1) ^ 0x80000000u;
-    let to = t0 * 4u + d0 * 4u;
+    let to = iv_t0 * 4u + d0 * 4u;
     let source = at0 * 28u + at1 * 4u;
     let unit = lane.x;
-    output[to + unit] = data[source + unit];
+    gm_output[to + unit] = gm_data[source + unit];
     if (bad != 0xffffffffu) { atomicMin(&status[0], bad); }
   }
 }

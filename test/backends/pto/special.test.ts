@@ -93,7 +93,7 @@ const special: readonly [string, GatherClass, Func, Schedule, RegExp][] = [
       "border",
     ]),
     { tile: [9, 16], buffers: 2, cores: 1 },
-    /x_border_ub\[/,
+    /ub_border\[/,
   ],
   [
     "short tiles behind a dim of one row: their rows are packed",
@@ -121,7 +121,7 @@ const special: readonly [string, GatherClass, Func, Schedule, RegExp][] = [
     "scalar",
     onnx.gather({ data: ["f32", [7, 30]], indices: ["i32", [11]], axis: 1 }),
     { residency: "gm", tile: [4, 5] },
-    /inside \? data\[/,
+    /inside \? gm_data\[/,
   ],
 ];
 
@@ -300,13 +300,14 @@ describe("a kernel's text", () => {
     expect(text(2 ** 24).split("\n").length).toBe(text(2 ** 12).split("\n").length);
   });
 
-  it("takes no name of C++, of PTO-ISA, or of its own", () => {
+  it("has identifiers of its own for the names of a program, apart from those that C++ keeps for itself", () => {
     const func = rowsOf("f32", [4, 8]);
-    for (const name of ["int", "TLOAD", "set_flag", "status", "data", "tile0", "row0"])
-      expect(of(name, func)).toMatch(new RegExp(`void k_${name}\\(`));
-    expect(of("data_ub", func)).toMatch(/void k_data_ub\(/);
-    expect(of("a__b", func)).toMatch(/void a__b\(/);
-    const operands = func.operands.map((operand, k) => ({ ...operand, name: ["class", "TMOV", "task"][k]! }));
-    expect(of("f", { ...func, operands })).toContain("(__gm__ int32_t* x_class, __gm__ int32_t* x_TMOV, ");
+    for (const name of ["int", "TLOAD", "set_flag", "status", "data", "tile0", "row0", "data_ub"])
+      expect(of(name, func)).toMatch(new RegExp(`void tilec_${name}\\(`));
+    expect(of("a__b", func)).toMatch(/void tilec_a_b\(/);
+    const operands = func.operands.map((operand, k) => ({ ...operand, name: ["class", "a__b", "a_b"][k]! }));
+    expect(of("f", { ...func, operands })).toContain(
+      "(__gm__ int32_t* gm_class, __gm__ int32_t* gm_a_b, __gm__ int32_t* gm_a_b_2, ",
+    );
   });
 });

@@ -4,13 +4,13 @@
 #include <pto/pto-inst.hpp>
 using namespace pto;
 
-constexpr uint32_t gather_elements_cores = 2;
+constexpr uint32_t tilec_gather_elements_cores = 2;
 
-extern "C" __global__ AICORE void gather_elements(__gm__ int8_t* data, __gm__ int32_t* indices, __gm__ int8_t* output)
+extern "C" __global__ AICORE void tilec_gather_elements(__gm__ int8_t* gm_data, __gm__ int32_t* gm_indices, __gm__ int8_t* gm_output)
 {
-    constexpr uint64_t data_ub[2] = {0, 640};
-    constexpr uint64_t indices_ub[2] = {1280, 1664};
-    constexpr uint64_t output_ub[2] = {2048, 2432};
+    constexpr uint64_t ub_data[2] = {0, 640};
+    constexpr uint64_t ub_indices[2] = {1280, 1664};
+    constexpr uint64_t ub_output[2] = {2048, 2432};
     constexpr uint64_t addresses_ub = 2816; // index values, then addresses in the data tile
     constexpr uint64_t pattern_ub = 4352; // which index value each word of the output takes
     constexpr uint64_t base_ub = 5888; // where the place of each word begins in the data tile
@@ -122,25 +122,25 @@ extern "C" __global__ AICORE void gather_elements(__gm__ int8_t* data, __gm__ in
     TASSIGN(row32, base_ub + 1024);
     TADDS(row32, row31, (int32_t)0);
 
-    uint32_t data_turn = 1, indices_turn = 1, output_turn = 1;
+    uint32_t turn_data = 1, turn_indices = 1, turn_output = 1;
     uint32_t sync0 = 0, sync1 = 0; // runs of the syncs with lag 1
-    for (uint32_t task = get_block_idx(); task < 5; task += gather_elements_cores) {
-        const int32_t t1 = (int32_t)(task % 5) * 8;
+    for (uint32_t task = get_block_idx(); task < 5; task += tilec_gather_elements_cores) {
+        const int32_t iv_t1 = (int32_t)(task % 5) * 8;
         // sync V -> MTE2 lag 1
         set_flag(PIPE_V, PIPE_MTE2, (event_t)(1 + (sync0 & 1)));
         if (sync0 > 0) wait_flag(PIPE_V, PIPE_MTE2, (event_t)(1 + ((sync0 - 1) & 1)));
         sync0++;
         // load %data[0, %t1][20, 8] to %data_ub
-        data_turn ^= 1;
-        GmData load0(data + t1);
+        turn_data ^= 1;
+        GmData load0(gm_data + iv_t1);
         UbData tile0;
-        TASSIGN(tile0, data_ub[data_turn]);
+        TASSIGN(tile0, ub_data[turn_data]);
         TLOAD(tile0, load0);
         // load %indices[0, %t1][12, 8] to %indices_ub
-        indices_turn ^= 1;
-        GmIndex load1(indices + t1);
+        turn_indices ^= 1;
+        GmIndex load1(gm_indices + iv_t1);
         UbIndex tile1;
-        TASSIGN(tile1, indices_ub[indices_turn]);
+        TASSIGN(tile1, ub_indices[turn_indices]);
         TLOAD(tile1, load1);
         // sync MTE3 -> V lag 1
         set_flag(PIPE_MTE3, PIPE_V, (event_t)(1 + (sync1 & 1)));
@@ -150,18 +150,18 @@ extern "C" __global__ AICORE void gather_elements(__gm__ int8_t* data, __gm__ in
         set_flag(PIPE_MTE2, PIPE_V, EVENT_ID1);
         wait_flag(PIPE_MTE2, PIPE_V, EVENT_ID1);
         // gather %data_ub[0, 0][20, 8], %indices_ub[0, 0][12, 8] to %output_ub[0, 0][12, 8] (d0, d1) -> (from_end(%indices_ub[d0, d1]), d1) {oob = clamp, origin = [0, %t1], scratch = %scratch_ub}
-        output_turn ^= 1;
+        turn_output ^= 1;
         UbBytes row0;
-        TASSIGN(row0, data_ub[data_turn]);
+        TASSIGN(row0, ub_data[turn_data]);
         UbHalves row1;
         TASSIGN(row1, widened_ub);
         pipe_barrier(PIPE_V);
         TCVT(row1, row0, RoundMode::CAST_NONE);
         pipe_barrier(PIPE_V);
         UbRow row2;
-        TASSIGN(row2, output_ub[output_turn]);
+        TASSIGN(row2, ub_output[turn_output]);
         UbRow row3;
-        TASSIGN(row3, indices_ub[indices_turn]);
+        TASSIGN(row3, ub_indices[turn_indices]);
         TSHRS(row2, row3, (int32_t)31);
         pipe_barrier(PIPE_V);
         TMULS(row2, row2, (int32_t)-20);
@@ -192,16 +192,16 @@ extern "C" __global__ AICORE void gather_elements(__gm__ int8_t* data, __gm__ in
         UbHalves2 row9;
         TASSIGN(row9, widened_ub + 1280);
         UbBytes2 row10;
-        TASSIGN(row10, output_ub[output_turn]);
+        TASSIGN(row10, ub_output[turn_output]);
         pipe_barrier(PIPE_V);
         TCVT(row10, row9, RoundMode::CAST_TRUNC, SaturationMode::ON);
         // sync V -> MTE3
         set_flag(PIPE_V, PIPE_MTE3, EVENT_ID1);
         wait_flag(PIPE_V, PIPE_MTE3, EVENT_ID1);
         // store %output_ub to %output[0, %t1][12, 8]
-        GmOutput store0(output + t1);
+        GmOutput store0(gm_output + iv_t1);
         UbOutput tile2;
-        TASSIGN(tile2, output_ub[output_turn]);
+        TASSIGN(tile2, ub_output[turn_output]);
         TSTORE(store0, tile2);
     }
     // the last flag of each sync with lag 1

@@ -4,13 +4,13 @@
 #include <pto/pto-inst.hpp>
 using namespace pto;
 
-constexpr uint32_t gather_cores = 2;
+constexpr uint32_t tilec_gather_cores = 2;
 
-extern "C" __global__ AICORE void gather(__gm__ int32_t* data, __gm__ int32_t* indices, __gm__ int32_t* output, __gm__ int32_t* status)
+extern "C" __global__ AICORE void tilec_gather(__gm__ int32_t* gm_data, __gm__ int32_t* gm_indices, __gm__ int32_t* gm_output, __gm__ int32_t* status)
 {
-    constexpr uint64_t data_ub = 0;
-    constexpr uint64_t indices_ub = 1024;
-    constexpr uint64_t output_ub = 1088;
+    constexpr uint64_t ub_data = 0;
+    constexpr uint64_t ub_indices = 1024;
+    constexpr uint64_t ub_output = 1088;
     constexpr uint64_t addresses_ub = 1344; // index values, then addresses in the data tile
     constexpr uint64_t pattern_ub = 1600; // which index value each word of the output takes
     constexpr uint64_t base_ub = 1856; // where the place of each word begins in the data tile
@@ -88,29 +88,29 @@ extern "C" __global__ AICORE void gather(__gm__ int32_t* data, __gm__ int32_t* i
     TEXPANDS(row21, (int32_t)0);
 
     bool bad = false;
-    for (uint32_t task = get_block_idx(); task < 3; task += gather_cores) {
-        const int32_t t0 = (int32_t)(task % 3) * 4;
-        const int32_t n0 = 10 - t0 < 4 ? 10 - t0 : 4;
+    for (uint32_t task = get_block_idx(); task < 3; task += tilec_gather_cores) {
+        const int32_t iv_t0 = (int32_t)(task % 3) * 4;
+        const int32_t n0 = 10 - iv_t0 < 4 ? 10 - iv_t0 : 4;
         // sync V -> MTE2
         set_flag(PIPE_V, PIPE_MTE2, EVENT_ID1);
         wait_flag(PIPE_V, PIPE_MTE2, EVENT_ID1);
         // load %data[%t0, 0][min(4, 10 - %t0), 64] to %data_ub
-        GmData load0(data + t0 * 64, GmData::Shape((int64_t)n0));
+        GmData load0(gm_data + iv_t0 * 64, GmData::Shape((int64_t)n0));
         UbData tile0(n0);
-        TASSIGN(tile0, data_ub);
+        TASSIGN(tile0, ub_data);
         TLOAD(tile0, load0);
         // sync MTE2 -> V
         set_flag(PIPE_MTE2, PIPE_V, EVENT_ID1);
         wait_flag(PIPE_MTE2, PIPE_V, EVENT_ID1);
-        for (int32_t t1 = 0; t1 < 40; t1 += 16) {
-            const int32_t n1 = 40 - t1 < 16 ? 40 - t1 : 16;
+        for (int32_t iv_t1 = 0; iv_t1 < 40; iv_t1 += 16) {
+            const int32_t n1 = 40 - iv_t1 < 16 ? 40 - iv_t1 : 16;
             // sync V -> MTE2
             set_flag(PIPE_V, PIPE_MTE2, EVENT_ID2);
             wait_flag(PIPE_V, PIPE_MTE2, EVENT_ID2);
             // load %indices[%t1][min(16, 40 - %t1)] to %indices_ub
-            GmIndex load1(indices + t1, GmIndex::Shape((int64_t)n1));
+            GmIndex load1(gm_indices + iv_t1, GmIndex::Shape((int64_t)n1));
             UbIndex tile1(n1);
-            TASSIGN(tile1, indices_ub);
+            TASSIGN(tile1, ub_indices);
             TLOAD(tile1, load1);
             // sync MTE3 -> V
             set_flag(PIPE_MTE3, PIPE_V, EVENT_ID1);
@@ -121,9 +121,9 @@ extern "C" __global__ AICORE void gather(__gm__ int32_t* data, __gm__ int32_t* i
             // gather %data_ub[0, 0][min(4, 10 - %t0), 64], %indices_ub[0][min(16, 40 - %t1)] to %output_ub[0, 0][min(4, 10 - %t0), min(16, 40 - %t1)] (d0, d1) -> (d0, from_end(%indices_ub[d1])) {oob = error, origin = [%t1], scratch = %scratch_ub}
             pipe_barrier(PIPE_V);
             UbRow row0;
-            TASSIGN(row0, output_ub);
+            TASSIGN(row0, ub_output);
             UbRow row1;
-            TASSIGN(row1, indices_ub);
+            TASSIGN(row1, ub_indices);
             TSHRS(row0, row1, (int32_t)31);
             pipe_barrier(PIPE_V);
             TMULS(row0, row0, (int32_t)-64);
@@ -139,7 +139,7 @@ extern "C" __global__ AICORE void gather(__gm__ int32_t* data, __gm__ int32_t* i
             UbSeen row3(n1);
             TASSIGN(row3, seen_ub);
             UbSeen row2(n1);
-            TASSIGN(row2, indices_ub);
+            TASSIGN(row2, ub_indices);
             TOR(row3, row3, row2);
             UbRow2 row4;
             TASSIGN(row4, pattern_ub);
@@ -152,17 +152,17 @@ extern "C" __global__ AICORE void gather(__gm__ int32_t* data, __gm__ int32_t* i
             TADD(row5, row5, row6);
             pipe_barrier(PIPE_V);
             UbSource row7;
-            TASSIGN(row7, data_ub);
+            TASSIGN(row7, ub_data);
             UbWords row8;
-            TASSIGN(row8, output_ub);
+            TASSIGN(row8, ub_output);
             TGATHER(row8, row7, row5, row5);
             // sync V -> MTE3
             set_flag(PIPE_V, PIPE_MTE3, EVENT_ID1);
             wait_flag(PIPE_V, PIPE_MTE3, EVENT_ID1);
             // store %output_ub to %output[%t0, %t1][min(4, 10 - %t0), min(16, 40 - %t1)]
-            GmOutput store0(output + t0 * 40 + t1, GmOutput::Shape((int64_t)n0, (int64_t)n1));
+            GmOutput store0(gm_output + iv_t0 * 40 + iv_t1, GmOutput::Shape((int64_t)n0, (int64_t)n1));
             UbOutput tile2(n0, n1);
-            TASSIGN(tile2, output_ub);
+            TASSIGN(tile2, ub_output);
             TSTORE(store0, tile2);
         }
     }

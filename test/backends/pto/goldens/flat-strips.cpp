@@ -4,11 +4,11 @@
 #include <pto/pto-inst.hpp>
 using namespace pto;
 
-extern "C" __global__ AICORE void gather_elements(__gm__ int32_t* data, __gm__ int64_t* indices, __gm__ int32_t* output, __gm__ int32_t* status)
+extern "C" __global__ AICORE void tilec_gather_elements(__gm__ int32_t* gm_data, __gm__ int64_t* gm_indices, __gm__ int32_t* gm_output, __gm__ int32_t* status)
 {
-    constexpr uint64_t data_ub = 0;
-    constexpr uint64_t indices_ub = 1920;
-    constexpr uint64_t output_ub = 4512;
+    constexpr uint64_t ub_data = 0;
+    constexpr uint64_t ub_indices = 1920;
+    constexpr uint64_t ub_output = 4512;
     constexpr uint64_t narrow_ub = 7104; // index values of other sizes, as 32-bit ones
     constexpr uint64_t addresses_ub = 8128; // index values, then addresses in the data tile
     constexpr uint64_t pattern_ub = 9664; // which index value each word of the output takes
@@ -134,14 +134,14 @@ extern "C" __global__ AICORE void gather_elements(__gm__ int32_t* data, __gm__ i
 
     bool bad = false;
     // load %data[0, 0][20, 12] to %data_ub
-    GmData load0(data);
+    GmData load0(gm_data);
     UbData tile0;
-    TASSIGN(tile0, data_ub);
+    TASSIGN(tile0, ub_data);
     TLOAD(tile0, load0);
     // load %indices[0, 0][27, 12] to %indices_ub
-    GmIndex load1(indices);
+    GmIndex load1(gm_indices);
     UbIndex tile1;
-    TASSIGN(tile1, indices_ub);
+    TASSIGN(tile1, ub_indices);
     TLOAD(tile1, load1);
     // sync MTE2 -> S
     set_flag(PIPE_MTE2, PIPE_S, EVENT_ID1);
@@ -151,13 +151,13 @@ extern "C" __global__ AICORE void gather_elements(__gm__ int32_t* data, __gm__ i
     wait_flag(PIPE_S, PIPE_V, EVENT_ID7);
     pipe_barrier(PIPE_V);
     UbWide row0;
-    TASSIGN(row0, indices_ub);
+    TASSIGN(row0, ub_indices);
     UbNarrow row1;
     TASSIGN(row1, narrow_ub);
     TCVT(row1, row0, RoundMode::CAST_NONE, SaturationMode::ON);
     pipe_barrier(PIPE_V);
     UbRow row2;
-    TASSIGN(row2, output_ub);
+    TASSIGN(row2, ub_output);
     UbRow row3;
     TASSIGN(row3, narrow_ub);
     TSHRS(row2, row3, (int32_t)31);
@@ -191,19 +191,19 @@ extern "C" __global__ AICORE void gather_elements(__gm__ int32_t* data, __gm__ i
     TADD(row7, row7, row8);
     pipe_barrier(PIPE_V);
     UbSource row9;
-    TASSIGN(row9, data_ub);
+    TASSIGN(row9, ub_data);
     UbWords row10;
-    TASSIGN(row10, output_ub);
+    TASSIGN(row10, ub_output);
     TGATHER(row10, row9, row7, row7);
     pipe_barrier(PIPE_V);
     UbWide2 row11;
-    TASSIGN(row11, indices_ub + 1536);
+    TASSIGN(row11, ub_indices + 1536);
     UbNarrow2 row12;
     TASSIGN(row12, narrow_ub);
     TCVT(row12, row11, RoundMode::CAST_NONE, SaturationMode::ON);
     pipe_barrier(PIPE_V);
     UbRow3 row13;
-    TASSIGN(row13, output_ub + 1536);
+    TASSIGN(row13, ub_output + 1536);
     UbRow3 row14;
     TASSIGN(row14, narrow_ub);
     TSHRS(row13, row14, (int32_t)31);
@@ -237,9 +237,9 @@ extern "C" __global__ AICORE void gather_elements(__gm__ int32_t* data, __gm__ i
     TADD(row18, row18, row19);
     pipe_barrier(PIPE_V);
     UbSource row20;
-    TASSIGN(row20, data_ub);
+    TASSIGN(row20, ub_data);
     UbWords2 row21;
-    TASSIGN(row21, output_ub + 1536);
+    TASSIGN(row21, ub_output + 1536);
     TGATHER(row21, row20, row18, row18);
     set_flag(PIPE_V, PIPE_S, EVENT_ID7);
     wait_flag(PIPE_V, PIPE_S, EVENT_ID7);
@@ -247,9 +247,9 @@ extern "C" __global__ AICORE void gather_elements(__gm__ int32_t* data, __gm__ i
     set_flag(PIPE_S, PIPE_MTE3, EVENT_ID1);
     wait_flag(PIPE_S, PIPE_MTE3, EVENT_ID1);
     // store %output_ub to %output[0, 0][27, 12]
-    GmOutput store0(output);
+    GmOutput store0(gm_output);
     UbOutput tile2;
-    TASSIGN(tile2, output_ub);
+    TASSIGN(tile2, ub_output);
     TSTORE(store0, tile2);
     pipe_barrier(PIPE_V);
     UbRow10 row45;

@@ -4,11 +4,11 @@
 #include <pto/pto-inst.hpp>
 using namespace pto;
 
-extern "C" __global__ AICORE void gather_nd(__gm__ int32_t* data, __gm__ int64_t* indices, __gm__ int32_t* output, __gm__ int32_t* status)
+extern "C" __global__ AICORE void tilec_gather_nd(__gm__ int32_t* gm_data, __gm__ int64_t* gm_indices, __gm__ int32_t* gm_output, __gm__ int32_t* status)
 {
-    constexpr uint64_t data_ub = 0;
-    constexpr uint64_t indices_ub[2] = {1920, 3456};
-    constexpr uint64_t output_ub[2] = {4992, 5184};
+    constexpr uint64_t ub_data = 0;
+    constexpr uint64_t ub_indices[2] = {1920, 3456};
+    constexpr uint64_t ub_output[2] = {4992, 5184};
     constexpr uint64_t narrow_ub = 5376; // index values of other sizes, as 32-bit ones
     constexpr uint64_t addresses_ub = 6144; // index values, then addresses in the data tile
     constexpr uint64_t pattern_ub = 6528; // which index value each word of the output takes
@@ -61,28 +61,28 @@ extern "C" __global__ AICORE void gather_nd(__gm__ int32_t* data, __gm__ int64_t
     TASSIGN(row18, seen_ub);
     TEXPANDS(row18, (int32_t)0);
 
-    uint32_t indices_turn = 1, output_turn = 1;
+    uint32_t turn_indices = 1, turn_output = 1;
     uint32_t sync0 = 0, sync1 = 0; // runs of the syncs with lag 1
     bool bad = false;
     // load %data[0, 0][30, 9] to %data_ub
-    GmData load0(data);
+    GmData load0(gm_data);
     UbData tile0;
-    TASSIGN(tile0, data_ub);
+    TASSIGN(tile0, ub_data);
     TLOAD(tile0, load0);
     // sync MTE2 -> S
     set_flag(PIPE_MTE2, PIPE_S, EVENT_ID1);
     wait_flag(PIPE_MTE2, PIPE_S, EVENT_ID1);
-    for (int32_t t0 = 0; t0 < 100; t0 += 48) {
-        const int32_t n0 = 100 - t0 < 48 ? 100 - t0 : 48;
+    for (int32_t iv_t0 = 0; iv_t0 < 100; iv_t0 += 48) {
+        const int32_t n0 = 100 - iv_t0 < 48 ? 100 - iv_t0 : 48;
         // sync S -> MTE2 lag 1
         set_flag(PIPE_S, PIPE_MTE2, (event_t)(1 + (sync0 & 1)));
         if (sync0 > 0) wait_flag(PIPE_S, PIPE_MTE2, (event_t)(1 + ((sync0 - 1) & 1)));
         sync0++;
         // load %indices[%t0, 0][min(48, 100 - %t0), 2] to %indices_ub
-        indices_turn ^= 1;
-        GmIndex load1(indices + t0 * 2, GmIndex::Shape((int64_t)n0));
+        turn_indices ^= 1;
+        GmIndex load1(gm_indices + iv_t0 * 2, GmIndex::Shape((int64_t)n0));
         UbIndex tile1(n0);
-        TASSIGN(tile1, indices_ub[indices_turn]);
+        TASSIGN(tile1, ub_indices[turn_indices]);
         TLOAD(tile1, load1);
         // sync MTE3 -> S lag 1
         set_flag(PIPE_MTE3, PIPE_S, (event_t)(1 + (sync1 & 1)));
@@ -94,10 +94,10 @@ extern "C" __global__ AICORE void gather_nd(__gm__ int32_t* data, __gm__ int64_t
         // gather %data_ub[0, 0][30, 9], %indices_ub[0, 0][min(48, 100 - %t0), 2] to %output_ub[0][min(48, 100 - %t0)] (d0) -> (from_end(%indices_ub[d0, 0]), from_end(%indices_ub[d0, 1])) {oob = error, origin = [%t0, 0], scratch = %scratch_ub}
         set_flag(PIPE_S, PIPE_V, EVENT_ID7);
         wait_flag(PIPE_S, PIPE_V, EVENT_ID7);
-        output_turn ^= 1;
+        turn_output ^= 1;
         pipe_barrier(PIPE_V);
         UbWide row0;
-        TASSIGN(row0, indices_ub[indices_turn]);
+        TASSIGN(row0, ub_indices[turn_indices]);
         UbNarrow row1;
         TASSIGN(row1, narrow_ub);
         TCVT(row1, row0, RoundMode::CAST_NONE, SaturationMode::ON);
@@ -111,7 +111,7 @@ extern "C" __global__ AICORE void gather_nd(__gm__ int32_t* data, __gm__ int64_t
         TGATHER(row3, row4, row2, row2);
         pipe_barrier(PIPE_V);
         UbRow row5;
-        TASSIGN(row5, output_ub[output_turn]);
+        TASSIGN(row5, ub_output[turn_output]);
         TSHRS(row5, row3, (int32_t)31);
         pipe_barrier(PIPE_V);
         TMULS(row5, row5, (int32_t)-30);
@@ -158,9 +158,9 @@ extern "C" __global__ AICORE void gather_nd(__gm__ int32_t* data, __gm__ int64_t
         TADDS(row2, row2, (int32_t)-1);
         pipe_barrier(PIPE_V);
         UbSource row11;
-        TASSIGN(row11, data_ub);
+        TASSIGN(row11, ub_data);
         UbWords row12;
-        TASSIGN(row12, output_ub[output_turn]);
+        TASSIGN(row12, ub_output[turn_output]);
         TGATHER(row12, row11, row3, row3);
         set_flag(PIPE_V, PIPE_S, EVENT_ID7);
         wait_flag(PIPE_V, PIPE_S, EVENT_ID7);
@@ -168,9 +168,9 @@ extern "C" __global__ AICORE void gather_nd(__gm__ int32_t* data, __gm__ int64_t
         set_flag(PIPE_S, PIPE_MTE3, EVENT_ID1);
         wait_flag(PIPE_S, PIPE_MTE3, EVENT_ID1);
         // store %output_ub to %output[%t0][min(48, 100 - %t0)]
-        GmOutput store0(output + t0, GmOutput::Shape((int64_t)n0));
+        GmOutput store0(gm_output + iv_t0, GmOutput::Shape((int64_t)n0));
         UbOutput tile2(n0);
-        TASSIGN(tile2, output_ub[output_turn]);
+        TASSIGN(tile2, ub_output[turn_output]);
         TSTORE(store0, tile2);
     }
     // the last flag of each sync with lag 1

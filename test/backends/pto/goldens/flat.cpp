@@ -4,13 +4,13 @@
 #include <pto/pto-inst.hpp>
 using namespace pto;
 
-constexpr uint32_t gather_cores = 2;
+constexpr uint32_t tilec_gather_cores = 2;
 
-extern "C" __global__ AICORE void gather(__gm__ int32_t* data, __gm__ int32_t* indices, __gm__ int32_t* output)
+extern "C" __global__ AICORE void tilec_gather(__gm__ int32_t* gm_data, __gm__ int32_t* gm_indices, __gm__ int32_t* gm_output)
 {
-    constexpr uint64_t data_ub[2] = {0, 19200};
-    constexpr uint64_t indices_ub[2] = {38400, 57600};
-    constexpr uint64_t output_ub[2] = {76800, 96000};
+    constexpr uint64_t ub_data[2] = {0, 19200};
+    constexpr uint64_t ub_indices[2] = {38400, 57600};
+    constexpr uint64_t ub_output[2] = {76800, 96000};
     constexpr uint64_t base_ub = 115200; // where the place of each word begins in the data tile
     using UbData = Tile<TileType::Vec, int32_t, 300, 16, BLayout::RowMajor, 300, DYNAMIC>;
     using UbIndex = Tile<TileType::Vec, int32_t, 300, 16, BLayout::RowMajor, 300, DYNAMIC>;
@@ -103,26 +103,26 @@ extern "C" __global__ AICORE void gather(__gm__ int32_t* data, __gm__ int32_t* i
     TASSIGN(row23, base_ub);
     TADDS(row22, row23, (int32_t)0);
 
-    uint32_t data_turn = 1, indices_turn = 1, output_turn = 1;
+    uint32_t turn_data = 1, turn_indices = 1, turn_output = 1;
     uint32_t sync0 = 0, sync1 = 0; // runs of the syncs with lag 1
-    for (uint32_t task = get_block_idx(); task < 3; task += gather_cores) {
-        const int32_t t1 = (int32_t)(task % 3) * 16;
-        const int32_t n1 = 40 - t1 < 16 ? 40 - t1 : 16;
+    for (uint32_t task = get_block_idx(); task < 3; task += tilec_gather_cores) {
+        const int32_t iv_t1 = (int32_t)(task % 3) * 16;
+        const int32_t n1 = 40 - iv_t1 < 16 ? 40 - iv_t1 : 16;
         // sync V -> MTE2 lag 1
         set_flag(PIPE_V, PIPE_MTE2, (event_t)(1 + (sync0 & 1)));
         if (sync0 > 0) wait_flag(PIPE_V, PIPE_MTE2, (event_t)(1 + ((sync0 - 1) & 1)));
         sync0++;
         // load %data[0, %t1][300, min(16, 40 - %t1)] to %data_ub
-        data_turn ^= 1;
-        GmData load0(data + t1, GmData::Shape((int64_t)n1));
+        turn_data ^= 1;
+        GmData load0(gm_data + iv_t1, GmData::Shape((int64_t)n1));
         UbData tile0(n1);
-        TASSIGN(tile0, data_ub[data_turn]);
+        TASSIGN(tile0, ub_data[turn_data]);
         TLOAD(tile0, load0);
         // load %indices[0, %t1][300, min(16, 40 - %t1)] to %indices_ub
-        indices_turn ^= 1;
-        GmIndex load1(indices + t1, GmIndex::Shape((int64_t)n1));
+        turn_indices ^= 1;
+        GmIndex load1(gm_indices + iv_t1, GmIndex::Shape((int64_t)n1));
         UbIndex tile1(n1);
-        TASSIGN(tile1, indices_ub[indices_turn]);
+        TASSIGN(tile1, ub_indices[turn_indices]);
         TLOAD(tile1, load1);
         // sync MTE3 -> V lag 1
         set_flag(PIPE_MTE3, PIPE_V, (event_t)(1 + (sync1 & 1)));
@@ -132,10 +132,10 @@ extern "C" __global__ AICORE void gather(__gm__ int32_t* data, __gm__ int32_t* i
         set_flag(PIPE_MTE2, PIPE_V, EVENT_ID1);
         wait_flag(PIPE_MTE2, PIPE_V, EVENT_ID1);
         // gather %data_ub[0, 0][300, min(16, 40 - %t1)], %indices_ub[0, 0][300, min(16, 40 - %t1)] to %output_ub[0, 0][300, min(16, 40 - %t1)] (d0, d1) -> (%indices_ub[d0, d1], d1) {oob = clamp, origin = [0, %t1], scratch = %scratch_ub}
-        output_turn ^= 1;
+        turn_output ^= 1;
         pipe_barrier(PIPE_V);
         UbRow row0;
-        TASSIGN(row0, indices_ub[indices_turn]);
+        TASSIGN(row0, ub_indices[turn_indices]);
         TMAXS(row0, row0, (int32_t)0);
         pipe_barrier(PIPE_V);
         TMINS(row0, row0, (int32_t)299);
@@ -147,17 +147,17 @@ extern "C" __global__ AICORE void gather(__gm__ int32_t* data, __gm__ int32_t* i
         TADD(row0, row0, row1);
         pipe_barrier(PIPE_V);
         UbSource row2;
-        TASSIGN(row2, data_ub[data_turn]);
+        TASSIGN(row2, ub_data[turn_data]);
         UbWords row3;
-        TASSIGN(row3, output_ub[output_turn]);
+        TASSIGN(row3, ub_output[turn_output]);
         TGATHER(row3, row2, row0, row0);
         // sync V -> MTE3
         set_flag(PIPE_V, PIPE_MTE3, EVENT_ID1);
         wait_flag(PIPE_V, PIPE_MTE3, EVENT_ID1);
         // store %output_ub to %output[0, %t1][300, min(16, 40 - %t1)]
-        GmOutput store0(output + t1, GmOutput::Shape((int64_t)n1));
+        GmOutput store0(gm_output + iv_t1, GmOutput::Shape((int64_t)n1));
         UbOutput tile2(n1);
-        TASSIGN(tile2, output_ub[output_turn]);
+        TASSIGN(tile2, ub_output[turn_output]);
         TSTORE(store0, tile2);
     }
     // the last flag of each sync with lag 1

@@ -4,11 +4,11 @@
 #include <pto/pto-inst.hpp>
 using namespace pto;
 
-constexpr uint32_t gather_cores = 2;
+constexpr uint32_t tilec_gather_cores = 2;
 
 // The element that an index names among n, and whether there is one.
 template <typename T>
-AICORE inline int64_t gather_index(T raw, int64_t n, bool from_end, bool& inside)
+AICORE inline int64_t tilec_gather_index(T raw, int64_t n, bool from_end, bool& inside)
 {
     if (raw >= 0 && (uint64_t)raw < (uint64_t)n) return (int64_t)raw;
     if (from_end && raw < 0 && (int64_t)raw >= -n) return (int64_t)raw + n;
@@ -16,11 +16,11 @@ AICORE inline int64_t gather_index(T raw, int64_t n, bool from_end, bool& inside
     return 0;
 }
 
-extern "C" __global__ AICORE void gather(__gm__ int32_t* data, __gm__ int32_t* indices, __gm__ int32_t* output, __gm__ int32_t* status)
+extern "C" __global__ AICORE void tilec_gather(__gm__ int32_t* gm_data, __gm__ int32_t* gm_indices, __gm__ int32_t* gm_output, __gm__ int32_t* status)
 {
-    constexpr uint64_t data_ub[2] = {0, 1280};
-    constexpr uint64_t indices_ub[2] = {2560, 2624};
-    constexpr uint64_t output_ub[2] = {2688, 3712};
+    constexpr uint64_t ub_data[2] = {0, 1280};
+    constexpr uint64_t ub_indices[2] = {2560, 2624};
+    constexpr uint64_t ub_output[2] = {2688, 3712};
     using UbData = Tile<TileType::Vec, int32_t, 20, 16, BLayout::RowMajor, 20, DYNAMIC>;
     using UbIndex = Tile<TileType::Vec, int32_t, 1, 16, BLayout::RowMajor, 1, DYNAMIC>;
     using UbOutputRow = Tile<TileType::Vec, int32_t, 1, 16, BLayout::RowMajor, 1, DYNAMIC>;
@@ -34,36 +34,36 @@ extern "C" __global__ AICORE void gather(__gm__ int32_t* data, __gm__ int32_t* i
     set_mask_norm();
     set_vector_mask(-1, -1);
 
-    uint32_t data_turn = 1, indices_turn = 1, output_turn = 1;
+    uint32_t turn_data = 1, turn_indices = 1, turn_output = 1;
     uint32_t sync0 = 0, sync1 = 0, sync2 = 0; // runs of the syncs with lag 1
     bool bad = false;
-    for (uint32_t task = get_block_idx(); task < 3; task += gather_cores) {
-        const int32_t t1 = (int32_t)(task % 3) * 5;
-        const int32_t n1 = 12 - t1 < 5 ? 12 - t1 : 5;
+    for (uint32_t task = get_block_idx(); task < 3; task += tilec_gather_cores) {
+        const int32_t iv_t1 = (int32_t)(task % 3) * 5;
+        const int32_t n1 = 12 - iv_t1 < 5 ? 12 - iv_t1 : 5;
         // sync V -> MTE2 lag 1
         set_flag(PIPE_V, PIPE_MTE2, (event_t)(1 + (sync0 & 1)));
         if (sync0 > 0) wait_flag(PIPE_V, PIPE_MTE2, (event_t)(1 + ((sync0 - 1) & 1)));
         sync0++;
         // load %data[0, %t1][20, min(5, 12 - %t1)] to %data_ub
-        data_turn ^= 1;
-        GmData load0(data + t1 * 2, GmData::Shape((int64_t)n1 * 2));
+        turn_data ^= 1;
+        GmData load0(gm_data + iv_t1 * 2, GmData::Shape((int64_t)n1 * 2));
         UbData tile0(n1 * 2);
-        TASSIGN(tile0, data_ub[data_turn]);
+        TASSIGN(tile0, ub_data[turn_data]);
         TLOAD(tile0, load0);
         // sync MTE2 -> V
         set_flag(PIPE_MTE2, PIPE_V, EVENT_ID1);
         wait_flag(PIPE_MTE2, PIPE_V, EVENT_ID1);
-        for (int32_t t0 = 0; t0 < 50; t0 += 16) {
-            const int32_t n0 = 50 - t0 < 16 ? 50 - t0 : 16;
+        for (int32_t iv_t0 = 0; iv_t0 < 50; iv_t0 += 16) {
+            const int32_t n0 = 50 - iv_t0 < 16 ? 50 - iv_t0 : 16;
             // sync V -> MTE2 lag 1
             set_flag(PIPE_V, PIPE_MTE2, (event_t)(3 + (sync1 & 1)));
             if (sync1 > 0) wait_flag(PIPE_V, PIPE_MTE2, (event_t)(3 + ((sync1 - 1) & 1)));
             sync1++;
             // load %indices[%t0][min(16, 50 - %t0)] to %indices_ub
-            indices_turn ^= 1;
-            GmIndex load1(indices + t0, GmIndex::Shape((int64_t)n0));
+            turn_indices ^= 1;
+            GmIndex load1(gm_indices + iv_t0, GmIndex::Shape((int64_t)n0));
             UbIndex tile1(n0);
-            TASSIGN(tile1, indices_ub[indices_turn]);
+            TASSIGN(tile1, ub_indices[turn_indices]);
             TLOAD(tile1, load1);
             // sync MTE3 -> V lag 1
             set_flag(PIPE_MTE3, PIPE_V, (event_t)(1 + (sync2 & 1)));
@@ -75,20 +75,20 @@ extern "C" __global__ AICORE void gather(__gm__ int32_t* data, __gm__ int32_t* i
             // gather %data_ub[0, 0][20, min(5, 12 - %t1)], %indices_ub[0][min(16, 50 - %t0)] to %output_ub[0, 0][min(16, 50 - %t0), min(5, 12 - %t1)] (d0, d1) -> (from_end(%indices_ub[d0]), d1) {oob = error, origin = [%t0], scratch = %scratch_ub}
             set_flag(PIPE_V, PIPE_S, EVENT_ID7);
             wait_flag(PIPE_V, PIPE_S, EVENT_ID7);
-            output_turn ^= 1;
+            turn_output ^= 1;
             for (int32_t d0 = 0; d0 < n0; d0++) {
                 bool inside = true;
-                const int64_t s0 = gather_index<int32_t>((int32_t)tile1.GetValue(d0), 20, true, inside);
+                const int64_t s0 = tilec_gather_index<int32_t>((int32_t)tile1.GetValue(d0), 20, true, inside);
                 if (inside) {
                     UbOutputRow row0(n1 * 2);
-                    TASSIGN(row0, output_ub[output_turn] + d0 * 64);
+                    TASSIGN(row0, ub_output[turn_output] + d0 * 64);
                     UbDataRow row1(n1 * 2);
-                    TASSIGN(row1, data_ub[data_turn] + s0 * 64);
+                    TASSIGN(row1, ub_data[turn_data] + s0 * 64);
                     TMOV(row0, row1);
                 }
                 else {
                     UbZeros row2;
-                    TASSIGN(row2, output_ub[output_turn] + d0 * 64);
+                    TASSIGN(row2, ub_output[turn_output] + d0 * 64);
                     TEXPANDS(row2, (int32_t)0);
                     bad = true;
                 }
@@ -99,9 +99,9 @@ extern "C" __global__ AICORE void gather(__gm__ int32_t* data, __gm__ int32_t* i
             set_flag(PIPE_V, PIPE_MTE3, EVENT_ID1);
             wait_flag(PIPE_V, PIPE_MTE3, EVENT_ID1);
             // store %output_ub to %output[%t0, %t1][min(16, 50 - %t0), min(5, 12 - %t1)]
-            GmOutput store0(output + t0 * 24 + t1 * 2, GmOutput::Shape((int64_t)n0, (int64_t)n1 * 2));
+            GmOutput store0(gm_output + iv_t0 * 24 + iv_t1 * 2, GmOutput::Shape((int64_t)n0, (int64_t)n1 * 2));
             UbOutput tile2(n0, n1 * 2);
-            TASSIGN(tile2, output_ub[output_turn]);
+            TASSIGN(tile2, ub_output[turn_output]);
             TSTORE(store0, tile2);
         }
     }

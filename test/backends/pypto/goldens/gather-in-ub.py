@@ -7,17 +7,17 @@ import pypto
 
 
 @pypto.frontend.jit
-def gather_in_ub(
-    param: pypto.Tensor[[64, 24], pypto.DT_BF16],
-    indices: pypto.Tensor[[1, 40], pypto.DT_INT32],
-    block_table: pypto.Tensor[[1, 8], pypto.DT_INT32],
-    output: pypto.Tensor[[40, 24], pypto.DT_BF16],
+def tilec_gather_in_ub(
+    gm_param: pypto.Tensor[[64, 24], pypto.DT_BF16],
+    gm_indices: pypto.Tensor[[1, 40], pypto.DT_INT32],
+    gm_block_table: pypto.Tensor[[1, 8], pypto.DT_INT32],
+    gm_output: pypto.Tensor[[40, 24], pypto.DT_BF16],
 ):
     pypto.set_vec_tile_shapes(8, 24)
     for v0 in pypto.loop(0, 40, 24, name="view_0", idx_name="v0"):
         n0 = pypto.min(24, 40 - v0)
-        param_view = pypto.view(param, [64, 24], [0, 0])
-        indices_view = pypto.view(indices, [1, 24], [0, v0], valid_shape=[1, n0])
-        block_table_view = pypto.view(block_table, [1, 8], [0, 0])
-        output_view = pypto.experimental.gather_in_ub(param_view, indices_view, block_table_view, 8, -2)
-        pypto.assemble(output_view, [v0, 0], output)
+        view_param = pypto.view(gm_param, [64, 24], [0, 0])
+        view_indices = pypto.view(gm_indices, [1, 24], [0, v0], valid_shape=[1, n0])
+        view_block_table = pypto.view(gm_block_table, [1, 8], [0, 0])
+        view_output = pypto.experimental.gather_in_ub(view_param, view_indices, view_block_table, 8, -2)
+        pypto.assemble(view_output, [v0, 0], gm_output)

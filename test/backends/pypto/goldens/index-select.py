@@ -7,10 +7,10 @@ import pypto
 
 
 @pypto.frontend.jit
-def index_select(
-    data: pypto.Tensor[[50, 6, 20], pypto.DT_FP16],
-    indices: pypto.Tensor[[3, 4], pypto.DT_INT64],
-    output: pypto.Tensor[[50, 3, 4, 20], pypto.DT_FP16],
+def tilec_index_select(
+    gm_data: pypto.Tensor[[50, 6, 20], pypto.DT_FP16],
+    gm_indices: pypto.Tensor[[3, 4], pypto.DT_INT64],
+    gm_output: pypto.Tensor[[50, 3, 4, 20], pypto.DT_FP16],
 ):
     pypto.set_vec_tile_shapes(5, 3, 4, 20)
-    output[:] = pypto.index_select(data, 1, indices)
+    gm_output[:] = pypto.index_select(gm_data, 1, gm_indices)

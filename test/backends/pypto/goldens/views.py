@@ -9,15 +9,15 @@ import pypto
 
 
 @pypto.frontend.jit
-def gather(
-    data: pypto.Tensor[[300, 40], pypto.DT_FP32],
-    indices: pypto.Tensor[[200, 40], pypto.DT_INT32],
-    output: pypto.Tensor[[200, 40], pypto.DT_FP32],
+def tilec_gather(
+    gm_data: pypto.Tensor[[300, 40], pypto.DT_FP32],
+    gm_indices: pypto.Tensor[[200, 40], pypto.DT_INT32],
+    gm_output: pypto.Tensor[[200, 40], pypto.DT_FP32],
 ):
     pypto.set_vec_tile_shapes(300, 8)
     for v1 in pypto.loop(0, 40, 24, name="view_1", idx_name="v1"):
         n1 = pypto.min(24, 40 - v1)
-        data_view = pypto.view(data, [300, 24], [0, v1], valid_shape=[300, n1])
-        indices_view = pypto.view(indices, [200, 24], [0, v1], valid_shape=[200, n1])
-        output_view = pypto.gather(data_view, 0, indices_view)
-        pypto.assemble(output_view, [0, v1], output)
+        view_data = pypto.view(gm_data, [300, 24], [0, v1], valid_shape=[300, n1])
+        view_indices = pypto.view(gm_indices, [200, 24], [0, v1], valid_shape=[200, n1])
+        view_output = pypto.gather(view_data, 0, view_indices)
+        pypto.assemble(view_output, [0, v1], gm_output)

@@ -519,7 +519,7 @@ inline void gather(const TileRef& dst, const TileRef& src, const TileRef& index,
             const int64_t flat = i32_at(picked);
             const int64_t from = (int64_t)src.address + flat * dst.size;
             const bool inside = flat >= 0 && flat < (int64_t)src.rows * src.columns;
-            if (!inside && (from < 0 || machine.buffer_at((uint64_t)from).name != "border"))
+            if (!inside && (from < 0 || machine.buffer_at((uint64_t)from).name != "border_ub"))
                 fail("TGATHER by index %lld of a tile of %u words", (long long)flat, src.rows * src.columns);
             const bool defined = known && machine.defined(from, dst.size);
             machine.touch(PIPE_V, from, dst.size, false, "TGATHER", false);
