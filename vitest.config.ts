@@ -63,6 +63,11 @@ const slow: readonly (readonly [file: string, seconds: number, reason: string])[
     "costs the schedules of hundreds of gathers beside the default",
   ],
   ["test/property/steps.test.ts", 15, "compiles kernels of random maps for WebGPU"],
+  [
+    "test/property/names.test.ts",
+    15,
+    "compiles programs under other names for WebGPU and with a C++ compiler",
+  ],
   ["test/report/tune-cells.test.ts", 29, "costs each tile of each map again"],
   ["test/tune/exact.test.ts", 21, "costs every schedule of a search"],
   ["test/tune/more-ub.test.ts", 40, "searches random programs at several UB sizes"],

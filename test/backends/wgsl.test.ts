@@ -1,5 +1,4 @@
-/** Kernels of tile programs written by hand: where regions lie, what is elided, what no kernel can be, and names. */
-import { readdirSync, readFileSync } from "node:fs";
+/** Kernels of tile programs written by hand: where regions lie, what is elided, and what no kernel can be. */
 import { describe, expect, it } from "vitest";
 import { printMoves } from "../../backends/moves.js";
 import { defaultLimits, emitWgsl, movesOf, planWgsl, type Runner } from "../../backends/webgpu/index.js";
@@ -266,53 +265,6 @@ describe("a program that no kernel can be", () => {
     const limits = { ...defaultLimits, maxComputeWorkgroupsPerDimension: 15 };
     expect(() => planWgsl(func, { limits })).toThrow(CompileError);
     expect(planWgsl(func).grid).toMatchObject({ dispatch: [256, 1, 1], folded: true });
-  });
-});
-
-describe("names of the program", () => {
-  const named = (data: string, indices: string, output: string, iv: string, oob = "error") =>
-    program(`func @n(%${data}: gm<4x3xu8>, %${indices}: gm<4x3xi64>, %${output}: gm<4x3xu8>) target("webgpu") {
-  for %${iv} = 0 to 4 step 1 parallel {
-    gather %${data}[%${iv}, 0][1, 3], %${indices}[%${iv}, 0][1, 3] to %${output}[%${iv}, 0][1, 3] (d0, d1) -> (d0, %${indices}[d0, d1]) {oob = ${oob}, origin = [%${iv}, 0]}
-  }
-}`);
-
-  it("never meet names of the kernel: all of them, by their declarations in the reviewed kernels", () => {
-    const folder = new URL("goldens/", import.meta.url);
-    const texts = readdirSync(folder).map((name) => readFileSync(new URL(name, folder), "utf8"));
-    const declared = new Set(
-      [...texts, ...["error", "wrap", "clamp"].map((oob) => emitWgsl(named("x", "i", "y", "t", oob)).code)]
-        // Members are read behind their struct's name, and meet nobody.
-        .map((text) => text.replaceAll(/\/\/.*/g, "").replaceAll(/(struct \w+) \{.*\}/g, "$1"))
-        .flatMap((text) => [
-          ...text.matchAll(/\b(?:let|var(?:<\w+(?:, \w+)?>)?|fn|struct) (\w+)/g),
-          ...text.matchAll(/(\w+): (?:u32|vec[34]u)\b/g),
-          ...text.matchAll(/(?<![@\w])(\w+)\(/g),
-        ])
-        .map(([, name]) => name!)
-        .filter((name) => !/^(?:data|indices|output|data_ub|kv|topk|bt|[tv]\d|x|i|y|t)$/.test(name)),
-    );
-    expect(declared.size).toBeGreaterThan(40);
-    for (const name of declared) {
-      const { bindings } = emitWgsl(named(name, "i", "y", "t"));
-      expect(bindings[0]!.name).not.toBe(name);
-    }
-  });
-
-  it.for([
-    ["words of the kernel", ["max", "position", "mask", "lane"]],
-    ["words of the language", ["if", "array", "select", "fn"]],
-    ["numbers and underscores", ["9", "_", "__x", "0x"]],
-    ["names prefixed by hand", ["if", "x_if", "x_x_if", "x"]],
-    ["a loop called as an operand", ["data", "indices", "output", "data"]],
-  ] as const)("may be %s", async ([, [data, indices, output, iv]], context) => {
-    const func = named(data, indices, output, iv);
-    const { bindings, code } = emitWgsl(func);
-    const names = [...bindings.map((binding) => binding.name), /let (\w+) = group/.exec(code)![1]!];
-    expect(new Set(names).size).toBe(5);
-    const runner = await runnerOr(context);
-    const { messages } = await runner.device.createShaderModule({ code }).getCompilationInfo();
-    expect(messages.map((message) => message.message)).toEqual([]);
   });
 });
 

@@ -183,7 +183,7 @@ async function outcomeOf(run: () => Uint8Array | Promise<Uint8Array>): Promise<s
         ? thrown.diagnostics[0]?.data
         : (thrown as { readonly data?: Readonly<Record<string, unknown>> }).data;
     if (data?.["point"] === undefined) throw thrown;
-    return JSON.stringify([data["point"], data["site"], data["value"], data["position"]]);
+    return JSON.stringify([data["point"], data["value"], data["position"]]);
   }
 }
 
