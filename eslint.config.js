@@ -11,6 +11,14 @@ const browserFolders = [
   "src/cli/flag-values.ts",
   "playground/src/**/*.{ts,tsx}",
 ];
+/** Of `node:fs`, what changes no file: everything else is for the one module that writes. */
+const readers = ["existsSync", "readFileSync", "readdirSync", "realpathSync", "statSync", "BigIntStats"];
+const onlyReads = (allowed) => {
+  const message = "src/output/write-file.ts writes files: over none that tilec did not write, and whole";
+  const paths = ["node:fs", "fs"].map((name) => ({ name, allowImportNames: allowed, message }));
+  return ["error", { paths, patterns: [{ group: ["node:fs/*", "fs/*"], message }] }];
+};
+
 const nodeFiles = ["src/formats/files.ts", "src/formats/standard-input.ts", "src/formats/onnx/node-test.ts"];
 
 const restrictedSyntax = [
@@ -56,6 +64,16 @@ export default tseslint.config(
   {
     files: ["bench/**/*.ts", "test/fuzz/**/*.ts"],
     rules: { "no-restricted-syntax": ["error", ...restrictedSyntax, noPlaceOfItsOwn] },
+  },
+  {
+    files: ["{ir,passes,backends,src}/**/*.ts"],
+    ignores: ["src/output/write-file.ts"],
+    rules: { "no-restricted-imports": onlyReads(readers) },
+  },
+  {
+    // A pipe or device is opened to read no more of it than memory holds.
+    files: ["src/formats/files.ts", "src/formats/standard-input.ts"],
+    rules: { "no-restricted-imports": onlyReads([...readers, "openSync", "closeSync", "readSync"]) },
   },
   {
     files: browserFolders,

@@ -1,5 +1,4 @@
 /** One run of a suite: tests on backends, and what it came to. */
-import { join } from "node:path";
 import { error, RunError, warning, type Diagnostic } from "../../ir/index.js";
 import type { Executor } from "../../backends/sim/index.js";
 import type { Pass } from "../../passes/index.js";
@@ -11,7 +10,8 @@ import { runTests, type SuiteResults, type Test } from "../testing/run-tests.js"
 import type { Project } from "../config/project.js";
 import { progressBar } from "./progress.js";
 import { sharesOf, type SuiteReport } from "./reporters/suite-report.js";
-import { openRunner, writeTensor } from "./run.js";
+import type { OutputFolder } from "./outputs.js";
+import { openRunner, tensorFile } from "./run.js";
 
 export interface NamedTest extends Test {
   /** Of the files of `--dump`. */
@@ -25,7 +25,7 @@ export interface SuiteSettings {
   readonly executor?: Executor;
   readonly passes?: readonly Pass[];
   /** The folder for outputs. */
-  readonly dump?: string;
+  readonly dump?: OutputFolder;
   readonly bail?: boolean;
   readonly onMismatch: (test: Test, backend: string, actual: TensorValue) => void;
   readonly onExcess: (test: Test, found: Measured) => void;
@@ -65,7 +65,7 @@ export async function runSuite(tests: readonly NamedTest[], settings: SuiteSetti
       : {
           dump: (part, value) => {
             const ending = value.strings === undefined ? "npy" : "json";
-            writeTensor(join(dump, `${test.dumpName}.${part}.${ending}`), value);
+            dump.write(`${test.dumpName}.${part}.${ending}`, ...tensorFile(value));
           },
         }),
   });

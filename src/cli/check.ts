@@ -4,7 +4,8 @@ import { CompileError, error, hasErrors } from "../../ir/index.js";
 import type { Executor } from "../../backends/sim/index.js";
 import { backendNames, nameOf } from "../api/backends.js";
 import type { Project } from "../config/project.js";
-import { readText, writeBytes } from "../formats/files.js";
+import { forgetUses, readText } from "../formats/files.js";
+import { rewriteInput } from "../output/write-file.js";
 import type { TensorValue } from "../formats/tensor.js";
 import { standardInput } from "../formats/standard-input.js";
 import { differencesBetween } from "../formats/tensor.js";
@@ -29,11 +30,12 @@ import { github } from "./reporters/github.js";
 import { pretty } from "./reporters/pretty.js";
 import { countOf, type SuiteReport } from "./reporters/suite-report.js";
 import { parseBackends, refuseWithoutSim } from "./run.js";
+import { addForce, Outputs, type OutputFlags } from "./outputs.js";
 import { note, print, printDiagnostics, printJson, printReport } from "./terminal.js";
 
 const reporters = ["pretty", "json", "junit", "github"] as const;
 
-interface CheckFlags extends PipelineFlags {
+interface CheckFlags extends PipelineFlags, OutputFlags {
   readonly backend: string;
   readonly reporter?: (typeof reporters)[number];
   readonly require?: string;
@@ -53,7 +55,7 @@ export function checkCommand(program: Command): void {
     .argument("<files...>", "case files (.json), text tests (.tir), models (.onnx) or folders")
     .option("--backend <list>", `${backendNames.join(", ")}, comma-separated`, "reference,sim")
     .addOption(executorOption());
-  addPipelineOptions(command)
+  addForce(addPipelineOptions(command))
     .option("--require <list>", "backends that must run; the variable TILEC_REQUIRE adds to them")
     .addOption(
       new Option("--reporter <name>", "how results are told (default: pretty)").choices([...reporters]),
@@ -110,6 +112,7 @@ async function check(files: readonly string[], flags: CheckFlags): Promise<numbe
     throw new UsageError(`--require ${absent} is not in --backend ${names.join(",")}`);
   const pipeline = await pipelineOf(flags);
   const tests = selected(files, flags);
+  const outputs = new Outputs("check", flags);
   const mismatches = new Map<Test, Map<string, TensorValue>>();
   const excesses = new Map<Test, Measured>();
   const run = await runSuite(tests, {
@@ -118,7 +121,7 @@ async function check(files: readonly string[], flags: CheckFlags): Promise<numbe
     project,
     ...pipeline,
     ...(flags.executor === undefined ? {} : { executor: flags.executor }),
-    ...(flags.dump === undefined ? {} : { dump: flags.dump }),
+    ...(flags.dump === undefined ? {} : { dump: outputs.folder(flags.dump) }),
     bail: flags.bail === true,
     onExcess: (test, found) => excesses.set(test, found),
     onMismatch(test, backend, actual) {
@@ -132,9 +135,9 @@ async function check(files: readonly string[], flags: CheckFlags): Promise<numbe
       `${id}: a bug in tilec; please report it with the case\n${thrown instanceof Error ? (thrown.stack ?? "") : String(thrown)}`,
     );
   }
-  if (flags.update === true) await update(tests, names, run, mismatches, excesses, project);
+  if (flags.update === true) await update({ tests, names, run, mismatches, excesses, project, outputs });
   if (run.bugs.length > 0) return 3;
-  return countOf(run.results, "fail") > 0 || hasErrors(run.diagnostics) ? 1 : 0;
+  return outputs.status(countOf(run.results, "fail") > 0 || hasErrors(run.diagnostics) ? 1 : 0);
 }
 
 /** The tests of this run. Throws a CompileError (TC013) where there are none at all, or none that the filter lets through. */
@@ -192,14 +195,23 @@ async function tell(
 }
 
 /** Rewrites what failed and can be told: outputs on which every backend agrees with reference, CHECK lines that find nothing. */
-async function update(
-  tests: readonly Test[],
-  backends: readonly string[],
-  { results }: SuiteRun,
-  mismatches: ReadonlyMap<Test, ReadonlyMap<string, TensorValue>>,
-  excesses: ReadonlyMap<Test, Measured>,
-  project: Project,
-): Promise<void> {
+async function update({
+  tests,
+  names: backends,
+  run: { results },
+  mismatches,
+  excesses,
+  project,
+  outputs,
+}: {
+  readonly tests: readonly Test[];
+  readonly names: readonly string[];
+  readonly run: SuiteRun;
+  readonly mismatches: ReadonlyMap<Test, ReadonlyMap<string, TensorValue>>;
+  readonly excesses: ReadonlyMap<Test, Measured>;
+  readonly project: Project;
+  readonly outputs: Outputs;
+}): Promise<void> {
   const texts = new Map<string, string>();
   const textOf = (file: string): string => texts.get(file) ?? readText(file);
   for (const [test, actual] of mismatches) {
@@ -227,8 +239,10 @@ async function update(
     const before = readText(file);
     if (text === before) continue;
     print(createTwoFilesPatch(file, file, before, text, "", "", { context: 2 }));
-    writeBytes(file, text);
-    note(`updated ${file}`);
+    const written = outputs.attempt(() => {
+      rewriteInput(file, text);
+    });
+    if (written) note(`updated ${file}`);
   }
 }
 
@@ -249,6 +263,7 @@ async function checkAgainAndAgain(files: readonly string[], flags: CheckFlags): 
 }
 
 async function again(files: readonly string[], flags: CheckFlags): Promise<void> {
+  forgetUses();
   try {
     process.exitCode = await check(files, flags);
   } catch (thrown) {

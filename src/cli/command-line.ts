@@ -3,6 +3,7 @@ import { Command, CommanderError } from "commander";
 import { CompileError, error, RunError, type Diagnostic } from "../../ir/diagnostic.js";
 import { InternalError } from "../../ir/types.js";
 import { ConfigError } from "../config/config-error.js";
+import { forgetUses } from "../formats/files.js";
 import { collect } from "./collect.js";
 import { note, printDiagnostics, printJson } from "./terminal.js";
 import { UsageError } from "./usage-error.js";
@@ -130,17 +131,19 @@ async function addOperators(program: Command, args: readonly string[]): Promise<
 
 /** Of two values for one flag the parser keeps the last; a flag that collects them takes several. */
 function refuseSecondValues(command: Command): void {
-  const given = new Map<string, { readonly flag: string; readonly value: string }>();
+  const before = new Map<string, { readonly flag: string; readonly value: string }>();
   for (const option of command.options) {
-    if (!option.required || option.parseArg === collect) continue;
-    command.on(`option:${option.name()}`, (value: string) => {
+    if (!(option.required || option.optional) || option.parseArg === collect) continue;
+    command.on(`option:${option.name()}`, (given: string | null) => {
+      // A flag whose value may be left out is given without one.
+      const value = given ?? "nothing";
       const flag = `--${option.name()}`;
-      const first = given.get(option.attributeName());
+      const first = before.get(option.attributeName());
       if (first !== undefined && first.value !== value) {
         const second = first.flag === flag ? value : `${flag} ${value}`;
         throw new UsageError(`${first.flag} is given twice, as ${first.value} and as ${second}`);
       }
-      given.set(option.attributeName(), { flag, value });
+      before.set(option.attributeName(), { flag, value });
     });
   }
 }
@@ -151,6 +154,7 @@ function refuseSecondValues(command: Command): void {
  */
 export async function runCommandLine(args: readonly string[]): Promise<void> {
   const json = args.includes("--json");
+  forgetUses();
   try {
     const program = await build(args);
     await program.parseAsync(args, { from: "user" });

@@ -1,5 +1,4 @@
 /** tilec compile: lowers a program and prints it at one level, or after each pass. */
-import { join } from "node:path";
 import { Option, type Command } from "commander";
 import {
   CompileError,
@@ -16,8 +15,8 @@ import { wasmMoves, watOf } from "../../backends/sim/index.js";
 import { emitWgsl, movesOf, planWgsl, raisedLimits, type WgslKernel } from "../../backends/webgpu/index.js";
 import { defaultPipeline } from "../../passes/index.js";
 import { compile, type CompileOptions, type Kernel } from "../api/compile.js";
-import { writeBytes } from "../formats/files.js";
 import { programKind } from "../formats/program-kind.js";
+import { outputFormats, type OutputFormat } from "../output/mark.js";
 import type { PassStep } from "../report/pass-page.js";
 import { dumpNames } from "./dump-names.js";
 import { limitedTo } from "./device-limits.js";
@@ -31,16 +30,33 @@ import { passPrinter } from "./print-passes.js";
 import { explainTile } from "../api/explain-tile.js";
 import type { LoadedProgram } from "./loaded-program.js";
 import { residencyHint } from "../api/slower-residency.js";
+import { addForce, Outputs, type OutputFlags, type OutputFolder } from "./outputs.js";
 import { note, print, printDiagnostics, printJson } from "./terminal.js";
 
-const texts = ["source", "access", "tile", "moves", "wgsl", "wat", "pto", "pypto", "plan"] as const;
-const modules = ["module", "module-cpu"] as const satisfies readonly ModuleKind[];
-const emits = [...texts, ...modules, "all"] as const;
-type Text = (typeof texts)[number];
-type Emit = Text | (typeof modules)[number];
+const { code, text, wat } = outputFormats;
+/** Levels from the highest to the lowest, then texts, then modules: the format of each, and the ending of its file. */
+const emits = {
+  source: { ending: "tir", format: code },
+  access: { ending: "tir", format: code },
+  tile: { ending: "tir", format: code },
+  plan: { ending: "txt", format: text },
+  moves: { ending: "txt", format: text },
+  wat: { ending: "wat", format: wat },
+  wgsl: { ending: "wgsl", format: code },
+  pto: { ending: "cpp", format: code },
+  pypto: { ending: "py", format: text },
+  module: { ending: "js", format: code },
+  "module-cpu": { ending: "js", format: code },
+} as const satisfies Readonly<Record<string, { readonly ending: string; readonly format: OutputFormat }>>;
+type OneEmit = keyof typeof emits;
+type Emit = OneEmit | "all";
+const modules = ["module", "module-cpu"] as const satisfies readonly (OneEmit & ModuleKind)[];
+type Text = Exclude<OneEmit, ModuleKind>;
+const isText = (emit: OneEmit): emit is Text => !modules.some((kind) => kind === emit);
+const texts = (Object.keys(emits) as OneEmit[]).filter(isText);
 
-interface CompileFlags extends ProgramFlags, PipelineFlags {
-  readonly emit: (typeof emits)[number];
+interface CompileFlags extends ProgramFlags, PipelineFlags, OutputFlags {
+  readonly emit: Emit;
   readonly printBefore?: string;
   readonly printAfter?: string;
   readonly timePasses?: boolean;
@@ -53,8 +69,10 @@ interface CompileFlags extends ProgramFlags, PipelineFlags {
 }
 
 export function compileCommand(program: Command): void {
-  addPipelineOptions(addProgramOptions(program.command("compile")))
-    .addOption(new Option("--emit <level>", "what to print").choices([...emits]).default("tile"))
+  addForce(addPipelineOptions(addProgramOptions(program.command("compile"))))
+    .addOption(
+      new Option("--emit <level>", "what to print").choices([...Object.keys(emits), "all"]).default("tile"),
+    )
     .option("--print-before <pass>", "also print the IR before a pass, or before `all`")
     .option(
       "--print-after <pass>",
@@ -72,6 +90,7 @@ export function compileCommand(program: Command): void {
     .option("--json", "print one JSON document")
     .action(async (file: string | undefined, given: Omit<CompileFlags, "project">, command: Command) => {
       const flags: CompileFlags = { ...given, project: await projectOf(command) };
+      const outputs = new Outputs("compile", flags);
       if (flags.strict === true && flags.records === undefined) {
         throw new UsageError("--strict judges --records, and there are none");
       }
@@ -105,29 +124,30 @@ export function compileCommand(program: Command): void {
       if (folder !== undefined && kind !== undefined) {
         const { writeModuleFolder } = await import("./module-folder.js");
         await writeModuleFolder(programs, {
-          folder,
-          compileAs: (loaded) => compileOne(loaded, flags, pipeline),
+          folder: outputs.folder(folder),
+          compileAs: (loaded) => compileOne(loaded, flags, pipeline, outputs),
           emitAs: (kernel) => moduleOf(kernel, kind, flags),
         });
+        process.exitCode = outputs.status(0);
         return;
       }
+      const { emit, dumpDir, out } = flags;
+      outputs.check(flags.diffPage, outputFormats.markup);
+      if (emit !== "all") outputs.check(out, emits[emit].format);
       const kernels: Kernel[] = [];
-      for (const loaded of programs) kernels.push(await compileOne(loaded, flags, pipeline));
-      const { emit, dumpDir } = flags;
-      if (emit === "all") {
-        await writeAll(kernels, dumpDir ?? "", flags);
-        return;
-      }
-      if (flags.json === true) {
+      for (const loaded of programs) kernels.push(await compileOne(loaded, flags, pipeline, outputs));
+      if (emit === "all") await writeAll(kernels, outputs.folder(dumpDir ?? ""), outputs, flags);
+      else if (flags.json === true) {
         const documents = await Promise.all(kernels.map((kernel) => kernelJson(kernel, emit, flags)));
-        printJson({ command: "compile", kernels: documents });
-        return;
+        printJson({ command: "compile", kernels: documents, ...outputs.told() });
+      } else {
+        for (const kernel of kernels) {
+          printDiagnostics(kernel.diagnostics);
+          if (out === undefined) print(await emitted(kernel, emit, flags));
+          else await writeOut(kernel, out, emit, outputs, flags);
+        }
       }
-      for (const kernel of kernels) {
-        printDiagnostics(kernel.diagnostics);
-        if (flags.out === undefined) print(await emitted(kernel, emit, flags));
-        else await writeOut(kernel, flags.out, emit, flags);
-      }
+      process.exitCode = outputs.status(0);
     });
 }
 
@@ -135,6 +155,7 @@ async function compileOne(
   loaded: LoadedProgram,
   flags: CompileFlags,
   pipeline: Pick<CompileOptions, "passes">,
+  outputs: Outputs,
 ): Promise<Kernel> {
   const { func } = loaded;
   const printer = passPrinter(flags, pipeline.passes ?? defaultPipeline, flags.json === true ? note : print);
@@ -159,7 +180,8 @@ async function compileOne(
   });
   if (flags.diffPage !== undefined) {
     const { passPage } = await import("../report/pass-page.js");
-    writeBytes(flags.diffPage, passPage(`@${func.name} on ${compiled.target.name}`, steps));
+    const page = passPage(`@${func.name} on ${compiled.target.name}`, steps);
+    outputs.write(flags.diffPage, page, outputFormats.markup);
   }
   if (pipeline.passes !== undefined) return compiled;
   return { ...compiled, diagnostics: [...compiled.diagnostics, ...residencyHint(scheduled, options)] };
@@ -181,7 +203,7 @@ function kernelFlags({ limits, ...flags }: CompileFlags): CompileFlags {
 const deviceFor = ({ target }: Kernel, { limits }: CompileFlags): Target =>
   targetFacts[target.kind].runsOnWebgpu ? target : limitedTo(webgpu, limits);
 
-async function emitted(kernel: Kernel, emit: Emit, flags: CompileFlags): Promise<string> {
+async function emitted(kernel: Kernel, emit: OneEmit, flags: CompileFlags): Promise<string> {
   switch (emit) {
     case "module":
     case "module-cpu":
@@ -215,15 +237,22 @@ async function moduleOf(kernel: Kernel, kind: ModuleKind, flags: CompileFlags): 
   return emitModule(kernel, kind, runtimeOf, deviceFor(kernel, flags));
 }
 
-async function writeOut(kernel: Kernel, file: string, emit: Emit, flags: CompileFlags): Promise<void> {
+/** Writes the text, or prints it where its file cannot be written. */
+async function writeOut(
+  kernel: Kernel,
+  file: string,
+  emit: OneEmit,
+  outputs: Outputs,
+  flags: CompileFlags,
+): Promise<void> {
   const kind = modules.find((own) => own === emit);
-  if (kind === undefined) {
-    writeBytes(file, await emitted(kernel, emit, flags));
-    return;
-  }
-  const { code, declarations } = await moduleOf(kernel, kind, flags);
-  writeBytes(file, code);
-  writeBytes(file.replace(/\.js$/, ".d.ts"), declarations);
+  const { code, declarations } =
+    kind === undefined
+      ? { code: await emitted(kernel, emit, flags), declarations: undefined }
+      : await moduleOf(kernel, kind, flags);
+  if (!outputs.write(file, code, emits[emit].format)) print(code);
+  else if (declarations !== undefined)
+    outputs.write(file.replace(/\.js$/, ".d.ts"), declarations, outputFormats.code);
 }
 
 /**
@@ -262,7 +291,7 @@ function movesFor(kernel: Kernel): MovePlan {
   return movesOf(planWgsl(tile, { limits: deviceLimits(target), target }));
 }
 
-async function kernelJson(kernel: Kernel, emit: Emit, flags: CompileFlags) {
+async function kernelJson(kernel: Kernel, emit: OneEmit, flags: CompileFlags) {
   return {
     name: kernel.name,
     target: kernel.target.name,
@@ -274,53 +303,49 @@ async function kernelJson(kernel: Kernel, emit: Emit, flags: CompileFlags) {
   };
 }
 
-/** The levels from the highest to the lowest, then the texts, each with the ending of its file. */
-const files: Readonly<Record<Text, string>> = {
-  source: "tir",
-  access: "tir",
-  tile: "tir",
-  plan: "txt",
-  moves: "txt",
-  wat: "wat",
-  wgsl: "wgsl",
-  pto: "cpp",
-  pypto: "py",
-};
-
 interface Written {
   readonly name: string;
   readonly emit: Text;
   readonly file?: string;
-  /** Why there is no such text. */
+  /** Why there is no such text, or file. */
   readonly diagnostics?: readonly Diagnostic[];
 }
 
 /** A file for each level and text that a kernel has, `gather.03-tile.tir`, and a line on each that it does not have. */
-async function writeAll(kernels: readonly Kernel[], folder: string, flags: CompileFlags): Promise<void> {
+async function writeAll(
+  kernels: readonly Kernel[],
+  folder: OutputFolder,
+  outputs: Outputs,
+  flags: CompileFlags,
+): Promise<void> {
   const names = dumpNames(kernels.map(({ name }) => name));
   const written: Written[] = [];
   for (const [k, kernel] of kernels.entries()) {
-    for (const [place, [key, ending]] of Object.entries(files).entries()) {
-      const emit = key as Text;
+    for (const [place, emit] of texts.entries()) {
+      const { ending, format } = emits[emit];
       const told = { name: kernel.name, emit };
       const text = await orRefused(() => emitted(kernel, emit, flags));
       if (typeof text !== "string") {
         written.push({ ...told, diagnostics: text });
         continue;
       }
-      const file = join(folder, `${names[k] ?? ""}.${String(place + 1).padStart(2, "0")}-${emit}.${ending}`);
-      writeBytes(file, text.endsWith("\n") ? text : `${text}\n`);
-      written.push({ ...told, file });
+      const name = `${names[k] ?? ""}.${String(place + 1).padStart(2, "0")}-${emit}.${ending}`;
+      const file = folder.write(name, text.endsWith("\n") ? text : `${text}\n`, format);
+      written.push({
+        ...told,
+        ...(file === undefined ? { diagnostics: outputs.diagnostics.slice(-1) } : { file }),
+      });
     }
   }
   if (flags.json === true) {
-    printJson({ command: "compile", emit: "all", files: written });
+    printJson({ command: "compile", emit: "all", files: written, ...outputs.told() });
     return;
   }
   for (const kernel of kernels) printDiagnostics(kernel.diagnostics);
-  for (const { name, emit, file, diagnostics = [] } of written) {
+  for (const { name, emit, file, diagnostics: [why] = [] } of written) {
     if (file !== undefined) print(file);
-    else note(`@${name} has no ${emit}: ${diagnostics[0]?.message ?? ""}`);
+    else if (why !== undefined && !outputs.diagnostics.includes(why))
+      note(`@${name} has no ${emit}: ${why.message}`);
   }
 }
 

@@ -3,16 +3,17 @@ import type { Command } from "commander";
 import { counted, type Func } from "../../ir/index.js";
 import type { Pass } from "../../passes/index.js";
 import { compile } from "../api/compile.js";
-import { writeBytes } from "../formats/files.js";
+import { outputFormats } from "../output/mark.js";
 import { comparedText } from "../report/compared-text.js";
 import { collect } from "./collect.js";
 import { loadPrograms } from "./load.js";
 import { addProgramOptions, projectOf, targeting, type ProgramFlags, type ProjectFlags } from "./options.js";
 import { loadPasses, passesOf } from "./pipeline-flags.js";
+import { addForce, Outputs, type OutputFlags } from "./outputs.js";
 import { print, printJson } from "./terminal.js";
 import { UsageError } from "./usage-error.js";
 
-interface DiffFlags extends ProgramFlags, ProjectFlags {
+interface DiffFlags extends ProgramFlags, ProjectFlags, OutputFlags {
   readonly pipeline?: readonly string[];
   readonly load?: readonly string[];
   readonly html?: string;
@@ -20,7 +21,7 @@ interface DiffFlags extends ProgramFlags, ProjectFlags {
 }
 
 export function diffCommand(program: Command): void {
-  addProgramOptions(program.command("diff"))
+  addForce(addProgramOptions(program.command("diff")))
     .argument("[other]", "the program to compare with, as it is; or give --pipeline twice")
     .option(
       "--pipeline <list>",
@@ -52,9 +53,11 @@ interface Side {
   readonly funcs: readonly Func[];
 }
 
-/** 0 where both are the same, 1 where they differ, as the exit codes of diff. */
+/** 0 where both are the same, 1 where they differ or the page is not written, as the exit codes of diff. */
 async function diff(file: string | undefined, other: string | undefined, flags: DiffFlags): Promise<number> {
+  const outputs = new Outputs("diff", flags);
   const [a, b] = await sidesOf(file, other, flags);
+  outputs.check(flags.html, outputFormats.markup);
   const compared = paired(a.funcs, b.funcs).map(([before, after]) => ({
     name: (before ?? after)?.name ?? "",
     before,
@@ -64,13 +67,13 @@ async function diff(file: string | undefined, other: string | undefined, flags: 
   const different = compared.filter(({ text }) => text !== "");
   if (flags.html !== undefined) {
     const { comparedPage } = await import("../report/pass-page.js");
-    writeBytes(flags.html, comparedPage(`${a.name} and ${b.name}`, compared));
+    outputs.write(flags.html, comparedPage(`${a.name} and ${b.name}`, compared), outputFormats.markup);
   }
   if (flags.json === true) {
     const programs = compared.map(({ name, text }) => ({ name, same: text === "", diff: text }));
     printJson({ command: "diff", a: a.name, b: b.name, same: different.length === 0, programs });
   } else if (different.length > 0) print(different.map(({ text }) => text).join("\n"));
-  return different.length === 0 ? 0 : 1;
+  return outputs.status(different.length === 0 ? 0 : 1);
 }
 
 async function sidesOf(

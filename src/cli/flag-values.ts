@@ -46,17 +46,27 @@ function typeLike(text: string): string {
 /** `8,1024`, also with spaces, brackets or an x between. Entries may be 0 or negative; rules judge them later. */
 export function parseShape(text: string, flag: string): Shape {
   const parts = text.replace(/^\[|\]$/g, "").split(/[,x]/);
-  const shape = parts.map((part) => Number(part.trim() === "" ? "none" : part));
-  if (shape.some((entry) => !Number.isSafeInteger(entry))) {
-    throw new UsageError(`--${flag} ${text} is no list of whole numbers`, `write it as --${flag} 8,1024`);
-  }
-  return shape;
+  return parts.map((part) => {
+    const entry = wholeNumber(part, flag);
+    if (entry === undefined)
+      throw new UsageError(`--${flag} ${text} is no list of whole numbers`, `write it as --${flag} 8,1024`);
+    return entry;
+  });
 }
 
 export function parseCount(text: string, flag: string): number {
-  const value = Number(text.trim() === "" ? "none" : text);
-  if (!Number.isSafeInteger(value)) throw new UsageError(`--${flag} ${text} is no whole number`);
+  const value = wholeNumber(text, flag);
+  if (value === undefined) throw new UsageError(`--${flag} ${text} is no whole number`);
   return value;
+}
+
+/** Returns the whole number that a text is; undefined for another text. Throws a UsageError for one that a number does not hold exactly. */
+export function wholeNumber(text: string, flag: string): number | undefined {
+  const value = Number(text.trim() === "" ? "none" : text);
+  if (Number.isSafeInteger(value)) return value;
+  if (!Number.isInteger(value) && Math.abs(value) !== Infinity) return undefined;
+  const most = Number.MAX_SAFE_INTEGER;
+  throw new UsageError(`--${flag}: ${text.trim()} is beyond ${value < 0 ? -most : most}`);
 }
 
 const units = { "": 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 } as const;
@@ -126,7 +136,7 @@ export function parseMost(text: string): Readonly<Record<string, number>> {
     const [, name = "", most = ""] = /^\s*(.*?)\s*=\s*(\d+)\s*$/.exec(entry) ?? [];
     if (name === "")
       throw new UsageError(`--most ${text}: ${entry} is not name=extent`, "write --most batch=64");
-    return [name, Number(most)];
+    return [name, parseCount(most, "most")];
   });
   return Object.fromEntries(entries);
 }
@@ -147,7 +157,7 @@ export function parseBind(text: string): Readonly<Record<string, number | Shape>
     if (name === "" || value === "") refuse(`${entry} is not name=extent`);
     if (bound.has(name)) refuse(`${name} is given twice`);
     if (!boundValue.test(value)) refuse(`${value} is no extent and no shape`);
-    bound.set(name, /^\d+$/.test(value) ? Number(value) : parseShape(value, "bind"));
+    bound.set(name, /^\d+$/.test(value) ? parseCount(value, "bind") : parseShape(value, "bind"));
   }
   return Object.fromEntries(bound);
 }

@@ -1,9 +1,11 @@
 /** tilec fmt: prints .tir files canonically. */
 import type { Command } from "commander";
 import { CompileError, formatText } from "../../ir/index.js";
-import { readText, writeBytes } from "../formats/files.js";
 import { standardInput } from "../formats/standard-input.js";
 import { UsageError } from "./usage-error.js";
+import { readProgramText } from "../formats/files.js";
+import { rewriteInput } from "../output/write-file.js";
+import { Outputs } from "./outputs.js";
 import { print, printFile, printJson } from "./terminal.js";
 
 interface FmtFlags {
@@ -22,12 +24,16 @@ export function fmtCommand(program: Command): void {
     .action((files: string[], flags: FmtFlags) => {
       if (flags.write === true && files.includes(standardInput))
         throw new UsageError("--write needs files, and - is the standard input", "tilec fmt - prints it");
+      const outputs = new Outputs("fmt", {});
       const results = files.map((file) => {
-        const before = readText(file);
+        const before = readProgramText(file);
         const formatted = formatText(before, file);
         if (!formatted.ok) throw new CompileError(formatted.diagnostics);
         const { text } = formatted;
-        if (flags.write === true && text !== before) writeBytes(file, text);
+        if (flags.write === true && text !== before)
+          outputs.attempt(() => {
+            rewriteInput(file, text);
+          });
         return { file, canonical: text === before, text };
       });
       if (flags.json === true) printJson({ command: "fmt", files: results });
@@ -41,6 +47,6 @@ export function fmtCommand(program: Command): void {
           .forEach(({ file }) => {
             print(file);
           });
-      if (flags.check === true && results.some((r) => !r.canonical)) process.exitCode = 1;
+      process.exitCode = outputs.status(flags.check === true && results.some((r) => !r.canonical) ? 1 : 0);
     });
 }

@@ -28,7 +28,7 @@ import {
   type Schedule,
 } from "../../ir/index.js";
 import { camelCase } from "../../ir/ops/attributes.js";
-import { readBytes, readText } from "../formats/files.js";
+import { readBytes, readProgramText } from "../formats/files.js";
 import { withPositions, type KnownTensor } from "../formats/known-masks.js";
 import { readNpy } from "../formats/npy.js";
 import { programKind } from "../formats/program-kind.js";
@@ -298,7 +298,7 @@ function operatorHint(name: string, operators: Operators, without: string): stri
 }
 
 function fromText(file: string, flags: ProgramFlags & ProjectFlags): LoadedProgram[] {
-  const { module, diagnostics } = parseModule(readText(file), file, flags.project.operators);
+  const { module, diagnostics } = parseModule(readProgramText(file), file, flags.project.operators);
   if (hasErrors(diagnostics)) throw new CompileError(diagnostics);
   const chosen = module.funcs.filter((func) => flags.func === undefined || func.name === flags.func);
   if (chosen.length === 0 && flags.func !== undefined) {
@@ -328,7 +328,7 @@ function withSizes(func: Func, flags: ProgramFlags): LoadedProgram {
 
 /** Every stablehlo.gather of an MLIR text; those that cannot be read are warnings, or the error where no other is. */
 function fromMlir(file: string, flags: ProgramFlags): LoadedProgram[] {
-  const gathers = findMlirGathers(readText(file), file);
+  const gathers = findMlirGathers(readProgramText(file), file);
   const nameOf = (gather: MlirGather): string => (gather.ok ? gather.func.name : gather.name);
   const chosen = gathers.filter((gather) => flags.func === undefined || nameOf(gather) === flags.func);
   if (chosen.length === 0) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** tilec on the command line. Exit codes: 0 fine, 1 the program or a check is wrong, 2 usage, 3 a bug in tilec. */
 import { error } from "../../ir/diagnostic.js";
-import { reasonOf } from "../formats/files.js";
+import { reasonOf } from "../formats/file-fault.js";
 import { runCommandLine } from "./command-line.js";
 import { printDiagnostics } from "./terminal.js";
 

@@ -1,15 +1,15 @@
 /** Modules of several programs in a folder, with an index that names them. */
-import { join } from "node:path";
 import { CompileError, type Diagnostic } from "../../ir/index.js";
 import type { Kernel } from "../api/compile.js";
-import { writeBytes } from "../formats/files.js";
 import type { EmittedModule } from "../module/emit-module.js";
+import { outputFormats } from "../output/mark.js";
 import { printKey } from "../module/module-facts.js";
 import type { LoadedProgram } from "./loaded-program.js";
+import type { OutputFolder } from "./outputs.js";
 import { printDiagnostics } from "./terminal.js";
 
 interface Folder {
-  readonly folder: string;
+  readonly folder: OutputFolder;
   readonly compileAs: (program: LoadedProgram) => Promise<Kernel>;
   readonly emitAs: (kernel: Kernel) => Promise<EmittedModule>;
 }
@@ -27,9 +27,8 @@ export async function writeModuleFolder(
       const kernel = await compileAs(program);
       const { code, declarations } = await emitAs(kernel);
       printDiagnostics(kernel.diagnostics);
-      const file = join(folder, fileOf(func.name));
-      writeBytes(`${file}.js`, code);
-      writeBytes(`${file}.d.ts`, declarations);
+      folder.write(`${fileOf(func.name)}.js`, code, outputFormats.code);
+      folder.write(`${fileOf(func.name)}.d.ts`, declarations, outputFormats.code);
       names.push(func.name);
     } catch (thrown) {
       if (!(thrown instanceof CompileError)) throw thrown;
@@ -39,8 +38,8 @@ export async function writeModuleFolder(
   if (names.length === 0) throw new CompileError(refused);
   printDiagnostics(refused.map((diagnostic) => ({ ...diagnostic, severity: "warning" as const })));
   const index = names.map((name) => `export * as ${printKey(name)} from "./${fileOf(name)}.js";\n`).join("");
-  writeBytes(join(folder, "index.js"), index);
-  writeBytes(join(folder, "index.d.ts"), index);
+  folder.write("index.js", index, outputFormats.code);
+  folder.write("index.d.ts", index, outputFormats.code);
 }
 
 /** Without an ending. */

@@ -3,15 +3,16 @@ import type { Command } from "commander";
 import { CompileError, hasErrors, printFunc, printModule, type Func } from "../../ir/index.js";
 import { defaultPipeline, runPipeline, type Pass } from "../../passes/index.js";
 import { resolveTargetOf } from "../api/compile.js";
-import { writeBytes } from "../formats/files.js";
+import { outputFormats } from "../output/mark.js";
 import { addProgramOptions, projectOf, targeting, type ProgramFlags } from "./options.js";
 import { UsageError } from "./usage-error.js";
 import { loadPrograms } from "./load.js";
 import { addPipelineOptions, loadPasses, passesOf, type PipelineFlags } from "./pipeline-flags.js";
 import { passPrinter } from "./print-passes.js";
+import { addForce, Outputs, type OutputFlags, type OutputFolder } from "./outputs.js";
 import { note, print, printDiagnostics, printJson } from "./terminal.js";
 
-interface OptFlags extends ProgramFlags, PipelineFlags {
+interface OptFlags extends ProgramFlags, PipelineFlags, OutputFlags {
   readonly pass?: string;
   readonly printBefore?: string;
   readonly printAfter?: string;
@@ -23,7 +24,7 @@ interface OptFlags extends ProgramFlags, PipelineFlags {
 
 export function optCommand(program: Command): void {
   const names = defaultPipeline.map((pass) => `  ${pass.name.padEnd(20)} ${pass.summary}`).join("\n");
-  addPipelineOptions(addProgramOptions(program.command("opt")))
+  addForce(addPipelineOptions(addProgramOptions(program.command("opt"))))
     .option("--pass <list>", "short for --pipeline; default: none, which parses, verifies and prints")
     .option("--print-before <when>", "print the IR before `all` passes, or before one")
     .option("--print-after <when>", "print the IR after `all` passes, those that `changed` it, or one")
@@ -37,10 +38,13 @@ export function optCommand(program: Command): void {
       const passes = await passesToRun(flags);
       const printer = passPrinter(flags, passes, note);
       const programs = await loadPrograms(file, flags);
-      const funcs = programs.map(({ func }) => optimise(func, passes, flags, printer));
+      const outputs = new Outputs("opt", flags);
+      const folder = flags.dumpDir === undefined ? undefined : outputs.folder(flags.dumpDir);
+      const funcs = programs.map(({ func }) => optimise(func, passes, flags, { printer, folder }));
       if (flags.json === true)
         printJson({ command: "opt", funcs: funcs.map((func) => ({ ...func, text: printFunc(func) })) });
       else print(printModule({ funcs }));
+      process.exitCode = outputs.status(0);
     });
 }
 
@@ -57,7 +61,10 @@ function optimise(
   input: Func,
   passes: readonly Pass[],
   flags: OptFlags,
-  printer: ReturnType<typeof passPrinter>,
+  {
+    printer,
+    folder,
+  }: { readonly printer: ReturnType<typeof passPrinter>; readonly folder: OutputFolder | undefined },
 ): Func {
   const target = resolveTargetOf(input, targeting(flags));
   let step = 0;
@@ -69,10 +76,8 @@ function optimise(
     afterPass(pass, before, after, milliseconds) {
       printer.afterPass(pass, before, after, milliseconds);
       step++;
-      if (flags.dumpDir !== undefined) {
-        const name = `${after.name}.${String(step).padStart(2, "0")}-${pass.name}.tir`;
-        writeBytes(`${flags.dumpDir}/${name}`, printFunc(after));
-      }
+      const name = `${after.name}.${String(step).padStart(2, "0")}-${pass.name}.tir`;
+      folder?.write(name, printFunc(after), outputFormats.code);
     },
   });
   if (hasErrors(diagnostics)) throw new CompileError(diagnostics);

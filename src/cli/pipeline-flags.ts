@@ -5,6 +5,7 @@ import { pathToFileURL } from "node:url";
 import type { Command } from "commander";
 import { CompileError } from "../../ir/index.js";
 import { isPass, parsePipeline, type Pass } from "../../passes/index.js";
+import { noteUse } from "../formats/files.js";
 import { collect } from "./collect.js";
 import type { ProjectFlags } from "./options.js";
 import { note } from "./terminal.js";
@@ -77,6 +78,7 @@ async function passesIn(file: string): Promise<Pass[]> {
   if (passes.length === 0) {
     throw new UsageError(`--load ${file} exports no pass`, "export const mine = definePass({ name, … })");
   }
+  noteUse(file, "reads");
   const origin = { file, text: readFileSync(file, "utf8") };
   return passes.map((pass) => {
     const { name, summary, requires, ensures } = pass;

@@ -2,6 +2,7 @@
 import { Option, type Command } from "commander";
 import {
   clockVersion,
+  counted,
   formatEntry,
   formatRatio,
   formatShape,
@@ -11,8 +12,8 @@ import {
   type Operators,
 } from "../../ir/index.js";
 import type { TableRecord } from "../api/pieces.js";
-import { appendRecord, readPlacedRecords, readRecords } from "../formats/record-file.js";
-import { writeBytes } from "../formats/files.js";
+import { openRecords, readPlacedRecords, readRecords } from "../formats/record-file.js";
+import { outputFormats, type OutputFormat } from "../output/mark.js";
 import { table } from "../report/table.js";
 import { givenRecords } from "../tune/records/add.js";
 import { bestOf, millisecondsOf, type BestRecord } from "../tune/records/best.js";
@@ -28,18 +29,19 @@ import { recordLine } from "../tune/records/text.js";
 import type { Project } from "../config/project.js";
 import { projectOf } from "./options.js";
 import { UsageError } from "./usage-error.js";
-import { note, print, printJson, printReport } from "./terminal.js";
+import { addForce, Outputs, type OutputFlags } from "./outputs.js";
+import { note, print, printJson, printReport, tellTorn } from "./terminal.js";
 
 const formats = ["t4", "kernel-tuner", "csv", "json", "c-header"] as const;
 
 export function recordsCommand(program: Command): void {
   const records = program.command("records");
-  records
-    .command("merge")
+  addForce(records.command("merge"))
     .description("print the records of several files as one; the order makes no difference")
     .argument("<files...>", "records")
-    .action((files: readonly string[]) => {
-      print(load(files).map(recordLine).join(""));
+    .option("--out <file.jsonl>", "where they go; the standard output otherwise")
+    .action((files: readonly string[], flags: OutFlags) => {
+      put("records merge", load(files).map(recordLine).join(""), outputFormats.records, flags);
     });
   records
     .command("best")
@@ -67,17 +69,27 @@ export function recordsCommand(program: Command): void {
     .action((files: readonly string[], { to }: { readonly to: (typeof formats)[number] }) => {
       print(exported(load(files), to));
     });
-  records
-    .command("pin")
+  addForce(records.command("pin"))
     .description("write the best schedule as a .tir test, with CHECK lines for what is exact")
     .argument("<file>", "records of one task")
     .option("--out <test.tir>", "where it goes; the standard output otherwise")
-    .action(async (file: string, { out }: { readonly out?: string }, command: Command) => {
+    .action(async (file: string, flags: OutFlags, command: Command) => {
       const { operators } = await projectOf(command);
       const text = pinnedTest(onlyOne(loadCosted([file], operators)), operators);
-      if (out === undefined) print(text);
-      else writeBytes(out, text);
+      put("records pin", text, outputFormats.code, flags);
     });
+}
+
+interface OutFlags extends OutputFlags {
+  readonly out?: string;
+}
+
+/** Writes a text to the file of `--out`, or prints it: where there is none, and where it cannot be written. */
+function put(by: string, text: string, format: OutputFormat, { out, ...flags }: OutFlags): void {
+  const outputs = new Outputs(by, flags);
+  outputs.check(out, format);
+  if (out === undefined || !outputs.write(out, text, format)) print(text);
+  process.exitCode = outputs.status(0);
 }
 
 function load(files: readonly string[]): readonly TuneRecord[] {
@@ -98,14 +110,12 @@ function loadCosted(files: readonly string[], operators: Operators | undefined):
       tellTorn(file, placed.torn);
       const { records, others } = recosted(placed, file, operators);
       for (const [clock, count] of others)
-        note(`${file}: ${count} candidates of clock ${clock} are costed again by clock ${clockVersion}`);
+        note(
+          `${file}: ${counted(count, "candidate")} of clock ${clock} ${count === 1 ? "is" : "are"} costed again by clock ${clockVersion}`,
+        );
       return records;
     }),
   );
-}
-
-function tellTorn(file: string, torn: number): void {
-  if (torn > 0) note(`${file}: ${torn} line that was torn is skipped`);
 }
 
 function best(files: readonly string[], json: boolean, { operators }: Project): void {
@@ -181,8 +191,10 @@ function add(file: string, { candidate, device, ns }: AddFlags): void {
     throw new UsageError(`--ns ${ns} is no list of nanoseconds`, "--ns 1200,1250");
   }
   const added = givenRecords(load([file]), { candidate, device, nanoseconds });
-  for (const record of added) appendRecord(file, record);
-  note(`${file}: ${nanoseconds.length} times on ${device} added`);
+  const log = openRecords(file);
+  for (const record of added) log.append(record);
+  log.close();
+  note(`${file}: ${counted(nanoseconds.length, "time")} on ${device} added`);
 }
 
 function exported(records: readonly TuneRecord[], to: (typeof formats)[number]): string {

@@ -2,14 +2,15 @@
 import { createHash } from "node:crypto";
 import { printFunc } from "../../ir/index.js";
 import type { PassError } from "../../passes/index.js";
-import { writeBytes } from "../formats/files.js";
+import { outputFormats } from "../output/mark.js";
+import { Outputs } from "./outputs.js";
 import { note } from "./terminal.js";
 
 /** Writes a reproducer to the current folder, and says so; `command` is what led to the error. */
 export function writeReproducer(thrown: PassError, command: string): void {
   const { file, text } = reproducer(thrown, command);
-  writeBytes(file, text);
-  note(`wrote ${file}: please attach it to the report`);
+  if (new Outputs("reproducer", {}).write(file, text, outputFormats.code))
+    note(`wrote ${file}: please attach it to the report`);
 }
 
 export function reproducer(

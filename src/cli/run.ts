@@ -29,9 +29,11 @@ import type { HostValue } from "../../backends/index.js";
 import { compile, type CompileOptions, type Kernel } from "../api/compile.js";
 import { otherKernel } from "../explain/other-schedule.js";
 import { acquireGpu, spawnThread } from "../device/index.js";
-import { readBytes, writeBytes } from "../formats/files.js";
+import { readBytes } from "../formats/files.js";
 import { readNpy, writeNpy } from "../formats/npy.js";
 import { asHost, fromOutput, type TensorValue } from "../formats/tensor.js";
+import { tensorJson } from "../formats/tensor-json.js";
+import { jsonSchema, outputFormats, type OutputFormat } from "../output/mark.js";
 import { definitionOf, drawsOf, type Draw } from "../testing/draws.js";
 import { isPromise, outcomeOf, rejectionDifference, type Outcome } from "../testing/outcome.js";
 import {
@@ -64,9 +66,10 @@ import { gatherTable, listGathers, type ListedGather } from "./list-model.js";
 import { loadProgram } from "./load.js";
 import type { LoadedProgram } from "./loaded-program.js";
 import { table } from "../report/table.js";
+import { addForce, Outputs, type OutputFlags } from "./outputs.js";
 import { note, print, printDiagnostics, printJson, printReport } from "./terminal.js";
 
-interface RunFlags extends ProgramFlags, PipelineFlags {
+interface RunFlags extends ProgramFlags, PipelineFlags, OutputFlags {
   readonly backend: string;
   readonly input: string[];
   readonly out: string[];
@@ -80,7 +83,7 @@ interface RunFlags extends ProgramFlags, PipelineFlags {
 }
 
 export function runCommand(program: Command): void {
-  addPipelineOptions(addProgramOptions(program.command("run")))
+  addForce(addPipelineOptions(addProgramOptions(program.command("run"))))
     .option("--backend <list>", `${backendNames.join(", ")}, comma-separated`, "sim")
     .option(
       "--input <name=file.npy>",
@@ -156,7 +159,7 @@ export async function openRunner(
 
 /** What a run came to: its exit code, and what it prints. */
 interface Ran {
-  readonly code: 0 | 1;
+  readonly code: number;
   readonly document: Readonly<Record<string, unknown>>;
   readonly text: string;
   /** What the bits came to, in a word or two. */
@@ -176,7 +179,8 @@ interface DrawRun {
 async function run(loaded: LoadedProgram, flags: RunFlags): Promise<Ran> {
   const backends = parseBackends(flags.backend, flags.project);
   refuseWithoutSim(backends, flags);
-  const outputs = assignments(flags.out, "out", ["output"]);
+  const file = assignments(flags.out, "out", ["output"]).get("output");
+  const outputs = new Outputs("run", flags);
   const targeted = {
     ...targeting(flags),
     ...(await pipelineOf(flags)),
@@ -194,6 +198,8 @@ async function run(loaded: LoadedProgram, flags: RunFlags): Promise<Ran> {
   // What runs alone is compared with nothing: it is given what it takes.
   const draws = sides.length > 1 ? drawn : drawn.slice(0, 1);
   const outputType = outputOf(types).type;
+  outputs.check(file, outputType.dtype === "string" ? outputFormats.json : outputFormats.npy);
+  if (flags.trace !== undefined) outputs.check(flags.trace, traceFormat(flags.trace));
   const device = backends.includes("webgpu") ? await openRunner() : undefined;
   const bar = taskProgress(taskOfTile(kernel.tile).nest.tasks);
   const options: BackendOptions = {
@@ -224,10 +230,10 @@ async function run(loaded: LoadedProgram, flags: RunFlags): Promise<Ran> {
   const [first] = runs.flatMap((ran) => ran.outcomes.slice(0, 1));
   const output = first === undefined ? undefined : runOf(first[1])?.output;
   const [inputs] = draws.map((draw) => draw.inputs);
-  if (output !== undefined && inputs !== undefined && outputs.has("output")) {
-    writeTensor(outputs.get("output") ?? "", fromOutput(outputType, output, inputs));
+  if (output !== undefined && inputs !== undefined && file !== undefined) {
+    outputs.write(file, ...tensorFile(fromOutput(outputType, output, inputs)));
   }
-  if (flags.trace !== undefined) await writeTrace(flags.trace, kernel, compared);
+  if (flags.trace !== undefined) await writeTrace(flags.trace, kernel, compared, outputs);
   if (flags.json !== true) printDiagnostics(differences);
   const listed = draws.map(({ indices }, k) => ({
     inputs: draws.length === 1 ? origin : `${origin}: ${indices}`,
@@ -242,7 +248,7 @@ async function run(loaded: LoadedProgram, flags: RunFlags): Promise<Ran> {
     backends: backends.map((backend) => ({ backend: nameOf(backend), agrees: !apart.has(backend) })),
     draws: listed,
     report,
-    diagnostics: [...kernel.diagnostics, ...differences],
+    diagnostics: [...kernel.diagnostics, ...differences, ...outputs.diagnostics],
   };
   const agreement = differences.length === 0 ? "the same bits" : "DIFFERENT bits";
   const said = draws.length === 1 ? (runs[0]?.said ?? "") : agreement;
@@ -253,7 +259,7 @@ async function run(loaded: LoadedProgram, flags: RunFlags): Promise<Ran> {
     ...(draws.length === 1 ? [] : draws.map(({ indices }, k) => `  ${indices}: ${runs[k]?.said ?? ""}`)),
     ...(report === undefined ? [] : reportLines(report)),
   ].join("\n");
-  return { code: differences.length === 0 ? 0 : 1, document, text, said };
+  return { code: outputs.status(differences.length === 0 ? 0 : 1), document, text, said };
 }
 
 const runOf = (outcome: Outcome): BackendRun | undefined =>
@@ -504,18 +510,30 @@ function comparedWith(
   return otherKernel(func, written, targeted);
 }
 
-/** The timeline in the form that the file's ending names. Charts are loaded where they are asked for. */
-async function writeTrace(file: string, kernel: Kernel, compared: Kernel | undefined): Promise<void> {
+/** Returns the format that the ending of a trace's file names. Throws a UsageError for another ending. */
+function traceFormat(file: string): OutputFormat {
+  if (file.endsWith(".html")) return outputFormats.markup;
+  if (file.endsWith(".json")) return outputFormats.json;
+  throw new UsageError(`--trace ${file} ends in neither .json nor .html`);
+}
+
+/** Writes the timeline in the form that the file's ending names. Charts are loaded where they are asked for. */
+async function writeTrace(
+  file: string,
+  kernel: Kernel,
+  compared: Kernel | undefined,
+  outputs: Outputs,
+): Promise<void> {
+  const format = traceFormat(file);
   const timing = walkOf(kernel.tile, kernel.target);
-  if (file.endsWith(".html")) {
+  if (format === outputFormats.markup) {
     const { timelinePage } = await import("../report/timeline-page.js");
     const other =
       compared === undefined
         ? undefined
         : { kernel: compared, timing: walkOf(compared.tile, compared.target) };
-    writeBytes(file, timelinePage(kernel, timing, other));
-  } else if (file.endsWith(".json")) writeBytes(file, JSON.stringify(chromeTrace(timing)));
-  else throw new UsageError(`--trace ${file} ends in neither .json nor .html`);
+    outputs.write(file, timelinePage(kernel, timing, other), format);
+  } else outputs.write(file, JSON.stringify({ schema: jsonSchema, ...chromeTrace(timing) }), format);
   if (timing.dropped > 0)
     note(`the trace holds the first ${timing.events.length} events; ${timing.dropped} more ran`);
 }
@@ -620,7 +638,8 @@ function inputsFor(
   };
 }
 
-export function writeTensor(file: string, value: TensorValue): void {
-  if (value.strings !== undefined) writeBytes(file, `${JSON.stringify(value.strings)}\n`);
-  else writeBytes(file, writeNpy(value));
-}
+/** Returns what a file of a tensor holds: strings as a JSON document, as a case states them; everything else as `.npy`. */
+export const tensorFile = (value: TensorValue): [contents: Uint8Array | string, format: OutputFormat] =>
+  value.strings === undefined
+    ? [writeNpy(value), outputFormats.npy]
+    : [`${JSON.stringify({ schema: jsonSchema, ...tensorJson(value, "values") })}\n`, outputFormats.json];

@@ -30,6 +30,8 @@ export function parseSweep(
     const value = scaledNumber(word);
     if (value === undefined || !(value > 0))
       throw new UsageError(`--sweep ${text}: ${word.trim()} is no number above 0`, example);
+    if (value > Number.MAX_SAFE_INTEGER)
+      throw new UsageError(`--sweep ${text}: ${word.trim()} is beyond ${Number.MAX_SAFE_INTEGER}`, example);
     return value;
   };
   const ends = written.split("..");

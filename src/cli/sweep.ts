@@ -1,20 +1,25 @@
 /** tilec tune --sweep: the best schedule and the default over a figure of the target. */
 import { formatEntry, formatShape, printSchedule, type Func, type Schedule } from "../../ir/index.js";
 import { resolveTargetOf } from "../api/compile.js";
-import { writeBytes } from "../formats/files.js";
+import { outputFormats } from "../output/mark.js";
 import { table } from "../report/table.js";
 import { sweep, type Sweep } from "../tune/sweep.js";
 import { parseCount, targeting } from "./options.js";
 import { progressBar } from "./progress.js";
 import { parseSweep } from "./sweep-values.js";
+import type { Outputs } from "./outputs.js";
 import { note, print, printJson, printReport } from "./terminal.js";
 import { parseBudget, refuseBeside, type TuneFlags } from "./tune-flags.js";
 import { UsageError } from "./usage-error.js";
 
-/** The exit code: 1 where nothing is legal at any value. */
-export async function sweepOne(func: Func, written: string, flags: TuneFlags): Promise<0 | 1> {
+/** The exit code: 1 where nothing is legal at any value, and where a file is not written. */
+export async function sweepOne(
+  func: Func,
+  written: string,
+  flags: TuneFlags,
+  outputs: Outputs,
+): Promise<number> {
   refuseBeside("sweep", flags, ["records"]);
-  if (flags.json === true && flags.csv === true) throw new UsageError("give --csv or --json, not both");
   const target = resolveTargetOf(func, targeting(flags));
   const { figure, values } = parseSweep(written, target);
   const { schedule }: { readonly schedule: Schedule } = func;
@@ -36,18 +41,20 @@ export async function sweepOne(func: Func, written: string, flags: TuneFlags): P
   bar?.stop();
   if (flags.html !== undefined || flags.svg !== undefined) {
     const { sweepPage, sweepSvg } = await import("../report/sweep.js");
-    if (flags.html !== undefined) writeBytes(flags.html, sweepPage(found));
+    if (flags.html !== undefined) outputs.write(flags.html, sweepPage(found), outputFormats.markup);
     const image = sweepSvg(found);
     if (flags.svg !== undefined && image === undefined)
       note(`${flags.svg}: nothing is legal, and no image written`);
-    else if (flags.svg !== undefined && image !== undefined) writeBytes(flags.svg, image);
+    else if (flags.svg !== undefined && image !== undefined)
+      outputs.write(flags.svg, image, outputFormats.markup);
   }
   const { name, points } = found;
-  if (flags.json === true) {
-    printJson({ command: "tune", name, target: target.name, figure, sweep: points });
-  } else if (flags.csv === true) await printCsv(found);
+  if (typeof flags.csv === "string") outputs.write(flags.csv, await csvOf(found), outputFormats.csv);
+  if (flags.json === true)
+    printJson({ command: "tune", name, target: target.name, figure, sweep: points, ...outputs.told() });
+  else if (flags.csv === true) print(await csvOf(found));
   else printTable(found);
-  return points.some(({ best }) => best !== null) ? 0 : 1;
+  return outputs.status(points.some(({ best }) => best !== null) ? 0 : 1);
 }
 
 function printTable({ name, target, figure, points }: Sweep): void {
@@ -73,7 +80,7 @@ function printTable({ name, target, figure, points }: Sweep): void {
     if (reason !== undefined) printReport(`${figure} ${value}: ${reason}`);
 }
 
-async function printCsv({ figure, points }: Sweep): Promise<void> {
+async function csvOf({ figure, points }: Sweep): Promise<string> {
   const { stringify } = await import("csv-stringify/sync");
   const rows = points.map(({ value, best, default: own, reason = "" }) => [
     value,
@@ -83,5 +90,5 @@ async function printCsv({ figure, points }: Sweep): Promise<void> {
     reason,
   ]);
   const columns = [figure, "best", "default", "schedule", "reason"];
-  print(stringify(rows, { header: true, columns, escape_formulas: true }).trimEnd());
+  return stringify(rows, { header: true, columns, escape_formulas: true });
 }

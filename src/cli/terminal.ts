@@ -1,8 +1,10 @@
 /** What the commands print: results on stdout, diagnostics and progress on stderr, colour only on a terminal. */
 import pc from "picocolors";
+import { counted } from "../../ir/counted.js";
 import { renderDiagnostic, type Diagnostic, type Severity } from "../../ir/diagnostic.js";
 import { readText } from "../formats/files.js";
 import { folded } from "../report/fold.js";
+import { jsonSchema } from "../output/mark.js";
 import { visible } from "./visible.js";
 
 const colours = pc.createColors(pc.isColorSupported && process.stderr.isTTY);
@@ -15,7 +17,9 @@ const paint = (severity: Severity, text: string): string => {
 /** Files that diagnostics may quote; read again only when one does. */
 function sourceText(file: string): string | undefined {
   try {
-    return visible(readText(file));
+    const text = readText(file);
+    // Lines of a binary file say nothing.
+    return /[\0\ufffd]/.test(text) ? undefined : visible(text);
   } catch {
     return undefined;
   }
@@ -56,12 +60,15 @@ export const printFile = (text: string): void => {
   else process.stdout.write(lineOf(text));
 };
 
+/** Says that lines of a file of records are left out. */
+export function tellTorn(file: string, torn: number): void {
+  const [were, are] = torn === 1 ? ["was", "is"] : ["were", "are"];
+  if (torn > 0) note(`${file}: ${counted(torn, "line")} that ${were} torn ${are} skipped`);
+}
+
 export const note = (text: string): void => {
   process.stderr.write(`${visible(text)}\n`);
 };
-
-/** The one version of every command's JSON. */
-const jsonSchema = 1;
 
 export function printJson(value: Readonly<Record<string, unknown>>): void {
   const big = (_: string, inner: unknown): unknown => (typeof inner === "bigint" ? inner.toString() : inner);

@@ -1,11 +1,12 @@
 /** What `tilec tune` is told on the command line. */
 import type { Budget } from "../tune/cut.js";
 import type { Objective } from "../tune/result.js";
-import type { ProgramFlags } from "./options.js";
+import { parseCount, type ProgramFlags } from "./options.js";
+import type { OutputFlags } from "./outputs.js";
 import { tellBuiltIn, type PipelineFlags } from "./pipeline-flags.js";
 import { UsageError } from "./usage-error.js";
 
-export interface TuneFlags extends ProgramFlags, PipelineFlags {
+export interface TuneFlags extends ProgramFlags, PipelineFlags, OutputFlags {
   readonly objective: Objective;
   readonly backend: "sim" | "webgpu";
   readonly budget: string;
@@ -18,7 +19,8 @@ export interface TuneFlags extends ProgramFlags, PipelineFlags {
   readonly resume?: boolean;
   readonly shard?: string;
   readonly sweep?: string;
-  readonly csv?: boolean;
+  /** A file, or true for the standard output. */
+  readonly csv?: string | true;
   readonly html?: string;
   readonly svg?: string;
   readonly json?: boolean;
@@ -30,14 +32,14 @@ export interface TuneFlags extends ProgramFlags, PipelineFlags {
 export function parseBudget(text: string): Budget {
   if (text === "all") return "all";
   const [, amount, unit] = /^(\d+)(s|m|h)?$/.exec(text) ?? [];
-  const value = Number(amount);
-  if (amount === undefined || value < 1) {
+  const seconds = { s: 1, m: 60, h: 3600 } as const;
+  const value = amount === undefined ? 0 : parseCount(amount, "budget");
+  if (value < 1) {
     throw new UsageError(
       `--budget ${text} is no budget`,
       "--budget 50 candidates, --budget 2m, --budget all",
     );
   }
-  const seconds = { s: 1, m: 60, h: 3600 } as const;
   return unit === undefined ? value : { milliseconds: 1000 * value * seconds[unit as keyof typeof seconds] };
 }
 

@@ -1,7 +1,7 @@
 /** tilec tune --sizes: the best schedule of each size of a family, and a table of few ranges. */
 import { formatShape, printSchedule, type ResolvedSchedule } from "../../ir/index.js";
 import { version } from "../device/own-package.js";
-import { appendRecord } from "../formats/record-file.js";
+import { openRecords } from "../formats/record-file.js";
 import { table } from "../report/table.js";
 import type { Budget } from "../tune/cut.js";
 import { tableRecord, taskHash, taskRecord } from "../tune/records/record.js";
@@ -10,7 +10,8 @@ import { taskOf } from "../tune/tune.js";
 import type { LoadedProgram } from "./loaded-program.js";
 import { parseCount, targeting, type ProgramFlags, type ProjectFlags } from "./options.js";
 import { progressBar } from "./progress.js";
-import { printJson, printReport } from "./terminal.js";
+import { Outputs } from "./outputs.js";
+import { printJson, printReport, tellTorn } from "./terminal.js";
 import { UsageError } from "./usage-error.js";
 
 /** What of `tune`'s flags a family of sizes takes. */
@@ -27,8 +28,9 @@ function parseSizes(text: string): { readonly symbol: string; readonly sizes: re
   const [, symbol, list] = /^([^=]+)=(.+)$/.exec(text) ?? [];
   const sizes = list?.split(",").flatMap((entry) => {
     const [, first, last = first] = /^(\d+)(?:\.\.(\d+))?$/.exec(entry) ?? [];
-    const [from, to] = [Number(first), Number(last)];
-    if (first === undefined || from < 1 || to < from) return [NaN];
+    if (first === undefined || last === undefined) return [NaN];
+    const [from, to] = [parseCount(first, "sizes"), parseCount(last, "sizes")];
+    if (from < 1 || to < from) return [NaN];
     const doubled: number[] = [];
     for (let size = from; size < to; size *= 2) doubled.push(size);
     return [...doubled, to];
@@ -37,12 +39,20 @@ function parseSizes(text: string): { readonly symbol: string; readonly sizes: re
   throw new UsageError(`--sizes ${text} is no list of sizes, 1 or more each`, "--sizes N=1,16,64..4096");
 }
 
-export async function tuneFamily({ func }: LoadedProgram, flags: SizesFlags, budget: Budget): Promise<void> {
+/** Rejects with a UsageError, a CompileError or a RunError; resolves to the exit code. */
+export async function tuneFamily(
+  { func }: LoadedProgram,
+  flags: SizesFlags,
+  budget: Budget,
+): Promise<number> {
   const { symbol, sizes } = parseSizes(flags.sizes);
   const pieces = flags.pieces === undefined ? defaultPieces : parseCount(flags.pieces, "pieces");
   if (pieces < 1) throw new UsageError("--pieces 0 covers nothing", `--pieces ${defaultPieces}`);
   const seed = parseCount(flags.seed, "seed");
   const options = targeting(flags);
+  const outputs = new Outputs("tune", {});
+  const log = flags.records === undefined ? undefined : openRecords(flags.records);
+  if (flags.records !== undefined && log !== undefined) tellTorn(flags.records, log.torn);
   let bar: ReturnType<typeof progressBar> | undefined;
   try {
     const result = await tuneSizes(func, {
@@ -57,15 +67,17 @@ export async function tuneFamily({ func }: LoadedProgram, flags: SizesFlags, bud
       },
     });
     bar?.stop();
-    if (flags.records !== undefined) {
+    outputs.attempt(() => {
       const task = taskOf(func, options);
-      appendRecord(flags.records, taskRecord(task, seed, version));
-      appendRecord(flags.records, tableRecord(taskHash(task), result));
-    }
-    if (flags.json === true) printJson(document(result));
+      log?.append(taskRecord(task, seed, version));
+      log?.append(tableRecord(taskHash(task), result));
+    });
+    if (flags.json === true) printJson({ ...document(result), diagnostics: outputs.diagnostics });
     else printFamily(result);
+    return outputs.status(0);
   } finally {
     bar?.stop();
+    log?.close();
   }
 }
 
@@ -77,7 +89,6 @@ const document = ({ name, target, symbol, sizes, pieces, single }: SizesResult) 
   sizes,
   pieces,
   single,
-  diagnostics: [],
 });
 
 const times = (cycles: number, best: number): string => `${(cycles / best).toFixed(2)}x`;

@@ -24,9 +24,10 @@ import {
 import { compile, resolveTargetOf } from "../api/compile.js";
 import { slowerResidency } from "../api/slower-residency.js";
 import { commandMeasurer, simMeasurer } from "../device/index.js";
-import { writeBytes } from "../formats/files.js";
-import { readRecordsIfAny, appendRecord } from "../formats/record-file.js";
+import { openRecords, type RecordLog } from "../formats/record-file.js";
+import { shellWord } from "../formats/shell-word.js";
 import { asHost } from "../formats/tensor.js";
+import { outputFormats } from "../output/mark.js";
 import { searchedCells, searchedColumns } from "../report/searched-cells.js";
 import { table } from "../report/table.js";
 import { gpuMeasurer } from "../tune/gpu-measurer.js";
@@ -39,6 +40,7 @@ import {
   standingIn,
   taskHash,
   taskRecord,
+  type TuneRecord,
 } from "../tune/records/record.js";
 import { candidateStatuses, objectives, type Candidate, type TuneResult } from "../tune/result.js";
 import { taskOf, tune } from "../tune/tune.js";
@@ -50,14 +52,15 @@ import { parseBudget, refuseBeside, type TuneFlags } from "./tune-flags.js";
 import { UsageError } from "./usage-error.js";
 import { progressBar } from "./progress.js";
 import { openRunner } from "./run.js";
-import { note, printDiagnostics, printJson, printReport } from "./terminal.js";
+import { addForce, Outputs } from "./outputs.js";
+import { note, print, printDiagnostics, printJson, printReport, tellTorn } from "./terminal.js";
 import { version } from "../device/own-package.js";
 
 /** Rows of the table. */
 const shown = 10;
 
 export function tuneCommand(program: Command): void {
-  addPipelineOptions(addProgramOptions(program.command("tune")))
+  addForce(addPipelineOptions(addProgramOptions(program.command("tune"))))
     .addOption(
       new Option("--objective <name>", "what is to be least").choices([...objectives]).default("cycles"),
     )
@@ -78,7 +81,10 @@ export function tuneCommand(program: Command): void {
       "--sweep <F=A..B>",
       "the best and the default over a figure of the target: ubBytes=64KiB..512KiB, cores=24,48",
     )
-    .option("--csv", "what --sweep finds as comma-separated values")
+    .option(
+      "--csv [file.csv]",
+      "what was found as comma-separated values, in a file or in place of the report",
+    )
     .option("--html <file.html>", "what was found as one self-contained page")
     .option("--svg <file.svg>", "its charts as one image")
     .option("--sizes <list>", "the best of each size of the open symbol, and a table: N=1,16,64..4096")
@@ -86,30 +92,46 @@ export function tuneCommand(program: Command): void {
     .option("--json", "print one JSON document")
     .action(async (file: string | undefined, options: Omit<TuneFlags, "project">, command: Command) => {
       const flags: TuneFlags = { ...options, project: await projectOf(command) };
+      refuseTaken(file, flags);
       const loaded = await loadProgram(file, flags);
-      if (flags.sweep === undefined && flags.csv === true)
-        throw new UsageError("--csv is of --sweep", "records export --to csv has the candidates of a search");
       if (flags.sizes === undefined && flags.pieces !== undefined)
         throw new UsageError("--pieces are ranges of --sizes", "--sizes N=1,16,64..4096");
       if (flags.sizes !== undefined) {
         refuseBeside("sizes", flags, ["sweep", "csv", "html", "svg"]);
         const { tuneFamily } = await import("./tune-sizes.js");
-        await tuneFamily(loaded, { ...flags, sizes: flags.sizes }, parseBudget(flags.budget));
+        const budget = parseBudget(flags.budget);
+        process.exitCode = await tuneFamily(loaded, { ...flags, sizes: flags.sizes }, budget);
         return;
       }
+      const outputs = new Outputs("tune", flags);
+      outputs.check(flags.html, outputFormats.markup);
+      outputs.check(flags.svg, outputFormats.markup);
+      if (typeof flags.csv === "string") outputs.check(flags.csv, outputFormats.csv);
       process.exitCode =
         flags.sweep === undefined
-          ? await tuneOne(loaded, flags)
-          : await (await import("./sweep.js")).sweepOne(loaded.func, flags.sweep, flags);
+          ? await tuneOne(loaded, flags, outputs)
+          : await (await import("./sweep.js")).sweepOne(loaded.func, flags.sweep, flags, outputs);
     });
 }
 
-async function tuneOne(loaded: LoadedProgram, flags: TuneFlags): Promise<number> {
+/** Throws a UsageError for a program that --csv took as the file that it writes. */
+function refuseTaken(file: string | undefined, { csv, op, json }: TuneFlags): void {
+  if (csv === true && json === true) throw new UsageError("give --csv or --json, not both");
+  if (file === undefined && op === undefined && typeof csv === "string")
+    throw new UsageError(
+      `--csv takes ${csv} as the file that it writes, and no program is left`,
+      `tilec tune ${csv} --csv`,
+    );
+}
+
+async function tuneOne(loaded: LoadedProgram, flags: TuneFlags, outputs: Outputs): Promise<number> {
   refuseUnused(flags);
   const pipeline = await pipelineOf(flags);
   const asked = resolveTargetOf(loaded.func, targeting(flags));
   const machine = await machineOf(flags, asked);
   const { target } = machine;
+  const hash = hashOf(loaded, flags, machine, pipeline);
+  const log = openLog(flags);
   if (target !== asked)
     note(`measured on ${machine.name}: searched for target ${target.name}, not ${asked.name}`);
   const stop = new AbortController();
@@ -126,7 +148,7 @@ async function tuneOne(loaded: LoadedProgram, flags: TuneFlags): Promise<number>
     const result = await tune(loaded.func, {
       ...given(loaded, flags),
       ...pipeline,
-      ...recorded(loaded, flags, machine, pipeline),
+      ...(log === undefined ? {} : recorded(log, hash, flags, outputs)),
       target,
       ...(machine.measure === undefined ? {} : { measure: machine.measure }),
       signal: stop.signal,
@@ -136,12 +158,17 @@ async function tuneOne(loaded: LoadedProgram, flags: TuneFlags): Promise<number>
       },
     });
     bar?.stop();
-    await draw(result, flags);
+    await draw(result, flags, outputs);
+    const table = flags.csv === undefined ? undefined : await candidatesCsv(result, hash);
+    if (typeof flags.csv === "string" && table !== undefined)
+      outputs.write(flags.csv, table, outputFormats.csv);
     const status = report(result, flags, pipeline, {
       stopped: stop.signal.aborted,
       failed: machine.failed ?? [],
+      outputs,
+      ...(flags.csv === true && table !== undefined ? { table } : {}),
     });
-    return stoppedBy === undefined ? status : statusOf(stoppedBy);
+    return stoppedBy === undefined ? outputs.status(status) : statusOf(stoppedBy);
   } catch (thrown) {
     if (stoppedBy === undefined || thrown !== stop.signal.reason) throw thrown;
     note("stopped before the default was costed: nothing was found");
@@ -150,6 +177,7 @@ async function tuneOne(loaded: LoadedProgram, flags: TuneFlags): Promise<number>
     bar?.stop();
     process.off("SIGINT", onSignal);
     process.off("SIGTERM", onSignal);
+    log?.close();
     machine.close();
   }
 }
@@ -258,57 +286,94 @@ function given({ func, inputs = {} }: LoadedProgram, flags: TuneFlags): TuneOpti
   };
 }
 
-/** What writes records, and what those of before know. */
-function recorded(
+/** Hash of what is searched. */
+function hashOf(
   { func }: LoadedProgram,
-  { records: file, resume, objective, seed }: TuneFlags,
+  { objective }: TuneFlags,
   { target, measure }: Machine,
   pipeline: Pick<TuneOptions, "passes">,
-): Pick<TuneOptions, "known" | "onSpace" | "onCandidate"> {
-  if (file === undefined) {
-    if (resume === true)
-      throw new UsageError("--resume goes on from --records", "--records tune.jsonl --resume");
-    return {};
-  }
+): string {
   const options = { objective, target, ...pipeline, ...(measure === undefined ? {} : { measure }) };
-  const hash = taskHash(taskOf(func, options));
-  const before = readRecordsIfAny(file);
-  if (before.torn > 0) note(`${file}: ${before.torn} line that was torn is skipped`);
+  return taskHash(taskOf(func, options));
+}
+
+/** The file of --records; undefined without one. */
+function openLog({ records: file, resume }: TuneFlags): RecordLog | undefined {
+  if (file === undefined && resume === true)
+    throw new UsageError("--resume goes on from --records", "--records tune.jsonl --resume");
+  if (file === undefined) return undefined;
+  const log = openRecords(file);
+  tellTorn(file, log.torn);
+  return log;
+}
+
+/** What writes records, and what those of before know. A file that cannot be written costs itself: the search goes on. */
+function recorded(
+  log: RecordLog,
+  hash: string,
+  { resume, seed }: TuneFlags,
+  outputs: Outputs,
+): Pick<TuneOptions, "known" | "onSpace" | "onCandidate"> {
   let own = "";
+  let usable = true;
+  const append = (record: TuneRecord): void => {
+    usable &&= outputs.attempt(() => {
+      log.append(record);
+    });
+  };
   return {
-    ...(resume === true ? { known: knownOf(before.records, hash) } : {}),
+    ...(resume === true ? { known: knownOf(log.records, hash) } : {}),
     onSpace(task, space, pruned, defaultId) {
       own = defaultId;
-      appendRecord(file, taskRecord(task, parseCount(seed, "seed"), version));
-      for (const part of pruned) if (part.count > 0) appendRecord(file, prunedRecord(hash, part));
-      for (const refused of space.refused) appendRecord(file, refusedRecord(hash, refused));
+      append(taskRecord(task, parseCount(seed, "seed"), version));
+      for (const part of pruned) if (part.count > 0) append(prunedRecord(hash, part));
+      for (const refused of space.refused) append(refusedRecord(hash, refused));
     },
     onCandidate(candidate) {
-      appendRecord(file, candidateRecord(hash, candidate, own));
+      append(candidateRecord(hash, candidate, own));
     },
   };
 }
 
+/** Candidates and refused tiles as `records export --to csv` prints them. */
+async function candidatesCsv(
+  { candidates, refused, default: own }: TuneResult,
+  hash: string,
+): Promise<string> {
+  const { csvOf } = await import("../tune/records/export-csv.js");
+  return csvOf([
+    ...candidates.map((candidate) => candidateRecord(hash, candidate, own.id)),
+    ...refused.map((tiles) => refusedRecord(hash, tiles)),
+  ]);
+}
+
 /** Charts are loaded where they are asked for: no other command waits for them. */
-async function draw(result: TuneResult, { html, svg }: TuneFlags): Promise<void> {
+async function draw(result: TuneResult, { html, svg }: TuneFlags, outputs: Outputs): Promise<void> {
   if (html === undefined && svg === undefined) return;
   const { tunePage, tuneSvg } = await import("../report/index.js");
   if (html !== undefined) {
     const command = ["tilec", ...process.argv.slice(2)].map(shellWord).join(" ");
-    writeBytes(html, tunePage(result, { command, version }));
+    outputs.write(html, tunePage(result, { command, version }), outputFormats.markup);
   }
-  if (svg !== undefined) writeBytes(svg, tuneSvg(result));
+  if (svg !== undefined) outputs.write(svg, tuneSvg(result), outputFormats.markup);
 }
-
-/** A word as POSIX shells take it. */
-const shellWord = (word: string): string =>
-  /^[\w@%+=:,./[\]-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 
 function report(
   result: TuneResult,
   flags: TuneFlags,
   pipeline: Pick<TuneOptions, "passes">,
-  { stopped, failed }: { readonly stopped: boolean; readonly failed: readonly FailedFolder[] },
+  {
+    stopped,
+    failed,
+    outputs,
+    table,
+  }: {
+    readonly stopped: boolean;
+    readonly failed: readonly FailedFolder[];
+    readonly outputs: Outputs;
+    /** What is printed in place of the report. */
+    readonly table?: string;
+  },
 ): number {
   const { counts } = result;
   const diagnostics = [...faults(result, failed), ...defaultHint(result)];
@@ -331,9 +396,10 @@ function report(
       space,
       ...(runOff === undefined ? {} : { runOff }),
       complete,
-      diagnostics,
+      diagnostics: [...outputs.diagnostics, ...diagnostics],
     });
-  } else printResult(result, pipeline);
+  } else if (table !== undefined) print(table);
+  else printResult(result, pipeline);
   printDiagnostics(diagnostics);
   if (stopped) {
     const how = flags.records === undefined ? "--records tune.jsonl keeps what is found" : "--resume goes on";

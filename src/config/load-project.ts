@@ -17,7 +17,8 @@ import { backendNames } from "../api/backends.js";
 import { RuleError } from "../../ir/ops/op-def.js";
 import { didYouMean } from "../../ir/did-you-mean.js";
 import type { Config } from "../api/config.js";
-import { reasonOf } from "../formats/files.js";
+import { reasonOf } from "../formats/file-fault.js";
+import { noteUse } from "../formats/files.js";
 import { lookUpTarget } from "../formats/look-up-target.js";
 import { ConfigError } from "./config-error.js";
 import { configFields } from "./config-fields.js";
@@ -31,6 +32,7 @@ type Refuse = (problems: readonly Pick<Diagnostic, "message" | "hint">[]) => Con
 
 /** `shown`: the file, as messages name it. Rejects with a ConfigError. */
 export async function loadProject(file: string, shown: string): Promise<Project> {
+  noteUse(file, "reads");
   const { value, refuse } = file.endsWith(".json") ? readJson(file, shown) : await readModule(file, shown);
   const problems = fieldProblems(value, file);
   if (problems.length > 0) throw refuse(problems);

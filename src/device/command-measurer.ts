@@ -4,8 +4,6 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import {
   CompileError,
@@ -20,8 +18,10 @@ import {
 import { isObject } from "../../backends/index.js";
 import { emitPto } from "../../backends/pto/index.js";
 import { compile } from "../api/compile.js";
-import { writeBytes } from "../formats/files.js";
+import { readBytes } from "../formats/files.js";
 import { readNpy, writeNpy } from "../formats/npy.js";
+import { jsonSchema, outputFormats, type OutputFormat } from "../output/mark.js";
+import { makeFolder, makeTemporaryFolder, removeFolder, writeOutput } from "../output/write-file.js";
 import type { MeasuredTask, Measurer, OpenMeasurer } from "../tune/measurer.js";
 import type { MeasureOptions, Measurement } from "../tune/search-ms.js";
 import { firstDifferentByte } from "../tune/timed.js";
@@ -61,8 +61,8 @@ class CommandMeasurer implements Measurer {
     private readonly task: MeasuredTask,
     private readonly options: CommandMeasurerOptions,
   ) {
-    this.root =
-      options.keep === undefined ? mkdtempSync(join(tmpdir(), "tilec-measure-")) : resolve(options.keep);
+    this.root = options.keep === undefined ? makeTemporaryFolder("tilec-measure-") : resolve(options.keep);
+    makeFolder(this.root);
     this.device = `command ${command}`;
     const { kernel, inputs, expected } = task;
     const files = new UniqueNames(["expected"]);
@@ -71,14 +71,22 @@ class CommandMeasurer implements Measurer {
         type: operand.type,
         bytes: new Uint8Array(),
       };
-      writeBytes(join(this.root, `${files.next(keyOf(operand))}.npy`), writeNpy({ type, bytes }));
+      const file = join(this.root, `${files.next(keyOf(operand))}.npy`);
+      put(file, writeNpy({ type, bytes }), outputFormats.npy);
     }
     const { type } = outputOf(kernel.tile);
-    writeBytes(join(this.root, "expected.npy"), writeNpy({ type, bytes: expected }));
+    put(join(this.root, "expected.npy"), writeNpy({ type, bytes: expected }), outputFormats.npy);
   }
 
   async measure(tile: TileFunc, options: MeasureOptions): Promise<Measurement> {
-    const folder = this.folders.get(tile) ?? this.write(tile);
+    let folder: string;
+    try {
+      folder = this.folders.get(tile) ?? this.write(tile);
+    } catch (thrown) {
+      if (!(thrown instanceof CompileError)) throw thrown;
+      const [{ code, message } = { code: "TC010" as const, message: thrown.message }] = thrown.diagnostics;
+      return { status: "error", code, reason: message };
+    }
     const found = await this.measureIn(folder, options);
     if (found.status === "measured") return found;
     this.failed.add(folder);
@@ -113,28 +121,29 @@ class CommandMeasurer implements Measurer {
       stopped || this.failed.size === 0
         ? [this.root]
         : [...this.folders.values()].filter((folder) => !this.failed.has(folder));
-    for (const folder of gone) rmSync(folder, { recursive: true, force: true });
+    for (const folder of gone) removeFolder(folder);
   }
 
   private write(tile: TileFunc): string {
     const folder = join(this.root, `candidate-${this.folders.size}`);
-    this.folders.set(tile, folder);
-    writeBytes(join(folder, "tile.tir"), printFunc(tile));
-    writeBytes(join(folder, "schedule.json"), `${JSON.stringify(tile.schedule)}\n`);
+    makeFolder(folder);
+    put(join(folder, "tile.tir"), printFunc(tile), outputFormats.code);
+    put(join(folder, "schedule.json"), documentOf(tile.schedule), outputFormats.json);
     const wgsl = wgslOf(this.task, tile);
-    if (wgsl !== undefined) writeBytes(join(folder, "kernel.wgsl"), wgsl);
+    if (wgsl !== undefined) put(join(folder, "kernel.wgsl"), wgsl, outputFormats.code);
     const pto = orNone(() => emitPto(tile, this.task.kernel.target));
     if (pto !== undefined) {
       const { code, ...launch } = pto;
-      writeBytes(join(folder, "kernel.cpp"), code);
-      writeBytes(join(folder, "launch.json"), `${JSON.stringify(launch)}\n`);
+      put(join(folder, "kernel.cpp"), code, outputFormats.code);
+      put(join(folder, "launch.json"), documentOf(launch), outputFormats.json);
     }
+    this.folders.set(tile, folder);
     return folder;
   }
 
   private differs(file: string): string | undefined {
     try {
-      return firstDifferentByte(readNpy(readFileSync(file), file).bytes, this.task.expected);
+      return firstDifferentByte(readNpy(readBytes(file), file).bytes, this.task.expected);
     } catch (thrown) {
       return `its output cannot be read: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
     }
@@ -167,6 +176,12 @@ class CommandMeasurer implements Measurer {
     return { code, stdout, stderr, late };
   }
 }
+
+const put = (file: string, contents: Uint8Array | string, format: OutputFormat): void => {
+  writeOutput(file, contents, { format, by: "tune --measure" });
+};
+
+const documentOf = (value: object): string => `${JSON.stringify({ schema: jsonSchema, ...value })}\n`;
 
 interface Ran {
   readonly code: number | null;

@@ -3,10 +3,11 @@
  * It is unpacked once, into a folder that later processes find.
  */
 import { brotliDecompressSync } from "node:zlib";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, normalize } from "node:path";
+import { makeFilledFolder } from "../output/write-file.js";
 
 /** File that names the driver's library for Vulkan's loader. */
 const driver = "vk_swiftshader_icd.json";
@@ -39,19 +40,11 @@ const packageFolder = (): string | undefined =>
     .map((modules) => join(modules, "@sparticuz/chromium"))
     .find((folder) => existsSync(join(folder, "package.json")));
 
-/** Unpacks into a neighbour first: processes may unpack at one time. */
 async function unpack(archive: string, folder: string): Promise<void> {
   const { parseTar } = await import("nanotar");
-  const files = parseTar(brotliDecompressSync(readFileSync(archive)));
-  mkdirSync(tmpdir(), { recursive: true });
-  const fresh = mkdtempSync(`${folder}-`);
-  try {
-    for (const { name, data } of files) if (data !== undefined) writeFileSync(join(fresh, name), data);
-    if (!existsSync(join(fresh, driver))) throw new Error(`${archive} holds no ${driver}`);
-    renameSync(fresh, folder);
-  } catch (thrown) {
-    rmSync(fresh, { recursive: true, force: true });
-    // Another process was first; its files are the same.
-    if (!existsSync(join(folder, driver))) throw thrown;
-  }
+  const files = parseTar(brotliDecompressSync(readFileSync(archive))).flatMap(({ name, data }) =>
+    data === undefined ? [] : [{ name: normalize(name), data }],
+  );
+  if (!files.some(({ name }) => name === driver)) throw new Error(`${archive} holds no ${driver}`);
+  makeFilledFolder(folder, files);
 }

@@ -1,22 +1,20 @@
-/** Files read and written with a diagnostic (TC010) instead of an exception of the platform. */
-import { constants } from "node:buffer";
+/** Files read with a diagnostic (TC010) instead of an exception of the platform. {@link useOf} knows those of the running command. */
+import { constants, isUtf8 } from "node:buffer";
 import {
   closeSync,
   existsSync,
-  fstatSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
   readSync,
   realpathSync,
   statSync,
-  writeFileSync,
-  writeSync,
+  type BigIntStats,
 } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { CompileError, error } from "../../ir/diagnostic.js";
 import { readStandardInput, standardInput } from "./standard-input.js";
+import { fileFault } from "./file-fault.js";
 
 /** The most that Node reads into one buffer. */
 const maxFileBytes = 2 ** 31 - 1;
@@ -24,22 +22,65 @@ const maxFileBytes = 2 ** 31 - 1;
 const maxStreamBytes = 2 ** 30;
 const chunkBytes = 2 ** 20;
 
+/** Use that the running command has made of a file, as a verb. */
+export type FileUse = "reads" | "has written";
+
+/** The files of the running command, by identity. */
+const uses = new Map<string, FileUse>();
+
+/** Device and number of a file: the same under each of its names. */
+const identityOf = ({ dev, ino }: BigIntStats): string => `${dev}:${ino}`;
+
+/** Starts a command, which has neither read nor written a file yet. */
+export function forgetUses(): void {
+  uses.clear();
+}
+
+/** Notes a file that the command has written, or that Node reads for it. Pipes and devices are none. */
+export function noteUse(file: string, use: FileUse): void {
+  const stat = statSync(file, { bigint: true, throwIfNoEntry: false });
+  if (stat?.isFile() === true) uses.set(identityOf(stat), use);
+}
+
+/** Returns the use that the running command has made of a file, under whatever name; undefined for none. */
+export const useOf = (stat: BigIntStats): FileUse | undefined => uses.get(identityOf(stat));
+
+/** Returns the bytes of a file, pipe or device. Throws a CompileError (TC010). */
 export function readBytes(file: string): Uint8Array {
   try {
-    if (file === standardInput) return readStandardInput();
-    const stat = statSync(file);
+    if (file === standardInput) {
+      noteUse("/dev/stdin", "reads");
+      return readStandardInput();
+    }
+    const stat = statSync(file, { bigint: true });
     if (!stat.isFile()) return readStream(file);
+    uses.set(identityOf(stat), "reads");
     if (stat.size > maxFileBytes) throw tooLong(stat.size, maxFileBytes);
     return new Uint8Array(readFileSync(file));
   } catch (thrown) {
-    throw unreadable(file, "read", thrown);
+    throw fileFault(file, "read", thrown);
   }
 }
 
-export function readText(file: string): string {
+/** Returns the text of a file, with U+FFFD for each byte that is no text. Throws a CompileError (TC010). */
+export const readText = (file: string): string => textOf(file, readBytes(file));
+
+/** Returns the text of a program. Throws a CompileError: TC010, and TC001 for a binary file. */
+export function readProgramText(file: string): string {
   const bytes = readBytes(file);
+  const text = textOf(file, bytes);
+  const place = isUtf8(bytes) ? text.indexOf("\0") : text.search(/[\0\ufffd]/);
+  if (place === -1) return text;
+  const before = text.slice(0, place).split("\n");
+  const span = { file, line: before.length, column: (before.at(-1) ?? "").length + 1, length: 1 };
+  throw new CompileError([
+    error("TC001", "the file is no text in UTF-8", { span, hint: "name a text, such as a .tir file" }),
+  ]);
+}
+
+function textOf(file: string, bytes: Uint8Array): string {
   const most = constants.MAX_STRING_LENGTH;
-  if (bytes.byteLength > most) throw unreadable(file, "read", tooLong(bytes.byteLength, most));
+  if (bytes.byteLength > most) throw fileFault(file, "read", tooLong(bytes.byteLength, most));
   return new TextDecoder().decode(bytes);
 }
 
@@ -60,7 +101,7 @@ function readStream(file: string): Uint8Array {
   }
 }
 
-const tooLong = (bytes: number, most: number): Error =>
+const tooLong = (bytes: number | bigint, most: number): Error =>
   new Error(`${bytes} bytes are more than the ${most} that can be read`);
 
 export interface Folder {
@@ -79,35 +120,7 @@ export function readFolder(path: string): Folder | undefined {
       .map((name) => join(path, name));
     return { realPath: realpathSync(path), entries };
   } catch (thrown) {
-    throw unreadable(path, "read", thrown);
-  }
-}
-
-export function writeBytes(file: string, contents: Uint8Array | string): void {
-  try {
-    mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, contents);
-  } catch (thrown) {
-    throw unreadable(file, "write", thrown);
-  }
-}
-
-/** Appends a line in one piece. A last line without an end, whose writer was stopped, is ended first. */
-export function appendLine(file: string, line: string): void {
-  try {
-    mkdirSync(dirname(file), { recursive: true });
-    const descriptor = openSync(file, "a+");
-    try {
-      const { size } = fstatSync(descriptor);
-      const last = Buffer.alloc(1);
-      if (size > 0) readSync(descriptor, last, 0, 1, size - 1);
-      const torn = size > 0 && last.toString() !== "\n";
-      writeSync(descriptor, `${torn ? "\n" : ""}${line}`);
-    } finally {
-      closeSync(descriptor);
-    }
-  } catch (thrown) {
-    throw unreadable(file, "write", thrown);
+    throw fileFault(path, "read", thrown);
   }
 }
 
@@ -118,25 +131,3 @@ export function isStream(path: string): boolean {
 }
 
 export const isThere = (path: string): boolean => existsSync(path);
-
-const reasons: ReadonlyMap<string, string> = new Map([
-  ["ENOENT", "no such file"],
-  ["EISDIR", "it is a folder"],
-  ["EACCES", "permission denied"],
-  ["ENOSPC", "no space left on the device"],
-  ["ELOOP", "its symbolic links go round in circles"],
-]);
-
-/** Why the platform could not read or write. */
-export function reasonOf(thrown: unknown): string {
-  if (!(thrown instanceof Error)) return String(thrown);
-  return reasons.get("code" in thrown ? String(thrown.code) : "") ?? thrown.message;
-}
-
-function unreadable(file: string, verb: string, thrown: unknown): CompileError {
-  return new CompileError([
-    error("TC010", `cannot ${verb} ${file}: ${reasonOf(thrown)}`, {
-      hint: "check the path; paths are relative to where you stand",
-    }),
-  ]);
-}

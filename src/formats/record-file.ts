@@ -1,4 +1,6 @@
 /** Files of records: read whole, written a line at a time, so that whoever is killed loses the line in flight at most. */
+import { CompileError, error } from "../../ir/index.js";
+import { recordAppender, type Appender } from "../output/write-file.js";
 import type { TuneRecord } from "../tune/records/record.js";
 import {
   parseRecords,
@@ -7,17 +9,39 @@ import {
   type ParsedRecords,
   type PlacedRecords,
 } from "../tune/records/text.js";
-import { appendLine, isThere, readText } from "./files.js";
+import { isStream, isThere, readText } from "./files.js";
 
-export const readRecords = (file: string): ParsedRecords => parseRecords(readText(file), file);
+/** Throws a CompileError (TC010, TC016), also for a file without a record. */
+export const readRecords = (file: string): ParsedRecords =>
+  withRecords(file, parseRecords(readText(file), file));
 
-/** With the line of each. */
-export const readPlacedRecords = (file: string): PlacedRecords => placedRecords(readText(file), file);
+/** Returns the same with the line of each record. */
+export const readPlacedRecords = (file: string): PlacedRecords =>
+  withRecords(file, placedRecords(readText(file), file));
 
-/** What a file holds; nothing where there is none yet. */
-export const readRecordsIfAny = (file: string): ParsedRecords =>
-  isThere(file) ? readRecords(file) : { records: [], torn: 0 };
+function withRecords<T extends ParsedRecords>(file: string, found: T): T {
+  if (found.records.length > 0) return found;
+  const hint = "records are lines that `tilec tune --records` wrote, or that `tilec records` printed";
+  throw new CompileError([error("TC016", `${file} holds no record`, { hint })]);
+}
 
-export function appendRecord(file: string, record: TuneRecord): void {
-  appendLine(file, recordLine(record));
+/** A file of records that a command goes on with. */
+export interface RecordLog extends ParsedRecords {
+  /** Appends a record. Throws a CompileError (TC010). */
+  readonly append: (record: TuneRecord) => void;
+  readonly close: Appender["close"];
+}
+
+/** Opens a file for more records, and reads those that it holds. Throws a RefusedOutput for one that holds something else. */
+export function openRecords(file: string): RecordLog {
+  const { append, close } = recordAppender(file);
+  const before =
+    isThere(file) && !isStream(file) ? parseRecords(readText(file), file) : { records: [], torn: 0 };
+  return {
+    ...before,
+    append(record) {
+      append(recordLine(record));
+    },
+    close,
+  };
 }

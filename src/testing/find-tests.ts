@@ -4,7 +4,7 @@ import { nameOf } from "../api/backends.js";
 import { tryCompile } from "../api/compile.js";
 import { tryProgram } from "../api/program.js";
 import { readCaseList, type Case, type MalformedCase } from "../formats/cases.js";
-import { isStream, readBytes, readFolder, readText, type Folder } from "../formats/files.js";
+import { isStream, readBytes, readFolder, readProgramText, readText, type Folder } from "../formats/files.js";
 import { programKind } from "../formats/program-kind.js";
 import { standardInput } from "../formats/standard-input.js";
 import {
@@ -78,7 +78,7 @@ const caseTest = (file: string, test: Case): Test => ({
 
 /** A .tir text test: RUN and CHECK lines, or errors expected on their lines. */
 function textTest(path: string, operators: Operators | undefined): Test {
-  const source = readText(path);
+  const source = readProgramText(path);
   return {
     id: path,
     file: path,

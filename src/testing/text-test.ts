@@ -5,7 +5,6 @@
  * that no comment expects fails the test.
  */
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { CompileError, parseModule, type Diagnostic, type Operators, type Target } from "../../ir/index.js";
@@ -13,6 +12,7 @@ import { PassError, type Pass } from "../../passes/index.js";
 import { tryCompile } from "../api/compile.js";
 import { ownCommand } from "../device/own-package.js";
 import { readStandardInput, standardInput } from "../formats/standard-input.js";
+import { makeTemporaryFolder, removeFolder } from "../output/write-file.js";
 import { fileCheck, linesOf, parseChecks, slipsIn, vacuousChecks, type CheckFailure } from "./filecheck.js";
 
 /** What the commands of text tests run with. */
@@ -77,7 +77,7 @@ export function checkedRuns(source: string, file: string, options: TextTestOptio
   const checks = parseChecks(source);
   const runs = runsOf(source);
   const folder = runs.some(({ command }) => command.includes("%t"))
-    ? mkdtempSync(join(tmpdir(), "tilec-test-"))
+    ? makeTemporaryFolder("tilec-test-")
     : undefined;
   const known = {
     "%s": file,
@@ -100,7 +100,7 @@ export function checkedRuns(source: string, file: string, options: TextTestOptio
       return fileCheck(output, checks) ?? [];
     });
   } finally {
-    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+    if (folder !== undefined) removeFolder(folder);
   }
 }
 

@@ -3,6 +3,7 @@ import { spawn, spawnSync } from "node:child_process";
 import {
   chmodSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readFileSync,
   readdirSync,
@@ -486,6 +487,7 @@ echo '{"nanoseconds": [1000], "output": "out.npy"}'`,
 
 describe("pages on the command line", () => {
   it("--html and --svg write what was found, without and with --json", async () => {
+    mkdirSync(file("pages"));
     const { best } = await json(
       ...tune,
       "--budget",

@@ -176,5 +176,6 @@ function faults(value: unknown): readonly string[] {
 
 const versionOf = (versions: unknown): unknown => (isObject(versions) ? versions["records"] : undefined);
 
-/** One line, the same for equal records. */
-export const recordLine = (record: TuneRecord): string => `${canonicalJson(record)}\n`;
+/** Returns one line, the same for equal records. It begins with the record's kind, by which files of records are known. */
+export const recordLine = ({ record, ...rest }: TuneRecord): string =>
+  `{"record":"${record}",${canonicalJson(rest).slice(1)}\n`;

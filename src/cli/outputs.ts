@@ -1,0 +1,98 @@
+/** Files that a command writes beside what it prints. One that cannot be written costs itself: the rest of the command goes on. */
+import { join } from "node:path";
+import type { Command } from "commander";
+import { CompileError, type Diagnostic } from "../../ir/diagnostic.js";
+import { noteUse } from "../formats/files.js";
+import type { OutputFormat } from "../output/mark.js";
+import { checkOutput, makeFolder, RefusedOutput, writeOutput } from "../output/write-file.js";
+import { printDiagnostics } from "./terminal.js";
+
+/** Flag of every command that writes files. */
+export interface OutputFlags {
+  readonly force?: boolean;
+}
+
+export const addForce = (command: Command): Command =>
+  command.option("--force", "write over files that tilec did not write");
+
+/** Files of a folder. */
+export interface OutputFolder {
+  /** Writes a file, and returns its path; undefined for one that is not written. After a failure of the folder or its disk none is tried. */
+  readonly write: (name: string, contents: Uint8Array | string, format: OutputFormat) => string | undefined;
+}
+
+/** The outputs of one command, and what became of them. */
+export class Outputs {
+  /** What was said of files that are not written. */
+  readonly diagnostics: Diagnostic[] = [];
+
+  /** `by`: the command, as marks name it. */
+  constructor(
+    private readonly by: string,
+    private readonly flags: OutputFlags,
+  ) {}
+
+  /** Throws a CompileError (TC010) for a file that would be refused, so that no work is done first. */
+  check(file: string | undefined, format: OutputFormat): void {
+    if (file !== undefined) checkOutput(file, { ...this.flags, format });
+  }
+
+  /** Returns true for a file that is written. One that is not is told, as an error. */
+  write(file: string, contents: Uint8Array | string, format: OutputFormat): boolean {
+    return this.attempt(() => {
+      this.put(file, contents, format);
+    });
+  }
+
+  private put(file: string, contents: Uint8Array | string, format: OutputFormat): void {
+    writeOutput(file, contents, { ...this.flags, format, by: this.by });
+    noteUse(file, "has written");
+  }
+
+  /** Returns a folder's files; the folder, in one that is there, is made with the first. */
+  folder(path: string): OutputFolder {
+    let usable: boolean | undefined;
+    return {
+      write: (name, contents, format) => {
+        usable ??= this.attempt(() => {
+          makeFolder(path);
+        });
+        if (!usable) return undefined;
+        const file = join(path, name);
+        const written = this.attempt(
+          () => {
+            this.put(file, contents, format);
+          },
+          (thrown) => {
+            usable = thrown instanceof RefusedOutput;
+          },
+        );
+        return written ? file : undefined;
+      },
+    };
+  }
+
+  /** Runs an action on a file; what it throws of the file is told. */
+  attempt(action: () => void, onFailure?: (thrown: CompileError) => void): boolean {
+    try {
+      action();
+      return true;
+    } catch (thrown) {
+      if (!(thrown instanceof CompileError)) throw thrown;
+      printDiagnostics(thrown.diagnostics);
+      this.diagnostics.push(...thrown.diagnostics);
+      onFailure?.(thrown);
+      return false;
+    }
+  }
+
+  /** Returns what a JSON document says of files that are not written. */
+  told(): { readonly diagnostics?: readonly Diagnostic[] } {
+    return this.diagnostics.length === 0 ? {} : { diagnostics: this.diagnostics };
+  }
+
+  /** Returns an exit code: 1 in the place of 0 where a file is not written. */
+  status(code: number): number {
+    return code === 0 && this.diagnostics.length > 0 ? 1 : code;
+  }
+}

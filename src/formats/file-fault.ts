@@ -1,0 +1,64 @@
+/** Errors of the platform over files as diagnostics (TC010): the reason in words, and a hint that fits it. */
+import { CompileError, error, type Diagnostic } from "../../ir/diagnostic.js";
+import { shellWord } from "./shell-word.js";
+
+interface Fault {
+  readonly reason: string;
+  readonly hint: string;
+}
+
+const permission = "check the permissions of the file and of its folder";
+
+/** Reasons and hints by the platform's name of the error. */
+const faults: ReadonlyMap<string, Fault> = new Map([
+  ["ENOENT", { reason: "no such file", hint: "check the path; paths are relative to where you stand" }],
+  ["EISDIR", { reason: "it is a folder", hint: "name a file" }],
+  [
+    "ENOTDIR",
+    { reason: "a part of its path is a file", hint: "check the path; folders hold files, files do not" },
+  ],
+  ["EEXIST", { reason: "a file of that name is there", hint: "name a folder, or remove the file" }],
+  ["EACCES", { reason: "permission denied", hint: permission }],
+  ["EPERM", { reason: "operation not permitted", hint: permission }],
+  [
+    "EROFS",
+    { reason: "its file system is read-only", hint: "name a file on a file system that can be written" },
+  ],
+  [
+    "ENOSPC",
+    { reason: "no space left on the device", hint: "free space on it, or name a file on another device" },
+  ],
+  ["EDQUOT", { reason: "the disk quota is used up", hint: "free space, or name a file on another device" }],
+  [
+    "EFBIG",
+    { reason: "it would be longer than a file may be", hint: "raise the limit: ulimit -f unlimited" },
+  ],
+  ["ELOOP", { reason: "its symbolic links go round in circles", hint: "remove one of the links" }],
+  ["ENAMETOOLONG", { reason: "its name is too long", hint: "give it a shorter name" }],
+  ["EBUSY", { reason: "it is in use", hint: "name another file" }],
+]);
+
+/** Name of a platform's error; "" for anything else. */
+export const codeOf = (thrown: unknown): string =>
+  thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
+
+/** Returns the reason why the platform could not read or write. */
+export function reasonOf(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return String(thrown);
+  // The rest of a message of the platform names the call and its paths.
+  return faults.get(codeOf(thrown))?.reason ?? thrown.message.replace(/^(E\w+: [^,]+),.*$/s, "$1");
+}
+
+/** Returns a TC010 error; `thrown` is what the platform threw, and itself if that is a CompileError. */
+export function fileFault(file: string, verb: "read" | "write" | "make", thrown: unknown): CompileError {
+  if (thrown instanceof CompileError) return thrown;
+  const hint = faults.get(codeOf(thrown))?.hint ?? "check the path; paths are relative to where you stand";
+  return new CompileError([faultOf(file, verb, reasonOf(thrown), hint)]);
+}
+
+export const faultOf = (file: string, verb: string, reason: string, hint: string): Diagnostic =>
+  error("TC010", `cannot ${verb} ${file}: ${reason}`, { hint });
+
+/** Returns a TC010 error for a file or folder whose folder is missing. */
+export const withoutFolder = (file: string, verb: "write" | "make", folder: string): CompileError =>
+  new CompileError([faultOf(file, verb, `there is no folder ${folder}`, `mkdir -p ${shellWord(folder)}`)]);

@@ -1,0 +1,86 @@
+/**
+ * Marks by which tilec knows the files that it wrote. They stand at their beginning, and it writes over no file without one. A text
+ * gets a comment, a JSON document begins with its schema; the other formats are known by how they begin anyway.
+ */
+import { InternalError } from "../../ir/types.js";
+
+/** Version of every JSON document that tilec prints or writes. */
+export const jsonSchema = 1;
+
+/** Format of an output file. */
+export interface OutputFormat {
+  /** True if a file of this format that begins with `head` is tilec's. */
+  readonly isOwn: (head: string) => boolean;
+  /** Returns the contents with the mark; `by`: the command that writes them. Absent: contents are marked as they are. */
+  readonly marked?: (text: string, by: string) => string;
+}
+
+/** Bytes of a file that are looked at for a mark. */
+export const headBytes = 4096;
+
+/** Comments to the end of a line, the first of which is the mark. */
+function lines(open: string): OutputFormat {
+  const mark = `${open} tilec`;
+  const isOwn = (head: string): boolean => head.startsWith(mark) && !/^[\w-]/.test(head.slice(mark.length));
+  return { isOwn, marked: (text, by) => (isOwn(text) ? text : `${mark} ${by}\n${text}`) };
+}
+
+/** A document begins with its type or its outermost element, and the mark is behind that. */
+const markup: OutputFormat = {
+  isOwn: (head) => /^(?:<[!\w][^>]*>\s*)?<!-- tilec(?![\w-])/.test(head),
+  marked: (text, by) => text.replace(/^<[^>]*>/, (first) => `${first}\n<!-- tilec ${by} -->`),
+};
+
+/** True if a file of records begins so. A line that was torn keeps its beginning. */
+export function isRecordLine(head: string): boolean {
+  if (head.startsWith('{"record":"')) return true;
+  // Records of before have their fields in the order of the alphabet.
+  const [line = ""] = head.split("\n", 1);
+  return line.startsWith("{") && line.includes('"record":"');
+}
+
+/** Formats by what they look like: `code` is a text with `//` comments. */
+export const outputFormats = {
+  code: lines("//"),
+  wat: lines(";;"),
+  text: lines("#"),
+  markup,
+  json: { isOwn: (head) => new RegExp(`^\\s*\\{\\s*"schema"\\s*:\\s*${jsonSchema}\\s*[,}]`).test(head) },
+  records: { isOwn: isRecordLine },
+  npy: { isOwn: (head) => head.startsWith("\x93NUMPY") },
+  /** Tables of `tune --csv`: of a sweep, and of candidates. */
+  csv: {
+    isOwn: (head) =>
+      /^(?:\w+,best,default,schedule,reason|task,candidate,status,code,reason,.*)\r?\n/.test(head),
+  },
+} as const satisfies Readonly<Record<string, OutputFormat>>;
+
+/** The formats whose marks nobody else writes: that of `.npy` begins every array of numpy's, and a table's is its header. */
+const signed: readonly OutputFormat[] = [
+  outputFormats.code,
+  outputFormats.wat,
+  outputFormats.text,
+  outputFormats.markup,
+  outputFormats.json,
+];
+
+/** True if tilec may write a file of this format over one that begins with `head`. */
+export const mayReplace = (format: OutputFormat, head: string): boolean =>
+  [...signed, format].some(({ isOwn }) => isOwn(head));
+
+/** Returns contents as they are written. Throws an InternalError for contents that tilec would not know again. */
+export function withMark(
+  contents: Uint8Array | string,
+  format: OutputFormat,
+  by: string,
+): Uint8Array | string {
+  const written = typeof contents === "string" ? (format.marked?.(contents, by) ?? contents) : contents;
+  if (!format.isOwn(headOf(written))) throw new InternalError(`the output of ${by} carries no mark`);
+  return written;
+}
+
+const headOf = (contents: Uint8Array | string): string =>
+  typeof contents === "string" ? contents.slice(0, headBytes) : latin1(contents.subarray(0, headBytes));
+
+/** A character for each byte, so that any file has a head. */
+export const latin1 = (bytes: Uint8Array): string => String.fromCharCode(...bytes);

@@ -1,0 +1,349 @@
+/**
+ * The one module that writes files. A whole file goes to a temporary neighbour, which then takes its place: a reader sees the old file
+ * or the new one, and a write that fails changes nothing. Links are followed, modes stay, pipes and devices are written through.
+ */
+import { isUtf8 } from "node:buffer";
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  readlinkSync,
+  readSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+  type BigIntStats,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, dirname, join, resolve } from "node:path";
+import { CompileError } from "../../ir/diagnostic.js";
+import { codeOf, faultOf, fileFault, withoutFolder } from "../formats/file-fault.js";
+import { useOf } from "../formats/files.js";
+import { headBytes, isRecordLine, latin1, mayReplace, withMark, type OutputFormat } from "./mark.js";
+import { uninterrupted } from "./uninterrupted.js";
+
+/** Options of a whole file's write. */
+export interface OutputOptions {
+  readonly format: OutputFormat;
+  /** The command that writes the file, as its mark names it: `tune`, `emit wgsl`. */
+  readonly by: string;
+  /** True: write over a file that does not carry tilec's mark. */
+  readonly force?: boolean;
+}
+
+/** Error (TC010) for a file that is left as it is, since the command reads it or tilec did not write it. */
+export class RefusedOutput extends CompileError {}
+
+/** Throws a RefusedOutput for a file that {@link writeOutput} would refuse; whether it can be written is not tried. */
+export function checkOutput(file: string, { format, force }: Pick<OutputOptions, "format" | "force">): void {
+  refuse(
+    file,
+    orNone(() => placeOf(file)),
+    format,
+    force === true,
+  );
+}
+
+/** Writes a whole file. Throws a RefusedOutput, and a CompileError (TC010) for a file that cannot be written. */
+export function writeOutput(file: string, contents: Uint8Array | string, options: OutputOptions): void {
+  const { format, by, force } = options;
+  orFault(file, () => {
+    const place = placeOf(file);
+    refuse(file, place, format, force === true);
+    put(place, withMark(contents, format, by));
+  });
+}
+
+/** Writes a text that the command has read, in its place. Throws a CompileError (TC010), also for a file of bytes that are no text. */
+export function rewriteInput(file: string, contents: string): void {
+  orFault(file, () => {
+    const place = placeOf(file);
+    if (place.kind === "file" && !isUtf8(readFileSync(place.path)))
+      throw new RefusedOutput([
+        faultOf(file, "write", "bytes of it are no text in UTF-8", "save it in UTF-8 first"),
+      ]);
+    put(place, contents);
+  });
+}
+
+/** Where a path leads: a file, there or not; a pipe or device; or an open descriptor of this process. */
+type Place =
+  | { readonly kind: "file"; readonly path: string; readonly old: BigIntStats | undefined }
+  | { readonly kind: "stream"; readonly path: string }
+  | { readonly kind: "descriptor"; readonly descriptor: number };
+
+/** As many as Linux follows. */
+const maxLinks = 40;
+
+function placeOf(file: string): Place {
+  // The platform's functions on paths drop it.
+  if (file === "" || file.endsWith("/")) throw platformError("EISDIR");
+  let path = resolve(file);
+  for (let links = 0; links < maxLinks; links++) {
+    if (!existsSync(dirname(path))) throw missingFolder(file, path, links);
+    path = join(realpathSync(dirname(path)), basename(path));
+    const descriptor = descriptorAt(path);
+    if (descriptor !== undefined) return { kind: "descriptor", descriptor };
+    const old = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+    if (old?.isSymbolicLink() === true) {
+      path = resolve(dirname(path), readlinkSync(path));
+      continue;
+    }
+    if (old?.isDirectory() === true) throw platformError("EISDIR");
+    const isStream = old?.isFIFO() === true || old?.isCharacterDevice() === true || old?.isSocket() === true;
+    return isStream ? { kind: "stream", path } : { kind: "file", path, old };
+  }
+  throw platformError("ELOOP");
+}
+
+/** The descriptor that `/dev/stdout` and its like lead to. It is written where it stands, as the rest of the output is. */
+function descriptorAt(path: string): number | undefined {
+  const [, owner, number] = /^(?:\/proc\/(\d+)|\/dev)\/fd\/(\d+)$/.exec(path) ?? [];
+  return number === undefined || (owner !== undefined && Number(owner) !== process.pid)
+    ? undefined
+    : Number(number);
+}
+
+const platformError = (code: string): Error => Object.assign(new Error(code), { code });
+
+/** The folder as the user wrote it, where no link led elsewhere. */
+function missingFolder(file: string, path: string, links: number): Error {
+  const folder = links === 0 ? dirname(file) : dirname(path);
+  try {
+    statSync(folder);
+  } catch (thrown) {
+    if (codeOf(thrown) !== "ENOENT") return thrown as Error;
+  }
+  return withoutFolder(file, "write", folder);
+}
+
+/** Runs an action on a file; what the platform throws becomes a CompileError (TC010). */
+function orFault<T>(file: string, action: () => T): T {
+  try {
+    return action();
+  } catch (thrown) {
+    // A folder that is no longer there, or of a file system that makes no files.
+    if (codeOf(thrown) === "ENOENT")
+      throw new CompileError([
+        faultOf(file, "write", `its folder takes no new files`, "name a file in another folder"),
+      ]);
+    throw fileFault(file, "write", thrown);
+  }
+}
+
+/** Runs an action; undefined where the platform refuses. */
+function orNone<T>(action: () => T): T | undefined {
+  try {
+    return action();
+  } catch {
+    return undefined;
+  }
+}
+
+function refuse(file: string, place: Place | undefined, format: OutputFormat, force: boolean): void {
+  if (place?.kind !== "file" || place.old === undefined) return;
+  const { path, old } = place;
+  const refused = (verb: string, reason: string, hint: string): RefusedOutput =>
+    new RefusedOutput([faultOf(file, verb, reason, hint)]);
+  const use = useOf(old);
+  if (use !== undefined) throw refused("write", `this command ${use} it`, "name another file");
+  if (!old.isFile()) throw refused("write", "it is no file", "name a file");
+  if (force || old.size === 0n || mayReplace(format, headOf(path))) return;
+  throw refused("write over", "tilec did not write it", "name another file, or give --force");
+}
+
+function headOf(path: string): string {
+  const descriptor = openSync(path, "r");
+  try {
+    const head = new Uint8Array(headBytes);
+    return latin1(head.subarray(0, readSync(descriptor, head, 0, headBytes, 0)));
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function put(place: Place, contents: Uint8Array | string): void {
+  switch (place.kind) {
+    case "descriptor":
+      writeThrough(place.descriptor, contents);
+      return;
+    case "stream": {
+      const descriptor = openSync(place.path, constants.O_WRONLY);
+      try {
+        writeThrough(descriptor, contents);
+      } finally {
+        closeSync(descriptor);
+      }
+      return;
+    }
+    case "file":
+      uninterrupted(() => {
+        replace(place.path, place.old, contents);
+      });
+  }
+}
+
+function replace(path: string, old: BigIntStats | undefined, contents: Uint8Array | string): void {
+  // A neighbour could take the place of a file that may not be written.
+  if (old !== undefined) accessSync(path, constants.W_OK);
+  const random = Math.random().toString(36).slice(2);
+  const temporary = join(dirname(path), `.tilec-${process.pid}-${random}`);
+  const descriptor = openSync(temporary, "wx", old === undefined ? 0o666 : 0o600);
+  try {
+    try {
+      writeFileSync(descriptor, contents);
+      if (old !== undefined) keepOwner(descriptor, old);
+    } finally {
+      closeSync(descriptor);
+    }
+    renameSync(temporary, path);
+  } catch (thrown) {
+    rmSync(temporary, { force: true });
+    throw thrown;
+  }
+}
+
+/** Gives a file the owner and the mode of the one that it replaces. */
+function keepOwner(descriptor: number, { uid, gid, mode }: BigIntStats): void {
+  const fresh = fstatSync(descriptor, { bigint: true });
+  if (fresh.uid !== uid || fresh.gid !== gid) {
+    try {
+      fchownSync(descriptor, Number(uid), Number(gid));
+    } catch (thrown) {
+      // Only root gives files away.
+      if (codeOf(thrown) !== "EPERM") throw thrown;
+    }
+  }
+  fchmodSync(descriptor, Number(mode & 0o7777n));
+}
+
+const writeThrough = (descriptor: number, contents: Uint8Array | string): void => {
+  const bytes = typeof contents === "string" ? new TextEncoder().encode(contents) : contents;
+  for (let written = 0; written < bytes.byteLength;) {
+    try {
+      written += writeSync(descriptor, bytes, written);
+    } catch (thrown) {
+      // A reader that stops early is no error; one that is slow is waited for.
+      if (codeOf(thrown) === "EPIPE") return;
+      if (codeOf(thrown) !== "EAGAIN") throw thrown;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+    }
+  }
+};
+
+/** A file of lines that grows, and that several processes may write at once. */
+export interface Appender {
+  /** Appends a line, which ends in "\n", in one piece. Throws a CompileError (TC010). */
+  readonly append: (line: string) => void;
+  readonly close: () => void;
+}
+
+/** Returns what appends records; the file is made, or opened, with the first line. Throws a RefusedOutput for a file that holds no records. */
+export function recordAppender(file: string): Appender {
+  const found = orNone(() => placeOf(file));
+  if (found?.kind === "file" && found.old !== undefined && !holdsRecords(found.path, found.old))
+    throw new RefusedOutput([
+      faultOf(file, "append to", "it holds no records", "name another file, such as tune.jsonl"),
+    ]);
+  let opened: Appender | undefined;
+  return {
+    append(line) {
+      orFault(file, () => {
+        opened ??= openAppender(placeOf(file));
+        opened.append(line);
+      });
+    },
+    close() {
+      opened?.close();
+    },
+  };
+}
+
+const holdsRecords = (path: string, old: BigIntStats): boolean =>
+  old.isFile() && (old.size === 0n || isRecordLine(headOf(path)));
+
+function openAppender(place: Place): Appender {
+  const ofStream = (descriptor: number): Appender["append"] => {
+    return (line) => {
+      writeThrough(descriptor, line);
+    };
+  };
+  if (place.kind === "descriptor") return { append: ofStream(place.descriptor), close: () => undefined };
+  const isFile = place.kind === "file";
+  const descriptor = openSync(place.path, isFile ? "a+" : constants.O_WRONLY);
+  const toFile = (line: string): void => {
+    appendLine(descriptor, line);
+  };
+  return {
+    append: isFile ? toFile : ofStream(descriptor),
+    close() {
+      closeSync(descriptor);
+    },
+  };
+}
+
+/** One write, which the platform keeps from mixing with those of others. A line that was torn before is ended first. */
+function appendLine(descriptor: number, line: string): void {
+  const { size } = fstatSync(descriptor);
+  const last = Buffer.alloc(1);
+  const torn = size > 0 && readSync(descriptor, last, 0, 1, size - 1) === 1 && last.toString() !== "\n";
+  let bytes = Buffer.from(torn ? `\n${line}` : line);
+  while (writeSync(descriptor, bytes) < bytes.byteLength) bytes = Buffer.from(`\n${line}`);
+}
+
+/** Makes a folder in one that is there. Throws a CompileError (TC010). */
+export function makeFolder(path: string): void {
+  const isFolder = (): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  try {
+    if (!isFolder()) mkdirSync(path);
+  } catch (thrown) {
+    // Another process may have been first.
+    if (codeOf(thrown) === "EEXIST" && isFolder()) return;
+    const above = dirname(resolve(path));
+    if (codeOf(thrown) !== "ENOENT") throw fileFault(path, "make", thrown);
+    if (!existsSync(above)) throw withoutFolder(path, "make", dirname(path));
+    const hint = "name a folder elsewhere";
+    throw new CompileError([faultOf(path, "make", `${dirname(path)} takes no new folders`, hint)]);
+  }
+}
+
+/** Makes a new folder for temporary files. */
+export const makeTemporaryFolder = (prefix: string): string => mkdtempSync(join(tmpdir(), prefix));
+
+/** Removes a folder with all that it holds; one that is not there is none the less removed. */
+export function removeFolder(path: string): void {
+  rmSync(path, { recursive: true, force: true });
+}
+
+/**
+ * Makes a folder of files, unless another process was first. It is filled as a neighbour, so that whoever finds it finds all of them.
+ * Throws what the platform throws.
+ */
+export function makeFilledFolder(
+  path: string,
+  files: readonly { readonly name: string; readonly data: Uint8Array }[],
+): void {
+  makeFolder(dirname(path));
+  uninterrupted(() => {
+    const fresh = mkdtempSync(`${path}-`);
+    try {
+      for (const { name, data } of files) writeFileSync(join(fresh, name), data);
+      renameSync(fresh, path);
+    } catch (thrown) {
+      removeFolder(fresh);
+      if (!existsSync(path)) throw thrown;
+    }
+  });
+}
