@@ -57,6 +57,10 @@ const slow: readonly (readonly [file: string, seconds: number, reason: string])[
   ["test/library/package.test.ts", 10, "installs the packed package, and resolves its types in every mode"],
   ["test/library/packed.test.ts", 11, "installs the packed package, and checks its types with every library"],
   ["test/library/slim.test.ts", 12, "installs the packed package without its optional parts"],
+  ["test/output/full-disk.test.ts", 8, "runs commands on a small disk, one after another"],
+  ["test/output/records.test.ts", 9, "searches in several processes at once"],
+  ["test/output/rewritten.test.ts", 12, "runs each command that writes four times"],
+  ["test/output/write-file.test.ts", 10, "pipes through processes, one after another"],
   [
     "test/passes/choose-schedule.test.ts",
     26,
