@@ -1,4 +1,6 @@
 /** JavaScript arrays as host tensors and back, without changing a bit. */
+import { dtypeMeant } from "../ir/element-type-names.js";
+import { checkArgument } from "../ir/argument.js";
 import { CompileError, error } from "../ir/diagnostic.js";
 import { entryOf } from "../ir/entry-of.js";
 import { givenFor, inputsOf, keyOf, type Func, type Operand } from "../ir/func.js";
@@ -10,7 +12,6 @@ import {
   elementTypes,
   formatType,
   elementsInByte,
-  dtypeMeant,
   isDType,
   isPacked,
   isSigned,
@@ -63,6 +64,7 @@ export function toHost(
   mayBeLarge: () => boolean = () => false,
 ): HostValue {
   // Callers are not all TypeScript: the array may be anything.
+  checkArgument("toHost", "type", type);
   const given: unknown = data;
   if (!isDType(type.dtype)) {
     const meant = dtypeMeant(String(type.dtype));
@@ -151,6 +153,7 @@ export const maxStrings = 2 ** 24;
  * CompileError (TC502) for more than 2^24 strings.
  */
 export function fromHost(type: TensorType, bytes: Uint8Array, strings: readonly string[] = []): TensorData {
+  checkArgument("fromHost", "type", type);
   const { dtype } = type;
   if (isPacked(dtype)) {
     const values = Array.from({ length: elementCount(type.shape) }, (_, k) => packedValue(bytes, dtype, k));

@@ -31,19 +31,18 @@ function namesOf(dtype: DType): readonly string[] {
   return isFloat(dtype) && jax === `float${bitsOf(dtype)}` ? [...own, `fp${bitsOf(dtype)}`] : own;
 }
 
-const byName: ReadonlyMap<string, DType> = new Map([
-  ...Object.entries(shortNames),
-  ...dtypes.flatMap((dtype) => namesOf(dtype).map((name) => [name, dtype] as const)),
-  // tilec's own names go before those of others.
-  ...dtypes.map((dtype) => [dtype, dtype] as const),
-]);
-
 /**
  * Returns the element type that a framework's name stands for: `float16`, `torch.half`, `pypto.DT_FP16`, `TensorProto.FLOAT16`. Undefined
  * for a name that no framework has.
  */
 export function dtypeMeant(name: string): DType | undefined {
   if (isDType(name)) return name;
-  const word = name.slice(name.lastIndexOf(".") + 1).toLowerCase();
-  return byName.get(word.replace(/^(?:dt|dml_tensor_data_type)_/, ""));
+  const word = name
+    .slice(name.lastIndexOf(".") + 1)
+    .toLowerCase()
+    .replace(/^(?:dt|dml_tensor_data_type)_/, "");
+  // tilec's own names go before those of others.
+  if (isDType(word)) return word;
+  const short = Object.hasOwn(shortNames, word) ? shortNames[word] : undefined;
+  return dtypes.find((dtype) => namesOf(dtype).includes(word)) ?? short;
 }

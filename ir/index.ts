@@ -84,6 +84,7 @@ export * from "./target.js";
 export * from "./task/index.js";
 export * from "./tile.js";
 export * from "./tiling/index.js";
+export { dtypeMeant } from "./element-type-names.js";
 export * from "./types.js";
 export { float8Bits, float8Value } from "./float8.js";
 export * from "./unique-names.js";

@@ -1,6 +1,5 @@
 /** Element types, shapes and memory spaces: the words every level of the IR shares. */
 import { bytesFor, elementsInByte, isPacked, type DType, type WholeByteType } from "./element-types.js";
-export { dtypeMeant } from "./element-type-names.js";
 export * from "./element-types.js";
 
 /** Static extents in elements, outermost first; `[]` is a scalar; extents may be 0. */

@@ -1,4 +1,5 @@
 /** Pipelines of one's own: names in order, or edits of the default pipeline, as text and as data. */
+import { checkArgument } from "../ir/argument.js";
 import { CompileError, error } from "../ir/diagnostic.js";
 import { defaultPipeline } from "./default-pipeline.js";
 import type { Pass } from "./pass.js";
@@ -54,6 +55,7 @@ const words: readonly string[] = ["default", "no", "after", "before", "instead",
 
 /** Throws a CompileError (TC702) for passes that a list cannot name: two of one name, a word of the grammar, more than one word. */
 export function checkPassNames(own: readonly Pass[]): void {
+  checkArgument("checkPassNames", "list", own);
   const taken = new Map(defaultPipeline.map((pass) => [pass.name, pass]));
   for (const pass of own) {
     const { name } = pass;
@@ -77,6 +79,7 @@ export function checkPassNames(own: readonly Pass[]): void {
  * (TC702) for a text that is neither, and for passes that it cannot name.
  */
 export function parsePipeline(list: string, own: readonly Pass[] = []): readonly Pass[] {
+  checkArgument("parsePipeline", "text", list);
   checkPassNames(own);
   const known = [...defaultPipeline, ...own];
   const find = (name: string): Pass => {

@@ -1,4 +1,5 @@
 /** pto: a planned kernel as C++ text. One case per tile statement; nothing is decided here. */
+import { checkArgument } from "../../ir/argument.js";
 import { startOf } from "../../ir/addressing.js";
 import { operandNamed, type TileFunc } from "../../ir/func.js";
 import { isConstant, loopVariables, sub } from "../../ir/linear.js";
@@ -30,6 +31,7 @@ import { emitTransfer } from "./transfer.js";
  * for buffers without addresses, TC401 where what the lowering adds does not fit behind them.
  */
 export function emitPto(func: TileFunc, target: Target): PtoKernel {
+  checkArgument("emitPto", "tile program", func);
   const plan = planPto(func, target);
   return {
     code: textOf(plan),

@@ -1,4 +1,5 @@
 /** tilec/sim: runs a kernel on the tiled CPU simulation. */
+import { checkArgument } from "../../ir/argument.js";
 import { openFormOf } from "../../ir/symbols/open.js";
 import { throwIfErrors } from "../../ir/diagnostic.js";
 import { outputOf, type TileFunc } from "../../ir/func.js";
@@ -66,13 +67,17 @@ export interface SimKernel {
 }
 
 /** The fast executor's code for a tile program, in WebAssembly's text format. */
-export const watOf = (tile: TileFunc): string => printWasmModule(emitFor(tile).kernel.module);
+export function watOf(tile: TileFunc): string {
+  checkArgument("watOf", "tile program", tile);
+  return printWasmModule(emitFor(tile).kernel.module);
+}
 
 /**
  * What that code does with each statement, decided before it was written, and what a call on one thread copies for it: its inputs, of some
  * of them only the rows that are named, or nothing where it reads them in place and does without that code.
  */
 export function wasmMoves(tile: TileFunc): MovePlan {
+  checkArgument("wasmMoves", "tile program", tile);
   const plan = movesOf(planWasm(openFormOf(tile)?.program ?? tile));
   return { ...plan, figures: { ...plan.figures, inputs: inputsOfCalls(tile) } };
 }
@@ -175,9 +180,11 @@ const eager = ({ output, report }: SimulatedBytes): LateRun => ({ output, derive
 
 /** The report of a run on these indices, without the run: no element is moved. */
 export function countedReport(
-  { tile, target }: SimKernel,
+  kernel: SimKernel,
   inputs: HostInputs,
 ): Omit<SimReport, "executor" | "copiedBytes"> {
+  checkArgument("countedReport", "kernel", kernel);
+  const { tile, target } = kernel;
   verifyOnce(tile, target);
   const counts = countTraffic(tile, inputs, target);
   return summarize(tile, target, inputs, counts, { executor: "fast", copiedBytes: 0 });

@@ -3,6 +3,7 @@
  *
  * Elements move as 32-bit words whatever their type, and no two lanes write one word, unless atomically.
  */
+import { checkArgument } from "../../ir/argument.js";
 import { CompileError } from "../../ir/diagnostic.js";
 import type { OpenTile, TileFunc } from "../../ir/func.js";
 import { openFormOf } from "../../ir/symbols/open.js";
@@ -29,6 +30,7 @@ import { emitWorkgroupLoops } from "./workgroup-loops.js";
 
 /** Throws a CompileError (TC502) where no kernel on such a device is the program. */
 export function emitWgsl(func: TileFunc, options: WgslOptions = {}): WgslKernel {
+  checkArgument("emitWgsl", "tile program", func);
   const form = openFormOf(func);
   const shared = form === undefined ? undefined : emitOpen(form.program, options);
   return shared === undefined ? emitText(planWgsl(func, options)) : kernelAt(shared, func);

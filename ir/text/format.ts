@@ -1,4 +1,5 @@
 /** Canonical text with the comments of the text that it is made from. */
+import { checkArgument } from "../argument.js";
 import { hasErrors, type Diagnostic } from "../diagnostic.js";
 import { invariant } from "../types.js";
 import { lex, type Comment } from "./lex.js";
@@ -15,6 +16,7 @@ export type FormatResult =
  * stood behind. `file` names the text in diagnostics.
  */
 export function formatText(text: string, file: string): FormatResult {
+  checkArgument("formatText", "text", text);
   const { tokens, comments, diagnostics: unlexed } = lex(text, file);
   if (hasErrors(unlexed)) return { ok: false, diagnostics: unlexed };
   const { module, diagnostics, lines } = parseTokens(tokens);

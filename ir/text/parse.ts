@@ -2,6 +2,7 @@
  * Text to IR: recursive descent over an LL(1) grammar (docs/ir.md). Reports every function's first mistake with
  * its place; what the grammar admits but the level forbids is the verifier's business.
  */
+import { checkArgument } from "../argument.js";
 import {
   coordsOf,
   outOfBoundsPolicies,
@@ -57,7 +58,8 @@ import { atMost, isSymbolName, type Sym, type Symbolic, type SymbolicMap } from 
 import type { Operators } from "../ops/op-def.js";
 import { reductions } from "../values/expression.js";
 import { pipes, type Part, type Region, type Stmt, type UbBuffer } from "../tile.js";
-import { assertNever, at, dtypeMeant, isDType, type DType, type Shape, type TensorType } from "../types.js";
+import { dtypeMeant } from "../element-type-names.js";
+import { assertNever, at, isDType, type DType, type Shape, type TensorType } from "../types.js";
 
 /** What a text holds, as far as it parses, and what is wrong with it. */
 export interface ParseResult {
@@ -70,6 +72,7 @@ export interface ParseResult {
  * `operatorsWith` gives them; absent: the built-in ones.
  */
 export function parseModule(text: string, file: string, operators?: Operators): ParseResult {
+  checkArgument("parseModule", "text", text);
   const lexed = lex(text, file);
   if (lexed.diagnostics.length > 0) return { module: { funcs: [] }, diagnostics: lexed.diagnostics };
   return parseTokens(lexed.tokens, operators);
@@ -121,6 +124,7 @@ export function parseSchedule(
   text: string,
   file: string,
 ): { readonly schedule: Schedule; readonly diagnostics: readonly Diagnostic[] } {
+  checkArgument("parseSchedule", "text", text);
   const inBraces = /^\s*(?:schedule\s*)?\{/.test(text);
   const { tokens, diagnostics } = lex(inBraces ? text : `{${text}}`, file);
   if (diagnostics.length > 0) return { schedule: {}, diagnostics };

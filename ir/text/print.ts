@@ -1,4 +1,5 @@
 /** IR to text. Every form printed here parses back to an equal value (see parse.ts, and docs/ir.md). */
+import { checkArgument } from "../argument.js";
 import { printValue } from "./value-text.js";
 import { readsIn } from "../values/expression.js";
 import {
@@ -37,7 +38,10 @@ import type { Part, Region, Stmt, UbBuffer } from "../tile.js";
 import { assertNever, at, formatShape, formatType, type Shape, type TensorType } from "../types.js";
 
 /** The canonical text of a module; it parses back to an equal value. */
-export function printModule({ funcs, symbols = funcs.flatMap(openSymbols) }: Module): string {
+export function printModule(module: Module): string {
+  checkArgument("printModule", "module", module);
+  const { funcs } = module;
+  const symbols = module.symbols ?? funcs.flatMap(openSymbols);
   const distinct = new Map(symbols.map((symbol) => [symbol.name, symbol]));
   return printSymbols([...distinct.values()]) + funcs.map(printAlone).join("\n");
 }

@@ -1,4 +1,5 @@
 /** One call per backend on host tensors, and the comparison that makes them agree bit for bit. */
+import { checkArgument } from "../../ir/argument.js";
 import {
   checkRunnable,
   checkTensors,
@@ -131,6 +132,10 @@ export function firstDifference(
   a: { readonly backend: string; readonly output: Uint8Array },
   b: { readonly backend: string; readonly output: Uint8Array },
 ): Diagnostic | undefined {
+  for (const side of [a, b]) {
+    checkArgument("firstDifference", "object", side);
+    checkArgument("firstDifference", "bytes", side.output);
+  }
   if (a.output.byteLength !== b.output.byteLength) {
     const message = `${a.backend} gives ${a.output.byteLength} bytes, ${b.backend} ${b.output.byteLength}`;
     return error("TC610", message);

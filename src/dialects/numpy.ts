@@ -42,8 +42,9 @@ const keyField: Field = {
 const fields: Readonly<Record<string, Field>> = { x: pairField, key: keyField, oob: attributeField };
 
 /** x[key], by numpy's advanced indexing: `index({ x, key: [["i64", [2, 1]], ":", ["i64", [3]]] })` is x[i, :, j]. */
-export function index({ x, key, oob }: NumpyIndexArguments): SourceFunc {
-  checkArguments(numpyIndex.name, { x, key, oob }, fields, ["x", "key"]);
+export function index(given: NumpyIndexArguments): SourceFunc {
+  checkArguments(numpyIndex.name, given, fields, ["x", "key"]);
+  const { x, key, oob } = given;
   const arrays: TypePair[] = [];
   const entries = key.map((entry) => {
     if (entry === null) return "newaxis";

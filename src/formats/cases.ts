@@ -4,6 +4,7 @@
  * A file is checked against its schema before it is used; a malformed case is a diagnostic (TC013) that names the case
  * and the field, and the other cases of its file stand.
  */
+import { checkArgument } from "../../ir/argument.js";
 import {
   attributesOf,
   clockVersion,
@@ -69,6 +70,7 @@ export interface MalformedCase {
  * neither a list of cases nor one.
  */
 export function readCaseList(text: string, file: string, operators?: Operators): (Case | MalformedCase)[] {
+  checkArgument("readCaseList", "text", text);
   const problems = caseProblemsAmong(operators ?? opDefs);
   const { entries, depth } = layoutOf(parse(text, file), file);
   const seen = new Map<string, number>();

@@ -2,6 +2,7 @@
  * `.npy`, NumPy's array file (numpy.lib.format, versions 1 to 3). Own code because no npm reader covers complex, f16,
  * bool and 64-bit types together. Untrusted input: nothing is allocated before the sizes are known to fit the file.
  */
+import { checkArgument } from "../../ir/argument.js";
 import {
   CompileError,
   bitsOf,
@@ -48,6 +49,7 @@ const magic = [0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59];
 
 /** `name` is the file in diagnostics. Throws a CompileError (TC011) for anything that is not a whole .npy file. */
 export function readNpy(file: Uint8Array, name: string): TensorValue {
+  checkArgument("readNpy", "bytes", file);
   const fail = (message: string, hint?: string): never => {
     throw new CompileError([error("TC011", `${name}: ${message}`, hint === undefined ? {} : { hint })]);
   };
@@ -153,6 +155,7 @@ export const packedShape = (type: TensorType): Shape =>
 
 /** Version 1.0, C order, data aligned to 64 bytes. Strings have no portable .npy form here: TC012. */
 export function writeNpy(value: TensorValue): Uint8Array {
+  checkArgument("writeNpy", "tensor", value);
   const { dtype, shape } = value.type;
   if (dtype === "string") {
     throw new CompileError([

@@ -11,6 +11,7 @@
  * fail is an error: nothing to look for, a name captured twice, a label without checks, a NOT without neighbours, a directive
  * with a slip of the pen. Reference: https://llvm.org/docs/CommandGuide/FileCheck.html.
  */
+import { checkArgument } from "../../ir/argument.js";
 import { distance } from "../../ir/did-you-mean.js";
 
 const kinds = [
@@ -51,6 +52,7 @@ export const linesOf = (text: string): string[] => text.split(/\r?\n/);
 
 /** The CHECK lines of a text, in order. */
 export function parseChecks(source: string): Check[] {
+  checkArgument("parseChecks", "text", source);
   return linesOf(source).flatMap((text, k) => {
     const [, name, count, wanted] = directive.exec(text) ?? [];
     if (name === undefined || wanted === undefined) return [];
@@ -90,6 +92,7 @@ function isSlip(comment: string): boolean {
 
 /** Mistakes in the checks themselves. */
 export function vacuousChecks(checks: readonly Check[]): CheckFailure[] {
+  checkArgument("vacuousChecks", "list", checks);
   const found: CheckFailure[] = [];
   const bound = new Set<string>();
   checks.forEach((check, k) => {
@@ -121,6 +124,8 @@ export function vacuousChecks(checks: readonly Check[]): CheckFailure[] {
 
 /** The first check that fails, if any. */
 export function fileCheck(text: string, checks: readonly Check[]): CheckFailure | undefined {
+  checkArgument("fileCheck", "text", text);
+  checkArgument("fileCheck", "list", checks);
   const output = text.replaceAll("\r\n", "\n");
   const bound = new Map<string, string>();
   let position = 0;

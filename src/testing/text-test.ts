@@ -4,6 +4,7 @@
  * A file without either tests nothing, and that is an error; so is a comment that looks like one of these and is none. An error
  * that no comment expects fails the test.
  */
+import { checkArgument } from "../../ir/argument.js";
 import { spawnSync } from "node:child_process";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
@@ -37,6 +38,7 @@ interface CommandRun {
 
 /** Every reason the test fails; empty when it passes. */
 export function runTextTest(source: string, file: string, options: TextTestOptions = {}): CheckFailure[] {
+  checkArgument("runTextTest", "text", source);
   const slips = slipsIn(source, (line) => runLine.test(line) || expectation.test(line));
   return [...slips, ...failuresOf(source, file, options)];
 }

@@ -9,7 +9,9 @@ const gathers = {
 } as const;
 const cases = Object.entries(gathers).flatMap(([name, flags]) =>
   gatherClasses.flatMap((lowering) =>
-    (name === "rows" ? [[], ["--residency", "gm"]] : [[]]).map((more) => [name, lowering, more.join(" "), [...flags, ...more]] as const),
+    (name === "rows" ? [[], ["--residency", "gm"]] : [[]]).map(
+      (more) => [name, lowering, more.join(" "), [...flags, ...more]] as const,
+    ),
   ),
 );
 

@@ -1,4 +1,5 @@
 /** The gathers of a model, each as a program of its own, or why it cannot be one. */
+import { checkArgument } from "../../../ir/argument.js";
 import {
   CompileError,
   findOp,
@@ -162,6 +163,7 @@ export const findGathers = (model: OnnxModel, bindings: Bindings = {}): OnnxGath
 
 /** The same with the nodes that are not compiled, and what the model says of itself that is not so. */
 export function surveyModel(model: OnnxModel, bindings: Bindings = {}): OnnxSurvey {
+  checkArgument("surveyModel", "model", model);
   const found: (OnnxGather | OnnxUncompiled)[] = [];
   const warnings: Diagnostic[] = [];
   const names = new UniqueNames();

@@ -2,6 +2,7 @@
  * `.onnx` files: the fields of ModelProto that a gather needs. Field numbers are those of onnx/onnx onnx.proto; fields
  * that are not named here are stepped over.
  */
+import { checkArgument } from "../../../ir/argument.js";
 import type {
   Dim,
   OnnxAttribute,
@@ -27,6 +28,7 @@ const maxDims = 64;
 
 /** `file` names the model in diagnostics. Throws a CompileError (TC014) for anything that is not a whole model. */
 export function readModel(bytes: Uint8Array, file: string): OnnxModel {
+  checkArgument("readModel", "bytes", bytes);
   const source = new Source(file);
   const message = new Message(source, "ModelProto", bytes);
   let irVersion = 0n;

@@ -1,4 +1,5 @@
 /** Records from and to JSON Lines. */
+import { checkArgument } from "../../../ir/argument.js";
 import type { Field, Fields } from "../../../backends/index.js";
 import { isObject, oneOf, shownValue, wholeNumber, yesOrNo } from "../../../backends/index.js";
 import { CompileError, error, isResolved, type Diagnostic, type Schedule } from "../../../ir/index.js";
@@ -104,6 +105,7 @@ const fields = {
 
 /** Throws a CompileError (TC016) for JSON that is no record, and for one whose task is not there; a line that is no JSON was torn, and is counted. */
 export function parseRecords(source: string, file: string): ParsedRecords {
+  checkArgument("parseRecords", "text", source);
   const { records, torn } = placedRecords(source, file);
   return { records, torn };
 }

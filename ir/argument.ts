@@ -1,0 +1,39 @@
+/** What functions of the library ask of their first argument where it is of no use to check more: callers are not all TypeScript. */
+import { CompileError, error } from "./diagnostic.js";
+
+const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
+const isObject = (value: unknown): boolean => typeof value === "object" && value !== null;
+const isTile = (value: unknown): boolean =>
+  Array.isArray(fieldsOf(value)["body"]) && Array.isArray(fieldsOf(value)["operands"]);
+
+const kinds = {
+  text: ["a text", (value: unknown) => typeof value === "string"],
+  list: ["a list", (value: unknown) => Array.isArray(value)],
+  object: ["an object", isObject],
+  bytes: ["a Uint8Array", (value: unknown) => value instanceof Uint8Array || ArrayBuffer.isView(value)],
+  module: [
+    "a module, such as { funcs: [program] }",
+    (value: unknown) => Array.isArray(fieldsOf(value)["funcs"]),
+  ],
+  "tile program": ["a tile program, such as compile(program).tile", isTile],
+  kernel: ["a kernel, such as compile(program)", (value: unknown) => isTile(fieldsOf(value)["tile"])],
+  type: [
+    'a tensor type, such as { dtype: "f32", shape: [4] }',
+    (value: unknown) => Array.isArray(fieldsOf(value)["shape"]),
+  ],
+  tensor: ["a tensor, an object with type and bytes", (value: unknown) => isObject(fieldsOf(value)["type"])],
+  model: ["a model, such as readModel(bytes, file)", (value: unknown) => isObject(fieldsOf(value)["graph"])],
+} as const satisfies Readonly<Record<string, readonly [takes: string, holds: (value: unknown) => boolean]>>;
+
+/** Kind of an argument. */
+export type ArgumentKind = keyof typeof kinds;
+
+/** Throws a CompileError (TC702) for an argument of another kind than `call` takes. */
+export function checkArgument(call: string, kind: ArgumentKind, value: unknown): void {
+  const [takes, holds] = kinds[kind];
+  if (holds(value)) return;
+  const shown =
+    typeof value === "function" || isObject(value) ? `a value of type ${typeof value}` : String(value);
+  throw new CompileError([error("TC702", `${call} takes ${takes}, not ${shown}`)]);
+}

@@ -1,0 +1,92 @@
+/** Arguments of a wrong kind, at the functions that programs call: each is refused with a code, or taken; none is a TypeError. */
+import { describe, expect, it } from "vitest";
+import { CompileError, RunError, formatText, parseSchedule } from "../../ir/index.js";
+import { PassError, parsePipeline, checkPassNames } from "../../passes/index.js";
+import { emitPto } from "../../backends/pto/index.js";
+import * as sim from "../../backends/sim/index.js";
+import { createRunner, emitWgsl } from "../../backends/webgpu/index.js";
+import * as library from "../../src/index.js";
+import * as formats from "../../src/formats/index.js";
+import * as onnx from "../../src/formats/onnx/index.js";
+import * as testing from "../../src/testing/index.js";
+import { parseRecords, taskOf, tune, tuneSizes } from "../../src/tune/index.js";
+
+const values = [undefined, null, 3, "text", {}, [], true, 5n, () => undefined, NaN];
+
+/** Every function of an entry point, those of its namespaces too, but for the constructors of errors. */
+function functionsOf(exports: object, prefix = ""): [string, (...args: unknown[]) => unknown][] {
+  return Object.entries(exports).flatMap(([name, value]: [string, unknown]) => {
+    if (typeof value === "function")
+      return value.prototype instanceof Error
+        ? []
+        : [[prefix + name, value as (...args: unknown[]) => unknown]];
+    return typeof value === "object" &&
+      value !== null &&
+      Object.prototype.toString.call(value) === "[object Module]"
+      ? functionsOf(value, `${name}.`)
+      : [];
+  });
+}
+
+/** What a call comes to: a code, or that it is taken. Any other error is thrown. */
+async function outcome(call: () => unknown): Promise<string> {
+  try {
+    await call();
+    return "taken";
+  } catch (thrown) {
+    if (thrown instanceof CompileError || thrown instanceof RunError || thrown instanceof PassError)
+      return thrown.diagnostics[0]?.code ?? "";
+    throw thrown;
+  }
+}
+
+const { renderDiagnostic: _, ...ofLibrary } = library;
+const { simulate, simulateLong, simulateBytes, watOf, wasmMoves, countedReport } = sim;
+const { readNpy, writeNpy } = formats;
+const { readModel, findGathers, surveyModel, readTensorFile } = onnx;
+const { assertThat, fileCheck, parseChecks, vacuousChecks, runTextTest, readCases, readCaseList } = testing;
+const called = [
+  ...functionsOf(ofLibrary),
+  ...functionsOf({
+    formatText,
+    parseSchedule,
+    parsePipeline,
+    checkPassNames,
+    emitPto,
+    emitWgsl,
+    createRunner,
+  }),
+  ...functionsOf({ simulate, simulateLong, simulateBytes, watOf, wasmMoves, countedReport }),
+  ...functionsOf({ readNpy, writeNpy, readModel, findGathers, surveyModel, readTensorFile }),
+  ...functionsOf({ fileCheck, parseChecks, vacuousChecks, runTextTest, readCases, readCaseList }),
+  ...functionsOf({ parseRecords, taskOf, tune, tuneSizes }),
+];
+
+describe("an argument of a wrong kind", () => {
+  it("is looked for at every function of the main entry point", () => {
+    const names = called.map(([name]) => name);
+    expect(names).toEqual(
+      expect.arrayContaining(["parseModule", "compile", "run", "torch.embedding", "directml.gather"]),
+    );
+  });
+
+  it.each(called)("of %s is refused with a code, or taken", async (name, call) => {
+    for (const value of values) {
+      const found = await outcome(() => call(value)).catch((thrown: unknown) => thrown);
+      expect(typeof found, `${name} of ${typeof value}: ${JSON.stringify(found)}`).toBe("string");
+    }
+  });
+
+  it("is named with what is taken", () => {
+    expect(() => library.parseModule(undefined as never, "a")).toThrow(
+      "TC702]: parseModule takes a text, not undefined",
+    );
+    expect(() => library.printModule(3 as never)).toThrow(
+      "printModule takes a module, such as { funcs: [program] }, not 3",
+    );
+    expect(() => watOf({} as never)).toThrow("watOf takes a tile program, such as compile(program).tile");
+    expect(() => {
+      assertThat(null as never).toBeLegal();
+    }).toThrow("TC702");
+  });
+});
