@@ -32,7 +32,7 @@ import {
 
 /**
  * The elements of a tensor, row-major. f16 and bf16 are their bits in a Uint16Array, bool is a byte of 0 or 1, complex
- * numbers are pairs, strings are strings. u4, i4 and u2 are bytes as ONNX packs them, or a number for each element in a Uint8Array or
+ * numbers are pairs, strings are strings. u4, i4, u2 and i2 are bytes as ONNX packs them, or a number for each element in a Uint8Array or
  * Int8Array.
  */
 export type TensorData =

@@ -75,6 +75,7 @@ export const elementTypes = {
   u4:     { bits: 4,   class: "unsigned",            array: Uint8Array,     npy: { as: "u8" },  onnx: [21, "UINT4", "int32_data"],       mlir: "ui4",          jax: "uint4" },
   i4:     { bits: 4,   class: "signed",              array: Uint8Array,     npy: { as: "u8" },  onnx: [22, "INT4", "int32_data"],        mlir: "i4",           jax: "int4" },
   u2:     { bits: 2,   class: "unsigned",            array: Uint8Array,     npy: { as: "u8" },  onnx: [25, "UINT2", "int32_data"],       mlir: "ui2",          jax: "uint2" },
+  i2:     { bits: 2,   class: "signed",              array: Uint8Array,     npy: { as: "u8" },  onnx: [26, "INT2", "int32_data"],        mlir: "i2",           jax: "int2" },
 } as const satisfies Readonly<Record<string, Row>>;
 
 type Table = typeof elementTypes;

@@ -61,6 +61,7 @@ const words: Readonly<Record<DType, Word | Missing>> = {
   u4: packed,
   i4: packed,
   u2: packed,
+  i2: packed,
 };
 
 /** Undefined for a type that kernels hold. */

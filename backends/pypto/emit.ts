@@ -51,6 +51,7 @@ const typeNames: Readonly<Record<DType, string | undefined>> = {
   u4: undefined,
   i4: undefined,
   u2: undefined,
+  i2: undefined,
 };
 
 /**

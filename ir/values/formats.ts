@@ -31,6 +31,7 @@ export const isRealSource = (type: SourceType): type is FloatValueType | Float8S
 /** Lowest and highest value of the integer types. */
 export const integerRanges = {
   u2: [0, 3],
+  i2: [-2, 1],
   u4: [0, 15],
   i4: [-8, 7],
   i8: [-(2 ** 7), 2 ** 7 - 1],

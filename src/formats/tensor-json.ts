@@ -1,13 +1,11 @@
 /** A tensor as a case file states it: `values` where JSON numbers, or decimal strings, are exact, else `bits`. */
-import { elementCount, bytesOf, isPacked, type DType } from "../../ir/index.js";
+import { elementCount, bytesOf, dtypes, isPacked, type DType } from "../../ir/index.js";
 import { fromHost, packedBits } from "../../backends/index.js";
 import type { Json, TensorJson } from "./case-schema.js";
 import type { TensorValue } from "./tensor.js";
 
 const inValues: ReadonlySet<DType> = new Set([
-  "u4",
-  "i4",
-  "u2",
+  ...dtypes.filter(isPacked),
   "bool",
   "i8",
   "u8",

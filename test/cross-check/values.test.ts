@@ -219,9 +219,10 @@ function chain(draw: Draw): RandomModel {
   };
 }
 
-/** A table of 4-bit elements in rows of any length, dequantized with any scales, and gathered. */
+/** A table of 4- or 2-bit elements in rows of any length, dequantized with any scales, and gathered. */
 function packedTable(draw: Draw): RandomModel {
-  const type = (["u4", "i4"] as const)[draw(2)]!;
+  const type = (["u4", "i4", "u2", "i2"] as const)[draw(4)]!;
+  const width = Number(type[1]);
   const shape = [1 + draw(6), 1 + draw(17)];
   const axis = draw(2);
   const block = draw(2) === 0 ? 1 + draw(5) : 0;
@@ -230,7 +231,7 @@ function packedTable(draw: Draw): RandomModel {
       ? shape.map((extent, k) => (k === axis ? Math.ceil(extent / block) : extent))
       : [[], [shape[axis]!]][draw(2)]!;
   const packed = (own: readonly number[], name: string): number[] =>
-    initializer(type, own, stored(randomBytes(Math.ceil(count(own) / 2), draw)), name);
+    initializer(type, own, stored(randomBytes(Math.ceil((count(own) * width) / 8), draw)), name);
   const zeros = draw(3) > 0;
   const indexShape = randomShape(1 + draw(2), 4, draw);
   return {
@@ -253,8 +254,8 @@ function packedTable(draw: Draw): RandomModel {
         ...input("indices", onnxTypes.i64, indexShape),
         ...output("y", onnxTypes.f32, [...indexShape, shape[1]!]),
       ],
-      21,
-      10,
+      25,
+      13,
     ),
   };
 }
@@ -433,7 +434,7 @@ describe("onnxruntime", () => {
 
   it.for([
     ["arithmetic around them", chain, 1000, 800],
-    ["dequantized 4-bit tables, in rows of any length, in front of them", packedTable, 400, 380],
+    ["dequantized tables of 4 and 2 bits, in rows of any length, in front of them", packedTable, 400, 380],
     ["sums of exact terms, means, maxima and minima behind them", reduction, 500, 450],
   ] as const)(
     "has the bits of gathers with %s, folded into one program",

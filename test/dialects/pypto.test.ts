@@ -51,7 +51,7 @@ const taken = {
 const everyType: readonly DType[] = [
   ...(["f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"] as const),
   ...(["bool", "string", "c64", "c128", "f8e4m3fn", "f8e4m3fnuz", "f8e5m2", "f8e5m2fnuz"] as const),
-  ...(["f8e8m0fnu", "hif8", "u4", "i4", "u2"] as const),
+  ...(["f8e8m0fnu", "hif8", "u4", "i4", "u2", "i2"] as const),
 ];
 const oneToNine = [1, 2, 3, 4, 5, 6, 7, 8, 9];
 

@@ -29,6 +29,7 @@ const shown: Readonly<Record<DType, readonly [bits: bigint, text: string]>> = {
   u4: [0xfn, "15"],
   i4: [0x9n, "-7"],
   u2: [0x3n, "3"],
+  i2: [0x2n, "-2"],
   c128: [0x3ff0n << 112n, "0+1i (0x3ff00000000000000000000000000000)"],
 };
 

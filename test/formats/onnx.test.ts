@@ -160,6 +160,7 @@ describe("tensors", () => {
       case "u4":
       case "i4":
       case "u2":
+      case "i2":
         return list(
           5,
           each(1, (k) => view.getUint8(k)),

@@ -5,8 +5,8 @@
 export type Type = "i8" | "u8" | "i16" | "u16" | "i32" | "u32" | "f16" | "bf16" | "f32";
 export const types: readonly Type[] = ["i8", "u8", "i16", "u16", "i32", "u32", "f16", "bf16", "f32"];
 /** Elements that share bytes, the first in the low bits: they are read and cast. */
-export type Packed = "u4" | "i4" | "u2";
-export const packedTypes: readonly Packed[] = ["u4", "i4", "u2"];
+export type Packed = "u4" | "i4" | "u2" | "i2";
+export const packedTypes: readonly Packed[] = ["u4", "i4", "u2", "i2"];
 /** Real numbers of 8 bits: they are read and cast. */
 export type Float8 = "f8e4m3fn" | "f8e4m3fnuz" | "f8e5m2" | "f8e5m2fnuz" | "f8e8m0fnu";
 export const float8Types: readonly Float8[] = ["f8e4m3fn", "f8e4m3fnuz", "f8e5m2", "f8e5m2fnuz", "f8e8m0fnu"];

@@ -42,6 +42,7 @@ export const onnxTypes = {
   u4: 21,
   i4: 22,
   u2: 25,
+  i2: 26,
 } as const;
 
 export const packed = (field: number, values: readonly bigint[]): number[] =>

@@ -23,8 +23,8 @@ import { matching } from "../../src/cli/matching.js";
 import { fastOutput } from "../support/fast.js";
 import { runnerOr } from "../support/gpu.js";
 
-type Packed = "u4" | "i4" | "u2";
-const types: readonly Packed[] = ["u4", "i4", "u2"];
+type Packed = "u4" | "i4" | "u2" | "i2";
+const types: readonly Packed[] = ["u4", "i4", "u2", "i2"];
 const lengths = Array.from({ length: 17 }, (_, k) => k + 1);
 
 /** An element of a tensor by its number, from what ONNX says of bits and of two's complement alone. */
@@ -35,7 +35,7 @@ function element(bytes: Uint8Array, type: Packed, k: number): number {
     const bit = k * bits + b;
     value += ((bytes[Math.floor(bit / 8)]! >> (bit % 8)) & 1) * 2 ** b;
   }
-  return type === "i4" && value >= 8 ? value - 16 : value;
+  return type.startsWith("i") && value >= 2 ** (bits - 1) ? value - 2 ** bits : value;
 }
 
 const rows = 6;
@@ -43,7 +43,7 @@ const indices = Int32Array.from([5, 0, 3, 3, 1, 4, 2]);
 
 /** A table in blocks of three elements, each with a scale and a zero point, the zero points of another packed type. */
 function quantized(length: number, type: Packed) {
-  const zeroType = types[(types.indexOf(type) + length) % 3]!;
+  const zeroType = types[(types.indexOf(type) + length) % 4]!;
   const blocks = Math.ceil(length / 3);
   const bytesOf = (own: Packed, elements: number): Uint8Array =>
     Uint8Array.from({ length: Math.ceil((rows * elements * Number(own[1])) / 8) }, (_, k) => 89 * k + 27);
@@ -145,7 +145,7 @@ describe("rows of packed elements", () => {
         const kernel = compile(func, { target: targets.cpu });
         const own = inputsOf(func)[0]!.type;
         const each = Array.from({ length: rows * length }, (_, k) => element(given.q, type, k));
-        const list = type === "i4" ? Int8Array.from(each) : Uint8Array.from(each);
+        const list = type.startsWith("i") ? Int8Array.from(each) : Uint8Array.from(each);
         for (const q of [given.q, list]) {
           const { outputs } = await run(kernel, { ...given, q });
           expect(outputs.output).toEqual(output);
