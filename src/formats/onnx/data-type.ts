@@ -11,7 +11,6 @@ const byCode: ReadonlyMap<number, DType> = new Map(
 /** Types of ONNX that tilec lacks, so that a refusal can name them. */
 const unsupported: ReadonlyMap<number, string> = new Map([
   [23, "FLOAT4E2M1"],
-  [26, "INT2"],
   [27, "FLOAT6E2M3"],
   [28, "FLOAT6E3M2"],
 ]);
