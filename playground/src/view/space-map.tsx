@@ -14,21 +14,31 @@ interface Props {
   readonly onCell: (choice: CellChoice) => void;
 }
 
+/** A map and the answer that it is of; no map where there is one tile. */
+interface Drawn {
+  readonly of: object;
+  readonly map: SpaceMap | undefined;
+}
+
 export function SpaceMapView({ asked, space, tile, onCell }: Props) {
   const place = useRef<HTMLElement>(null);
-  const [map, setMap] = useState<SpaceMap>();
+  const [drawn, setDrawn] = useState<Drawn>();
   const settled = useSettled(space);
   const found = useAnswer(long, "space", settled !== "" ? asked : undefined, settled);
   useEffect(() => {
     if (found.state !== "done") return undefined;
     let current = true;
     void import("./pictures.js").then(({ spaceMap }) => {
-      if (current) setMap(spaceMap(found.answer));
+      if (current) setDrawn({ of: found, map: spaceMap(found.answer) });
     });
     return () => {
       current = false;
     };
   }, [found]);
+  // An answer is no map yet: what draws it is loaded when it is first needed.
+  const isDrawn = drawn?.of === found;
+  const map = isDrawn ? drawn.map : undefined;
+  const isDrawing = settled !== "" && (found.state === "waiting" || (found.state === "done" && !isDrawn));
   useEffect(() => {
     for (const link of place.current?.querySelectorAll("figure a") ?? []) {
       link.classList.toggle("current", choiceOf(link, map)?.tile.join() === tile);
@@ -40,8 +50,8 @@ export function SpaceMapView({ asked, space, tile, onCell }: Props) {
       {settled === "" ? <p class="soft">A tile program has its tile chosen already.</p> : null}
       {found.state === "refused" ? <Diagnostics list={found.diagnostics} /> : null}
       {found.state === "failed" ? <p>{found.message}</p> : null}
-      {found.state === "waiting" && settled !== "" ? <p class="soft">Drawing the map…</p> : null}
-      {found.state === "done" && map !== undefined ? (
+      {isDrawing ? <p class="soft">Drawing the map…</p> : null}
+      {map !== undefined ? (
         <>
           <figure
             data-testid="heat-map"
@@ -64,7 +74,7 @@ export function SpaceMapView({ asked, space, tile, onCell }: Props) {
           </p>
         </>
       ) : null}
-      {found.state === "done" && map === undefined ? <p class="soft">There is one tile: no map.</p> : null}
+      {isDrawn && map === undefined ? <p class="soft">There is one tile: no map.</p> : null}
     </section>
   );
 }
