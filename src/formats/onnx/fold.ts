@@ -40,6 +40,7 @@ import { readsIn } from "../../../ir/values/expression.js";
 import { elementwiseOf, isElementwise } from "./elementwise.js";
 import { quoted } from "./fail.js";
 import type { Left } from "./infer.js";
+import { labelOf } from "./label-of.js";
 import type { OnnxGraph, OnnxModel, OnnxNode } from "./model.js";
 import { isReduction, reductionOf } from "./reductions.js";
 import { isStatic, showDims, tensorValue, type TrackedValue } from "./value.js";
@@ -85,10 +86,6 @@ export interface Folding {
 /** Sites and nodes of one chain: gathers of gathers of one tensor double them at each step. */
 const mostSites = 16;
 const mostNodes = 64;
-
-/** `Transpose "t"`; one without a name has that of its output. */
-export const labelOf = ({ op, name, outputs }: OnnxNode): string =>
-  `${op} ${quoted(name === "" ? (outputs[0] ?? "") : name)}`;
 
 /** Follows chains through a model as it is walked. */
 export class ChainFolder {

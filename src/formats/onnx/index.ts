@@ -11,7 +11,7 @@ export {
   type OnnxUncompiled,
 } from "./gathers.js";
 export type { Bindings } from "./bindings.js";
-export { labelOf } from "./fold.js";
+export { labelOf } from "./label-of.js";
 export type {
   Dim,
   OnnxAttribute,

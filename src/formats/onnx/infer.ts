@@ -6,7 +6,7 @@ import type { TensorValue } from "../tensor.js";
 import { dataType } from "./data-type.js";
 import { boundInputs, declaredValue, sorted, type Bindings } from "./bindings.js";
 import type { OnnxGraph, OnnxModel, OnnxNode, OnnxTensor } from "./model.js";
-import { labelOf } from "./fold.js";
+import { labelOf } from "./label-of.js";
 import { readTensor } from "./read-tensor.js";
 import { inferOutputs } from "./shape-rules.js";
 import { common, contradict, knownElements, merged, type TrackedValue } from "./value.js";
