@@ -30,7 +30,8 @@ import type { Project } from "../config/project.js";
 import { projectOf } from "./options.js";
 import { UsageError } from "./usage-error.js";
 import { addForce, Outputs, type OutputFlags } from "./outputs.js";
-import { note, print, printJson, printReport, tellTorn } from "./terminal.js";
+import { tellTorn } from "./tell-torn.js";
+import { note, print, printJson, printReport } from "./terminal.js";
 
 const formats = ["t4", "kernel-tuner", "csv", "json", "c-header"] as const;
 

@@ -1,6 +1,5 @@
 /** What the commands print: results on stdout, diagnostics and progress on stderr, colour only on a terminal. */
 import pc from "picocolors";
-import { counted } from "../../ir/counted.js";
 import { renderDiagnostic, type Diagnostic, type Severity } from "../../ir/diagnostic.js";
 import { readText } from "../formats/files.js";
 import { folded } from "../report/fold.js";
@@ -59,12 +58,6 @@ export const printFile = (text: string): void => {
   if (process.stdout.isTTY) print(text);
   else process.stdout.write(lineOf(text));
 };
-
-/** Says that lines of a file of records are left out. */
-export function tellTorn(file: string, torn: number): void {
-  const [were, are] = torn === 1 ? ["was", "is"] : ["were", "are"];
-  if (torn > 0) note(`${file}: ${counted(torn, "line")} that ${were} torn ${are} skipped`);
-}
 
 export const note = (text: string): void => {
   process.stderr.write(`${visible(text)}\n`);

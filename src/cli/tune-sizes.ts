@@ -11,7 +11,8 @@ import type { LoadedProgram } from "./loaded-program.js";
 import { parseCount, targeting, type ProgramFlags, type ProjectFlags } from "./options.js";
 import { progressBar } from "./progress.js";
 import { Outputs } from "./outputs.js";
-import { printJson, printReport, tellTorn } from "./terminal.js";
+import { tellTorn } from "./tell-torn.js";
+import { printJson, printReport } from "./terminal.js";
 import { UsageError } from "./usage-error.js";
 
 /** What of `tune`'s flags a family of sizes takes. */

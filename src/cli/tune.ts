@@ -53,7 +53,8 @@ import { UsageError } from "./usage-error.js";
 import { progressBar } from "./progress.js";
 import { openRunner } from "./run.js";
 import { addForce, Outputs } from "./outputs.js";
-import { note, print, printDiagnostics, printJson, printReport, tellTorn } from "./terminal.js";
+import { tellTorn } from "./tell-torn.js";
+import { note, print, printDiagnostics, printJson, printReport } from "./terminal.js";
 import { version } from "../device/own-package.js";
 
 /** Rows of the table. */
