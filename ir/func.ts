@@ -2,6 +2,7 @@
 import type { AccessMap } from "./access.js";
 import type { Attrs } from "./attrs.js";
 import { entryCalled } from "./entry-of.js";
+import type { Framework } from "./framework.js";
 import type { Schedule } from "./schedule.js";
 import { extentsOver, type Symbolic, type Sym } from "./symbols/symbols.js";
 import type { Operators } from "./ops/op-def.js";
@@ -74,9 +75,11 @@ export interface AccessFunc extends FuncHead {
   readonly map: AccessMap;
   /**
    * Dims that are a gather dim of the data and, with the same number, a dim of the output: gather_elements' axis.
-   * The `strict` profile pins them.
+   * Profiles pin view and tile along them.
    */
   readonly paired: readonly number[];
+  /** Framework that cuts the tiles of the operator itself: its tile of the data may reach beyond the output. */
+  readonly framework?: Framework;
   /** Sizes that the program leaves open: everything else then states it at the most that they may be. */
   readonly symbolic?: Symbolic;
   /** Tiles of the inputs, as text states them and `enforce-full-load` derives them from the schedule's tile. */
@@ -154,3 +157,9 @@ export const givenFor = <T>(
   given: Readonly<Record<string, T>>,
 ): T | undefined =>
   entryCalled(given, { key: keyOf(operand), name: operand.name }, inputsOf(func).map(keyOf));
+
+/** Returns a function without the profile of its schedule: by no rule of one has it been judged. */
+export function withoutProfile<F extends Pick<FuncHead, "schedule">>(func: F): F {
+  const { profile: _, ...schedule } = func.schedule;
+  return { ...func, schedule };
+}

@@ -8,6 +8,7 @@ export * from "./counted.js";
 export * from "./diagnostic.js";
 export * from "./entry-of.js";
 export * from "./equal.js";
+export * from "./framework.js";
 export * from "./func.js";
 export * from "./intervals/index.js";
 export * from "./iteration.js";
@@ -53,7 +54,14 @@ export { featureLevels, type FeatureLevel } from "./ops/directml.js";
 export { operatorsWith } from "./ops/operators-with.js";
 export * from "./policy.js";
 export * from "./regions.js";
-export { pyptoLevels, type PyptoLevel } from "./ops/pypto.js";
+export {
+  defaultProfile,
+  laterProfiles,
+  profileFacts,
+  profileName,
+  pyptoLevels,
+  type PyptoLevel,
+} from "./profile.js";
 export { formatText, type FormatResult } from "./text/format.js";
 export { lex, type Comment, type Lexed, type Token, type TokenKind } from "./text/lex.js";
 export { ParseError, TokenReader } from "./text/token-reader.js";

@@ -2,6 +2,7 @@
  * The entries of a schedule: how each is written, what it means, what holds where nobody gives it. Texts, flags, checks of
  * options, case files, completions and forms derive from this table.
  */
+import { defaultProfile } from "./profile.js";
 import {
   budgetRules,
   gatherClasses,
@@ -94,7 +95,8 @@ const rows = {
     argument: "name",
     help: "full-load rule",
     searched: false,
-    default: () => "strict",
+    derived: true,
+    default: () => defaultProfile,
   },
   residency: {
     form: "by-operand",

@@ -5,8 +5,8 @@
  */
 import type { Shape } from "./types.js";
 
-/** `strict`: the written pypto.gather rule. `head`: only the input's gather dim must be whole. */
-export const profiles = ["strict", "head"] as const;
+/** `strict`: the specification's page. `pages`: PyPTO's pages since April 2026. `head`: its code. See {@link profileFacts}. */
+export const profiles = ["strict", "pages", "head"] as const;
 /** A reading of the full-load rule, by name. */
 export type Profile = (typeof profiles)[number];
 
@@ -58,8 +58,9 @@ export interface Schedule {
   readonly lowering?: GatherClass;
 }
 
-/** A schedule with every choice made. */
-export interface ResolvedSchedule extends Required<Omit<Schedule, "lowering">>, Pick<Schedule, "lowering"> {
+/** A schedule with every choice made. Without a profile, full load is not in force: the data stays in global memory. */
+export interface ResolvedSchedule
+  extends Required<Omit<Schedule, "lowering" | "profile">>, Pick<Schedule, "lowering" | "profile"> {
   readonly residency: Residencies;
 }
 

@@ -10,10 +10,12 @@ import {
   buffersOf,
   freeDims,
   leastEntry,
+  pinnedViews,
   replaced,
   smallestInView,
   streamedOperands,
   type Loop,
+  ubCapacity,
   type Tiling,
 } from "../ir/tiling/index.js";
 import { alignUp, at, elementCount, meanBytes, type Shape } from "../ir/types.js";
@@ -119,9 +121,9 @@ export function fits(tiling: Tiling, room: number): boolean {
 /** Bytes of UB that a chosen tile may take: within the target's safe size, where the smallest tile leaves that choice. */
 export function roomOf(start: Tiling): number {
   const { target } = start;
-  const { ubBytes } = start.schedule;
-  const safe = ubBytes === target.ubBytes ? target.ubSafeBytes : ubBytes;
-  return fits(start, safe) ? safe : ubBytes;
+  const capacity = ubCapacity(start);
+  const safe = start.schedule.ubBytes === target.ubBytes ? Math.min(target.ubSafeBytes, capacity) : capacity;
+  return fits(start, safe) ? safe : capacity;
 }
 
 /**
@@ -238,7 +240,8 @@ function splitView(tiling: Tiling): Tiling[] {
   );
   if (parallel >= wanted) return [];
   const follows = followedBy(gather.map, gatheredTable);
-  const reused = loops.find((loop) => loop.mode === "serial" && !follows.has(loop.dim));
+  const pins = pinnedViews(gather, schedule);
+  const reused = loops.find(({ mode, dim }) => mode === "serial" && !follows.has(dim) && !pins.includes(dim));
   if (reused === undefined) return [];
   const { dim } = reused;
   const limit = Math.max(1, Math.min(at(extents, dim), at(schedule.view, dim)));

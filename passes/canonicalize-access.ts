@@ -3,7 +3,7 @@
  *
  *   %output = pypto.gather %data, %indices {dim = 0}
  *     →
- *   %output = access.gather %data, %indices (d0, d1) -> (%indices[d0, d1], d1) {oob = error, paired = [0]}
+ *   %output = access.gather %data, %indices (d0, d1) -> (%indices[d0, d1], d1) {oob = error, paired = [0], framework = pypto}
  *
  * The dialect's rules are applied here, its defaults written down, its leading ones dropped (with the schedule
  * entries that belong to them). Below this pass nothing knows the dialect. May report TC1xx.
@@ -44,7 +44,7 @@ export const canonicalizeAccess = definePass({
     }
     const { operator, output, negative, oob } = result.resolved;
     const definition = findOp(func.op, func.operators);
-    const { resultRules, dataIn } = definition ?? {};
+    const { resultRules, framework, dataIn } = definition ?? {};
     const rules = resultRules === undefined ? "" : ` (${resultRules})`;
     const declared = outputOf(func).type;
     const expected = {
@@ -70,6 +70,7 @@ export const canonicalizeAccess = definePass({
       })),
       map: accessMap(operator, negative, oob),
       paired: pairedDims(operator),
+      ...(framework === undefined ? {} : { framework }),
       schedule,
       ...(target === undefined ? {} : { target }),
       ...(span === undefined ? {} : { span }),

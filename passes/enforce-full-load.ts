@@ -11,8 +11,9 @@
  */
 import { error, warning } from "../ir/diagnostic.js";
 import { inputsOf, type AccessFunc } from "../ir/func.js";
+import { formatEntry } from "../ir/schedule.js";
 import { isResolved } from "../ir/schedule-entries.js";
-import { pinnedDims, refusals, rules, type Tiling } from "../ir/tiling/index.js";
+import { judgedTile, refusals, rules, type Tiling } from "../ir/tiling/index.js";
 import { at, formatShape, invariant, sameShape } from "../ir/types.js";
 import { definePass } from "./pass.js";
 import { waysOut } from "./ways-out.js";
@@ -47,16 +48,17 @@ function statedOtherwise(func: AccessFunc, tiles: AccessFunc["tiles"] & object) 
   });
 }
 
-/** Along a pinned dim the rule itself asks for the view's extent. */
-function reportLarger({ gather, schedule, tile, terms }: Tiling) {
-  const pins = pinnedDims(gather, schedule);
-  const taken = schedule.tile[tile.length];
-  if (taken !== undefined && taken > terms) {
-    const message = `tile[r] = ${taken} covers ${terms} terms at most and counts as that`;
-    return [warning("TC906", message, { span: gather.opSpan })];
-  }
-  const larger = tile.findIndex((entry, d) => entry < at(schedule.tile, d) && entry > 0 && !pins.includes(d));
+/** Warns (TC906) of an entry beyond what it covers. */
+function reportLarger(tiling: Tiling) {
+  const { gather, schedule, tile } = tiling;
+  const judged = judgedTile(tiling);
+  const larger = judged.findIndex((entry, d) => entry < at(schedule.tile, d));
   if (larger === -1) return [];
-  const message = `tile[${larger}] = ${at(schedule.tile, larger)} covers ${at(tile, larger)} elements at most and counts as that`;
-  return [warning("TC906", message, { span: gather.opSpan })];
+  const [own, covered] = [at(schedule.tile, larger), at(judged, larger)];
+  const message =
+    larger === tile.length
+      ? `tile[r] = ${own} covers ${covered} terms at most and counts as that`
+      : `tile[${larger}] = ${own} covers ${covered} elements at most and counts as that`;
+  const notes = [`judged as tile ${formatEntry(judged)}`];
+  return [warning("TC906", message, { span: gather.opSpan, notes })];
 }

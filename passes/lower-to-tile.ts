@@ -14,6 +14,7 @@
  */
 import {
   followedDims,
+  gatheredTable,
   isRead,
   mapForms,
   spanOver,
@@ -21,7 +22,7 @@ import {
   type Followed,
   type Read,
 } from "../ir/access.js";
-import { inputsOf, type TileFunc } from "../ir/func.js";
+import { inputsOf, withoutProfile, type TileFunc } from "../ir/func.js";
 import {
   add,
   constant,
@@ -42,7 +43,7 @@ import {
 import { openMap } from "../ir/symbols/open.js";
 import { isResolved } from "../ir/schedule-entries.js";
 import { extentsOver, type Symbolic } from "../ir/symbols/symbols.js";
-import type { Loop, PartUse, Tiling } from "../ir/tiling/index.js";
+import { entryLimits, soleDim, type Loop, type PartUse, type Tiling } from "../ir/tiling/index.js";
 import type { ForStmt, GatherStmt, Part, Region, Stmt, UbBuffer } from "../ir/tile.js";
 import { at, elementCount, invariant } from "../ir/types.js";
 import { UniqueNames } from "../ir/unique-names.js";
@@ -58,7 +59,9 @@ export const lowerToTile = definePass({
     if (func.level !== "access") return func;
     const { schedule } = func;
     invariant(isResolved(schedule), "lower-to-tile runs on a resolved schedule");
-    return tileProgram(context.tilings.of(func, schedule));
+    const lowered = tileProgram(context.tilings.of(func, schedule));
+    // A profile is in force where enforce-full-load has judged by it.
+    return func.tiles === undefined ? withoutProfile(lowered) : lowered;
   },
 });
 
@@ -92,7 +95,9 @@ function programOf(tiling: Tiling, map: AccessMap, outermost: readonly (string |
 /** `extents`: of each operand, outermost first. */
 function lower(tiling: Tiling, map: AccessMap, extents: readonly (readonly Linear[])[]): Stmt[] {
   const { gather, operands } = tiling;
-  const bounds = at(extents, extents.length - 1).map((extent, dim) => dimBounds(dim, extent, tiling));
+  const bounds = at(extents, extents.length - 1).map((extent, dim) =>
+    dimBounds(dim, extent, { limit: at(tiling.extents, dim), step: at(tiling.tile, dim) }, tiling),
+  );
   const names = new UniqueNames(gather.operands.map(({ name }) => name));
   const parts = tilesOf(tiling, names);
   /** The tile of an operand in UB. */
@@ -105,9 +110,10 @@ function lower(tiling: Tiling, map: AccessMap, extents: readonly (readonly Linea
     parts.filter(({ use }) => isWanted(use)).map(({ buffer }) => buffer.name);
   const terms = termsOf(tiling, map, names);
   const space = [...bounds, ...(terms === undefined ? [] : [terms.bounds])];
+  const cutSpace = [...cutBounds(tiling, bounds, at(extents, gatheredTable)), ...space.slice(bounds.length)];
   const global = inputsOf(gather).map(({ name }, table): Region => ({
     buffer: name,
-    ...inputRegion(map, table, at(extents, table), space),
+    ...inputRegion(map, table, at(extents, table), table === gatheredTable ? cutSpace : space),
   }));
   const output = at(operands, operands.length - 1);
   const written: Region = {
@@ -268,17 +274,40 @@ interface DimBounds extends TileBounds {
   readonly tileRange: readonly [Linear, Linear];
 }
 
-function dimBounds(dim: number, extent: Linear, { extents, tile, schedule, loops }: Tiling): DimBounds {
-  const view = Math.min(at(schedule.view, dim), at(extents, dim));
-  const step = at(tile, dim);
+/** The tiles of one operand along an output dim: the extent that they cut, in elements, and how many of these each covers. */
+interface Cut {
+  readonly limit: number;
+  readonly step: number;
+}
+
+/** Returns the part of the data that a tile cuts along each output dim: longer than the tile where its framework cuts it so. */
+function cutBounds(
+  tiling: Tiling,
+  bounds: readonly DimBounds[],
+  data: readonly Linear[],
+): readonly TileBounds[] {
+  const { gather, operands, cut } = tiling;
+  if (gather.framework === undefined || !at(operands, gatheredTable).inUb) return bounds;
+  const limits = entryLimits(gather);
+  const followed = followedDims(gather.map, gatheredTable);
+  return bounds.map((own, d) => {
+    const k = followed.findIndex((along) => along !== undefined && soleDim(along) === d);
+    return k === -1 ? own : dimBounds(d, at(data, k), { limit: at(limits, d), step: at(cut, d) }, tiling);
+  });
+}
+
+function dimBounds(
+  dim: number,
+  extent: Linear,
+  { limit, step }: Cut,
+  { schedule, loops }: Tiling,
+): DimBounds {
+  const view = Math.min(at(schedule.view, dim), limit);
   const hasView = loops.some((loop) => loop.dim === dim && loop.kind === "view");
   const hasTile = loops.some((loop) => loop.dim === dim && loop.kind === "tile");
   const viewStart = hasView ? iv(`v${dim}`) : constant(0);
-  const viewEnd = !hasView
-    ? extent
-    : isMultiple(extent, view)
-      ? add(viewStart, constant(view))
-      : min(add(viewStart, constant(view)), extent);
+  const end = add(viewStart, constant(view));
+  const viewEnd = view === limit ? extent : isMultiple(extent, view) ? end : min(end, extent);
   const offset = hasTile ? iv(`t${dim}`) : viewStart;
   // Every view ends on a tile's end: all tiles are whole.
   const whole = view % step === 0 && isMultiple(extent, step);

@@ -20,6 +20,7 @@ import {
   honoured,
   isLegal,
   isWrittenByParts,
+  judge,
   keptSingle,
   noLegalTile,
   openResidencies,
@@ -71,13 +72,6 @@ export const selectTile = definePass({
       (cut.length > 0 ? cut : [noLegalTile(attempted, waysOut)]).forEach(context.report);
       return func;
     }
-    const { schedule } = chosen;
-    const raised = schedule.tile.findIndex((entry, d) => entry > (func.schedule.tile?.[d] ?? entry));
-    if (raised !== -1) {
-      const entry = at(func.schedule.tile ?? [], raised);
-      const message = `tile[${raised}] = ${entry} covers the index; it counts as the whole view of ${at(schedule.tile, raised)}`;
-      context.report(hintDiagnostic("TC906", message, { span: func.opSpan }));
-    }
     reportSingle(chosen).forEach(context.report);
     // What will be refused stays as the user said it.
     const written = isLegal(chosen) ? honoured(chosen) : chosen;
@@ -111,11 +105,20 @@ function reportSingle(tiling: Tiling): Diagnostic[] {
 const complete = (tiling: Tiling, against?: number): Tiling | undefined =>
   tiling.gather.schedule.tile === undefined ? chooseSchedule(tiling, against) : withBuffers(tiling);
 
-/** The one that is stated, in its shortest form, or those that `auto` chooses among. */
-export function residenciesOf(func: AccessFunc, target: Target): readonly [Residencies, ...Residencies[]] {
+/**
+ * Returns the residency that is stated, in its shortest form, or those that `auto` chooses among. A tile or a view of an operator whose
+ * framework loads the data whole is judged so on every target: only a stated `gm` leaves the data in global memory. `typed`: whether
+ * there is such a tile.
+ */
+export function residenciesOf(
+  func: AccessFunc,
+  target: Target,
+  typed = func.schedule.tile !== undefined || func.schedule.view !== undefined,
+): readonly [Residencies, ...Residencies[]] {
   const asked = func.schedule.residency ?? target.defaultResidency;
   if (asked !== "auto") return [shortest(func, target, asked)];
-  return openResidencies(func, target, gmAllowed(func, target) ? ["ub", "gm"] : ["ub"]);
+  const loads = typed && func.framework !== undefined && func.paired.length > 0;
+  return openResidencies(func, target, gmAllowed(func, target) && !loads ? ["ub", "gm"] : ["ub"]);
 }
 
 /** A legal residency under its best schedule; `cycles` of its clock, or that no schedule of it is under where it has lost already. */
@@ -165,9 +168,7 @@ function decideResidency(
   const others = legal.filter((other) => other !== chosen);
   const name = ({ tiling }: Weighed): string => formatEntry(tiling.schedule.residency);
   if (chosen.tiling.residency === "gm" && !legal.some(({ tiling }) => tiling.residency === "ub"))
-    say(
-      `residency auto: ${name(chosen)}, because no full load of the data fits the unified buffer under this schedule`,
-    );
+    say(`residency auto: ${name(chosen)}, because ${whyNoFullLoad(at(open, 0))}`);
   else if (others.length > 0) {
     const against = others
       .map((other) => `${other.lost ? "at least " : ""}${other.cycles} with ${name(other)}`)
@@ -175,4 +176,12 @@ function decideResidency(
     say(`residency auto: ${name(chosen)}, estimated ${chosen.cycles} cycles against ${against}`);
   }
   return chosen.tiling;
+}
+
+/** Returns the cause for which the data is not loaded whole: the rule that refuses the stated tile, or the smallest one. */
+function whyNoFullLoad(tiling: Tiling): string {
+  const broken = judge(ownOrSmallest(tiling)).find((verdict) => !verdict.pass);
+  return broken === undefined || broken.rule.startsWith("ub-")
+    ? "no full load of the data fits the unified buffer under this schedule"
+    : `the full load of this schedule is refused: ${broken.detail}`;
 }

@@ -1,6 +1,7 @@
 /** Alternatives to an illegal schedule: what the compiler chooses under other entries, and the flags that select it. */
 import { outOfBoundsPolicies, withPolicy } from "../ir/access.js";
 import type { AccessFunc } from "../ir/func.js";
+import { defaultProfile, laterProfiles } from "../ir/profile.js";
 import { formatEntry, type Residencies, type Schedule } from "../ir/schedule.js";
 import { defaultsOn, isResolved } from "../ir/schedule-entries.js";
 import type { Target } from "../ir/target.js";
@@ -60,11 +61,13 @@ export function flagsTo(gather: AccessFunc, { schedule, target }: Tiling): strin
   );
 }
 
-/** Profile `head` and every other residency, each where some tile is legal there. */
+/** Returns the schedules under every later profile and every other residency, each where some tile is legal there. */
 export function waysOut({ gather, schedule, target }: Tiling): Way[] {
   const [, ...residencies] = openResidencies(gather, target, ["ub", "gm"]);
   const others: readonly Pick<Open, "residency" | "profile">[] = [
-    { residency: "ub", profile: "head" },
+    ...laterProfiles(schedule.profile ?? defaultProfile).map(
+      (profile) => ({ residency: "ub", profile }) as const,
+    ),
     ...residencies.map((residency) => ({ residency })),
   ];
   const ways = others.flatMap((other) => {

@@ -1,35 +1,49 @@
 /** What a schedule leaves open, by the plain defaults: where a search starts, and what holds beside a tile that is stated. */
 import { followedBy, gatheredTable } from "../ir/access.js";
 import { outputOf, type AccessFunc } from "../ir/func.js";
+import { defaultProfile } from "../ir/profile.js";
 import type { Residencies, ResolvedSchedule } from "../ir/schedule.js";
 import { defaultsOn } from "../ir/schedule-entries.js";
 import type { Target } from "../ir/target.js";
-import { pinnedDims, requiredView, Tiling } from "../ir/tiling/index.js";
+import {
+  dataResidency,
+  entryLimits,
+  pinnedTiles,
+  pinnedViews,
+  requiredView,
+  Tiling,
+} from "../ir/tiling/index.js";
 import { at } from "../ir/types.js";
 
 /** The plain defaults; the tile starts at the whole output. */
 export function withDefaults(func: AccessFunc, residency: Residencies, target: Target): Tiling {
   const { schedule } = func;
+  const { profile = defaultProfile, ...stated } = schedule;
+  // Elements that are read in global memory are loaded by no full load.
+  const inForce = func.paired.length === 0 || dataResidency(func, { residency }) === "ub";
   const extents = outputOf(func).type.shape;
   const whole = extents.map((extent) => Math.max(1, extent));
-  const given = schedule.tile ?? whole;
+  const { profile: _, ...defaults } = defaultsOn(target);
   const open: ResolvedSchedule = {
-    ...defaultsOn(target),
+    ...defaults,
+    ...(inForce ? { profile } : {}),
     order: defaultOrder(func),
     buffers: 1,
-    ...schedule,
+    tile: whole,
+    view: whole,
+    ...stated,
     residency,
-    tile: given,
-    view: schedule.view ?? whole,
   };
-  if (schedule.view !== undefined) return new Tiling(func, open, target);
-  // Without a view, a tile that covers the index along a pinned dim cuts nothing: it counts as the whole view.
-  const pins = pinnedDims(func, open);
-  const covers = (d: number): boolean => at(given, d) >= at(whole, d);
-  const view = whole.map((extent, d) =>
-    pins.includes(d) ? Math.max(requiredView(func, d), at(given, d)) : extent,
-  );
-  const tile = given.map((entry, d) => (pins.includes(d) && covers(d) ? at(view, d) : entry));
+  const [views, tiles] = [pinnedViews(func, open), pinnedTiles(func, open)];
+  // Without a view, the tile cuts the whole tensors.
+  const reach = entryLimits(func);
+  const viewAlong = (_: number, d: number): number => {
+    if (!views.includes(d)) return Math.max(1, at(reach, d));
+    const required = requiredView(func, d);
+    return tiles.includes(d) ? Math.max(required, at(open.tile, d)) : required;
+  };
+  const view = schedule.view ?? whole.map(viewAlong);
+  const tile = schedule.tile ?? whole.map((extent, d) => (tiles.includes(d) ? at(view, d) : extent));
   return new Tiling(func, { ...open, view, tile }, target);
 }
 

@@ -9,17 +9,21 @@ import { readData, type AccessMap } from "../access.js";
 import { add, constant, dim, div, mod, scale, site } from "../linear.js";
 import { at, elementCount, formatShape, formatType, maxElements, type DType, type Shape } from "../types.js";
 import { axis } from "./attributes.js";
-import { level, levelOf, type PyptoLevel } from "./pypto.js";
+import type { PyptoLevel } from "../profile.js";
+import { laterLevel, level, levelOf } from "./pypto.js";
 import { defineOperator, breakRule, inputName, intAttr, type OpInputs } from "./op-def.js";
 
 const who = "pypto.gather_in_ub";
 const names = { inputs: ["param", "indices", "block_table"] } as const;
 const indexTypes: readonly DType[] = ["i32"];
 const documented: readonly DType[] = ["f32", "f16"];
+// The code checks no type; models pass these (models/deepseek_v32_exp/sparse_flash_attention_quant_impl.py).
+const modelled: readonly DType[] = [...documented, "bf16", "i8", "u8"];
+/** Types of param at each level; the specification has no page of the operator. */
 const params: Readonly<Record<PyptoLevel, readonly DType[]>> = {
+  specification: modelled,
   documented,
-  // The code checks no type; models pass these (models/deepseek_v32_exp/sparse_flash_attention_quant_impl.py).
-  head: [...documented, "bf16", "i8", "u8"],
+  head: modelled,
 };
 
 function checkInputs(inputs: OpInputs): void {
@@ -30,8 +34,8 @@ function checkInputs(inputs: OpInputs): void {
     const { dtype, shape } = type;
     const allowed = k === 0 ? params[at] : indexTypes;
     if (!allowed.includes(dtype)) {
-      const atHead = k === 0 && at !== "head" && params.head.includes(dtype);
-      const hint = atHead ? `level head takes ${params.head.join(", ")}` : `it takes ${allowed.join(", ")}`;
+      const instead = k === 0 ? laterLevel(inputs, (level) => params[level].includes(dtype)) : "";
+      const hint = [`it takes ${allowed.join(", ")}`, instead].filter((part) => part !== "").join("; ");
       breakRule(
         "TC104",
         inputs,
@@ -74,6 +78,7 @@ export const pyptoGatherInUb = defineOperator({
   maxElements,
   name: who,
   ...names,
+  framework: "pypto",
   dataIn: "gm",
   attrs: {
     block_size: {

@@ -7,6 +7,8 @@ import { gatherDims, type NegativeIndex, type OutOfBounds } from "../access.js";
 import { DiagnosticError, error, type Diagnostic } from "../diagnostic.js";
 import type { Attrs, AttrValue } from "../attrs.js";
 import { accessMap, inputShapes, outputShape, type Operator } from "../operator.js";
+import type { Framework } from "../framework.js";
+import type { Profile } from "../schedule.js";
 import {
   at,
   elementCount,
@@ -39,7 +41,7 @@ export type AttrSpec = AttrNames &
     | { readonly kind: "int"; readonly default?: number }
     | { readonly kind: "ints"; readonly default?: readonly number[] }
     | { readonly kind: "text"; readonly default?: string }
-    | { readonly kind: "word"; readonly words: readonly string[]; readonly default: string }
+    | { readonly kind: "word"; readonly words: readonly string[]; readonly default?: string }
   );
 
 /** A source operator with every dialect rule applied. */
@@ -60,6 +62,8 @@ export interface OpInputs {
   /** The first index input; `inputs` has the others too. */
   readonly indices: TensorType;
   readonly inputs: readonly TensorType[];
+  /** Profile of the program's schedule; absent where only the operator is asked about, without one. */
+  readonly profile?: Profile | undefined;
   readonly span?: Span | undefined;
 }
 
@@ -115,6 +119,8 @@ export interface OpDef {
   readonly resultRules?: string;
   /** Upper limit (exclusive) of the elements of its table, where the framework states one. Absent: `maxTableElements`. */
   readonly maxElements?: number;
+  /** Framework that cuts the tiles of the operator itself, and whose rules on them bind on every target. */
+  readonly framework?: Framework;
   /** Where the framework's own code reads data on an Ascend core: the residency there of a program that states none. */
   readonly dataIn?: "gm";
   /** By name in text. */
@@ -176,12 +182,13 @@ export function axisInRange(inputs: OpInputs, axis: number, rank: number, name =
   return axis < 0 ? axis + rank : axis;
 }
 
-/** Refuses (TC104) an input whose element type is none of `allowed`; `who` is the operator's name. */
+/** Refuses (TC104) an input whose element type is none of `allowed`. `who` is the operator's name; `instead` ends the hint. */
 export function checkDType(
   inputs: OpInputs,
   operand: "data" | "indices",
   allowed: readonly DType[],
   who: string,
+  instead: () => string = () => "",
 ): void {
   const { dtype } = inputs[operand];
   if (!allowed.includes(dtype)) {
@@ -189,7 +196,7 @@ export function checkDType(
       "TC104",
       inputs,
       `${who} does not take ${operand} of type ${dtype}`,
-      `it takes ${allowed.join(", ")}`,
+      [`it takes ${allowed.join(", ")}`, instead()].filter((part) => part !== "").join("; "),
     );
   }
 }
@@ -200,16 +207,24 @@ export function withoutScalars(inputs: OpInputs): OpInputs {
   return { ...inputs, data: raised(inputs.data), indices: raised(inputs.indices) };
 }
 
+/** Refuses (TC102) an input of another rank than `lowest` to `highest`. `who` is the operator's name; `instead` is the hint. */
 export function checkRank(
   inputs: OpInputs,
   operand: "data" | "indices",
   lowest: number,
   highest: number,
   who: string,
+  instead: () => string = () => "",
 ): void {
   const rank = inputs[operand].shape.length;
   if (rank < lowest || rank > highest) {
-    breakRule("TC102", inputs, `${who} takes ${operand} of rank ${lowest} to ${highest}, not ${rank}`);
+    const hint = instead();
+    breakRule(
+      "TC102",
+      inputs,
+      `${who} takes ${operand} of rank ${lowest} to ${highest}, not ${rank}`,
+      hint === "" ? undefined : hint,
+    );
   }
 }
 

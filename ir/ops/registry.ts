@@ -2,6 +2,8 @@
 import { error, type Diagnostic } from "../diagnostic.js";
 import type { Attrs, AttrValue } from "../attrs.js";
 import { inputsOf, type SourceFunc } from "../func.js";
+import { defaultProfile } from "../profile.js";
+import type { Profile } from "../schedule.js";
 import { assertNever, at, formatShape, isIndexDType, type Span, type TensorType } from "../types.js";
 import { directmlGather, directmlGatherElements, directmlGatherNd, directmlGatherNd1 } from "./directml.js";
 import { onnxGatherBlockQuantized } from "./block-quantized.js";
@@ -81,6 +83,8 @@ export interface SourceOp {
   readonly inputs: readonly TensorType[];
   /** The operators among which it is; absent: the built-in ones. */
   readonly operators?: Operators | undefined;
+  /** Profile of the program's schedule; absent where only the operator is asked about. */
+  readonly profile?: Profile | undefined;
   readonly span?: Span | undefined;
 }
 
@@ -90,6 +94,7 @@ export const sourceOp = (func: SourceFunc): SourceOp => ({
   attrs: func.attrs,
   inputs: inputsOf(func).map(({ type }) => type),
   operators: func.operators,
+  profile: func.schedule.profile ?? defaultProfile,
   span: func.opSpan,
 });
 
@@ -102,6 +107,7 @@ export function resolveSource(source: SourceOp): ResolveResult {
   const same =
     before?.source.op === source.op &&
     before.source.operators === source.operators &&
+    before.source.profile === source.profile &&
     before.source.inputs.length === source.inputs.length &&
     before.source.inputs.every((type, k) => type === source.inputs[k]) &&
     before.source.span === (source.span ?? before.source.span);

@@ -52,6 +52,7 @@ import { depthOf, maxDepth } from "./nesting.js";
 import { SiteList } from "./site-list.js";
 import { typedValue, type DraftValue } from "./value-text.js";
 import { ParseError, TokenReader } from "./token-reader.js";
+import { frameworks, type Framework } from "../framework.js";
 import type { Copies, EntryValue, Schedule } from "../schedule.js";
 import { entryInText, type ScheduleEntry } from "../schedule-entries.js";
 import { atMost, isSymbolName, type Sym, type Symbolic, type SymbolicMap } from "../symbols/symbols.js";
@@ -439,7 +440,7 @@ class Parser extends TokenReader {
   private accessBody(
     func: Pick<AccessFunc, "operands">,
     outermost: Symbolic["outermost"],
-  ): Pick<AccessFunc, "map" | "paired" | "tiles" | "symbolic"> {
+  ): Pick<AccessFunc, "map" | "paired" | "framework" | "tiles" | "symbolic"> {
     const inputs = inputsOf(func);
     const types = inputs.map(({ type }) => type);
     const open = this.map(
@@ -449,6 +450,7 @@ class Parser extends TokenReader {
     let oob: OutOfBounds | undefined;
     let fill: string | undefined;
     let paired: Shape = [];
+    let framework: Framework | undefined;
     const tiles = new Map<string, Shape>();
     const start = this.peek();
     this.entries((key) => {
@@ -456,6 +458,7 @@ class Parser extends TokenReader {
       if (key.text === "oob") oob = this.policy();
       else if (key.text === "fill") fill = this.bits();
       else if (key.text === "paired") paired = this.intList();
+      else if (key.text === "framework") framework = this.oneOf(frameworks);
       else if (tiled !== undefined) tiles.set(tiled.name, this.intList());
       else this.fail(key, `access.gather has no attribute ${key.text}`, undefined, "TC003");
     });
@@ -472,6 +475,7 @@ class Parser extends TokenReader {
     return {
       map: bindMap(over, atMost(symbols), types, outputOf(func).type.shape),
       paired,
+      ...(framework === undefined ? {} : { framework }),
       ...(symbols.length === 0 ? {} : { symbolic: { symbols, outermost, map: over } }),
       ...(given.length === 0 ? {} : { tiles: given }),
     };

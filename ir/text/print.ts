@@ -79,6 +79,7 @@ function printAccess(func: AccessFunc): string {
   const attrs = [
     ...printOutside(func.map),
     ...(func.paired.length === 0 ? [] : [`paired = ${formatShape(func.paired)}`]),
+    ...(func.framework === undefined ? [] : [`framework = ${func.framework}`]),
     ...tiles,
   ];
   const context = {

@@ -7,6 +7,7 @@
  */
 import { gatheredTable, gatherDims, rowElements } from "../access.js";
 import { keyOf } from "../func.js";
+import { profileOf } from "../profile.js";
 import type { BudgetRule, Copies } from "../schedule.js";
 import { targetFacts, type Target } from "../target.js";
 import { alignUp, at, bytesFor, elementCount, meanBytes, type DType, type Shape } from "../types.js";
@@ -40,6 +41,8 @@ export interface FootprintPart {
 
 export interface Footprint {
   readonly parts: readonly FootprintPart[];
+  /** Tiles that the rule `spec` counts though they stay in global memory: those of a full load on machines that gather in place. */
+  readonly written: readonly FootprintPart[];
   /** Their sum under the rule. */
   readonly bytes: number;
   /** What the plan of addresses takes, whatever the rule counts: padding and second buffers included. */
@@ -91,6 +94,15 @@ function scratchShape(indexTile: Shape, dtype: DType, target: Target): Shape {
   return [2, alignUp(indexTile[indexTile.length - 1] ?? 1, lanes)];
 }
 
+/**
+ * Returns the bytes of UB that a tile may take. PyPTO's pages of index_select and gather_in_ub want less than the buffer (`<`), that of
+ * gather no more than it.
+ */
+export const ubCapacity = ({ gather, schedule }: Pick<TiledGather, "gather" | "schedule">): number =>
+  gather.framework !== undefined && gather.paired.length === 0 && profileOf(schedule).rowsBelowBudget
+    ? schedule.ubBytes - 1
+    : schedule.ubBytes;
+
 export function footprintOf(tiling: TiledGather & { readonly loops: readonly Loop[] }): Footprint {
   const { gather, operands, schedule, target, tile } = tiling;
   const { budgetRule: rule, ubBytes: budget } = schedule;
@@ -109,16 +121,24 @@ export function footprintOf(tiling: TiledGather & { readonly loops: readonly Loo
     total += counted;
     planned += padded * buffers;
   };
+  const loads = at(operands, gatheredTable).inUb;
+  const written: FootprintPart[] = [];
   for (const [number, held] of operands.entries()) {
-    if (!held.inUb) continue;
     const { operand, tile: own } = held;
     const part = { part: keyOf(operand), dtype: operand.type.dtype, tile: own };
-    hold(part, { operand: number }, operandRowBytes(tiling, held), copiesOf(tiling, held));
+    if (held.inUb) {
+      hold(part, { operand: number }, operandRowBytes(tiling, held), copiesOf(tiling, held));
+    } else if (rule === "spec" && loads) {
+      const bytes = bytesFor(elementCount(own), part.dtype);
+      const alone = { bytes, rowBytes: 0, padded: 0, buffers: 1, counted: bytes } as const;
+      written.push({ ...part, use: { operand: number }, ...alone });
+      total += bytes;
+    }
   }
   const scratched =
     rule === "full" &&
     target.gatherScratch &&
-    at(operands, gatheredTable).inUb &&
+    loads &&
     elementCount(tile) > 0 &&
     hasPtoForm(gather.map, operands.length - 1);
   for (const { operand, tile: own } of scratched ? operands : []) {
@@ -136,5 +156,5 @@ export function footprintOf(tiling: TiledGather & { readonly loops: readonly Loo
     for (const result of results) hold(result, "result");
     for (const sum of sums) hold(sum, "sum");
   }
-  return { parts, bytes: total, planned, budget, rule };
+  return { parts, written, bytes: total, planned, budget, rule };
 }

@@ -1,6 +1,12 @@
 /** What a schedule makes of a gather, whether that is legal and why, and what would be. */
 export { buffersOf, copiesOf, doubles, isWrittenByParts, keptSingle, streamedOperands } from "./copies.js";
-export { operandRowBytes, type Footprint, type FootprintPart, type PartUse } from "./footprint.js";
+export {
+  operandRowBytes,
+  ubCapacity,
+  type Footprint,
+  type FootprintPart,
+  type PartUse,
+} from "./footprint.js";
 export { type Loop } from "./loops.js";
 export { waysOf, type GatherLowering, type LoweringFacts, type Steps } from "./lowering.js";
 export {
@@ -16,6 +22,7 @@ export {
   smallestInView,
   whyNone,
 } from "./nearest.js";
+export { judgedTile } from "./judged-tile.js";
 export { leastEntry } from "./packed.js";
 export {
   footprintNotes,
@@ -32,7 +39,8 @@ export {
   isLegal,
   judge,
   freeDims,
-  pinnedDims,
+  pinnedTiles,
+  pinnedViews,
   requiredView,
   ruleList,
   rules,
@@ -50,7 +58,7 @@ export {
   shortest,
 } from "./residency.js";
 export { compulsoryBytes, type OperandTraffic, type Traffic } from "./traffic.js";
-export { type TiledOperand } from "./tiled.js";
+export { entryLimits, soleDim, type TiledOperand } from "./tiled.js";
 export { honoured, Tiling, Tilings } from "./tiling.js";
 export { straddledPages, type Straddled } from "./pages.js";
 export { formatSizeVerdict, sizeVerdicts, type SizeVerdict } from "./size-verdicts.js";

@@ -10,8 +10,18 @@ import { inputOf, type AccessFunc } from "../func.js";
 import { largestThat } from "../intervals/intervals.js";
 import { alignUp, at, elementCount, formatShape, sameShape, type Shape } from "../types.js";
 import { doubles } from "./copies.js";
+import { ubCapacity } from "./footprint.js";
 import { entryBelow, leastEntry, limitOf } from "./packed.js";
-import { freeDims, holds, isLegal, judge, pinnedDims, requiredView, rules } from "./rules/index.js";
+import {
+  freeDims,
+  holds,
+  isLegal,
+  judge,
+  pinnedTiles,
+  pinnedViews,
+  requiredView,
+  rules,
+} from "./rules/index.js";
 import { Tiling } from "./tiling.js";
 
 /** The shape with another entry for one dim. */
@@ -20,19 +30,14 @@ export const replaced = (shape: Shape, dim: number, entry: number): number[] => 
 /** The schedule with every pinned dim as the full-load rule wants it, and views at whole bytes. */
 export function pinned(tiling: Tiling): Tiling {
   const { gather, schedule } = tiling;
-  const pins = pinnedDims(gather, schedule);
+  const [views, tiles] = [pinnedViews(gather, schedule), pinnedTiles(gather, schedule)];
   const cut = schedule.view.map((entry, d) =>
     entryBelow(entry, at(tiling.extents, d), leastEntry(gather, d)),
   );
-  if (pins.length === 0) return sameShape(cut, schedule.view) ? tiling : tiling.with({ view: cut });
-  let { tile } = schedule;
-  let view: Shape = cut;
-  for (const dim of pins) {
-    const entry = Math.max(requiredView(gather, dim), at(view, dim));
-    tile = replaced(tile, dim, entry);
-    view = replaced(view, dim, entry);
-  }
-  return tiling.with({ tile, view });
+  const view = cut.map((entry, d) => (views.includes(d) ? Math.max(requiredView(gather, d), entry) : entry));
+  const tile = schedule.tile.map((entry, d) => (tiles.includes(d) ? at(view, d) : entry));
+  const same = sameShape(view, schedule.view) && sameShape(tile, schedule.tile);
+  return same ? tiling : tiling.with({ tile, view });
 }
 
 /** The largest legal entry along a dim, up to `most`; undefined if none is. */
@@ -57,7 +62,7 @@ export function smallest(tiling: Tiling, lastEntry = 1): Tiling {
   // Terms that are taken in at once stay as many as they are.
   const terms = schedule.tile.slice(extents.length);
   const least = pinned(tiling.with({ tile: [...extents.map((_, d) => entry(d)), ...terms] }));
-  if (!doubles(schedule.buffers) || least.footprint.planned <= schedule.ubBytes) return least;
+  if (!doubles(schedule.buffers) || least.footprint.planned <= ubCapacity(least)) return least;
   return extents
     .reduce<Tiling[]>(
       (found, extent, d) => [
@@ -89,7 +94,7 @@ export function nearestLegal(tiling: Tiling): Tiling[] {
 
 function legalAround(start: Tiling): Tiling[] {
   const { gather, schedule, extents } = start;
-  const pins = pinnedDims(gather, schedule);
+  const pins = pinnedTiles(gather, schedule);
   const free = freeDims(start);
   const clipped = schedule.tile.map((entry, d) =>
     pins.includes(d) || d >= extents.length
@@ -164,10 +169,10 @@ export const ownOrSmallest = (tiling: Tiling): Tiling =>
 /** The arithmetic of the smallest tile, `data 4096x1xf32 131072 B + …`. */
 export function smallestArithmetic(tiling: Tiling): string {
   const least = smallest(tiling);
-  const { parts, bytes, planned, budget } = least.footprint;
-  const sum = parts.map((part) => `${part.part} ${part.counted} B`).join(" + ");
+  const { parts, written, bytes, planned, budget } = least.footprint;
+  const sum = [...parts, ...written].map((part) => `${part.part} ${part.counted} B`).join(" + ");
   const head = `the smallest tile ${formatShape(least.schedule.tile)} needs ${sum} = ${bytes} B`;
-  return bytes > budget
+  return bytes > ubCapacity(least)
     ? `${head}, over ${budget} B by ${bytes - budget} B`
     : `${head}, ${planned} B with padding and second buffers, over ${budget} B by ${planned - budget} B`;
 }

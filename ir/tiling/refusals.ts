@@ -1,7 +1,10 @@
 /** The diagnostics that refuse a schedule: rule, arithmetic in bytes, operand at fault, nearest legal tile. */
 import { gatheredTable, gatherDims } from "../access.js";
 import { error, type Diagnostic } from "../diagnostic.js";
+import { tileCall } from "../framework.js";
 import { inputOf } from "../func.js";
+import { ubCapacity } from "./footprint.js";
+import { defaultProfile, laterProfiles, profileFacts, profileName } from "../profile.js";
 import { formatEntry, type Schedule } from "../schedule.js";
 import { scheduleEntries, wordsOf } from "../schedule-entries.js";
 import { deviceLimits, type Target } from "../target.js";
@@ -17,7 +20,7 @@ import {
   whyNone,
 } from "./nearest.js";
 import { movableTables, placed, residencyOf } from "./residency.js";
-import { boundBuffers, shapeFaults, type Rule, type RuleVerdict } from "./rules/index.js";
+import { boundBuffers, isLegal, shapeFaults, type Rule, type RuleVerdict } from "./rules/index.js";
 import type { Tiling } from "./tiling.js";
 
 /** Schedules under another profile or residency, each as what to type to get it. */
@@ -74,6 +77,13 @@ export function suggestionText(from: Schedule, to: Schedule): string {
   return flags.join(" ");
 }
 
+/** Returns a suggestion as flags and, for an operator whose framework sets tiles by a call, as that call too. */
+function tileHint({ gather, schedule }: Tiling, to: Tiling): string {
+  const flags = suggestionText(schedule, to.schedule);
+  if (gather.framework === undefined) return flags;
+  return `${flags} or ${tileCall(gather.framework, to.schedule.tile)}`;
+}
+
 /** Words come first: which numbers are legal depends on them. */
 const suggested = [true, false].flatMap((words) =>
   Object.values(scheduleEntries).filter((entry) => wordsOf(entry).length > 0 === words),
@@ -82,7 +92,7 @@ const suggested = [true, false].flatMap((words) =>
 /** `data 3x2xf32 96 B (dim 0 is a gather dim, loaded whole)`, one line a part. */
 export function footprintNotes({ gather, footprint }: Tiling): string[] {
   const whole = gatherDims(gather.map);
-  const notes = footprint.parts.map((part) => {
+  const notes = [...footprint.parts, ...footprint.written].map((part) => {
     const type = formatType({ dtype: part.dtype, shape: part.tile });
     const padding =
       footprint.rule === "full" && part.padded !== part.bytes ? `, ${part.bytes} B unpadded` : "";
@@ -101,7 +111,7 @@ export function footprintNotes({ gather, footprint }: Tiling): string[] {
 const suggestionData = ({ schedule }: Tiling) => ({
   nearestTile: schedule.tile,
   nearestView: schedule.view,
-  nearestProfile: schedule.profile,
+  ...(schedule.profile === undefined ? {} : { nearestProfile: schedule.profile }),
   nearestResidency: schedule.residency,
   nearestOrder: schedule.order,
   nearestBuffers: schedule.buffers,
@@ -165,8 +175,11 @@ function cutGatherDim(
   const hint =
     nearest === undefined
       ? `no tile is legal here: ${smallestArithmetic(tiling)}; ${waysOutText(waysOut(tiling))}`
-      : suggestionText(schedule, nearest.schedule);
-  const rule = `full-load rule (profile ${schedule.profile}, target ${target.name})`;
+      : tileHint(tiling, nearest);
+  const later = laterProfiles(schedule.profile ?? defaultProfile).find((profile) =>
+    isLegal(tiling.with({ profile })),
+  );
+  const rule = `full-load rule (profile ${profileName(schedule)}, target ${target.name})`;
   return error("TC301", `${rule}: ${broken.map((verdict) => verdict.detail).join("; ")}`, {
     span: gather.opSpan,
     notes: [
@@ -174,10 +187,13 @@ function cutGatherDim(
       `source: ${first.source}`,
       ...footprintNotes(tiling),
       `footprint ${footprint.bytes} B of ${footprint.budget} B`,
+      ...(later === undefined
+        ? []
+        : [`under profile ${later} (${profileFacts[later].stands}) this tile is legal: --profile ${later}`]),
     ],
     hint,
     data: {
-      profile: schedule.profile,
+      profile: profileName(schedule),
       target: target.name,
       tile: schedule.tile,
       view: schedule.view,
@@ -199,22 +215,22 @@ function overBudget(tiling: Tiling, first: RuleVerdict): Diagnostic {
       data: { target: target.name, tile: schedule.tile, budget: footprint.budget },
     });
   }
-  const culprit = footprint.parts.reduce((worst, part) => (part.counted > worst.counted ? part : worst));
+  const culprit = [...footprint.parts, ...footprint.written].reduce((worst, part) =>
+    part.counted > worst.counted ? part : worst,
+  );
   const nearest = nearestLegal(tiling);
   const [best] = nearest;
   const needed = first.rule === "ub-plan" ? footprint.planned : footprint.bytes;
   return error(
     "TC401",
     `tile ${formatShape(schedule.tile)} needs ${needed} B of unified buffer, over ${footprint.budget} B ` +
-      `(target ${target.name}, profile ${schedule.profile}) by ${needed - footprint.budget} B; most of it is ${culprit.part}`,
+      `(target ${target.name}, profile ${profileName(schedule)}) by ${needed - footprint.budget} B; most of it is ${culprit.part}`,
     {
       span: gather.opSpan,
       notes: footprintNotes(tiling),
-      ...(best === undefined
-        ? {}
-        : { hint: nearest.map((n) => suggestionText(schedule, n.schedule)).join(" or ") }),
+      ...(best === undefined ? {} : { hint: nearest.map((n) => tileHint(tiling, n)).join(" or ") }),
       data: {
-        profile: schedule.profile,
+        profile: profileName(schedule),
         target: target.name,
         tile: schedule.tile,
         bytes: needed,
@@ -240,7 +256,7 @@ export function noLegalTile(tiling: Tiling, waysOut: WaysOut): Diagnostic {
   return error(
     "TC402",
     [
-      `no tile is legal (target ${target.name}, profile ${schedule.profile}, residency ${formatEntry(schedule.residency)})`,
+      `no tile is legal (target ${target.name}, profile ${profileName(schedule)}, residency ${formatEntry(schedule.residency)})`,
       ...(dims.length === 0 ? [] : [dims.join("; ")]),
     ].join(": "),
     {
@@ -248,10 +264,10 @@ export function noLegalTile(tiling: Tiling, waysOut: WaysOut): Diagnostic {
       notes: [whyNone(tiling)],
       hint: waysOutText(ways),
       data: {
-        profile: schedule.profile,
+        profile: profileName(schedule),
         target: target.name,
         budget: schedule.ubBytes,
-        bytes: bytes > schedule.ubBytes ? bytes : planned,
+        bytes: bytes > ubCapacity(tiling) ? bytes : planned,
         largestGatherDim: largest.map((entry) => entry.largest),
         ...(way === undefined ? {} : suggestionData(way.tiling)),
       },

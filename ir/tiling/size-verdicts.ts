@@ -7,7 +7,7 @@ import { inputsOf, keyOf } from "../func.js";
 import { largestThat } from "../intervals/intervals.js";
 import type { Sym } from "../symbols/symbols.js";
 import { alignUp, at, maxElements, meanBytes } from "../types.js";
-import type { FootprintPart } from "./footprint.js";
+import { ubCapacity, type FootprintPart } from "./footprint.js";
 import { isLookedUp } from "./residency.js";
 import type { Tiling } from "./tiling.js";
 
@@ -78,11 +78,14 @@ function ofTables(tiling: Tiling, outermost: readonly (string | null)[]): SizeVe
 }
 
 /** `extent`: of the open dims in this tiling. None where nothing of it is in UB. */
-function verdict({ footprint, target }: Tiling, open: readonly Open[], name: string, extent: number) {
+function verdict(tiling: Tiling, open: readonly Open[], name: string, extent: number) {
+  const { footprint, target } = tiling;
+  const capacity = ubCapacity(tiling);
   const dimOf = new Map(open.map(({ operand, dim }) => [operand, dim]));
   const dimIn = ({ use }: FootprintPart): number | undefined =>
     typeof use === "string" ? undefined : dimOf.get(use.operand);
-  const moved = footprint.parts.flatMap((part) => {
+  const all = [...footprint.parts, ...footprint.written];
+  const moved = all.flatMap((part) => {
     const dim = dimIn(part);
     return dim === undefined ? [] : [{ part, dim }];
   });
@@ -92,7 +95,7 @@ function verdict({ footprint, target }: Tiling, open: readonly Open[], name: str
   const lines = moved.filter((own) => !padded(own)).map(({ part }) => part.counted / extent);
   const each = lines.reduce((sum, bytes) => sum + bytes, 0);
   const rows = moved.filter(padded).map(({ part }) => ({ by: meanBytes(part.dtype), buffers: part.buffers }));
-  const rest = footprint.parts.reduce((sum, part) => sum + (dimIn(part) === undefined ? part.counted : 0), 0);
+  const rest = all.reduce((sum, part) => sum + (dimIn(part) === undefined ? part.counted : 0), 0);
   const block = target.blockBytes;
   const bytes = (size: number): number =>
     each * size +
@@ -104,8 +107,8 @@ function verdict({ footprint, target }: Tiling, open: readonly Open[], name: str
   ];
   return [
     {
-      formula: `${terms.join(" + ")} <= ${footprint.budget}`,
-      fitsUpTo: (most: number) => largestThat(0, most, (size) => bytes(size) <= footprint.budget),
+      formula: `${terms.join(" + ")} ${capacity < footprint.budget ? "<" : "<="} ${footprint.budget}`,
+      fitsUpTo: (most: number) => largestThat(0, most, (size) => bytes(size) <= capacity),
     },
   ];
 }

@@ -1,9 +1,18 @@
 /** A gather cut to tiles: what footprint, loops and traffic are derived from. */
-import { followedBy, inputTile, outputDims, walked } from "../access.js";
-import type { AccessFunc, Operand } from "../func.js";
+import {
+  followedBy,
+  followedDims,
+  gatheredTable,
+  inputTile,
+  outputDims,
+  walked,
+  type Followed,
+} from "../access.js";
+import { inputOf, outputOf, type AccessFunc, type Operand } from "../func.js";
+import { soleAtom } from "../linear.js";
 import type { ResolvedSchedule } from "../schedule.js";
 import type { Target } from "../target.js";
-import type { Shape } from "../types.js";
+import { at, type Shape } from "../types.js";
 import { residencyOf } from "./residency.js";
 
 /** An operand with its tile. */
@@ -24,10 +33,35 @@ export interface TiledGather {
   readonly extents: Shape;
   /** The output tile as it runs: no entry beyond its view or its extent. */
   readonly tile: Shape;
+  /** The tile of the data over the output dims: as `tile`, or longer where the framework cuts the data beyond the output. */
+  readonly cut: Shape;
   /** Terms that are taken in at once; 0 without any. */
   readonly terms: number;
   /** The inputs by their number in the map, then the output. */
   readonly operands: readonly TiledOperand[];
+}
+
+/**
+ * Returns the extents that tile entries cut, by output dim: those of the output, or of the data where the operator's framework cuts both
+ * by one entry and the data is longer. Source: hicann/pypto framework/src/interface/operation/vector/indexing.cpp at 883e7df
+ * (2026-08-22), TiledGatherElementOperation.
+ */
+export function entryLimits(gather: AccessFunc): Shape {
+  const { map, framework } = gather;
+  const extents = [...outputOf(gather).type.shape];
+  if (framework === undefined) return extents;
+  const { shape } = inputOf(gather, gatheredTable).type;
+  followedDims(map, gatheredTable).forEach((followed, k) => {
+    const d = followed === undefined ? undefined : soleDim(followed);
+    if (d !== undefined) extents[d] = Math.max(at(extents, d), at(shape, k));
+  });
+  return extents;
+}
+
+/** Returns the output dim that a dim of the data is, element by element; undefined where it is another sum. */
+export function soleDim({ form, spread }: Followed): number | undefined {
+  const atom = spread === 0 ? soleAtom(form) : undefined;
+  return atom?.kind === "dim" ? atom.dim : undefined;
 }
 
 /** The tiles of a gather's operands, and which of them the unified buffer holds. */
@@ -36,13 +70,19 @@ export function tiledOperands({
   schedule,
   target,
   tile,
+  cut,
   terms,
 }: Omit<TiledGather, "operands">): readonly TiledOperand[] {
   const { map } = gather;
   return gather.operands.map((operand, table) => {
     const inUb = residencyOf(operand, schedule.residency, target) === "ub";
     if (operand.role === "output") return { operand, tile, follows: outputDims(map), inUb };
-    const own = inputTile(map, table, walked(map, tile, terms), operand.type.shape);
+    const own = inputTile(
+      map,
+      table,
+      walked(map, inUb && table === gatheredTable ? cut : tile, terms),
+      operand.type.shape,
+    );
     return { operand, tile: own, follows: followedBy(map, table), inUb };
   });
 }

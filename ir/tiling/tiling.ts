@@ -11,7 +11,7 @@ import { footprintOf, type Footprint } from "./footprint.js";
 import { tiledLoops, type Loop } from "./loops.js";
 import { direct, likeliest, loweringFacts, waysOf, type GatherLowering, type Ways } from "./lowering.js";
 import { dataResidency } from "./residency.js";
-import { tiledOperands, type TiledGather, type TiledOperand } from "./tiled.js";
+import { entryLimits, tiledOperands, type TiledGather, type TiledOperand } from "./tiled.js";
 import { trafficOf, type Traffic } from "./traffic.js";
 
 interface Parts {
@@ -27,6 +27,7 @@ interface Parts {
 export class Tiling implements TiledGather {
   readonly extents: Shape;
   readonly tile: Shape;
+  readonly cut: Shape;
   readonly terms: number;
   /** Where the data is. */
   readonly residency: Residency;
@@ -42,7 +43,8 @@ export class Tiling implements TiledGather {
   ) {
     const { tile, view } = schedule;
     this.extents = outputOf(gather).type.shape;
-    this.tile = this.extents.map((extent, d) => Math.min(at(tile, d), at(view, d), extent));
+    this.cut = entryLimits(gather).map((limit, d) => Math.min(at(tile, d), at(view, d), limit));
+    this.tile = this.cut.map((entry, d) => Math.min(entry, at(this.extents, d)));
     const { most } = gather.map.reduced ?? { most: 0 };
     this.terms = Math.min(tile[this.extents.length] ?? most, most);
     this.residency = dataResidency(gather, schedule);

@@ -4,12 +4,12 @@
  * A load sits inside every parallel loop and inside the serial loops up to the last one its operand follows. Loops
  * outside it that the operand does not follow repeat it.
  */
-import { cutBy, elementsRead, inputTile, rowElements, walked } from "../access.js";
+import { cutBy, elementsRead, gatheredTable, inputTile, rowElements, walked } from "../access.js";
 import { keyOf, type Role } from "../func.js";
 import { at, bytesFor, contiguousRun, elementCount } from "../types.js";
 import { tilesAlong, viewsAlong, type Loop } from "./loops.js";
 import { isLookedUp } from "./residency.js";
-import type { TiledGather, TiledOperand } from "./tiled.js";
+import { entryLimits, type TiledGather, type TiledOperand } from "./tiled.js";
 
 /** Bytes of one operand between global memory and the cores. */
 export interface OperandTraffic {
@@ -115,16 +115,17 @@ function fetchedRows(tiling: Planned, operand: TiledOperand, k: number): Operand
   };
 }
 
-/** Bytes of what the output reaches, moved once for each iteration of some loops. Packed elements are rounded up to bytes once. */
+/** Bytes of what the output reaches, or of `each` elements, moved once for each iteration of some loops. Packed elements are rounded up to bytes once. */
 function repeatedBytes(
   tiling: Planned,
   operand: TiledOperand,
   k: number,
   repeats: readonly Loop[],
+  each = compulsoryElements(tiling, operand, k),
 ): Pick<OperandTraffic, "bytes" | "compulsory"> {
   const { dtype } = operand.operand.type;
   const elements = compulsoryElements(tiling, operand, k);
-  const moved = elements === 0 ? 0 : elements * iterations(tiling, repeats);
+  const moved = elements === 0 ? 0 : each * iterations(tiling, repeats);
   return { bytes: bytesFor(moved, dtype), compulsory: bytesFor(elements, dtype) };
 }
 
@@ -158,6 +159,23 @@ function lookedUp(tiling: Planned, operand: TiledOperand, k: number): OperandTra
   };
 }
 
+/**
+ * Returns the elements that the tiles of an operand in UB load, each once: those that the output reaches, and those that the framework cuts
+ * beyond it.
+ */
+function loadedElements(tiling: Planned, operand: TiledOperand, k: number): number {
+  const { gather, cut, schedule, extents } = tiling;
+  const compulsory = compulsoryElements(tiling, operand, k);
+  if (k !== gatheredTable || gather.framework === undefined || compulsory === 0) return compulsory;
+  const reached = entryLimits(gather).map((limit, d) => {
+    const [extent, view] = [at(extents, d), at(schedule.view, d)];
+    const start = view * (viewsAlong(extent, view) - 1);
+    const tiles = Math.ceil((extent - start) / at(cut, d));
+    return start + Math.min(tiles * at(cut, d), view, limit - start);
+  });
+  return elementCount(inputTile(gather.map, k, walked(gather.map, reached), operand.operand.type.shape));
+}
+
 function throughUb(tiling: Planned, operand: TiledOperand, k: number): OperandTraffic {
   const { type } = operand.operand;
   const around = [...tiling.loops];
@@ -173,7 +191,7 @@ function throughUb(tiling: Planned, operand: TiledOperand, k: number): OperandTr
   return {
     operand: keyOf(operand.operand),
     role,
-    ...repeatedBytes(tiling, operand, k, repeats),
+    ...repeatedBytes(tiling, operand, k, repeats, loadedElements(tiling, operand, k)),
     transfers: iterations(tiling, around),
     burst: bytesFor(contiguousRun(operand.tile, type.shape), type.dtype),
   };

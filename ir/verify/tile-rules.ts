@@ -409,7 +409,8 @@ function followedSizes({ func }: Program): Diagnostic[] {
   const walked = [...loops, ...tileLoops(stmt)];
   return from.flatMap((region, table) =>
     followedDims(map, table).flatMap((followed, k) => {
-      if (followed === undefined) return [];
+      // A framework may cut the data by the tile where the output ends earlier.
+      if (followed === undefined || (table === gatheredTable && !isParam(func, region.buffer))) return [];
       const read = spanOver(followed, walkedSizes(stmt));
       const room = sub(read, at(region.sizes, k));
       if (neverNegative(room, walked).kind === "holds") return [];

@@ -7,6 +7,7 @@ import {
   keyOf,
   defaultTarget,
   error,
+  frameworks,
   levels,
   limitNames,
   residencies,
@@ -360,5 +361,11 @@ export function checkProgram(program: unknown): Diagnostic[] {
   }
   const own = levelFields[level];
   const needs = ["name", "operands", "schedule", ...Object.keys(own)];
-  return checkOptions("the program", program, { ...programFields, ...own }, { open: true, needs });
+  const optional = level === "access" ? { framework: oneOf(frameworks) } : {};
+  return checkOptions(
+    "the program",
+    program,
+    { ...programFields, ...own, ...optional },
+    { open: true, needs },
+  );
 }

@@ -39,6 +39,7 @@ import {
   verifyStructure,
   webgpu,
   withMost,
+  withoutProfile,
   type AccessFunc,
   type BindResult,
   type Diagnostic,
@@ -196,7 +197,11 @@ export function compileTiled(program: Func, options: CompileOptions): CompiledTi
   const input = scheduled(bound.func, options, target);
   const levels = new Map<Level, Func>([[input.level, input]]);
   const pipeline = options.passes ?? defaultPipeline;
-  const { func, diagnostics, tilings } = runPipeline(input, passesFrom(input, pipeline), target, {
+  const {
+    func: made,
+    diagnostics,
+    tilings,
+  } = runPipeline(input, passesFrom(input, pipeline), target, {
     ...(options.verifyEach === undefined ? {} : { verifyEach: options.verifyEach }),
     ...(options.beforePass === undefined ? {} : { beforePass: options.beforePass }),
     afterPass(pass, before, after, milliseconds) {
@@ -205,6 +210,10 @@ export function compileTiled(program: Func, options: CompileOptions): CompiledTi
     },
   });
   if (hasErrors(diagnostics)) return { ok: false, diagnostics };
+  const judged = (["full-load", "fits-ub"] as const).every((property) =>
+    pipeline.some(({ ensures }) => ensures.includes(property)),
+  );
+  const func = judged || input.level === "tile" ? made : withoutProfile(made);
   if (func.level !== "tile") {
     const message = `the passes end at the ${func.level} level of @${func.name}`;
     const hint = "a pipeline ends at the tile level; defaultPipeline shows the order";
@@ -215,7 +224,9 @@ export function compileTiled(program: Func, options: CompileOptions): CompiledTi
   if (written.length > 0) return { ok: false, diagnostics: [...diagnostics, ...written] };
   markVerified(func, target);
   const said = targetFacts[target.kind].doubleBuffers ? [] : singleCopies(func);
-  const access = levels.get("access");
+  const lowered = levels.get("access");
+  const access = judged || lowered === undefined ? lowered : withoutProfile(lowered);
+  if (access !== undefined) levels.set("access", access);
   const tiling =
     access?.level === "access" && isResolved(access.schedule)
       ? { tiling: tilings.of(access, access.schedule) }

@@ -6,6 +6,7 @@ import {
   CompileError,
   inputsOf,
   judge,
+  judgedTile,
   largestGatherDims,
   nearestLegal,
   openSymbols,
@@ -16,6 +17,7 @@ import {
   ratesOf,
   refusals,
   rules as ruleSet,
+  sameShape,
   sizeVerdicts,
   standingOf,
   targetFacts,
@@ -24,10 +26,12 @@ import {
   type AccessFunc,
   type Diagnostic,
   type Footprint,
+  type Framework,
   type Func,
   type GatherLowering,
   type MachineRates,
   type ResolvedSchedule,
+  type Shape,
   type SizeVerdict,
   type Standing,
   type Sym,
@@ -45,6 +49,7 @@ import {
   withDefaults,
 } from "../../passes/index.js";
 import { accessOf } from "./access.js";
+import { pagesVerdict, type ProfileVerdict } from "./pages-verdict.js";
 import { compareSchedules, type Comparison } from "./comparison.js";
 import { ranFigures, ranTiling } from "./own-pipeline.js";
 import { performanceHints, reversedOrder, type Reversed } from "./hints.js";
@@ -60,12 +65,18 @@ export interface Explanation extends Standing {
   /** The passes that made the program, in order, where they are not the built-in pipeline. */
   readonly passes?: readonly string[];
   readonly legal: boolean;
+  /** The tile that is judged, where an entry that is stated covers less than it says: each clipped to its extent or its view. */
+  readonly judgedTile?: Shape;
+  /** The verdict of PyPTO's pages, where the profile is `strict`. */
+  readonly pages?: ProfileVerdict;
   readonly rules: readonly RuleVerdict[];
   readonly footprint: Footprint;
   /** The symbols that are open; cycles and traffic are at their most. */
   readonly symbols: readonly Sym[];
   /** Up to which size of each symbol the schedule fits UB; empty for a program of numbers. */
   readonly sizes: readonly SizeVerdict[];
+  /** Framework that sets the tile of the operator by a call of its own. */
+  readonly framework?: Framework;
   /** The nearest legal schedules, the largest tile first; the schedule itself when it is legal. */
   readonly nearest: readonly ResolvedSchedule[];
   /** When no tile at all is legal under the profile and residency. */
@@ -119,7 +130,11 @@ export function explain(program: Func, options: CompileOptions = {}): Explanatio
   // Other schedules are judged as the built-in pipeline makes them.
   const compares = legal && !own;
   const reversed = compares ? reversedOrder(tiling) : undefined;
-  const given = compares ? accessOf(program, options) : undefined;
+  const asked = own ? undefined : accessOf(program, options);
+  const given = compares ? asked : undefined;
+  const judged = judgedTile(tiling);
+  const clipped = asked?.schedule.tile !== undefined && !sameShape(judged, tiling.schedule.tile);
+  const pages = asked === undefined ? undefined : pagesVerdict(asked, target, legal);
   let comparison: Comparison | undefined;
   const compared = (): Comparison | undefined =>
     given === undefined ? undefined : compareSchedules(given, tiling);
@@ -134,10 +149,13 @@ export function explain(program: Func, options: CompileOptions = {}): Explanatio
     }),
     ...(own ? { passes: passes.map((pass) => pass.name) } : {}),
     legal,
+    ...(clipped ? { judgedTile: judged } : {}),
+    ...(pages === undefined ? {} : { pages }),
     rules,
     footprint: tiling.footprint,
     symbols: openSymbols(access),
     sizes: sizeVerdicts(tiling),
+    ...(access.framework === undefined ? {} : { framework: access.framework }),
     nearest: legal ? [tiling.schedule] : nearestLegal(tiling).map((near) => near.schedule),
     ...(anyLegal(tiling)
       ? {}

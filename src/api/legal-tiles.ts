@@ -7,6 +7,7 @@
  */
 import {
   CompileError,
+  defaultProfile,
   error,
   estimatesOfTile,
   formatEntry,
@@ -17,6 +18,8 @@ import {
   isPowerOfTwo,
   largestGatherDims,
   largestThat,
+  profileFacts,
+  targetFacts,
   leastEntry,
   meanBytes,
   programFloor,
@@ -27,10 +30,13 @@ import {
   smallestInView,
   standingOf,
   throwIfErrors,
+  ubCapacity,
   whyNone,
   type AccessFunc,
   type Func,
   type MachineRates,
+  type Profile,
+  type Target,
   type Residencies,
   type ResolvedSchedule,
   type SearchedEntry,
@@ -68,6 +74,20 @@ export interface LegalTile extends Pick<ResolvedSchedule, SearchedEntry>, Standi
 const sharedEntries = ["view", "order", "buffers"] as const;
 type Shared = Partial<Pick<ResolvedSchedule, (typeof sharedEntries)[number]>>;
 
+/** How many tiles are legal under a profile. */
+export interface TileCount {
+  readonly profile: Profile;
+  /** Where the profile stands. */
+  readonly stands: string;
+  /** Absent where too many tiles would have to be looked at. */
+  readonly count?: number;
+  readonly possible: number;
+}
+
+/** Returns `under profile pages (PyPTO's pages since 2026-04-02): 8 of 32 tiles are legal`. */
+export const formatTileCount = ({ profile, stands, count, possible }: TileCount): string =>
+  `under profile ${profile} (${stands}): ${count ?? "too many to be counted"} of ${possible} tiles are legal`;
+
 /** The legal tiles of a program: how many, and the fastest. */
 export interface LegalTiles {
   readonly name: string;
@@ -81,6 +101,8 @@ export interface LegalTiles {
    */
   readonly count?: number;
   readonly possible: number;
+  /** On an Ascend target under `strict`: the same count under PyPTO's pages. */
+  readonly pages?: TileCount;
   /** Absent where a cycle of the target is no known time. */
   readonly machine?: MachineRates;
   /** The legal tiles among the candidates that the compiler chooses from, and the one that it chooses; the fastest first. */
@@ -129,10 +151,9 @@ export function legalTiles(program: Func, options: LegalOptions = {}): LegalTile
   const gather: AccessFunc = { ...access, schedule: open };
   const faults = shapeRefusals(gather, open, target);
   if (hasErrors(faults)) throw new CompileError(faults);
-  const asked = open.residency ?? target.defaultResidency;
-  const found = residenciesOf(gather, target).map((residency) =>
-    under(withDefaults(gather, residency, target), onProgress),
-  );
+  const judged = residenciesOf(gather, target, true);
+  const asked = judged.length === 1 ? judged[0] : (open.residency ?? target.defaultResidency);
+  const found = judged.map((residency) => under(withDefaults(gather, residency, target), onProgress));
   // Data that stays in global memory takes less of UB, and no rule pins its dims: the last residency takes every tile
   // that an earlier one takes.
   const widest = found.reduce((_wide, last) => last);
@@ -140,6 +161,9 @@ export function legalTiles(program: Func, options: LegalOptions = {}): LegalTile
   // None where passes left the schedule open.
   const own = chosen.ok && chosen.tiling !== undefined ? [chosen.tiling] : [];
   const tiles = ranked([...own, ...found.flatMap((part) => part.tilings)], own[0]);
+  const pages = standsBesidePages(gather, target)
+    ? countUnder(gather, target, "pages", onProgress)
+    : undefined;
   const machine = ratesOf(target);
   const { view, order, buffers, ...schedule } = withoutTile(
     withDefaults(gather, widest.residency, target).schedule,
@@ -150,12 +174,39 @@ export function legalTiles(program: Func, options: LegalOptions = {}): LegalTile
     schedule: { ...schedule, ...sharedBy(tiles, { view, order, buffers }), residency: asked },
     ...(widest.count === undefined ? {} : { count: widest.count }),
     possible: widest.possible,
+    ...(pages === undefined ? {} : { pages }),
     ...(machine === undefined ? {} : { machine }),
     tiles,
     largestGatherDims: found.flatMap((part) => part.largestGatherDims),
     sizes: found.flatMap((part) => part.sizes),
-    ...(widest.proof === undefined ? {} : { proof: widest.proof }),
+    // Where the compiler chooses global memory by itself, some tile is legal, though no full load is.
+    ...(widest.proof === undefined || own.length > 0 ? {} : { proof: widest.proof }),
   };
+}
+
+/**
+ * True if the verdicts of `strict` on a gather stand beside those of PyPTO's pages: on an Ascend target, where a profile pins a dim or the
+ * operator is PyPTO's.
+ */
+export const standsBesidePages = ({ schedule, paired, framework }: AccessFunc, target: Target): boolean =>
+  (schedule.profile ?? defaultProfile) === "strict" &&
+  targetFacts[target.kind].vectorUnit &&
+  (paired.length > 0 || framework !== undefined);
+
+/** Returns how many tiles are legal under a profile, of a gather that states none. */
+export function countUnder(
+  access: AccessFunc,
+  target: Target,
+  profile: Profile,
+  onProgress: (done: number, total: number) => void = () => undefined,
+): TileCount {
+  const gather: AccessFunc = { ...access, schedule: { ...access.schedule, profile } };
+  const counts = residenciesOf(gather, target, true).map((residency) =>
+    counted(withDefaults(gather, residency, target), onProgress),
+  );
+  const { count, possible } = counts.reduce((_wide, last) => last);
+  const { stands } = profileFacts[profile];
+  return { profile, stands, ...(count === undefined ? {} : { count }), possible };
 }
 
 /** What no tile has otherwise; without tiles, the default. */
@@ -174,26 +225,30 @@ interface Part extends Pick<LegalTiles, "count" | "possible" | "largestGatherDim
   readonly tilings: readonly Tiling[];
 }
 
-function under(tiling: Tiling, step: (done: number, total: number) => void): Part {
+/** Returns how many tiles of a tiling's residency are legal, of those within the extents and the view. */
+function counted(
+  tiling: Tiling,
+  step: (done: number, total: number) => void,
+): Pick<Part, "count" | "possible"> {
   const { schedule, extents } = tiling;
-  const { residency } = schedule;
   const base = smallestInView(tiling);
   const limits = extents.map((extent, d) => Math.max(1, Math.min(extent, schedule.view[d] ?? extent)));
   const free = freeDims(tiling);
-  const largestGatherDims = tiling.residency === "gm" ? [] : largestDims(tiling);
   const possible = free.reduce((product, d) => product * (limits[d] ?? 1), 1);
-  const sizes = sizeVerdicts(base);
-  if (!isLegal(base)) {
-    return { residency, count: 0, possible, tilings: [], largestGatherDims, sizes, proof: whyNone(base) };
-  }
-  const count = countLegal(base, free, limits, step);
+  const count = isLegal(base) ? countLegal(base, free, limits, step) : 0;
+  return { ...(count === undefined ? {} : { count }), possible };
+}
+
+function under(tiling: Tiling, step: (done: number, total: number) => void): Part {
+  const base = smallestInView(tiling);
+  const legal = isLegal(base);
   return {
-    residency,
-    ...(count === undefined ? {} : { count }),
-    possible,
-    tilings: listed(tiling),
-    largestGatherDims,
-    sizes,
+    residency: tiling.schedule.residency,
+    ...counted(tiling, step),
+    tilings: legal ? listed(tiling) : [],
+    largestGatherDims: tiling.residency === "gm" ? [] : largestDims(tiling),
+    sizes: sizeVerdicts(base),
+    ...(legal ? {} : { proof: whyNone(base) }),
   };
 }
 
@@ -240,9 +295,9 @@ function countLegal(
  */
 function listed(tiling: Tiling): Tiling[] {
   const { start, free, entries } = candidates(tiling);
-  const { ubBytes } = start.schedule;
+  const capacity = ubCapacity(start);
   // Pinned dims may leave none but long tasks.
-  const within = (single: Tiling): boolean => fits(single, ubBytes) || !fits(start, ubBytes);
+  const within = (single: Tiling): boolean => fits(single, capacity) || !fits(start, capacity);
   const entriesOf = (d: number): readonly number[] => entries.get(d) ?? [];
   const possible = free.reduce((product, d) => product * entriesOf(d).length, 1);
   const thinned = (d: number): readonly number[] =>
@@ -262,7 +317,7 @@ function listed(tiling: Tiling): Tiling[] {
 
 function fastest(tiling: Tiling): Tiling {
   const estimate = estimatesOfTile();
-  const weighed = variantsInEveryOrder(tiling, tiling.schedule.ubBytes).map((variant) => ({
+  const weighed = variantsInEveryOrder(tiling, ubCapacity(tiling)).map((variant) => ({
     variant,
     estimate: estimate(variant),
   }));

@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { formatRatio, formatSizeVerdict, formatStanding, printSchedule } from "../../ir/index.js";
 import { residencyHint } from "../api/slower-residency.js";
-import { legalTiles, type LegalTile } from "../api/legal-tiles.js";
+import { formatTileCount, legalTiles, type LegalTile } from "../api/legal-tiles.js";
 import { searchedCell, searchedColumns } from "../report/searched-cells.js";
 import { table } from "../report/table.js";
 import { loadProgram } from "./load.js";
@@ -94,6 +94,7 @@ async function legal(file: string | undefined, flags: LegalFlags): Promise<numbe
   printReport(
     `@${found.name} on ${found.target}: ${count} of ${found.possible} tiles are legal${capped} (${printSchedule(found.schedule)})`,
   );
+  if (found.pages !== undefined) printReport(formatTileCount(found.pages));
   for (const { dim, padded, aligned } of found.largestGatherDims) {
     printReport(
       `gather dim ${dim}: the largest that fits a full load is ${padded}, or ${aligned} with block-aligned tile rows`,

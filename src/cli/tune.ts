@@ -22,6 +22,7 @@ import {
   Tiling,
 } from "../../ir/index.js";
 import { compile, resolveTargetOf } from "../api/compile.js";
+import { countUnder, formatTileCount, standsBesidePages, type TileCount } from "../api/legal-tiles.js";
 import { slowerResidency } from "../api/slower-residency.js";
 import { commandMeasurer, simMeasurer } from "../device/index.js";
 import { openRecords, type RecordLog } from "../formats/record-file.js";
@@ -377,6 +378,7 @@ function report(
   },
 ): number {
   const { counts } = result;
+  const legal = tileCounts(result);
   const diagnostics = [...faults(result, failed), ...defaultHint(result)];
   if (flags.json === true) {
     const { name, target, passes, objective, backend, beatsDefault, verdict, space, runOff, complete, seed } =
@@ -394,19 +396,32 @@ function report(
       beatsDefault,
       verdict,
       counts,
+      ...(legal.length === 0 ? {} : { legal }),
       space,
       ...(runOff === undefined ? {} : { runOff }),
       complete,
       diagnostics: [...outputs.diagnostics, ...diagnostics],
     });
   } else if (table !== undefined) print(table);
-  else printResult(result, pipeline);
+  else {
+    printResult(result, pipeline);
+    if (legal.length > 0) printReport(legal.map(formatTileCount).join("\n"));
+  }
   printDiagnostics(diagnostics);
   if (stopped) {
     const how = flags.records === undefined ? "--records tune.jsonl keeps what is found" : "--resume goes on";
     note(`stopped after ${result.candidates.length} candidates; ${how}`);
   }
   return hasErrors(diagnostics) ? 1 : 0;
+}
+
+/** Returns the counts of legal tiles under the search's profile and under PyPTO's pages, where these stand beside each other. */
+function tileCounts({ gather, target }: TuneResult): TileCount[] {
+  const { tile: _, ...schedule } = gather.schedule;
+  const open = { ...gather, schedule };
+  return standsBesidePages(open, target)
+    ? (["strict", "pages"] as const).map((profile) => countUnder(open, target, profile))
+    : [];
 }
 
 /** That another residency would be faster than that of the default. */

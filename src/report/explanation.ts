@@ -10,18 +10,21 @@ import {
   formatType,
   printSchedule,
   suggestionText,
+  tileCall,
+  type ResolvedSchedule,
+  type Shape,
 } from "../../ir/index.js";
 import type { Explanation } from "../api/explain.js";
+import { turnedText } from "../api/pages-verdict.js";
 import type { Comparison } from "../api/comparison.js";
 import { table } from "./table.js";
 
 export function renderExplanation(explanation: Explanation): string {
   const {
-    name,
-    target,
     schedule,
     passes,
     legal,
+    pages,
     rules,
     footprint,
     sizes,
@@ -32,12 +35,15 @@ export function renderExplanation(explanation: Explanation): string {
     comparison,
   } = explanation;
   const lines = [
-    `@${name} on ${target}: ${legal ? "legal" : "refused"}`,
+    verdictLine(explanation),
+    ...lineIf(turnedText(pages)),
     `map       ${explanation.map}`,
     ...(passes === undefined ? [] : [`passes    ${passes.join(", ")}`]),
     `schedule  ${printSchedule(schedule)}`,
     "",
-    `rules (profile ${schedule.profile})`,
+    schedule.profile === undefined
+      ? "rules (full load is not in force)"
+      : `rules (profile ${schedule.profile})`,
     ...rules.map(
       (rule) =>
         `  ${rule.pass ? "pass" : "FAIL"}  ${rule.rule.padEnd(15)} ${rule.detail}\n${" ".repeat(24)}${rule.source}`,
@@ -46,7 +52,7 @@ export function renderExplanation(explanation: Explanation): string {
     "unified buffer, bytes",
     table(
       ["  operand", "tile", "bytes", "padded", "buffers", "counted"],
-      footprint.parts.map((part) => [
+      [...footprint.parts, ...footprint.written].map((part) => [
         `  ${part.part}`,
         formatType({ dtype: part.dtype, shape: part.tile }),
         part.bytes,
@@ -82,7 +88,12 @@ export function renderExplanation(explanation: Explanation): string {
     if (comparison !== undefined) lines.push("", ...renderComparison(comparison));
     lines.push("", formatStanding(explanation, explanation.machine), nextStep(explanation));
   } else if (infeasible === undefined) {
-    lines.push("", "nearest legal", ...nearest.map((n) => `  ${suggestionText(schedule, n)}`));
+    const call = (tile: Shape): string =>
+      explanation.framework === undefined ? "" : `: ${tileCall(explanation.framework, tile)}`;
+    const line = (near: ResolvedSchedule): string => `  ${suggestionText(schedule, near)}${call(near.tile)}`;
+    lines.push("", "nearest legal", ...nearest.map(line));
+    if (pages?.legal === true) lines.push(`  --profile ${pages.profile}`);
+    lines.push(...(pages?.nearest ?? []).map(line));
   } else {
     lines.push("", `no tile is legal: ${infeasible.arithmetic}`);
     for (const { dim, largest } of infeasible.largestGatherDims) {
@@ -99,6 +110,22 @@ export function renderExplanation(explanation: Explanation): string {
   }
   return lines.join("\n");
 }
+
+/** Returns the first line: the verdict, and of what it is one where that is not the tile that was stated, or no full load. */
+function verdictLine({ name, target, legal, schedule, judgedTile }: Explanation): string {
+  const parts = [
+    `@${name} on ${target}: ${legal ? "legal" : "refused"}`,
+    ...lineIf(
+      schedule.profile === undefined
+        ? `full load is not in force (residency ${formatEntry(schedule.residency)})`
+        : undefined,
+    ),
+    ...lineIf(judgedTile === undefined ? undefined : `judged as tile ${formatEntry(judgedTile)}`),
+  ];
+  return parts.join(", ");
+}
+
+const lineIf = (line: string | undefined): string[] => (line === undefined ? [] : [line]);
 
 /** The class of a gather's instructions with what it adds to UB, and why each other one is not taken. */
 function renderLowering({

@@ -133,6 +133,7 @@ export function taskOf(program: Func, options: TuneOptions): TuneTask {
 
 /** A residency that the user stated, or all that there are: a target's default pins nothing. */
 function openResidencies(gather: AccessFunc, target: Target): readonly Residencies[] {
-  const { residency = "auto" } = gather.schedule;
-  return residenciesOf({ ...gather, schedule: { residency } }, target);
+  const { residency = "auto", view } = gather.schedule;
+  const kept = view === undefined ? {} : { view };
+  return residenciesOf({ ...gather, schedule: { residency, ...kept } }, target);
 }

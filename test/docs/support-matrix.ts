@@ -35,8 +35,11 @@ interface Row {
 function rowsOf(def: OpDef): Row[] {
   const spec = def.attrs["level"];
   if (spec?.kind !== "word") return [{ def, level: {} }];
-  const others = spec.words.filter((word) => word !== spec.default);
-  return [spec.default, ...others].map((level) => ({ def, level: { level } }));
+  const levels =
+    spec.default === undefined
+      ? spec.words
+      : [spec.default, ...spec.words.filter((word) => word !== spec.default)];
+  return levels.map((level) => ({ def, level: { level } }));
 }
 
 /** The inputs behind the indices of an operator that has more than two, for data and indices of some shapes. */

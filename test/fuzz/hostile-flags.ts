@@ -115,7 +115,7 @@ const valued: Readonly<Record<string, readonly string[]>> = {
   "--target": ["ascend-a2", "ascend-950", "webgpu", "cpu", "target.json"],
   "--tile": shapes,
   "--view": shapes,
-  "--profile": ["strict", "head"],
+  "--profile": ["strict", "pages", "head"],
   "--residency": ["ub", "gm", "auto"],
   "--order": ["0,1", "1,0"],
   "--cores": ["1", "4"],

@@ -63,9 +63,22 @@ export const leastTiles = (output: readonly number[], pinned: ReadonlyMap<number
     [[]],
   );
 
-/** pypto.gather rules 3 and 4, on the gather dim of gather_elements. */
-export const strictHolds = (view: number, tile: number, input: number, index: number): boolean =>
-  view >= Math.max(input, index) && tile === view;
+/**
+ * pypto.gather's rules along the gather dim of gather_elements: rule 3 holds the view to the longer of input and index, and rule 4 as the
+ * specification has it the tile to the view. Without a view, it is the longer of the two, and a longer tile counts as that.
+ */
+export const fullLoadHolds = (
+  profile: JudgedSchedule["profile"],
+  view: number | undefined,
+  tile: number,
+  input: number,
+  index: number,
+): boolean => {
+  const longer = Math.max(input, index);
+  if (profile === "head") return true;
+  if (view === undefined) return profile === "pages" || tile >= longer;
+  return view >= longer && (profile === "pages" || tile === view);
+};
 
 /** What the rules depend on, for any gather: shapes in elements, element sizes in bytes. */
 export interface JudgedGather {
@@ -80,9 +93,9 @@ export interface JudgedGather {
 
 export interface JudgedSchedule {
   readonly tile: readonly number[];
-  /** Absent: the view covers everything, and a tile that covers the index along the gather dim cuts nothing. */
+  /** Absent: the view covers everything. */
   readonly view?: readonly number[] | undefined;
-  readonly profile: "strict" | "head";
+  readonly profile: "strict" | "pages" | "head";
   readonly residency: "ub" | "gm";
   readonly buffers: JudgedBuffers;
 }
@@ -154,11 +167,10 @@ export function brokenRules(
   // Rows from global memory: an Ascend core fetches whole rows, and gather_elements has none.
   if (s.residency === "gm" && chip === "ascend" && g.op === "gather_elements") return ["residency"];
   const broken: string[] = [];
-  if (s.profile === "strict" && s.residency === "ub" && g.op === "gather_elements") {
+  if (s.residency === "ub" && g.op === "gather_elements") {
     const [input, index] = [g.dataShape[g.axis]!, g.indexShape[g.axis]!];
     const [tile, view] = [s.tile[g.axis]!, s.view?.[g.axis]];
-    const holds = view === undefined ? tile >= index : strictHolds(view, tile, input, index);
-    if (!holds) broken.push("full-load");
+    if (!fullLoadHolds(s.profile, view, tile, input, index)) broken.push("full-load");
   }
   if (neededBytes(g, s, chip) > budget) broken.push("ub-budget");
   return broken;

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { categoryOf, type Diagnostic, type Schedule, type Shape, type SourceFunc } from "../../ir/index.js";
 import { onnx, pypto, targets, tryCompile } from "../../src/index.js";
-import { fullLoadBytes, leastTiles, rowFetchBytes, strictHolds, type Tiles } from "../oracle/budget.js";
+import { fullLoadBytes, fullLoadHolds, leastTiles, rowFetchBytes, type Tiles } from "../oracle/budget.js";
 import { runs } from "../support/runs.js";
 
 const dtypeBytes = { f32: 4, f16: 2, i8: 1, f64: 8 } as const;
@@ -16,7 +16,7 @@ interface Trial {
   readonly length: number;
   readonly tile: readonly number[];
   readonly view: readonly number[];
-  readonly profile: "strict" | "head";
+  readonly profile: "strict" | "pages" | "head";
   readonly residency: "ub" | "gm";
   readonly buffers: 1 | 2;
   readonly budget: number;
@@ -32,7 +32,7 @@ const trial: fc.Arbitrary<Trial> = fc.integer({ min: 1, max: 4 }).chain((rank) =
     length: fc.integer({ min: 1, max: 14 }),
     tile: fc.array(fc.integer({ min: 1, max: 14 }), { minLength: rank, maxLength: rank }),
     view: fc.array(fc.integer({ min: 1, max: 16 }), { minLength: rank, maxLength: rank }),
-    profile: fc.constantFrom("strict", "head" as const),
+    profile: fc.constantFrom("strict", "strict", "pages", "head" as const),
     residency: fc.constantFrom("ub", "ub", "gm" as const),
     buffers: fc.constantFrom(1 as const, 2 as const),
     budget: fc.integer({ min: 32, max: 6000 }),
@@ -79,8 +79,9 @@ function categories(t: Trial): string[] {
   const broken: string[] = [];
   if (t.residency === "gm" && t.elements) return ["residency"];
   const [input, index] = [t.data[t.axis]!, t.length];
-  const strict = t.profile === "strict" && t.residency === "ub" && t.elements;
-  if (strict && !strictHolds(t.view[t.axis]!, t.tile[t.axis]!, input, index)) broken.push("full-load");
+  const pinned = t.residency === "ub" && t.elements;
+  if (pinned && !fullLoadHolds(t.profile, t.view[t.axis], t.tile[t.axis]!, input, index))
+    broken.push("full-load");
   if (needed(t) > t.budget) broken.push("ub-budget");
   return broken;
 }
@@ -95,7 +96,7 @@ function suggestion(diagnostic: Diagnostic): Schedule | undefined {
   return {
     tile: data["nearestTile"] as Shape,
     view: data["nearestView"] as Shape,
-    profile: data["nearestProfile"] as "strict" | "head",
+    profile: data["nearestProfile"] as Trial["profile"],
     residency: data["nearestResidency"] as "ub" | "gm",
     order: data["nearestOrder"] as Shape,
     buffers: data["nearestBuffers"] as NonNullable<Schedule["buffers"]>,

@@ -27,7 +27,8 @@ function judgedSchedules(g: JudgedGather, s: Schedule, residency: "ub" | "gm"): 
   const [tile, view] = [own(s.tile), own(s.view)];
   const profile = s.profile ?? "strict";
   const pinned = profile === "strict" && residency === "ub" && g.op === "gather_elements";
-  const pins = new Map(pinned ? [[g.axis, view?.[g.axis] ?? output[g.axis]!]] : []);
+  const longer = Math.max(g.dataShape[g.axis] ?? 1, g.indexShape[g.axis] ?? 1);
+  const pins = new Map(pinned ? [[g.axis, view?.[g.axis] ?? longer]] : []);
   const tiles = tile === undefined ? leastTiles(output, pins) : [tile];
   return tiles.map((own) => ({ tile: own, view, profile, residency, buffers: s.buffers ?? 1 }));
 }
@@ -72,7 +73,7 @@ describe("the verdict on any gather, target and schedule", () => {
           target,
           tile: data["nearestTile"] as Shape,
           view: data["nearestView"] as Shape,
-          profile: data["nearestProfile"] as "strict" | "head",
+          profile: data["nearestProfile"] as JudgedSchedule["profile"],
           residency: data["nearestResidency"] as "ub" | "gm",
           order: data["nearestOrder"] as Shape,
           buffers: data["nearestBuffers"] as NonNullable<Schedule["buffers"]>,

@@ -84,6 +84,8 @@ function grow(s: Seedling): RandomGather | undefined {
     if (s.op === "gather_nd") return undefined;
     op = s.op === "gather" ? "pypto.index_select" : "pypto.gather";
     attrs["dim"] = s.pick % 3 === 0 ? axis - data.length : axis;
+    // Every type and rank, whatever the profile.
+    attrs["level"] = "head";
   } else if (s.dialect === "onnx") {
     if (s.op === "gather_nd") attrs["batch_dims"] = batchDims;
     else attrs["axis"] = s.pick % 3 === 0 ? axis - data.length : axis;
@@ -193,7 +195,7 @@ export function randomSchedule(
     .record({
       tile: maybe(entries(7)),
       view: maybe(entries(9)),
-      profile: fc.constantFrom("strict", "head" as const),
+      profile: fc.constantFrom("strict", "strict", "pages", "head" as const),
       residency: fc.constantFrom("ub", "ub", "gm", "auto" as const),
       order: maybe(fc.shuffledSubarray(natural, { minLength: rank, maxLength: rank })),
       buffers: fc.oneof(

@@ -1,9 +1,10 @@
 /**
- * Rule 3, full load: the gather dim of the input is never split. Source: hicann/pypto
- * docs/zh/api/operation/pypto-gather.md rules 3 and 4, read as the schedule's profile says (decisions D1 and D5).
+ * Rule 3, full load: the gather dim of the input is never split. What else is pinned along it, and where that stands, is the
+ * profile's to say (ir/profile.ts; decisions D1 and D5).
  */
 import { gatheredTable, gatherDims } from "../../access.js";
 import { inputOf, outputOf, type AccessFunc } from "../../func.js";
+import { defaultProfile, profileOf } from "../../profile.js";
 import type { ResolvedSchedule } from "../../schedule.js";
 import { at, invariant, type Shape } from "../../types.js";
 import { exactWidthOf, type ExactWidth } from "../../values/exact-width.js";
@@ -12,25 +13,34 @@ import { dataResidency } from "../residency.js";
 import type { Tiling } from "../tiling.js";
 import type { Rule, RuleVerdict } from "./rule.js";
 
-const page = "hicann/pypto docs/zh/api/operation/pypto-gather.md";
+/** Source of the rule for gathers whose output lacks the gather dims. */
+const rowsPage = "hicann/pypto docs/zh/api/operation/pypto-index_select.md at 883e7df (2026-08-22), rule 3";
 
-/** Under `strict`, the view along a paired dim covers the longer of input and index (rule 3). */
+/** Returns the least extent of the view along a shared dim where a profile pins it: the longer of input and index. */
 export const requiredView = (gather: AccessFunc, dim: number): number =>
   Math.max(at(inputOf(gather, gatheredTable).type.shape, dim), at(outputOf(gather).type.shape, dim), 1);
 
-/** The paired dims that a profile pins: none when the data stays in global memory. */
-export const pinnedDims = (
-  gather: AccessFunc,
-  { profile, residency }: Pick<ResolvedSchedule, "profile" | "residency">,
-): Shape => (profile === "strict" && dataResidency(gather, { residency }) === "ub" ? gather.paired : []);
+type Reading = Pick<ResolvedSchedule, "profile" | "residency">;
 
-/** Dims of the output that no profile pins: a tile may cut them anywhere. */
+/** Returns the shared dims of a full load; none when the data stays in global memory. */
+const loadedDims = (gather: AccessFunc, { residency }: Reading): Shape =>
+  dataResidency(gather, { residency }) === "ub" ? gather.paired : [];
+
+/** Returns the dims along which the profile pins the view. */
+export const pinnedViews = (gather: AccessFunc, schedule: Reading): Shape =>
+  profileOf(schedule).pinsView ? loadedDims(gather, schedule) : [];
+
+/** Returns the dims along which the profile pins the tile to the view. */
+export const pinnedTiles = (gather: AccessFunc, schedule: Reading): Shape =>
+  profileOf(schedule).pinsTile ? loadedDims(gather, schedule) : [];
+
+/** Dims of the output along which no profile pins the tile: it may cut them anywhere. */
 export function freeDims({
   gather,
   schedule,
   extents,
 }: Pick<Tiling, "gather" | "schedule" | "extents">): Shape {
-  const pins = pinnedDims(gather, schedule);
+  const pins = pinnedTiles(gather, schedule);
   return extents.map((_, d) => d).filter((d) => !pins.includes(d));
 }
 
@@ -96,7 +106,7 @@ function widthOfSum(gather: AccessFunc, terms: number): RuleVerdict[] {
 function wholeDims({ gather, schedule, operands }: Tiling): RuleVerdict[] {
   const { shape } = inputOf(gather, gatheredTable).type;
   const { tile } = at(operands, gatheredTable);
-  const pins = pinnedDims(gather, schedule);
+  const pins = pinnedViews(gather, schedule);
   return gatherDims(gather.map).map((dim) => ({
     rule: "full-load-data",
     pass: at(tile, dim) === at(shape, dim),
@@ -104,33 +114,37 @@ function wholeDims({ gather, schedule, operands }: Tiling): RuleVerdict[] {
       const view = pins.includes(dim) ? `, view at least ${requiredView(gather, dim)}` : "";
       return `gather dim ${dim} is loaded whole: ${at(tile, dim)} elements${view}`;
     },
-    source: `${page} rule 3`,
+    source: gather.paired.length > 0 ? profileOf(schedule).wholeInput : rowsPage,
   }));
 }
 
 function pinned({ gather, schedule }: Tiling): RuleVerdict[] {
-  return pinnedDims(gather, schedule).flatMap((dim): RuleVerdict[] => {
+  const facts = profileOf(schedule);
+  const { profile = defaultProfile } = schedule;
+  const views = pinnedViews(gather, schedule).map((dim): RuleVerdict => {
     const required = requiredView(gather, dim);
-    const [view, tile] = [at(schedule.view, dim), at(schedule.tile, dim)];
-    return [
-      {
-        rule: "full-load-view",
-        pass: view >= required,
-        get detail() {
-          const data = at(inputOf(gather, gatheredTable).type.shape, dim);
-          const index = at(outputOf(gather).type.shape, dim);
-          return `view[${dim}] = ${view} ${view >= required ? ">=" : "<"} ${required} = max(input ${data}, index ${index})`;
-        },
-        source: `${page} rule 3 (profile strict)`,
+    const view = at(schedule.view, dim);
+    return {
+      rule: "full-load-view",
+      pass: view >= required,
+      get detail() {
+        const data = at(inputOf(gather, gatheredTable).type.shape, dim);
+        const index = at(outputOf(gather).type.shape, dim);
+        return `view[${dim}] = ${view} ${view >= required ? ">=" : "<"} ${required} = max(input ${data}, index ${index})`;
       },
-      {
-        rule: "full-load-tile",
-        pass: tile === view,
-        get detail() {
-          return `tile[${dim}] = ${tile} ${tile === view ? "=" : "differs from"} view[${dim}] = ${view}`;
-        },
-        source: `${page} rule 4 (profile strict)`,
-      },
-    ];
+      source: `${facts.view} (profile ${profile})`,
+    };
   });
+  const tiles = pinnedTiles(gather, schedule).map((dim): RuleVerdict => {
+    const [view, tile] = [at(schedule.view, dim), at(schedule.tile, dim)];
+    return {
+      rule: "full-load-tile",
+      pass: tile === view,
+      get detail() {
+        return `tile[${dim}] = ${tile} ${tile === view ? "=" : "differs from"} view[${dim}] = ${view}`;
+      },
+      source: `${facts.tile} (profile ${profile})`,
+    };
+  });
+  return [...views, ...tiles];
 }

@@ -29,7 +29,7 @@ export const holds = (rule: Rule, tiling: Tiling): boolean =>
 export const isLegal = (tiling: Tiling): boolean => ruleList.every((rule) => holds(rule, tiling));
 
 export { boundBuffers, bufferBytes } from "./device-limits.js";
-export { freeDims, pinnedDims, requiredView } from "./full-load.js";
+export { freeDims, pinnedTiles, pinnedViews, requiredView } from "./full-load.js";
 export { gmAllowed } from "./residency.js";
 export type { Rule, RuleId, RuleVerdict } from "./rule.js";
 export { coresFault, shapeFaults } from "./schedule-shape.js";

@@ -2,6 +2,7 @@
  * Rule 4: the tile fits the unified buffer. Source: hicann/pypto docs/zh/api/operation/pypto-gather.md rule 5 and decision
  * D6. Under the budget rule `spec` the written sum and the plan with its padding must both fit.
  */
+import { ubCapacity } from "../footprint.js";
 import { refusedLowering } from "../asked-lowering.js";
 import type { Rule, RuleVerdict } from "./rule.js";
 
@@ -10,14 +11,16 @@ export const ubBudget: Rule = {
   code: "TC401",
   judge(tiling) {
     const { footprint, target, schedule } = tiling;
-    const { parts, bytes, planned, budget, rule } = footprint;
+    const { parts, written, bytes, planned, budget, rule } = footprint;
+    const capacity = ubCapacity(tiling);
+    const [within, over] = capacity < budget ? ["<", ">="] : ["<=", ">"];
     const source = (): string => `target ${target.name}: ${target.sources.ubBytes.source}`;
-    const compared = (sum: number): string => `${sum} B ${sum <= budget ? "<=" : ">"} ${budget} B`;
+    const compared = (sum: number): string => `${sum} B ${sum <= capacity ? within : over} ${budget} B`;
     const sum: RuleVerdict = {
       rule: "ub-budget",
-      pass: bytes <= budget,
+      pass: bytes <= capacity,
       get detail() {
-        return `${parts.map((p) => p.counted).join(" + ") || "0"} = ${compared(bytes)}`;
+        return `${[...parts, ...written].map((p) => p.counted).join(" + ") || "0"} = ${compared(bytes)}`;
       },
       get source() {
         return source();
@@ -45,7 +48,7 @@ export const ubBudget: Rule = {
     if (rule === "full") return [sum, ...room];
     const plan: RuleVerdict = {
       rule: "ub-plan",
-      pass: planned <= budget,
+      pass: planned <= capacity,
       get detail() {
         return `with padding and second buffers ${compared(planned)}`;
       },

@@ -1,0 +1,21 @@
+/** Frameworks whose own compiler cuts the tiles that a user types, and their facts. */
+
+/** Frameworks that tilec judges tiles for: `access.gather … {framework = pypto}`. */
+export const frameworks = ["pypto"] as const;
+/** A framework that cuts tiles itself: its users type tiles for its operator, and its rules bind on every target. */
+export type Framework = (typeof frameworks)[number];
+
+/** Facts of a framework. */
+interface FrameworkFacts {
+  /** Call that sets a tile in a program of the framework. */
+  readonly setTile: string;
+}
+
+/** The facts of each framework. */
+export const frameworkFacts = {
+  pypto: { setTile: "pypto.set_vec_tile_shapes" },
+} as const satisfies Readonly<Record<Framework, FrameworkFacts>>;
+
+/** Returns the line of a program that sets a tile: `pypto.set_vec_tile_shapes(64, 512)`. */
+export const tileCall = (framework: Framework, tile: readonly number[]): string =>
+  `${frameworkFacts[framework].setTile}(${tile.join(", ")})`;

@@ -1,0 +1,88 @@
+/**
+ * The readings of PyPTO's full-load rule, and where each one stands.
+ *
+ * PyPTO's page of `gather` has changed: until 2026-04-02 its constraint 4 pinned the tile along dim to the view; since then the tile
+ * may cut index and result there. Its code has never read the view. Each reading is a profile, chosen by name.
+ */
+import { profiles, type Profile, type Schedule } from "./schedule.js";
+
+/** What PyPTO's operators take, by where it stands; `specification` has a page of `pypto.gather` alone. */
+export const pyptoLevels = ["specification", "documented", "head"] as const;
+/** A statement of what PyPTO's operators take. */
+export type PyptoLevel = (typeof pyptoLevels)[number];
+
+/** A reading of the full-load rule and its sources. */
+interface ProfileFacts {
+  /** True if the view along a shared dim covers the longer of input and index. */
+  readonly pinsView: boolean;
+  /** True if the tile along a shared dim is the view. */
+  readonly pinsTile: boolean;
+  /** Types and ranks that PyPTO's operators take under the profile, where no level is given. */
+  readonly level: PyptoLevel;
+  /** True if a tile of rows stays strictly below the buffer, as PyPTO's pages have it (`<`). */
+  readonly rowsBelowBudget: boolean;
+  /** Where the profile stands, in one line. */
+  readonly stands: string;
+  /** Citation of the rule that the input is whole along its gather dim. */
+  readonly wholeInput: string;
+  /** Citation of the rule on the view. */
+  readonly view: string;
+  /** Citation of the rule on the tile. */
+  readonly tile: string;
+}
+
+const page = "hicann/pypto docs/zh/api/operation/pypto-gather.md";
+/** The page that the specification is. */
+const specification = `${page} at 2b2bb56`;
+/** PyPTO's pages today. */
+const current = `${page} at 883e7df (2026-08-22; so since 3d2141b, 2026-04-02)`;
+const code =
+  "hicann/pypto framework/src/interface/operation/vector/indexing.cpp at 883e7df (2026-08-22), TiledGatherElementOperation";
+
+/** Each profile with the rules that it has and where they stand. */
+export const profileFacts = {
+  strict: {
+    pinsView: true,
+    pinsTile: true,
+    level: "specification",
+    rowsBelowBudget: false,
+    stands: "the specification's page",
+    wholeInput: `${specification}, rule 3`,
+    view: `${specification}, rule 3`,
+    tile: `${specification}, rule 4`,
+  },
+  pages: {
+    pinsView: true,
+    pinsTile: false,
+    level: "documented",
+    rowsBelowBudget: true,
+    stands: "PyPTO's pages since 2026-04-02",
+    wholeInput: `${current}, rules 3 and 4`,
+    view: `${current}, rule 3`,
+    tile: `${current}, rule 4`,
+  },
+  head: {
+    pinsView: false,
+    pinsTile: false,
+    level: "head",
+    rowsBelowBudget: true,
+    stands: "PyPTO's code at 883e7df (2026-08-22)",
+    wholeInput: code,
+    view: code,
+    tile: code,
+  },
+} as const satisfies Readonly<Record<Profile, ProfileFacts>>;
+
+/** Profile of a schedule that names none. */
+export const defaultProfile: Profile = "strict";
+
+/** Returns the facts of a schedule's profile. */
+export const profileOf = ({ profile = defaultProfile }: Pick<Schedule, "profile">): ProfileFacts =>
+  profileFacts[profile];
+
+/** Returns the name of a schedule's profile for a message; `none` where full load is not in force. */
+export const profileName = ({ profile }: Pick<Schedule, "profile">): string => profile ?? "none";
+
+/** Returns the profiles that are read where `profile` refuses: those after it. */
+export const laterProfiles = (profile: Profile): readonly Profile[] =>
+  profiles.slice(profiles.indexOf(profile) + 1);

@@ -1,0 +1,51 @@
+/** The verdict of PyPTO's pages on a program that is judged by the specification's page. */
+import {
+  anyLegal,
+  isLegal,
+  nearestLegal,
+  profileFacts,
+  type AccessFunc,
+  type Profile,
+  type ResolvedSchedule,
+  type Target,
+} from "../../ir/index.js";
+import { residenciesOf, withDefaults } from "../../passes/index.js";
+
+/** The profile that a verdict of `strict` is compared with. */
+const newer: Profile = "pages";
+
+/** Verdict of another profile on the same program and schedule. */
+export interface ProfileVerdict {
+  readonly profile: Profile;
+  /** Where the profile stands. */
+  readonly stands: string;
+  /** True if the stated tile is legal under the profile, or some tile where none is stated. */
+  readonly legal: boolean;
+  /** True if that is another verdict than the program's own. */
+  readonly turns: boolean;
+  /** The nearest legal schedules under the profile, the largest tile first; empty where it is legal as it stands, or none is. */
+  readonly nearest: readonly ResolvedSchedule[];
+}
+
+/** Returns the verdict of PyPTO's pages; undefined for a program under another profile than `strict`. `legal`: the program's own verdict. */
+export function pagesVerdict(access: AccessFunc, target: Target, legal: boolean): ProfileVerdict | undefined {
+  if ((access.schedule.profile ?? "strict") !== "strict") return undefined;
+  const other: AccessFunc = { ...access, schedule: { ...access.schedule, profile: newer } };
+  const tilings = residenciesOf(other, target).map((residency) => withDefaults(other, residency, target));
+  const [first] = tilings;
+  const stated = access.schedule.tile !== undefined;
+  const holds = tilings.some(stated ? isLegal : (tiling) => anyLegal(tiling));
+  return {
+    profile: newer,
+    stands: profileFacts[newer].stands,
+    legal: holds,
+    turns: holds !== legal,
+    nearest: holds || first === undefined ? [] : nearestLegal(first).map(({ schedule }) => schedule),
+  };
+}
+
+/** Returns the line that says how the verdict turns; undefined where it does not. */
+export const turnedText = (verdict: ProfileVerdict | undefined): string | undefined =>
+  verdict?.turns === true
+    ? `under profile ${verdict.profile} (${verdict.stands}): ${verdict.legal ? "legal" : "refused"}; --profile ${verdict.profile}`
+    : undefined;
