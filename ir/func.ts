@@ -163,3 +163,9 @@ export function withoutProfile<F extends Pick<FuncHead, "schedule">>(func: F): F
   const { profile: _, ...schedule } = func.schedule;
   return { ...func, schedule };
 }
+
+/** Returns a function without what its schedule makes of it; the profile stays, by which its operator was judged. */
+export function unscheduled<F extends Pick<FuncHead, "schedule">>(func: F): F {
+  const { profile } = func.schedule;
+  return { ...func, schedule: profile === undefined ? {} : { profile } };
+}

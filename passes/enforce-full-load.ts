@@ -5,9 +5,9 @@
  *     →
  *   access.gather … {oob = error, paired = [0], data_tile = [3, 2], indices_tile = [3, 2]}
  *
- * Direct data dims follow the tile, gather dims are whole; `strict` also wants view >= max(input, index) and
- * tile = view along a paired dim. May report TC301, TC304 for a tile of packed elements that starts inside a byte, TC201 for stated tiles that are not the derived ones, and TC906 for a
- * tile entry larger than its extent.
+ * Direct data dims follow the tile, gather dims are whole; `strict` and `pages` also want view >= max(input, index) along a paired dim,
+ * and `strict` tile = view there. May report TC301, TC304 for a tile of packed elements that starts inside a byte, TC201 for stated tiles
+ * that are not the derived ones, and TC906 for a tile entry larger than its extent.
  */
 import { error, warning } from "../ir/diagnostic.js";
 import { inputsOf, type AccessFunc } from "../ir/func.js";

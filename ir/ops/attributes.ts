@@ -42,13 +42,15 @@ type ArgumentOf<S extends AttrSpec> = S extends { readonly argument: infer A ext
   : S extends { readonly key: infer K extends string }
     ? K
     : never;
-type ValueOf<S extends AttrSpec> = S extends { readonly words: readonly (infer W)[] }
-  ? W
-  : S extends { readonly kind: "ints" }
-    ? readonly number[]
-    : S extends { readonly kind: "text" }
-      ? string
-      : number;
+type ValueOf<S extends AttrSpec> = S extends { readonly later: true; readonly words: readonly (infer W)[] }
+  ? W | (string & Record<never, never>)
+  : S extends { readonly words: readonly (infer W)[] }
+    ? W
+    : S extends { readonly kind: "ints" }
+      ? readonly number[]
+      : S extends { readonly kind: "text" }
+        ? string
+        : number;
 
 /** An operator's attributes as the arguments of its builder, each optional. */
 export type ArgumentsOf<D extends OpDef> = {

@@ -39,7 +39,8 @@ const featureLevel = {
   kind: "word",
   words: featureLevels,
   default: "4.1",
-  help: "DirectML feature level, 1.0 to 4.1",
+  later: true,
+  help: "DirectML feature level, 1.0 to 4.1; a later one is taken as 4.1",
 } as const satisfies AttrSpec;
 const oob = oobSpec("clamp");
 
@@ -70,7 +71,11 @@ const gatherElementsSupport: readonly Support[] = [
 const gatherNdSupport = gatherElementsSupport;
 const gatherNd1Support = gatherSupport.filter((row) => row.since === "4.1" || row.since === "3.0");
 
-const levelOf = (name: string): number => featureLevels.findIndex((level) => level === name);
+/** Returns the place of a level among the known ones; a later one stands at the last, whose table holds for it ("4.1 and above"). */
+const levelOf = (name: string): number => {
+  const place = featureLevels.findIndex((level) => level === name);
+  return place === -1 ? featureLevels.length - 1 : place;
+};
 
 function checkSupport(inputs: OpInputs, who: string, table: readonly Support[]): NegativeIndex {
   const level = wordAttr(inputs.attrs, "feature_level");

@@ -41,7 +41,13 @@ export type AttrSpec = AttrNames &
     | { readonly kind: "int"; readonly default?: number }
     | { readonly kind: "ints"; readonly default?: readonly number[] }
     | { readonly kind: "text"; readonly default?: string }
-    | { readonly kind: "word"; readonly words: readonly string[]; readonly default?: string }
+    | {
+        readonly kind: "word";
+        readonly words: readonly string[];
+        readonly default?: string;
+        /** True if the words are versions, oldest first, and later ones are taken too: `5.0`. */
+        readonly later?: true;
+      }
   );
 
 /** A source operator with every dialect rule applied. */

@@ -12,6 +12,7 @@ import {
   checkLimits,
   inputNames,
   RuleError,
+  type AttrSpec,
   type ExpandedMasks,
   type OpDef,
   type Operators,
@@ -240,7 +241,7 @@ function checkAttrs(def: OpDef, source: SourceOp): Diagnostic[] {
       case "text":
         return typeof value === "string" ? [] : refused("a text");
       case "word": {
-        if (typeof value === "string" && spec.words.includes(value)) return [];
+        if (typeof value === "string" && (spec.words.includes(value) || isLater(spec, value))) return [];
         const hint = `one of ${spec.words.join(", ")}`;
         return [error("TC105", `${name} cannot be ${formatAttr(value)}`, { span: source.span, hint })];
       }
@@ -248,6 +249,13 @@ function checkAttrs(def: OpDef, source: SourceOp): Diagnostic[] {
         return assertNever(spec);
     }
   });
+}
+
+/** True if a value is a version after all of an attribute's words. */
+function isLater({ words, later }: Extract<AttrSpec, { kind: "word" }>, value: string): boolean {
+  const parts = (version: string): number[] => version.split(".").map(Number);
+  const [[major = 0, minor = 0], [last = 0, lastMinor = 0]] = [parts(value), parts(words.at(-1) ?? "")];
+  return later === true && /^\d{1,4}\.\d{1,4}$/.test(value) && (major - last || minor - lastMinor) > 0;
 }
 
 const formatAttr = (value: AttrValue): string =>

@@ -35,6 +35,7 @@ import {
   targetFacts,
   targetNames,
   throwIfErrors,
+  unscheduled,
   tileFaults,
   verifyStructure,
   webgpu,
@@ -490,9 +491,9 @@ const altered = ({ name, target }: Kernel, why: string, hint: string): CompileEr
 
 /** The program without what its schedule made of it. */
 function withoutSchedule(program: SourceFunc | AccessFunc): SourceFunc | AccessFunc {
-  if (program.level === "source") return { ...program, schedule: {} };
+  if (program.level === "source") return unscheduled(program);
   const { tiles: _, ...access } = program;
-  return { ...access, schedule: {} };
+  return unscheduled(access);
 }
 
 /** Its legality was judged under its own target already. */

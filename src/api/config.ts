@@ -1,6 +1,6 @@
 /** What a config file holds: a project's own passes, pipeline, operators, targets and backends. */
 import type { Backend } from "../../backends/index.js";
-import type { OpDef, Target } from "../../ir/index.js";
+import type { OpDef, Profile, Target } from "../../ir/index.js";
 import type { Pass } from "../../passes/index.js";
 
 /** The default export of `tilec.config.ts`, `.js` or `.mjs`, or the value of `tilec.config.json`. Every field may be absent. */
@@ -9,6 +9,8 @@ export interface Config {
   readonly passes?: readonly Pass[];
   /** The pipeline where no `--pipeline` is given, in the same words: `default, mine after select-tile`. */
   readonly pipeline?: string;
+  /** The profile of programs that state none, `strict` otherwise: `pages` for PyPTO's pages of today. */
+  readonly profile?: Profile;
   /** Operators that programs, case files and `--op` can name, as `defineOperator` makes them. */
   readonly operators?: readonly OpDef[];
   /** Targets that programs, case files and `--target` can name: values, or paths of target files from the config's folder. */

@@ -34,9 +34,11 @@ export interface SuiteSettings {
 /** What of a config reaches the tests: its targets, and its flags for their RUN lines. */
 export const checkSettings = ({
   findTarget,
+  profile,
   flags,
-}: Project): Pick<CheckContext, "findTarget" | "commandFlags"> => ({
+}: Project): Pick<CheckContext, "findTarget" | "profile" | "commandFlags"> => ({
   findTarget,
+  ...(profile === undefined ? {} : { profile }),
   ...(flags === undefined ? {} : { commandFlags: flags }),
 });
 

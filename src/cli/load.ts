@@ -5,6 +5,7 @@ import {
   attributesOf,
   bindSome,
   CompileError,
+  dialectOf,
   dialectsOf,
   findOp,
   hasErrors,
@@ -34,6 +35,7 @@ import { readNpy } from "../formats/npy.js";
 import { programKind } from "../formats/program-kind.js";
 import { findMlirGathers, type MlirGather } from "../formats/mlir.js";
 import { program } from "../api/program.js";
+import { withProfile } from "../api/with-profile.js";
 import { withFlags, type LoadedProgram } from "./loaded-program.js";
 import { matching } from "./matching.js";
 import { note, printDiagnostics } from "./terminal.js";
@@ -55,6 +57,19 @@ import { UsageError } from "./usage-error.js";
 
 /** Every program that the argument and flags name. Rejects with a CompileError, or a UsageError when nothing is named. */
 export async function loadPrograms(
+  file: string | undefined,
+  flags: ProgramFlags & ProjectFlags,
+): Promise<LoadedProgram[]> {
+  const { profile } = flags.project;
+  return (await loadStated(file, flags)).map(({ func, open, ...loaded }) => ({
+    ...loaded,
+    func: withProfile(func, profile),
+    ...(open === undefined ? {} : { open: { ...open, func: withProfile(open.func, profile) } }),
+  }));
+}
+
+/** Loads the programs as they state their schedules, flags included. */
+async function loadStated(
   file: string | undefined,
   flags: ProgramFlags & ProjectFlags,
 ): Promise<LoadedProgram[]> {
@@ -268,6 +283,7 @@ function operatorNamed(op: string, flags: ProgramFlags & ProjectFlags, keys: rea
   }
   const named = prefix ?? flags.dialect;
   const dialect = named ?? plainDialect;
+  if (prefix === undefined) refuseTwoNames(dialect, op, operators);
   const found =
     prefix === undefined ? operatorFor(dialect, op, keys, operators) : operatorInText(op, keys, operators);
   if (found === undefined) {
@@ -295,6 +311,17 @@ function operatorHint(name: string, operators: Operators, without: string): stri
   return names.length === 0
     ? `the dialects are ${dialectsOf(operators).join(", ")}`
     : `${dialect} has ${names.join(", ")}`;
+}
+
+/** Refuses a name that a dialect has for one operator, and its own tests, as case files, for another. */
+function refuseTwoNames(dialect: string, op: string, operators: Operators): void {
+  const own = findOp(`${dialect}.${op}`, operators);
+  const tested = operators.find((def) => def.testName === op && dialectOf(def) === dialect);
+  if (own === undefined || tested === undefined || own === tested) return;
+  throw new UsageError(
+    `--op ${op} --dialect ${dialect} is ${own.name}, and ${tested.name} in the names of its tests`,
+    `--op ${own.name} or --op ${tested.name}`,
+  );
 }
 
 function fromText(file: string, flags: ProgramFlags & ProjectFlags): LoadedProgram[] {

@@ -2,13 +2,14 @@
 import {
   isObject,
   listOf,
+  oneOf,
   problemsOf,
   refusal,
   shownKey,
   type Field,
   type Fields,
 } from "../../backends/index.js";
-import type { AttrSpec } from "../../ir/index.js";
+import { profiles, type AttrSpec } from "../../ir/index.js";
 import { isPass } from "../../passes/index.js";
 import { targetField } from "../api/check-options.js";
 import type { Config } from "../api/config.js";
@@ -119,6 +120,7 @@ export const configFields: Fields<Config> = {
     takes: 'a pipeline, such as "default, mine after select-tile"',
     holds: (value) => typeof value === "string",
   },
+  profile: oneOf(profiles, code),
   operators: listOf("a list of operators", operatorField, code),
   targets: listOf("a list of targets", targetOrFileField, code),
   backends: backendsField,

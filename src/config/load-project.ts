@@ -40,11 +40,12 @@ export async function loadProject(file: string, shown: string): Promise<Project>
   const passes = passesOf(config, file, shown, refuse);
   const targets = targetsOf(config, file, refuse);
   const named = new Map(targets.map((target) => [target.name, target]));
-  const { operators, pipeline } = config;
+  const { operators, pipeline, profile } = config;
   return {
     config: shown,
     passes,
     targets,
+    ...(profile === undefined ? {} : { profile }),
     backends: backendsOf(config, file, shown, refuse),
     findTarget: (name) => named.get(name) ?? lookUpTarget(name),
     ...(operators === undefined

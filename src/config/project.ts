@@ -1,6 +1,7 @@
 /** What a command line or an editor works with beyond tilec's own: the parts of a config file, or none. */
 import type { Backend } from "../../backends/backend.js";
 import type { Operators } from "../../ir/ops/op-def.js";
+import type { Profile } from "../../ir/schedule.js";
 import type { Target } from "../../ir/target.js";
 import type { Pass } from "../../passes/pass.js";
 import { lookUpTarget } from "../formats/look-up-target.js";
@@ -14,6 +15,8 @@ export interface Project {
   readonly passes: readonly Pass[];
   /** What compiles where no `--pipeline` is given; absent: the built-in pipeline. */
   readonly pipeline?: readonly Pass[];
+  /** The profile of programs that state none; absent: `strict`. */
+  readonly profile?: Profile;
   readonly targets: readonly Target[];
   /** The built-in operators and those of the config; absent: the built-in ones alone. */
   readonly operators?: Operators;

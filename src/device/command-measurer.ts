@@ -13,6 +13,7 @@ import {
   outputOf,
   printFunc,
   UniqueNames,
+  unscheduled,
   type TileFunc,
 } from "../../ir/index.js";
 import { isObject } from "../../backends/index.js";
@@ -225,9 +226,7 @@ function answerOf(stdout: string): Answer | undefined {
 function wgslOf({ kernel }: MeasuredTask, { schedule }: TileFunc): string | undefined {
   const program = kernel.source ?? kernel.access;
   if (program === undefined) return undefined;
-  return orNone(
-    () => compile({ ...program, schedule: {} }, { target: kernel.target, ...schedule }).wgsl().code,
-  );
+  return orNone(() => compile(unscheduled(program), { target: kernel.target, ...schedule }).wgsl().code);
 }
 
 /** What a candidate's program is in another language; undefined where that language cannot say it. */

@@ -1,5 +1,5 @@
 /** Another schedule of a program, as `--compare` takes it. */
-import { CompileError, error, parseSchedule, type Func } from "../../ir/index.js";
+import { CompileError, error, parseSchedule, unscheduled, type Func } from "../../ir/index.js";
 import { compile, type CompileOptions, type Kernel } from "../api/compile.js";
 import { defaultKernel } from "../api/default-kernel.js";
 
@@ -16,7 +16,7 @@ export function otherKernel(
     const message = `@${program.name} is a tile program: its schedule is chosen, and there is no other to compare`;
     throw new CompileError([error("TC702", message, { hint: "give the source or access program" })]);
   }
-  if (written === "default") return defaultKernel({ ...program, schedule: {} }, options);
+  if (written === "default") return defaultKernel(unscheduled(program), options);
   const { schedule, diagnostics } = parseSchedule(written, "--compare");
   if (diagnostics.length > 0) throw new CompileError(diagnostics);
   return compile({ ...program, schedule }, options);

@@ -250,7 +250,7 @@ function attribute({ help, ...spec }: AttrSpec): JsonField {
     case "text":
       return described(help, text);
     case "word":
-      return described(help, wordOf(spec.words));
+      return described(help, spec.later === true ? text : wordOf(spec.words));
   }
 }
 

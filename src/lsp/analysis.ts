@@ -13,6 +13,7 @@ import {
 import { PassError } from "../../passes/index.js";
 import { explain } from "../api/explain.js";
 import { Judgements } from "./judgements.js";
+import { withProfile } from "../api/with-profile.js";
 import { compilingBy, type Settings } from "./settings.js";
 
 export interface TextPosition {
@@ -40,7 +41,8 @@ export function diagnose(
   before = new Judgements(compilingBy(settings)),
 ): Diagnostic[] {
   const { module, diagnostics } = parseModule(text, file, settings.operators);
-  return [...diagnostics, ...before.of(module.funcs, text)];
+  const funcs = module.funcs.map((func) => withProfile(func, settings.profile));
+  return [...diagnostics, ...before.of(funcs, text)];
 }
 
 export function rangeOf({ span }: Diagnostic): TextRange {
@@ -139,7 +141,7 @@ function describeName(func: Func, name: string): string | undefined {
 
 function describeSchedule(func: Func, settings: Settings): string | undefined {
   try {
-    const { rules, footprint, target } = explain(func, compilingBy(settings));
+    const { rules, footprint, target } = explain(withProfile(func, settings.profile), compilingBy(settings));
     const parts = footprint.parts.map(({ part, counted }) => `${part} ${counted} B`).join(" + ");
     return [
       `${parts} = ${footprint.bytes} B of ${footprint.budget} B on ${target}`,

@@ -32,8 +32,9 @@ const severities: Readonly<Record<Severity, DiagnosticSeverity>> = {
   hint: DiagnosticSeverity.Hint,
 };
 
-const settingsOf = ({ findTarget, operators, pipeline }: Project): Settings => ({
+const settingsOf = ({ findTarget, operators, pipeline, profile }: Project): Settings => ({
   findTarget,
+  ...(profile === undefined ? {} : { profile }),
   ...(operators === undefined ? {} : { operators }),
   ...(pipeline === undefined ? {} : { passes: pipeline }),
 });

@@ -19,6 +19,7 @@ import {
   type Operand,
   type Target,
   type TensorType,
+  type Profile,
 } from "../../ir/index.js";
 import { PassError, type Pass } from "../../passes/index.js";
 import type { HostValue } from "../../backends/index.js";
@@ -32,6 +33,7 @@ import type { CaseTensor } from "../formats/case-tensor.js";
 import { once } from "../formats/once.js";
 import { asHost, fromOutput, type TensorValue } from "../formats/tensor.js";
 import { program } from "../api/program.js";
+import { withProfile } from "../api/with-profile.js";
 import { nameOf, placeOf, runOn, type BackendChoice } from "../api/backends.js";
 import { excesses, measured, type Measured } from "./measured.js";
 import { skipWithoutDevice } from "./no-device.js";
@@ -62,6 +64,8 @@ export interface CheckContext {
   readonly executor?: Executor;
   /** Looks up what is no built-in target; default: none. */
   readonly findTarget?: (name: string) => Target | undefined;
+  /** The profile of programs that state none; absent: `strict`. */
+  readonly profile?: Profile;
   /** The pipeline that compiles cases; RUN lines say their own. Default: `defaultPipeline`. */
   readonly passes?: readonly Pass[];
   /** Flags that RUN lines are given, such as `--config`, where they have none of them. */
@@ -189,12 +193,12 @@ interface CompiledCase {
 }
 
 /** A program of the case's own is for the target that it names, or the case. */
-function compileCase(test: Case, { findTarget, passes }: CheckContext): CompiledCase {
+function compileCase(test: Case, { findTarget, passes, profile }: CheckContext): CompiledCase {
   const options = {
     ...(findTarget === undefined ? {} : { findTarget }),
     ...(passes === undefined ? {} : { passes }),
   };
-  const definition = test.program === undefined ? undefined : program(test.program);
+  const definition = test.program === undefined ? undefined : withProfile(program(test.program), profile);
   if (test.tir === undefined) {
     invariant(definition !== undefined, `case ${test.id} has an operator or a text`);
     return { kernel: compile(definition, options) };
@@ -208,11 +212,12 @@ function compileCase(test: Case, { findTarget, passes }: CheckContext): Compiled
   }
   const { target, schedule } = test.options;
   const targeted = target === undefined ? func : { target, ...func };
-  if (definition !== undefined) return { kernel: compile(targeted, options), definition };
+  if (definition !== undefined)
+    return { kernel: compile(withProfile(targeted, profile), options), definition };
   const bound = bindSizes({ ...targeted, schedule: { ...func.schedule, ...schedule } }, test.bind ?? {});
   if (!bound.ok) throw new CompileError(bound.diagnostics);
   checkInputs(test, bound.func);
-  return { kernel: compile(bound.func, options) };
+  return { kernel: compile(withProfile(bound.func, profile), options) };
 }
 
 /** The case's tensor for an operand, by its name in the program. */

@@ -3,6 +3,7 @@ import { CompileError, error, type Diagnostic, type Operators } from "../../ir/i
 import { nameOf } from "../api/backends.js";
 import { tryCompile } from "../api/compile.js";
 import { tryProgram } from "../api/program.js";
+import { withProfile } from "../api/with-profile.js";
 import { readCaseList, type Case, type MalformedCase } from "../formats/cases.js";
 import { isStream, readBytes, readFolder, readProgramText, readText, type Folder } from "../formats/files.js";
 import { programKind } from "../formats/program-kind.js";
@@ -84,12 +85,13 @@ function textTest(path: string, operators: Operators | undefined): Test {
     file: path,
     line: 1,
     begin:
-      (_, { findTarget, passes, commandFlags }) =>
+      (_, { findTarget, passes, profile, commandFlags }) =>
       () => {
         const failures = runTextTest(source, path, {
           ...(operators === undefined ? {} : { operators }),
           ...(findTarget === undefined ? {} : { findTarget }),
           ...(passes === undefined ? {} : { passes }),
+          ...(profile === undefined ? {} : { profile }),
           ...(commandFlags === undefined ? {} : { commandFlags }),
         });
         const message = failures.map((failure) => `${path}:${failure.line}: ${failure.message}`).join("\n");
@@ -161,8 +163,8 @@ function gatherTest(file: string, gather: OnnxGather): Test {
     file,
     line: 1,
     begin(backends, context) {
-      const { passes, findTarget } = context;
-      const compiled = tryCompile(built.func, {
+      const { passes, findTarget, profile } = context;
+      const compiled = tryCompile(withProfile(built.func, profile), {
         ...(findTarget === undefined ? {} : { findTarget }),
         ...(passes === undefined ? {} : { passes }),
       });

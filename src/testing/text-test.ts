@@ -8,9 +8,17 @@ import { checkArgument } from "../../ir/argument.js";
 import { spawnSync } from "node:child_process";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
-import { CompileError, parseModule, type Diagnostic, type Operators, type Target } from "../../ir/index.js";
+import {
+  CompileError,
+  parseModule,
+  type Diagnostic,
+  type Operators,
+  type Profile,
+  type Target,
+} from "../../ir/index.js";
 import { PassError, type Pass } from "../../passes/index.js";
 import { tryCompile } from "../api/compile.js";
+import { withProfile } from "../api/with-profile.js";
 import { ownCommand } from "../device/own-package.js";
 import { readStandardInput, standardInput } from "../formats/standard-input.js";
 import { makeTemporaryFolder, removeFolder } from "../output/write-file.js";
@@ -22,6 +30,8 @@ export interface TextTestOptions {
   readonly operators?: Operators;
   /** Looks up what is no built-in target; default: none. */
   readonly findTarget?: (name: string) => Target | undefined;
+  /** The profile of programs that state none; absent: `strict`. */
+  readonly profile?: Profile;
   /** The pipeline that a file without RUN lines is compiled by; default: `defaultPipeline`. */
   readonly passes?: readonly Pass[];
   /** Flags that RUN lines are given, such as `--config`, where they have none of them. */
@@ -179,8 +189,8 @@ function errorsOf(source: string, file: string, options: TextTestOptions): Diagn
   const all = [...diagnostics];
   for (const func of module.funcs) {
     try {
-      const { findTarget, passes } = options;
-      const result = tryCompile(func, {
+      const { findTarget, passes, profile } = options;
+      const result = tryCompile(withProfile(func, profile), {
         ...(findTarget === undefined ? {} : { findTarget }),
         ...(passes === undefined ? {} : { passes }),
       });

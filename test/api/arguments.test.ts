@@ -87,11 +87,11 @@ const build = (change: object) => () => program(anything({ ...description, ...ch
 type Row = readonly [call: string, refused: () => unknown, says: string];
 
 const schedules: readonly Row[] = [
-  ["profile", compileWith({ profile: "lax" }), 'TC303 profile is "lax"; it takes strict or head'],
+  ["profile", compileWith({ profile: "lax" }), 'TC303 profile is "lax"; it takes strict or pages or head'],
   [
     "a profile with a typing error",
     compileWith({ profile: "strit" }),
-    'TC303 profile is "strit"; it takes strict or head -> did you mean strict?',
+    'TC303 profile is "strit"; it takes strict or pages or head -> did you mean strict?',
   ],
   ["residency", compileWith({ residency: "gpu" }), 'TC303 residency is "gpu"; it takes ub or gm or auto'],
   [
@@ -142,7 +142,7 @@ const schedules: readonly Row[] = [
   [
     "a program's own",
     () => compile({ ...op, schedule: anything({ profile: "lax" }) }),
-    'TC303 profile is "lax"; it takes strict or head',
+    'TC303 profile is "lax"; it takes strict or pages or head',
   ],
   [
     "a description's own",

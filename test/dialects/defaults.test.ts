@@ -1,6 +1,6 @@
 /** What an optional attribute means where it is absent: what the framework's page says, value by value. */
 import { describe, expect, it } from "vitest";
-import { opDefs, resolveSource, type Attrs, type OpName } from "../../ir/index.js";
+import { opDefs, profiles, resolveSource, type Attrs, type OpName, type Profile } from "../../ir/index.js";
 import { jax, numpy, torch } from "../../src/index.js";
 import { tensorTypeOf, type TypePair } from "../../src/api/program.js";
 
@@ -83,9 +83,15 @@ describe("pypto", () => {
   it("index_select: dim is 0", () => {
     expectDefault(rows("pypto.index_select"), "dim", 0, 1);
   });
-  it("the level is head", () => {
-    const bytes: Gather = { op: "pypto.gather", inputs: [["u8", [4, 4]], i64(4, 4)] };
-    expectDefault(bytes, "level", "head", "documented");
+  it("the level is that of the profile", () => {
+    const inputs = [["u16", [4, 4]] as const, i64(4, 4)].map(tensorTypeOf);
+    const taken = (profile: Profile | undefined, attrs: Attrs = {}) =>
+      resolveSource({ op: "pypto.gather", attrs, inputs, profile }).ok;
+    expect(profiles.map((profile) => taken(profile))).toEqual([false, true, true]);
+    expect(taken("strict", { level: "documented" })).toBe(true);
+    expect(taken("head", { level: "specification" })).toBe(false);
+    // Without a schedule no profile tells it.
+    expect(taken(undefined)).toBe(true);
   });
   it("gather_in_ub: axis is -2", () => {
     const paged: Gather = {

@@ -158,6 +158,13 @@ describe("the operators", () => {
     expect(verdict(() => nd([1, 2], [2, 1], [2, 1]))).toBe("TC103");
   });
 
+  it("GatherND reads an IndicesTensor of {1,4,5,2} under IndicesDimensionCount 3 as 4 by 5 pairs", () => {
+    const pairs = nd([1, 1, 4, 6], [1, 4, 5, 2], [2, 3]);
+    expect(operandOf(pairs, "output").type.shape).toEqual([1, 1, 4, 5]);
+    const rows = nd([1, 3, 4, 6], [1, 4, 5, 2], [3, 3]);
+    expect(operandOf(rows, "output").type.shape).toEqual([1, 4, 5, 6]);
+  });
+
   it("D10: GatherND bounds the tuple by InputDimensionCount, not by DimensionCount", () => {
     expect(operandOf(nd([1, 1, 4, 6], [1, 1, 3, 2], [2, 2]), "output").type.shape).toEqual([1, 1, 1, 3]);
     expect(verdict(() => nd([1, 1, 4, 6], [1, 1, 3, 3], [2, 2]))).toBe("TC103");
@@ -372,6 +379,24 @@ describe("feature levels", () => {
       expect(byName(taken((type) => build(4, type, "UINT32"))), featureLevel).toEqual(byName(types));
       expect(byName(taken((type) => build(4, "FLOAT32", type))), featureLevel).toEqual(byName(indexTypes));
     }
+  });
+
+  it("take a level beyond the last table as that one, and no level that is none", () => {
+    const build = (featureLevel: string, DataType: DmlDataType = "FLOAT64") =>
+      directml.gather(
+        {
+          InputTensor: { DataType, Sizes: [1, 1, 2, 2] },
+          IndicesTensor: { DataType: "INT64", Sizes: [1, 1, 1, 2] },
+          Axis: 2,
+          IndexDimensions: 1,
+        },
+        { featureLevel },
+      );
+    for (const level of ["4.1", "5.0", "5.2", "6.4", "10.0"])
+      expect(verdict(() => build(level))).toBe("accepted");
+    for (const level of ["4.0", "3.1"]) expect(verdict(() => build(level))).toBe("TC104");
+    for (const level of ["2.5", "5", "5.", "five", "5.0.1", "-5.0"])
+      expect(verdict(() => build(level))).toBe("TC105");
   });
 
   it("introduce Gather with 1.0, GatherElements and GatherND with 2.1, GatherND1 with 3.0", () => {

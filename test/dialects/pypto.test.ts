@@ -16,7 +16,7 @@ import {
   type SourceFunc,
   type Target,
 } from "../../ir/index.js";
-import { compile, directml, onnx, pypto, targets } from "../../src/index.js";
+import { compile, directml, explain, legalTiles, onnx, pypto, targets } from "../../src/index.js";
 import { readCases } from "../../src/formats/cases.js";
 import { program } from "../../src/api/program.js";
 import { refusal, verdict } from "./refusal.js";
@@ -422,6 +422,113 @@ describe("the tiling rules", () => {
       expect(ascend(gather([4, 8], [4, 8]), { view: [4, width] })).toBe("accepted");
       expect(ascend(indexSelect([4, 8], [6]), { view: [width, width] })).toBe("accepted");
     }
+  });
+
+  it("D17: a typed tile is judged by the profile on every target, and none by default says that full load is not in force", () => {
+    const func = gather([16, 80], [16, 64]);
+    for (const target of [targets.ascendA2, targets.webgpu, targets.cpu]) {
+      expect(ascend(func, { tile: [4, 16] }, target)).toBe("TC301");
+      expect(ascend(func, { view: [8, 64] }, target)).toBe("TC301");
+      expect(ascend(func, { tile: [4, 16], profile: "pages" }, target)).toBe("accepted");
+      expect(ascend(func, { tile: [16, 16] }, target)).toBe("accepted");
+    }
+    const kernel = compile(func, { tile: [4, 16], residency: "gm", target: targets.webgpu });
+    expect(kernel.text("tile")).not.toContain("profile");
+    expect(compile(func, { tile: [16, 16], target: targets.webgpu }).text("tile")).toContain(
+      "profile = strict",
+    );
+    // Too long for a workgroup's memory: in global memory by default, without a profile.
+    const long = compile(gather([5000, 8], [5000, 8]), { target: targets.webgpu });
+    expect(long.tile.schedule).toMatchObject({ residency: "gm" });
+    expect(long.text("tile")).not.toContain("profile");
+    expect(
+      explain(gather([5000, 8], [5000, 8]), { target: targets.webgpu }).schedule.profile,
+    ).toBeUndefined();
+  });
+
+  it("PyPTO cuts the data by the tile where the index ends earlier, and loads it so", () => {
+    const func = gather([4096, 1024], [8, 8], 1);
+    const over = explain(func, { target: targets.ascendA2, tile: [64, 1024] });
+    expect(over.legal).toBe(false);
+    expect(over.footprint.parts[0]).toMatchObject({ part: "data", tile: [64, 1024], counted: 262_144 });
+    // A view bounds the data, too.
+    const viewed = explain(func, { target: targets.ascendA2, tile: [64, 1024], view: [16, 1024] });
+    expect([viewed.legal, viewed.footprint.parts[0]?.tile]).toEqual([true, [16, 1024]]);
+    expect(viewed.judgedTile).toEqual([16, 1024]);
+    // Three tiles of 4 rows, the last one with 2 rows of the index.
+    const tail = compile(gather([4096, 128], [10, 8], 1), { target: targets.ascendA2, tile: [4, 128] });
+    expect(tail.text("tile")).toMatch(/load %data\[%t0, 0\]\[4, 128\] to %data_ub/);
+    expect(
+      explain(tail.source!, { target: targets.ascendA2, tile: [4, 128] }).traffic.operands[0],
+    ).toMatchObject({
+      operand: "data",
+      bytes: 3 * 4 * 128 * 4,
+      compulsory: 10 * 128 * 4,
+    });
+    // Other dialects end with the output, and a dump keeps the verdict of its framework.
+    const other = onnx.gatherElements({ data: ["f32", [4096, 1024]], indices: ["i32", [8, 8]], axis: 1 });
+    expect(explain(other, { target: targets.ascendA2, tile: [64, 1024] })).toMatchObject({
+      legal: true,
+      judgedTile: [8, 1024],
+    });
+    const dumped = compile(func, { target: targets.ascendA2, tile: [8, 1024] }).text("access");
+    expect(dumped).toContain("framework = pypto");
+    const [access] = parseModule(
+      dumped.replace("tile = [8, 1024]", "tile = [64, 1024]").replace(/, \w+_tile = \[[^\]]*\]/g, ""),
+      "dump.tir",
+    ).module.funcs;
+    expect(verdict(() => compile(access!))).toMatch(/^TC40[12]$/);
+  });
+
+  it("a tile is judged as it was typed: nothing is widened, and what is clipped is told", () => {
+    const func = pypto.gather({ input: ["f16", [2048, 512]], index: ["i32", [2048, 256]], dim: 1 });
+    for (const tile of [
+      [64, 256],
+      [64, 300],
+      [64, 511],
+    ]) {
+      expect(refusal(() => compile(func, { target: targets.ascendA2, tile }))).toMatchObject({
+        code: "TC301",
+        hint: "--tile 64,512 or pypto.set_vec_tile_shapes(64, 512)",
+        data: { nearestTile: [64, 512] },
+      });
+    }
+    expect(explain(func, { target: targets.ascendA2, tile: [64, 512] }).judgedTile).toBeUndefined();
+    expect(explain(func, { target: targets.ascendA2, tile: [64, 600] })).toMatchObject({
+      legal: true,
+      judgedTile: [64, 512],
+    });
+    const small = gather([6, 20], [6, 20]);
+    expect(explain(small, { target: targets.ascendA2, tile: [8, 32] }).judgedTile).toEqual([6, 20]);
+  });
+
+  it("a verdict of strict that the pages turn around says so", () => {
+    const func = pypto.gather({ input: ["f16", [2048, 512]], index: ["i32", [2048, 256]], dim: 1 });
+    const { pages } = explain(func, { target: targets.ascendA2, tile: [64, 256] });
+    expect(pages).toMatchObject({ profile: "pages", legal: true, turns: true });
+    expect(explain(func, { target: targets.ascendA2, tile: [64, 512] }).pages).toMatchObject({
+      legal: true,
+      turns: false,
+    });
+    expect(
+      explain(func, { target: targets.ascendA2, tile: [64, 256], profile: "head" }).pages,
+    ).toBeUndefined();
+    const refused = refusal(() => compile(func, { target: targets.ascendA2, tile: [64, 256] }));
+    expect(refused?.notes?.join()).toContain(
+      "under profile pages (PyPTO's pages since 2026-04-02) this tile is legal",
+    );
+    const { count, possible, pages: counted } = legalTiles(func, { target: targets.ascendA2 });
+    expect([count, possible]).toEqual([76, 2048]);
+    expect(counted).toMatchObject({ profile: "pages", count: 29_176, possible: 524_288 });
+  });
+
+  it("rows stay below the buffer under pages and head, and may meet it under strict", () => {
+    // 64 rows of 8 f32 and 64 i32 of index: 2304 B.
+    const func = indexSelect([100, 8], [64]);
+    const fits = (profile: "strict" | "pages" | "head", ubBytes: number) =>
+      ascend(func, { tile: [64, 8], residency: "gm", buffers: 1, profile, ubBytes });
+    expect(profiles.map((profile) => fits(profile, 2304) === "accepted")).toEqual([true, false, false]);
+    expect(profiles.map((profile) => fits(profile, 2305) === "accepted")).toEqual([true, true, true]);
   });
 
   it("a tile has one entry for each dim of the result (PG17, PS13)", () => {

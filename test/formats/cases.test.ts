@@ -63,7 +63,7 @@ describe("a field or word that the format does not have is an error with the nea
       { oob: "clmp" },
       'oob is "clmp"; it takes error or clamp or zero or wrap or unchecked; did you mean clamp?',
     ],
-    [{ profile: "strikt" }, 'profile is "strikt"; it takes strict or head; did you mean strict?'],
+    [{ profile: "strikt" }, 'profile is "strikt"; it takes strict or pages or head; did you mean strict?'],
     [{ residency: "hbm" }, 'residency is "hbm"; it takes ub or gm or auto, or the first two by operand'],
     [{ target: 7 }, /target is 7; it takes .* or a target file \(\.json\)$/],
     [{ dialect: "pyto" }, /dialect is "pyto"; it takes .*; did you mean pypto\?$/],

@@ -89,6 +89,8 @@ export interface JudgedGather {
   readonly indexShape: readonly number[];
   readonly elementBytes: number;
   readonly indexBytes: number;
+  /** PyPTO cuts the data by the tile where the index ends earlier, and judges a stated tile on every chip. */
+  readonly pypto?: boolean;
 }
 
 export interface JudgedSchedule {
@@ -108,10 +110,10 @@ export const judgedOutput = (g: JudgedGather): number[] => {
 };
 
 /** The operand tiles that an output tile needs when every gather dim is whole. */
-export function fullLoadTiles(g: JudgedGather, tile: readonly number[]): Tiles {
+export function fullLoadTiles(g: JudgedGather, tile: readonly number[], cut = tile): Tiles {
   const { dataShape: data, indexShape: index, axis } = g;
   if (g.op === "gather_elements") {
-    const whole = data.map((extent, k) => (k === axis ? extent : Math.min(extent, tile[k]!)));
+    const whole = data.map((extent, k) => (k === axis ? extent : Math.min(extent, cut[k]!)));
     return { data: whole, indices: tile, output: tile };
   }
   if (g.op === "gather") {
@@ -142,7 +144,8 @@ const named = ({ op, axis, batchDims, indexShape }: JudgedGather): number[] =>
 export function neededBytes(g: JudgedGather, s: JudgedSchedule, chip: "ascend" | "webgpu" | "cpu"): number {
   const output = judgedOutput(g);
   const tile = output.map((extent, d) => Math.min(extent, s.tile[d]!, s.view?.[d] ?? extent));
-  const tiles = fullLoadTiles(g, tile);
+  const cut = output.map((_, d) => Math.min(s.tile[d]!, s.view?.[d] ?? Infinity));
+  const tiles = fullLoadTiles(g, tile, g.pypto === true ? cut : tile);
   if (chip === "ascend") {
     const bytes = s.residency === "ub" ? fullLoadBytes : rowFetchBytes;
     return bytes(tiles, fullLoadTiles(g, output), g.elementBytes, g.indexBytes, s.buffers);

@@ -17,6 +17,7 @@ const judged = (random: RandomGather): JudgedGather => ({
   ...random.gather,
   elementBytes: meanBytes(random.dtype),
   indexBytes: meanBytes(operandOf(random.func, "indices").type.dtype),
+  pypto: random.func.op.startsWith("pypto."),
 });
 
 /** What the user leaves out: no tile means any that the full-load rule allows under the view. */
@@ -36,8 +37,12 @@ function judgedSchedules(g: JudgedGather, s: Schedule, residency: "ub" | "gm"): 
 function expectedCategories(random: RandomGather, s: Schedule, target: Target): string[] {
   const g = judged(random);
   const budget = s.ubBytes ?? target.ubBytes;
+  const typed = s.tile !== undefined || s.view !== undefined;
+  const loads = g.pypto === true && g.op === "gather_elements" && typed;
   const choices =
-    s.residency === "auto" ? (["ub", "gm"] as const) : ([s.residency === "gm" ? "gm" : "ub"] as const);
+    s.residency === "auto" && !loads
+      ? (["ub", "gm"] as const)
+      : ([s.residency === "gm" ? "gm" : "ub"] as const);
   const found = choices
     .flatMap((residency) => judgedSchedules(g, s, residency))
     .map((tried) => brokenRules(g, tried, target.kind, budget));

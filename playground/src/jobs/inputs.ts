@@ -7,6 +7,7 @@ import {
   formatType,
   inputsOf,
   keyOf,
+  unscheduled,
   type Func,
 } from "../../../ir/index.js";
 import type { HostValue } from "../../../backends/index.js";
@@ -60,4 +61,4 @@ export const definedInputs = (
   given: Inputs,
   seed: number,
 ): Readonly<Record<string, HostValue>> =>
-  inputsFor(compile({ ...program, schedule: {}, target: "webgpu" }), given, seed);
+  inputsFor(compile({ ...unscheduled(program), target: "webgpu" }), given, seed);

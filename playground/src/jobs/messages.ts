@@ -63,8 +63,10 @@ export interface Verdict {
   /** Absent where the program is none: the diagnostics say why. */
   readonly explained?: Pick<
     Explanation,
-    "schedule" | "map" | "rules" | "sizes" | "footprint" | "traffic" | "cycles"
+    "schedule" | "judgedTile" | "map" | "rules" | "sizes" | "footprint" | "traffic" | "cycles"
   > & {
+    /** The line that says how the verdict turns under PyPTO's pages; absent where it does not. */
+    readonly turned?: string;
     /** How its cycles stand to the least, in words. */
     readonly standing: string;
     /** What is busy longest, and for which share of the cycles, in words. */

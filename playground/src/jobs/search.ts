@@ -1,6 +1,7 @@
 /** Searches over schedules: the space as a map, and `tune`. */
 import type { TuneResult } from "../../../src/tune/result.js";
 import {
+  unscheduled,
   CompileError,
   error,
   formatStanding,
@@ -34,15 +35,12 @@ export async function searchFor(
   const gpu = await acquire();
   if (!gpu.ok) throw new CompileError([error("TC503", gpu.reason)]);
   const { runner, description } = gpu;
-  const result = await tune(
-    { ...program, schedule: {} },
-    {
-      ...options,
-      target: runner.target,
-      inputs: definedInputs(program, inputs, seed),
-      measure: { backend: "webgpu", open: (task) => gpuMeasurer(runner, description, task) },
-    },
-  );
+  const result = await tune(unscheduled(program), {
+    ...options,
+    target: runner.target,
+    inputs: definedInputs(program, inputs, seed),
+    measure: { backend: "webgpu", open: (task) => gpuMeasurer(runner, description, task) },
+  });
   return tunedOf(result);
 }
 

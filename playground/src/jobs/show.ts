@@ -24,6 +24,7 @@ import {
 } from "../../../ir/index.js";
 import { accessOf } from "../../../src/api/access.js";
 import { explain, type Explanation } from "../../../src/api/explain.js";
+import { turnedText } from "../../../src/api/pages-verdict.js";
 import { resolveTargetOf, tryCompile } from "../../../src/api/compile.js";
 import type { Form, Shown, Suggestion, Verdict, Vocabulary } from "./messages.js";
 import { entriesOf, hintedFlags } from "./flags.js";
@@ -130,7 +131,10 @@ function verdictOf(explanation: Explanation): Verdict {
     cycles,
     infeasible,
     bottleneck,
+    judgedTile,
+    pages,
   } = explanation;
+  const turned = turnedText(pages);
   return {
     legal,
     code: diagnostics.find(({ severity }) => severity === "error")?.code ?? "",
@@ -144,6 +148,8 @@ function verdictOf(explanation: Explanation): Verdict {
       traffic,
       cycles,
       standing: formatStanding(explanation, explanation.machine),
+      ...(judgedTile === undefined ? {} : { judgedTile }),
+      ...(turned === undefined ? {} : { turned }),
       bottleneck: `${bottleneck.pipe === "gm" ? "global memory" : bottleneck.pipe}, busy ${Math.round(100 * bottleneck.share)} % of the cycles`,
       ...(infeasible === undefined ? {} : { infeasible: infeasible.arithmetic }),
     },
@@ -151,8 +157,12 @@ function verdictOf(explanation: Explanation): Verdict {
   };
 }
 
-function suggestionsOf({ infeasible, nearest, schedule }: Explanation): Suggestion[] {
-  const ways = infeasible?.waysOut ?? nearest.map((near) => ({ flags: suggestionText(schedule, near) }));
+function suggestionsOf({ infeasible, nearest, pages, schedule }: Explanation): Suggestion[] {
+  const newer = pages?.legal === true ? [{ flags: `--profile ${pages.profile}` }] : [];
+  const near = [...nearest, ...(pages?.nearest ?? [])].map((other) => ({
+    flags: suggestionText(schedule, other),
+  }));
+  const ways = infeasible?.waysOut ?? [...near, ...newer];
   return ways.map((way) => ({
     ...("cycles" in way ? { cycles: way.cycles } : {}),
     flags: way.flags,

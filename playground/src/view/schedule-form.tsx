@@ -1,5 +1,6 @@
 /** Target and schedule: a field for each entry, and a slider for each dim of the tile and of the view. */
-import { formatEntry, type Schedule } from "../../../ir/schedule.js";
+import { profileFacts } from "../../../ir/profile.js";
+import { formatEntry, profiles, type Schedule } from "../../../ir/schedule.js";
 import { scheduleEntries, wordsOf } from "../../../ir/schedule-entries.js";
 import type { Shown, Vocabulary } from "../jobs/messages.js";
 import type { ScheduleText } from "../jobs/flags.js";
@@ -17,7 +18,7 @@ const chosen = ["", "default"] as const;
 
 /** Of entries whose words need more than the command line says of them. */
 const helpFor: Readonly<Partial<Record<keyof Schedule, string>>> = {
-  profile: "strict: the written full-load rule; head: only the input's gather dim must be whole",
+  profile: profiles.map((name) => `${name}: ${profileFacts[name].stands}`).join("; "),
   residency: "ub: a full load into the unified buffer; gm: rows straight from global memory",
 };
 

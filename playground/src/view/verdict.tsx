@@ -29,7 +29,12 @@ export function VerdictView({ verdict, onSuggestion }: Props) {
         <span aria-hidden="true">{legal ? "✓" : "✗"}</span> {legal ? "Legal" : "Refused"}
         {code === "" ? "" : ` (${code})`}
         {legal && explained !== undefined ? `, about ${explained.cycles.toLocaleString("en")} cycles` : ""}
+        {explained?.schedule.profile === undefined && explained !== undefined
+          ? ", full load is not in force"
+          : ""}
+        {explained?.judgedTile === undefined ? "" : `, judged as tile ${explained.judgedTile.join()}`}
       </p>
+      {explained?.turned === undefined ? null : <p data-testid="turned">{explained.turned}</p>}
       {legal && explained !== undefined ? (
         <p class="figures" data-testid="standing">
           {explained.standing}. Bottleneck: {explained.bottleneck}.

@@ -1,0 +1,176 @@
+/**
+ * PyPTO's own operator tests, which it runs on boards (scripts/board-tests.js): each tile is legal under the profiles of PyPTO's pages and
+ * of its code, and the outputs are the oracle's.
+ */
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { reference } from "../../backends/reference/index.js";
+import { elementCount, meanBytes, type Profile } from "../../ir/index.js";
+import { pypto, runOn, targets, tryCompile, type Kernel } from "../../src/index.js";
+import { parseType } from "../../src/cli/flag-values.js";
+import { oracle } from "../oracle/gather.js";
+import { fastOutput } from "../support/fast.js";
+import { testRunner } from "../support/gpu.js";
+import { operandOf } from "../support/operands.js";
+
+interface BoardTest {
+  readonly id: string;
+  readonly op: "pypto.gather" | "pypto.index_select";
+  readonly data: string;
+  readonly indices: string;
+  readonly output: string;
+  readonly axis: number;
+  readonly view: readonly number[];
+  readonly tile: readonly number[];
+}
+
+const { gathers, notYet } = JSON.parse(
+  readFileSync(new URL("pypto-board-tests.json", import.meta.url), "utf8"),
+) as { readonly gathers: readonly BoardTest[]; readonly notYet: readonly string[] };
+
+/** The tests that a profile does not take, each with the code and the source. No more than five, and the list may not grow. */
+const exceptions: Readonly<
+  Record<string, { readonly profiles: readonly Profile[]; readonly code: string; readonly source: string }>
+> = {
+  GatherElement_test_42: {
+    profiles: ["pages"],
+    code: "TC104",
+    source: "pypto-gather.md constraint 5 at 883e7df: no uint8",
+  },
+  GatherElement_test_43: {
+    profiles: ["pages"],
+    code: "TC104",
+    source: "pypto-gather.md constraint 5 at 883e7df: no uint8",
+  },
+  GatherElement_test_44: {
+    profiles: ["pages"],
+    code: "TC104",
+    source: "pypto-gather.md constraint 5 at 883e7df: no uint8",
+  },
+  Gather_test_37: {
+    profiles: ["pages", "head"],
+    code: "TC104",
+    source:
+      "pypto-index_select.md constraint 1 and CheckGatherParamsInvalid of indexing.cpp, at 883e7df: indices are int32 or int64",
+  },
+};
+
+const ascend = [targets.ascendA2, targets.ascendA3, targets.ascend950];
+const profiles = ["pages", "head"] as const;
+
+const programOf = ({ op, data, indices, axis }: BoardTest) => {
+  const [input, index] = [parseType(data, "data"), parseType(indices, "indices")];
+  const args = { input: [input.dtype, input.shape], index: [index.dtype, index.shape], dim: axis } as const;
+  return op === "pypto.gather" ? pypto.gather(args) : pypto.indexSelect(args);
+};
+
+const compiled = (test: BoardTest, profile: Profile, target = targets.ascendA2): Kernel | string => {
+  const { tile, view } = test;
+  let func;
+  try {
+    func = programOf(test);
+  } catch (thrown) {
+    return String(thrown);
+  }
+  const result = tryCompile(func, { profile, tile, view, target });
+  return result.ok
+    ? result.kernel
+    : result.diagnostics.map(({ code, message }) => `${code} ${message}`).join("; ");
+};
+
+describe("PyPTO's tests that run on boards", () => {
+  it("are gathers of both operators, and writes that are listed", () => {
+    expect(gathers.length).toBeGreaterThan(70);
+    expect(new Set(gathers.map(({ op }) => op)).size).toBe(2);
+    expect(notYet.length).toBeGreaterThan(100);
+    expect(notYet.every((id) => !id.startsWith("Gather"))).toBe(true);
+  });
+
+  it("have tiles that pages and head take on every Ascend target, but for the exceptions", () => {
+    for (const test of gathers)
+      for (const profile of profiles)
+        for (const target of ascend) {
+          const excepted = exceptions[test.id];
+          const found = compiled(test, profile, target);
+          const said = typeof found === "string" ? found : "legal";
+          if (excepted?.profiles.includes(profile) === true) expect(said, test.id).toContain(excepted.code);
+          else expect(said, `${test.id} under ${profile} on ${target.name}`).toBe("legal");
+        }
+  });
+
+  it("have five exceptions at most, each of a test", () => {
+    expect(Object.keys(exceptions).length).toBeLessThanOrEqual(5);
+    for (const id of Object.keys(exceptions)) expect(gathers.map((test) => test.id)).toContain(id);
+  });
+});
+
+/** Elements of the largest output that is run here. */
+const mostElements = 150_000;
+
+/** Random bytes: a gather moves bits. */
+function bytesFor(length: number, seed: number): Uint8Array {
+  let state = seed;
+  return Uint8Array.from({ length }, () => {
+    state = (Math.imul(state, 1103515245) + 12345) >>> 0;
+    return state >>> 24;
+  });
+}
+
+describe("their outputs", () => {
+  const small = gathers.filter(
+    (test) =>
+      elementCount(parseType(test.output, "output").shape) <= mostElements && test.id !== "Gather_test_37",
+  );
+
+  const trial = (test: BoardTest) => {
+    const kernel = compiled(test, "head");
+    if (typeof kernel === "string") throw new Error(kernel);
+    const [data, indices] = [operandOf(kernel.tile, "data").type, operandOf(kernel.tile, "indices").type];
+    const width = meanBytes(data.dtype);
+    const axis = test.axis < 0 ? test.axis + data.shape.length : test.axis;
+    const bytes = bytesFor(elementCount(data.shape) * width, 7);
+    const picks = [...bytesFor(elementCount(indices.shape), 11)].map((byte) =>
+      BigInt(byte % data.shape[axis]!),
+    );
+    const wide = indices.dtype === "i64";
+    const values = wide ? BigInt64Array.from(picks) : Int32Array.from(picks, Number);
+    const gather = {
+      op: test.op === "pypto.gather" ? ("gather_elements" as const) : ("gather" as const),
+      ...{ axis, batchDims: 0, dataShape: data.shape, indexShape: indices.shape },
+      ...{ fromEnd: false, policy: "error" as const },
+    };
+    const places = Array.from({ length: elementCount(data.shape) }, (_, k) => k);
+    const { elements } = oracle(gather, places, picks);
+    const want = new Uint8Array(elements.length * width);
+    elements.forEach((place, k) => {
+      want.set(bytes.subarray(place! * width, (place! + 1) * width), k * width);
+    });
+    const inputs = {
+      data: { type: data, bytes },
+      indices: { type: indices, bytes: new Uint8Array(values.buffer) },
+    };
+    return { kernel, inputs, want };
+  };
+
+  it("are the oracle's on reference and sim", () => {
+    expect(small.length).toBeGreaterThan(40);
+    for (const test of small) {
+      const { kernel, inputs, want } = trial(test);
+      expect(reference(kernel.resolved!, inputs), test.id).toEqual(want);
+      expect(fastOutput(kernel, inputs), test.id).toEqual(want);
+    }
+  });
+
+  it("are the oracle's on WebGPU", async (context) => {
+    const runner = await testRunner();
+    if (runner === undefined) {
+      context.skip();
+      return;
+    }
+    for (const test of small) {
+      const { kernel, inputs, want } = trial(test);
+      const { output } = await runOn("webgpu", kernel, inputs, { runner });
+      expect(output, test.id).toEqual(want);
+    }
+  });
+});
