@@ -22,7 +22,7 @@ const gather = [
   "--indices",
   "i32[32,64]",
 ];
-const schedule = ["--axis", "0", "--target", "ascend-a2", "--tile", "32,64"];
+const schedule = ["--axis", "0", "--target", "ascend-a2", "--tile", "64,64"];
 
 const data = new Float32Array(64 * 80).map((_, k) => k);
 const indices = new Int32Array(32 * 64).map((_, k) => (k * 7) % 64);

@@ -265,7 +265,7 @@ describe("a config that cannot be used", () => {
     [
       "a wrong field",
       "export default { pases: [] };",
-      "a config has no pases; it has passes, pipeline, operators, targets, backends",
+      "a config has no pases; it has passes, pipeline, profile, operators, targets, backends",
     ],
     ["a promise", 'export default Promise.reject(new Error("later"));', "its default export is a promise"],
     ["a field that throws", "export default {\n get passes() { throw new Error('no'); } };", "line 2: no"],
