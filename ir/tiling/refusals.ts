@@ -77,12 +77,11 @@ export function suggestionText(from: Schedule, to: Schedule): string {
   return flags.join(" ");
 }
 
-/** Returns a suggestion as flags and, for an operator whose framework sets tiles by a call, as that call too. */
-function tileHint({ gather, schedule }: Tiling, to: Tiling): string {
-  const flags = suggestionText(schedule, to.schedule);
-  if (gather.framework === undefined) return flags;
-  return `${flags} or ${tileCall(gather.framework, to.schedule.tile)}`;
-}
+/** Returns the note on a suggestion for an operator whose framework sets tiles by a call: that call. */
+const callNotes = ({ gather }: Tiling, nearest: Tiling | undefined): string[] =>
+  gather.framework === undefined || nearest === undefined
+    ? []
+    : [`in a program of ${gather.framework}: ${tileCall(gather.framework, nearest.schedule.tile)}`];
 
 /** Words come first: which numbers are legal depends on them. */
 const suggested = [true, false].flatMap((words) =>
@@ -175,7 +174,7 @@ function cutGatherDim(
   const hint =
     nearest === undefined
       ? `no tile is legal here: ${smallestArithmetic(tiling)}; ${waysOutText(waysOut(tiling))}`
-      : tileHint(tiling, nearest);
+      : suggestionText(schedule, nearest.schedule);
   const later = laterProfiles(schedule.profile ?? defaultProfile).find((profile) =>
     isLegal(tiling.with({ profile })),
   );
@@ -187,6 +186,7 @@ function cutGatherDim(
       `source: ${first.source}`,
       ...footprintNotes(tiling),
       `footprint ${footprint.bytes} B of ${footprint.budget} B`,
+      ...callNotes(tiling, nearest),
       ...(later === undefined
         ? []
         : [`under profile ${later} (${profileFacts[later].stands}) this tile is legal: --profile ${later}`]),
@@ -228,7 +228,9 @@ function overBudget(tiling: Tiling, first: RuleVerdict): Diagnostic {
     {
       span: gather.opSpan,
       notes: footprintNotes(tiling),
-      ...(best === undefined ? {} : { hint: nearest.map((n) => tileHint(tiling, n)).join(" or ") }),
+      ...(best === undefined
+        ? {}
+        : { hint: nearest.map((n) => suggestionText(schedule, n.schedule)).join(" or ") }),
       data: {
         profile: profileName(schedule),
         target: target.name,

@@ -116,7 +116,7 @@ describe("a PyPTO program", () => {
       const { view } = kernel.tile.schedule;
       if (view!.some((entry, d) => entry < outputOf(kernel.tile).type.shape[d]!)) viewed++;
     }
-    expect(viewed).toBeGreaterThan(runs(15));
+    expect(viewed).toBeGreaterThan(runs(10));
     const results = run(programs);
     results.forEach(({ tiles, output, writes, written }, k) => {
       const { kernel, gather, indices } = programs[k]!;
@@ -193,14 +193,19 @@ describe("a PyPTO program", () => {
     ],
     [
       "more dims than a tile has entries",
-      pypto.gather({ input: ["f32", [2, 2, 2, 2, 2]], index: ["i32", [2, 2, 2, 2, 2]], dim: 0 }),
+      pypto.gather({
+        input: ["f32", [2, 2, 2, 2, 2]],
+        index: ["i32", [2, 2, 2, 2, 2]],
+        dim: 0,
+        level: "head",
+      }),
       "TC505",
       "5 entries",
     ],
     ["a type", onnx.gather({ data: ["f64", [4, 5]], indices: ["i32", [3]] }), "TC104", "f64"],
     [
       "elements of 1 byte, which its table of tests has and its code refuses",
-      pypto.gather({ input: ["i8", [4, 5]], index: ["i32", [4, 5]], dim: 0 }),
+      pypto.gather({ input: ["i8", [4, 5]], index: ["i32", [4, 5]], dim: 0, level: "head" }),
       "TC505",
       "PyPTO's gather takes no i8",
     ],

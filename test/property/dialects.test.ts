@@ -74,7 +74,12 @@ describe("the same data through each dialect", () => {
           const outputs = [
             run(onnx.gatherElements({ data: ["f32", data], indices: ["i32", index], axis }), table, indices),
             run(
-              pypto.gather({ input: ["f32", data], index: ["i32", index], dim: axis - data.length }),
+              pypto.gather({
+                input: ["f32", data],
+                index: ["i32", index],
+                dim: axis - data.length,
+                level: "head",
+              }),
               table,
               indices,
             ),
