@@ -200,7 +200,8 @@ const triggers: Readonly<Record<Code, Trigger>> = {
     followed: () => build(source(pyptoGather)),
   },
   TC106: {
-    found: () => build(source("onnx.gather %x, %i", "", "65536x65536x65536xf32", "3xi32", "3x65536x65536xf32")),
+    found: () =>
+      build(source("onnx.gather %x, %i", "", "65536x65536x65536xf32", "3xi32", "3x65536x65536xf32")),
     at: [2, 8],
   },
   TC107: {
