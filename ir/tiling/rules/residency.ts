@@ -13,6 +13,13 @@ import type { Rule, RuleVerdict } from "./rule.js";
 export const gmAllowed = (gather: AccessFunc, target: Target): boolean =>
   target.gmGather === "any" || gather.paired.length === 0;
 
+/** Citation of rows that are fetched from global memory. */
+const rows =
+  "hicann/pypto docs/zh/api/operation/pypto-index_select.md at 883e7df (2026-08-22), rules 3 and 5";
+/** The same of PyPTO's gather through a table of pages. */
+const pagedRows =
+  "hicann/pypto docs/zh/api/operation/pypto-experimental-gather_in_ub.md at 883e7df (2026-08-22)";
+
 export const residency: Rule = {
   id: "residency",
   code: "TC403",
@@ -47,7 +54,7 @@ function ofData({ gather, residency: own, target }: Tiling): RuleVerdict[] {
       detail: pass
         ? "rows are fetched from global memory"
         : "residency gm fetches whole rows, and this gather follows the output along its gather dim",
-      source: "hicann/pypto docs/zh/api/operation/pypto-index_select.md rules 3 and 5",
+      source: gather.framework !== undefined && gather.operands.length > 3 ? pagedRows : rows,
     },
   ];
 }
