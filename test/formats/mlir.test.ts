@@ -163,8 +163,8 @@ describe("an MLIR text", () => {
     ],
     [
       " : (tensor<",
-      " : (tensor<2xf8E5M2>, tensor<",
-      "8: stablehlo.gather: element type f8E5M2, which tilec lacks",
+      " : (tensor<2xf4E2M1FN>, tensor<",
+      "8: stablehlo.gather: element type f4E2M1FN, which tilec lacks",
     ],
     ["{\n    dimension", "\n    dimension", "4: stablehlo.gather: expected {; found dimension_numbers"],
   ])("with %o as %o is refused at its place", (from, to, message) => {
