@@ -31,6 +31,12 @@ const noKindsOfTargets = {
   message: "ask targetFacts, which a new kind of target has to state",
 };
 
+const noMembersAsEntries = {
+  selector:
+    ":matches(MemberExpression[computed=true] > CallExpression.property, BinaryExpression[operator='in'] > CallExpression.left)[callee.name='keyOf']",
+  message: "users choose keys: entryOf finds entries alone, and not the members of every object",
+};
+
 const noPlaceOfItsOwn = {
   selector: "NewExpression[callee.name='URL'] MetaProperty",
   message: "a module is built into a file of another name and folder: ownFile finds files of the package",
@@ -59,7 +65,15 @@ export default tseslint.config(
   },
   {
     files: ["{ir,passes,backends,src}/**/*.ts"],
-    rules: { "no-restricted-syntax": ["error", ...restrictedSyntax, noKindsOfTargets, noPlaceOfItsOwn] },
+    rules: {
+      "no-restricted-syntax": [
+        "error",
+        ...restrictedSyntax,
+        noKindsOfTargets,
+        noPlaceOfItsOwn,
+        noMembersAsEntries,
+      ],
+    },
   },
   {
     files: ["bench/**/*.ts", "test/fuzz/**/*.ts"],

@@ -25,7 +25,7 @@ export {
 export { BoundedCache } from "./cache.js";
 export { indexInputs, indexTables } from "./index-inputs.js";
 export { checkRunnable, checkKernel } from "./check-kernel.js";
-export { bodyField, dtypeField, mapField } from "./ir-fields.js";
+export { bodyField, dtypeField, mapField, nameField } from "./ir-fields.js";
 export {
   allocateArray,
   coordinates,

@@ -24,6 +24,8 @@ import { choice, isObject, listOf, oneOf, record, type Field, type Fields } from
 
 const isNumber = (value: unknown): value is number => typeof value === "number";
 const isWord = (value: unknown): value is string => typeof value === "string";
+/** Texts and generated code hold names as they are. */
+const isName = (value: unknown): boolean => isWord(value) && /^\w+$/.test(value);
 
 const plain = (takes: string, holds: (value: unknown) => boolean): Field => ({ code: "TC702", takes, holds });
 const listWhere = (takes: string, holds: (entry: unknown) => boolean): Field =>
@@ -32,7 +34,7 @@ const listWhere = (takes: string, holds: (entry: unknown) => boolean): Field =>
 const atoms: Readonly<Record<Atom["kind"], (atom: Readonly<Record<string, unknown>>) => boolean>> = {
   dim: (atom) => isNumber(atom["dim"]),
   site: (atom) => isNumber(atom["site"]),
-  iv: (atom) => isWord(atom["name"]),
+  iv: (atom) => isName(atom["name"]),
   // Sizes are numbers in whatever is compiled.
   symbol: () => false,
   div: isQuotient,
@@ -62,6 +64,8 @@ export const dtypeField: Field = { ...oneOf(dtypes, "TC104"), meaning: dtypeMean
 
 const number = plain("a number", isNumber);
 const word = plain("a name", isWord);
+/** The name of a function, an operand, a buffer or a loop variable. */
+export const nameField = plain("a name of letters, digits and _", isName);
 const numbers = listWhere("a list of numbers", isNumber);
 const form = plain("a linear form, such as constant(0)", isLinear);
 const forms = listWhere("a list of linear forms", isLinear);
@@ -141,11 +145,11 @@ export const mapField = part<AccessMap>(
   ["fill", "reduced"],
 );
 
-const region = part<Region>("a region", { buffer: word, offsets: forms, sizes: forms });
+const region = part<Region>("a region", { buffer: nameField, offsets: forms, sizes: forms });
 const buffer = part<UbBuffer>(
   "a buffer in ub",
   {
-    name: word,
+    name: nameField,
     dtype: dtypeField,
     shape: numbers,
     rowBytes: number,
@@ -159,7 +163,7 @@ const op = plain("the name of a statement", isWord);
 const statements: Readonly<Record<Stmt["op"], Field>> = {
   for: part<ForStmt>("a loop", {
     op,
-    iv: word,
+    iv: nameField,
     lower: form,
     upper: form,
     step: number,
@@ -169,7 +173,7 @@ const statements: Readonly<Record<Stmt["op"], Field>> = {
     },
   }),
   alloc: part<AllocStmt>("an alloc", { op, buffer }),
-  load: part<LoadStmt>("a load", { op, from: region, to: word }),
+  load: part<LoadStmt>("a load", { op, from: region, to: nameField }),
   gather: part<GatherStmt>(
     "a gather",
     {
@@ -177,18 +181,18 @@ const statements: Readonly<Record<Stmt["op"], Field>> = {
       from: listOf("a list of regions", region),
       to: region,
       part: part<Part>("the terms of a run", {
-        into: listOf("a list of buffers", word),
+        into: listOf("a list of buffers", nameField),
         from: form,
         to: form,
         of: number,
       }),
       map: mapField,
       origins: listWhere("a list, for each index input, of linear forms", areLinear),
-      scratch: listOf("a list of buffers", word),
+      scratch: listOf("a list of buffers", nameField),
     },
     ["part", "scratch"],
   ),
-  store: part<StoreStmt>("a store", { op, from: word, to: region }),
+  store: part<StoreStmt>("a store", { op, from: nameField, to: region }),
   sync: part<SyncStmt>("a sync", { op, from: oneOf(pipes), to: oneOf(pipes), lag: oneOf([0, 1]) }),
 };
 const unknown = part<Pick<Stmt, "op">>("a statement", { op: oneOf(Object.keys(statements)) });

@@ -4,6 +4,7 @@
  */
 import {
   isas,
+  isSymbolName,
   keyOf,
   defaultTarget,
   error,
@@ -25,6 +26,7 @@ import {
   type Operand,
   type Schedule,
   type ScheduleEntry,
+  type Sym,
   type Target,
   type TargetFigures,
   type TensorType,
@@ -37,6 +39,7 @@ import {
   isObject,
   listOf,
   mapField,
+  nameField,
   oneOf,
   problemsOf,
   record,
@@ -104,12 +107,6 @@ export const scheduleField: Field = {
   code: "TC303",
   takes: "a schedule, such as { tile: [8, 1024] }",
   problems: (value) => checkOptions("a schedule", value, scheduleFields, { code: "TC303" }),
-};
-
-export const nameField: Field = {
-  code: "TC702",
-  takes: "a name of letters, digits and _",
-  holds: (value) => typeof value === "string" && /^\w+$/.test(value),
 };
 
 /** The name of a target, which a program may hold; whether anybody knows it is found out later. */
@@ -345,6 +342,44 @@ const programFields = {
   schedule: scheduleField,
 } as const satisfies Readonly<Record<string, Field>>;
 
+const symbolField = record(
+  'a symbol, such as { name: "N", most: 4096 }',
+  {
+    name: {
+      code: "TC702",
+      takes: "capitals, digits and _, such as N or MAX_PAGES",
+      holds: (value) => typeof value === "string" && isSymbolName(value),
+    },
+    most: wholeNumber(1),
+  },
+  { needs: ["name", "most"] },
+);
+
+/** The symbols of a program, each under a name of its own: kernels are told sizes by these. */
+const symbolsField: Field = {
+  code: "TC702",
+  takes: "a list of symbols",
+  problems(value, path, suggest) {
+    const problems = problemsOf(listOf("a list of symbols", symbolField), value, path, suggest);
+    if (problems.length > 0) return problems;
+    const names = (value as readonly Sym[]).map(({ name }) => name);
+    const twice = names.find((name, k) => names.indexOf(name) !== k);
+    return twice === undefined ? [] : [error("TC702", `${path} has ${twice} twice`)];
+  },
+};
+
+/** What a program may have at a level, beside what it must have. */
+const openFields: Readonly<Partial<Record<Level, Readonly<Record<string, Field>>>>> = {
+  access: {
+    framework: oneOf(frameworks),
+    symbolic: record(
+      "the symbols of a program",
+      { symbols: symbolsField },
+      { open: true, needs: ["symbols"] },
+    ),
+  },
+};
+
 /** What each level has of its own. */
 const levelFields = {
   source: { op: opField, attrs: attrsField },
@@ -361,11 +396,10 @@ export function checkProgram(program: unknown): Diagnostic[] {
   }
   const own = levelFields[level];
   const needs = ["name", "operands", "schedule", ...Object.keys(own)];
-  const optional = level === "access" ? { framework: oneOf(frameworks) } : {};
   return checkOptions(
     "the program",
     program,
-    { ...programFields, ...own, ...optional },
+    { ...programFields, ...own, ...openFields[level] },
     { open: true, needs },
   );
 }

@@ -18,11 +18,10 @@ import {
   type SourceFunc,
   type TensorType,
 } from "../../ir/index.js";
-import type { Fields } from "../../backends/index.js";
+import { nameField, type Fields } from "../../backends/index.js";
 import {
   attrsField,
   checkOptions,
-  nameField,
   opField,
   operatorsField,
   scheduleField,

@@ -9,6 +9,7 @@ import {
   attributesOf,
   clockVersion,
   CompileError,
+  entryOf,
   givenEntries,
   invariant,
   inputName,
@@ -228,7 +229,7 @@ function inputsOfOperator(
   if (data !== undefined && indices !== undefined && given === 2) return [data, indices];
   const count = operator?.variadic === true ? given : (operator?.inputs?.length ?? 2);
   const names = Array.from({ length: count }, (_, k) => inputName(operator ?? {}, k));
-  const found = names.flatMap((name) => tensors[name] ?? []);
+  const found = names.flatMap((name) => entryOf(tensors, name) ?? []);
   if (found.length < Math.max(count - (operator?.optional?.length ?? 0), given))
     throw new CompileError([malformed(where, `the operator's inputs are ${names.join(", ")}`)]);
   return found;

@@ -97,7 +97,7 @@ export function* drawsOf(
   });
   const [inRange, withEnds, oneOutside, manyOutside] = drawNames;
   if (drawn.length === 0) {
-    const isDrawn = inputsOf({ operands }).some((operand) => !(keyOf(operand) in given));
+    const isDrawn = inputsOf({ operands }).some((operand) => !Object.hasOwn(given, keyOf(operand)));
     yield { indices: "as given", ...(isDrawn ? { seed } : {}), inputs: inputsFor(seed) };
     return;
   }

@@ -8,8 +8,10 @@ import {
   parseModule,
   targets as builtIn,
   withPolicy,
+  type AccessFunc,
   type Diagnostic,
   type Stmt,
+  type Sym,
   type TileFunc,
 } from "../../ir/index.js";
 import { explain } from "../../src/api/explain.js";
@@ -52,6 +54,12 @@ function withStmt<Op extends Stmt["op"]>(
     });
   return { ...kernel.tile, body: edit(kernel.tile.body) };
 }
+
+/** The access program with these symbols, of which none of its extents is one. */
+const withSymbols = (...symbols: readonly Sym[]): AccessFunc => ({
+  ...access,
+  symbolic: { symbols, outermost: [null, null, null], map: anything(access.map) },
+});
 
 const inputs = { data: new Float32Array(64 * 80), indices: new Int32Array(64 * 64) };
 const hosts = {
@@ -550,6 +558,26 @@ const descriptions: readonly Row[] = [
     "a statement that is none",
     () => compile(withStmt("load", (stmt) => anything({ ...stmt, op: "laod" }))),
     '.op is "laod"; it takes for or alloc or load or gather or store or sync -> did you mean load?',
+  ],
+  [
+    "a buffer whose name ends the line of a comment",
+    () => compile(withStmt("load", (stmt) => ({ ...stmt, to: "x\ny" }))),
+    '.to is "x\\ny"; it takes a name of letters, digits and _',
+  ],
+  [
+    "a symbol that is called as what sizes tell kernels",
+    () => compile(withSymbols({ name: "below0", most: 9 })),
+    'symbolic.symbols[0].name is "below0"; it takes capitals, digits and _, such as N or MAX_PAGES',
+  ],
+  [
+    "a symbol of no size",
+    () => compile(withSymbols({ name: "N", most: 0 })),
+    "symbolic.symbols[0].most is 0; it takes a whole number, 1 or more",
+  ],
+  [
+    "two symbols of one name",
+    () => compile(withSymbols({ name: "N", most: 9 }, { name: "N", most: 8 })),
+    "TC702 symbolic.symbols has N twice",
   ],
   [
     "a loop of another kind",

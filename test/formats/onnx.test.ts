@@ -355,6 +355,18 @@ describe("gathers of a model", () => {
     expect(diagnosticOf(() => findGathers(read, { bind: { z: [2] } }))).toContain('no input "z"');
   });
 
+  it.each(["__proto__", "constructor", "a/b.c:0 d"])("takes an extent of a dim of any name: %s", (dim) => {
+    const graph = [...node("Gather", ["x", "i"], ["y"]), ...input("x", 1, [dim, 5]), ...input("i", 7, [3])];
+    const read = readModel(model(graph), "m.onnx");
+    expect(findGathers(read)).toMatchObject([{ ok: false }]);
+    expect(findGathers(read, { bind: Object.fromEntries([[dim, 2]]) })).toMatchObject([
+      { ok: true, program: { data: { shape: [2, 5] } } },
+    ]);
+    expect(findGathers(read, { most: Object.fromEntries([[dim, 9]]) })).toMatchObject([
+      { ok: false, open: { func: { operands: [{ type: { shape: [9, 5] } }, {}, {}] } } },
+    ]);
+  });
+
   it("says what else is missing", () => {
     const message = (graph: readonly number[]) => {
       const [gather] = gathersOf(graph);

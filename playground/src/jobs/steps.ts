@@ -6,6 +6,7 @@ import {
   at,
   constant,
   elementCount,
+  entryOf,
   evaluate,
   inputsOf,
   isRead,
@@ -104,7 +105,7 @@ function boxesOf(
 function tensorsOf(tile: TileFunc, values: Readonly<Record<string, HostValue>>): readonly StepTensor[] {
   const params = tile.operands.map((operand): StepTensor => {
     const { name, type } = operand;
-    const value = values[keyOf(operand)];
+    const value = entryOf(values, keyOf(operand));
     const count = elementCount(type.shape);
     const shown =
       value === undefined || count > mostShown || value.type.dtype === "string"
@@ -152,7 +153,9 @@ export function picksOf(
       else {
         const table = at(operands, step.table);
         const position = walk.position(step, out, noLoops);
-        value = indexReader(hosts[keyOf(table)]?.bytes ?? new Uint8Array(), table.type.dtype).exact(position);
+        value = indexReader(entryOf(hosts, keyOf(table))?.bytes ?? new Uint8Array(), table.type.dtype).exact(
+          position,
+        );
         seen.push({
           table: table.name,
           at: coordinates(position, table.type.shape),

@@ -31,7 +31,7 @@ export function declaredValue(value: OnnxValue, bindings: Readonly<Record<string
 
 /** Numbers are extents of dims, lists are shapes of inputs. Throws a CompileError for what the model has not. */
 export function sorted(model: OnnxModel, { bind = {}, most = {} }: Bindings) {
-  const dims: Record<string, number> = {};
+  const dims = new Map<string, number>();
   const shapes = new Map<string, Shape>();
   const known = symbolicDims(model.graph);
   for (const [name, bound] of Object.entries(bind)) {
@@ -41,7 +41,7 @@ export function sorted(model: OnnxModel, { bind = {}, most = {} }: Bindings) {
       throw modelError(model.file, `${quoted(name)} is bound to ${wrong}, which is no extent`, "0 or more");
     }
     if (typeof bound !== "number") shapes.set(name, bound);
-    else if (known.has(name)) dims[name] = bound;
+    else if (known.has(name)) dims.set(name, bound);
     else {
       const isInput = model.graph.inputs.some((input) => input.name === name);
       const hint = `${name} is an input: bind its shape, as in ${name}=[${bound}]`;
@@ -52,14 +52,11 @@ export function sorted(model: OnnxModel, { bind = {}, most = {} }: Bindings) {
     if (!Number.isSafeInteger(extent) || extent < 0)
       throw modelError(model.file, `${quoted(name)} is at most ${extent}, which is no extent`, "0 or more");
     if (!known.has(name)) throw noDim(model, name, known);
-    if (Object.hasOwn(dims, name))
-      throw modelError(
-        model.file,
-        `dim ${quoted(name)} is bound to ${dims[name] ?? 0} and left open`,
-        "say one",
-      );
+    const bound = dims.get(name);
+    if (bound !== undefined)
+      throw modelError(model.file, `dim ${quoted(name)} is bound to ${bound} and left open`, "say one");
   }
-  return { dims, shapes };
+  return { dims: Object.fromEntries(dims), shapes };
 }
 
 function noDim({ file }: OnnxModel, name: string, known: ReadonlySet<string>, hint?: string): CompileError {
