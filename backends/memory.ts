@@ -257,15 +257,13 @@ export interface FoundSite extends DescribedSite {
 }
 
 /**
- * The sites of one output element, by its row-major number, in the order in which they are evaluated, up to the one that ends
- * it. Yields each with a read, and takes the value that stands there.
+ * The sites of one output point in the order in which they are evaluated, up to the one that ends it. Yields each with a read, and takes
+ * the value that stands there.
  */
 export function* sitesAt(
   { map: stated, operands, tile }: MappedOperands,
-  outputElement: number,
+  point: readonly number[],
 ): Generator<NonNullable<SiteAt["read"]>, readonly FoundSite[], bigint> {
-  const output = at(operands, operands.length - 1).type.shape;
-  const point = coordinates(outputElement, output);
   const ran = tile === undefined ? undefined : iterationWriting(joinRuns(tile), point);
   const map = ran?.gather.map ?? stated;
   const [env, dims] = [ran?.env ?? noLoops, ran?.dims ?? point];
@@ -353,17 +351,24 @@ export function inputTensor(inputs: HostInputs, operand: Operand): HostTensor {
  * The run failed: an index out of range, found at the lexicographically first output element (its row-major number). Every
  * backend reports the same one in the same words: the first site of that element that is out of range.
  */
-export function indexOutOfRange(mapped: MappedInputs, outputElement: number): RunError {
-  const found = foundSites(mapped, outputElement);
-  const bad = found.find(({ rejected }) => rejected);
+export const indexOutOfRange = (mapped: MappedInputs, outputElement: number): RunError =>
+  badIndexAt(mapped, pointOf(mapped, outputElement));
+
+/** Returns the error of the first site of an output point that is out of range. */
+export function badIndexAt(mapped: MappedInputs, point: readonly number[]): RunError {
+  const bad = foundSites(mapped, [...point]).find(({ rejected }) => rejected);
   if (bad === undefined)
-    throw new InternalError(`output element ${outputElement} was reported, and its indices are in range`);
+    throw new InternalError(`output point ${formatShape(point)} was reported, and its indices are in range`);
   return badIndex(bad);
 }
 
-/** The sites of one output element with their values on the host. */
-export function foundSites(mapped: MappedInputs, outputElement: number): readonly FoundSite[] {
-  const walk = sitesAt(mapped, outputElement);
+/** Returns the coordinates of an output element by its row-major number. */
+export const pointOf = ({ operands }: Pick<MappedOperands, "operands">, outputElement: number): number[] =>
+  coordinates(outputElement, at(operands, operands.length - 1).type.shape);
+
+/** The sites of one output point with their values on the host. */
+export function foundSites(mapped: MappedInputs, point: readonly number[]): readonly FoundSite[] {
+  const walk = sitesAt(mapped, point);
   let step = walk.next();
   while (step.done !== true) {
     const { table, position } = step.value;

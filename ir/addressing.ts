@@ -4,8 +4,16 @@
  * Every address is a linear form in elements: output dims move it by a step, sites by a stride, loop variables by what
  * the regions' offsets say.
  */
-import { dataCoords, formsOf, gatheredTable, isRead, mapForms, type AccessMap } from "./access.js";
-import { operandNamed, outputOf, type TileFunc } from "./func.js";
+import {
+  dataCoords,
+  formsOf,
+  gatheredTable,
+  indexPoints,
+  isRead,
+  mapForms,
+  type AccessMap,
+} from "./access.js";
+import { operandNamed, outputOf, type Operand, type TileFunc } from "./func.js";
 import {
   add,
   constant,
@@ -18,9 +26,10 @@ import {
   sumOf,
   type Linear,
 } from "./linear.js";
+import { mayReject } from "./policy.js";
 import { outputRegion, type Task } from "./task/index.js";
-import type { GatherStmt, Part, Region } from "./tile.js";
-import { at, invariant, strides } from "./types.js";
+import type { GatherStmt, Part, Region, Stmt } from "./tile.js";
+import { at, elementCount, invariant, strides } from "./types.js";
 
 /** A region's place in a memory: where it starts along each dim, and elements between neighbours there. */
 export interface Place {
@@ -49,16 +58,26 @@ export interface GatherAddresses {
 }
 
 /** `place` says where the memory of a region is; a region of UB may have been elided to one of gm. */
-export function gatherAddresses(stmt: GatherStmt, place: (region: Region) => Place): GatherAddresses {
+export const gatherAddresses = (stmt: GatherStmt, place: (region: Region) => Place): GatherAddresses => ({
+  ...inputAddresses(stmt, place),
+  output: addressOf(
+    stmt.to.sizes.map((_, d) => dim(d)),
+    place(stmt.to),
+  ),
+});
+
+/** The same without the output, which a program without elements may store nowhere. */
+export function inputAddresses(
+  stmt: GatherStmt,
+  place: (region: Region) => Place,
+): Omit<GatherAddresses, "output"> {
   const places = stmt.from.map(place);
-  const dims = stmt.to.sizes.map((_, d) => dim(d));
   return {
     data: addressOf(dataCoords(stmt.map), at(places, gatheredTable)),
     reads: stmt.map.reads.map(({ table, at: coords }) => addressOf(coords, at(places, table))),
     sites: stmt.map.sites.map(({ value }) =>
       isRead(value) ? addressOf(value.at, at(places, value.table)) : value,
     ),
-    output: addressOf(dims, place(stmt.to)),
   };
 }
 
@@ -101,6 +120,42 @@ export function mapOverTensors(func: TileFunc, task: Task): AccessMap | undefine
   );
   const follows = formsOf(map).some((form) => loopVariables(form).size > 0);
   return follows ? undefined : wholeTerms(map, stmt.part);
+}
+
+/** Returns the gather of a map over whole tensors, all in global memory. `extents`: of each operand, the output behind the inputs. */
+export function gatherOverTensors(
+  map: AccessMap,
+  operands: readonly Operand[],
+  extents: readonly (readonly Linear[])[] = operands.map(({ type }) => type.shape.map(constant)),
+): GatherStmt {
+  const regions = operands.map(({ name, type }, k): Region => ({
+    buffer: name,
+    offsets: type.shape.map(() => constant(0)),
+    sizes: at(extents, k),
+  }));
+  return {
+    op: "gather",
+    from: regions.slice(0, -1),
+    to: at(regions, regions.length - 1),
+    map,
+    origins: regions.slice(1, -1).map(({ offsets }) => offsets),
+  };
+}
+
+/**
+ * Returns the body of a program whose output has no elements. It has no statement, but where an index value may be rejected all the same: then
+ * a loop of no tasks, around the gather that states the map.
+ */
+export function emptyBody(
+  map: AccessMap,
+  operands: readonly Operand[],
+  extents?: readonly (readonly Linear[])[],
+): readonly Stmt[] {
+  const points = indexPoints(map, outputOf({ operands }).type.shape);
+  if (!mayReject(map) || elementCount(points) === 0) return [];
+  const none = constant(0);
+  const body = [gatherOverTensors(map, operands, extents)];
+  return [{ op: "for", iv: "t0", lower: none, upper: none, step: 1, mode: "parallel", body }];
 }
 
 /** Where r begins in a run of a gather; in a bag, r is the place in its list whatever the run. */

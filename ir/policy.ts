@@ -99,6 +99,11 @@ export const mayReport = ({ sites, reduced }: Pick<AccessMap, "sites" | "reduced
 export const mayBeNone = ({ keep, below, but }: Bounded): boolean =>
   outside[keep] === "none" || below === 0 || but !== undefined;
 
+/** True if a run of a map may end at an index value: one out of range, or the bounds of a bag. */
+export const mayReject = ({ sites, reduced }: Pick<AccessMap, "sites" | "reduced">): boolean =>
+  reduced?.bag !== undefined ||
+  sites.some(({ keep }) => keep !== "any" && ["report", "promised"].includes(outside[keep]));
+
 /** The element reads as zero bits. */
 export const noElement = -1;
 /** The value is out of range and the policy says that this matters. */

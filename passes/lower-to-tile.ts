@@ -10,7 +10,7 @@
  *     store %output_ub to %output[0, %t1][3, 2]
  *   }
  *
- * Everything is loaded in the innermost loop; hoist-loads moves what may move. An empty output has no statements.
+ * Everything is loaded in the innermost loop; hoist-loads moves what may move. An empty output has no tasks (`emptyBody`).
  */
 import {
   followedDims,
@@ -22,6 +22,7 @@ import {
   type Followed,
   type Read,
 } from "../ir/access.js";
+import { emptyBody } from "../ir/addressing.js";
 import { inputsOf, withoutProfile, type TileFunc } from "../ir/func.js";
 import {
   add,
@@ -86,7 +87,8 @@ function programOf(tiling: Tiling, map: AccessMap, outermost: readonly (string |
     name,
     operands,
     schedule: tiling.schedule,
-    body: elementCount(tiling.extents) === 0 ? [] : lower(tiling, map, extents),
+    body:
+      elementCount(tiling.extents) === 0 ? emptyBody(map, operands, extents) : lower(tiling, map, extents),
     ...(target === undefined ? {} : { target }),
     ...(span === undefined ? {} : { span }),
   };

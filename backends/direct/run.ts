@@ -2,6 +2,8 @@
 import { gatheredTable } from "../../ir/access.js";
 import { inputOf, outputBytes } from "../../ir/func.js";
 import { outOfRange } from "../../ir/policy.js";
+import { emptyOutputSteps } from "../empty-output.js";
+import { drained } from "../long-run.js";
 import { indexOutOfRange, inputTensor, unitsAt, type Bytes, type HostInputs } from "../memory.js";
 import { type Block, blockRows } from "./block.js";
 import { moveRows, type RowArray } from "./move-rows.js";
@@ -20,6 +22,10 @@ export function runDirect(
   to = plan.sizes[0] ?? 1,
 ): void {
   const { gather, sizes, tile } = plan;
+  if (sizes.includes(0)) {
+    drained(emptyOutputSteps(tile, inputs));
+    return;
+  }
   const { bytes, beyond } = inputTensor(inputs, inputOf(tile, gatheredTable));
   const data = beyond ?? bytes;
   const unit = unitFor(plan, data);

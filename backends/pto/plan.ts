@@ -23,6 +23,7 @@ import {
 } from "../../ir/tile.js";
 import { alignUp, at, InternalError, invariant, strides } from "../../ir/types.js";
 import { planGather, type GatherPlan } from "../plan/gather.js";
+import { writtenBy } from "../plan/written.js";
 import { eventIds, eventsOfProgram } from "./events.js";
 import type { PtoBuffer, PtoParam } from "./kernel.js";
 import { ptoNamesOf, type PtoNames } from "./names.js";
@@ -66,7 +67,8 @@ export interface PtoPlan {
 }
 
 /** Throws a CompileError: TC505 for what PTO-ISA cannot express, TC202 without addresses, TC401 where UB is too small. */
-export function planPto(func: TileFunc, target: Target): PtoPlan {
+export function planPto(given: TileFunc, target: Target): PtoPlan {
+  const func = writtenBy(given);
   const task = taskOfTile(func);
   const { nest } = task;
   const stmt = task.gather?.stmt;

@@ -1,4 +1,5 @@
 /** The definition as a backend: the operator where the program had one, else the access map that it began with, else its own. */
+import { mapOverTensors } from "../../ir/addressing.js";
 import { outputOf } from "../../ir/func.js";
 import { taskOfTile } from "../../ir/task/index.js";
 import { byteCount, elementCount } from "../../ir/types.js";
@@ -28,10 +29,12 @@ export const referenceBackend: Backend = {
   },
 };
 
-/** Absent when the output is empty and the program has no gather. */
+/** Absent when the output is empty and nothing states a map over whole tensors. */
 function stepsOf({ tile, resolved, definition }: BackendKernel, inputs: HostInputs) {
   if (resolved !== undefined) return referenceSteps(resolved, inputs, tile.operands);
-  if (definition === undefined && taskOfTile(tile).gather === undefined) return undefined;
+  const isEmpty = elementCount(outputOf(tile).type.shape) === 0;
+  if (definition === undefined && isEmpty && mapOverTensors(tile, taskOfTile(tile)) === undefined)
+    return undefined;
   const { map, operands } = definition ?? mapOfTile(tile);
   return referenceOfMapSteps(map, operands, inputs);
 }

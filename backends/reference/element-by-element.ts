@@ -1,9 +1,11 @@
 /** Every output element by the coordinates that a definition gives for what it is made from. */
 import { fillBytes, isMove } from "../../ir/access.js";
 import { noElement, outOfRange } from "../../ir/policy.js";
-import { at, byteCount, invariant, isPacked, strides } from "../../ir/types.js";
+import { at, byteCount, elementCount, invariant, isPacked, strides } from "../../ir/types.js";
 import { evaluator, valuePlan } from "../../ir/values/index.js";
 import { box } from "../box.js";
+import { indexPointSteps } from "../empty-output.js";
+import type { Places } from "../map-places.js";
 import {
   allocateArray,
   indexOutOfRange,
@@ -16,16 +18,6 @@ import {
 /** Elements between two steps. */
 const elementsAtOnce = 2 ** 12;
 
-/** Where the elements lie that an output element is made from. */
-export interface Places {
-  /** Goes to an output element. Below zero, the mark that ends it: `noElement` leaves the map's fill bits, `outOfRange` rejects the run. */
-  readonly to: (out: readonly number[]) => number;
-  /** The coordinates of a read of the map, by its number: good until the next ones are asked for. */
-  readonly read: (read: number) => readonly number[];
-  /** Goes from term to term of the element. `outOfRange` for one that rejects the run. */
-  readonly terms?: () => Iterable<number>;
-}
-
 /** Yields the elements done; returns the output's bytes. */
 export function* elementByElement(mapped: MappedInputs, places: Places): Generator<number, Uint8Array> {
   const { map, operands, inputs } = mapped;
@@ -33,6 +25,10 @@ export function* elementByElement(mapped: MappedInputs, places: Places): Generat
   invariant(output !== undefined, "a gather has an output");
   const { dtype, shape } = output.type;
   const bytes = allocateArray(byteCount(output.type), "the output");
+  if (elementCount(shape) === 0) {
+    yield* indexPointSteps(mapped, places);
+    return bytes;
+  }
   const target = unitsOf(bytes, dtype);
   const none = fillBytes(map, dtype);
   const sources = map.reads.map(({ table }) => {

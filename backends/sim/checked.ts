@@ -69,6 +69,7 @@ import {
   type Taken,
 } from "../../ir/values/index.js";
 import { box } from "../box.js";
+import { emptyOutputSteps } from "../empty-output.js";
 import { drained, inSlices, type LongRunOptions } from "../long-run.js";
 import type { SimReport } from "../report.js";
 import { BurstRun } from "./counter.js";
@@ -280,6 +281,7 @@ class Machine {
 
   /** Yields the share of the output that was gathered, after each statement and inside long ones. */
   *steps(): Generator<number, SimResult> {
+    yield* emptyOutputSteps(this.func, this.inputs);
     for (const step of execution(this.func.body, this.env)) {
       switch (step.op) {
         case "task":

@@ -5,7 +5,7 @@
  */
 import { gatheredTable, isMove, isRead, type Read } from "../../ir/access.js";
 import {
-  gatherAddresses,
+  inputAddresses,
   stepsOf,
   tensorPlace,
   wholeTerms,
@@ -45,7 +45,7 @@ interface Gathering {
   readonly stmt: GatherStmt;
   readonly loops: readonly ForStmt[];
   /** In the tensors. */
-  readonly addresses: GatherAddresses;
+  readonly addresses: Omit<GatherAddresses, "output">;
 }
 
 /** Counts the inputs that stay in global memory. */
@@ -57,7 +57,7 @@ export function countGather(
   inputs: HostInputs,
   counters: Counters,
 ): void {
-  const addresses = gatherAddresses(stmt, (region) => tensorPlace(func, task, region));
+  const addresses = inputAddresses(stmt, (region) => tensorPlace(func, task, region));
   const gathering: Gathering = { func, stmt, loops, addresses };
   /** Tables whose values are counted as they are looked up. */
   const noted = new Map<number, Counter>();

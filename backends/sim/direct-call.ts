@@ -4,6 +4,7 @@ import { taskOfTile } from "../../ir/task/index.js";
 import { byteCount, elementCount } from "../../ir/types.js";
 import { directPlanOf, type DirectPlan } from "../direct/plan.js";
 import { runDirect } from "../direct/run.js";
+import { emptyOutputSteps } from "../empty-output.js";
 import { inSlices, type LongRunOptions } from "../long-run.js";
 import { allocateArray, inputTensor, type HostInputs, type HostTensor } from "../memory.js";
 import { checkTensors } from "../values.js";
@@ -36,12 +37,21 @@ export async function callDirectLong(
   const { output, given } = begun(kernel, plan, inputs);
   const { tasks } = taskOfTile(kernel.tile).nest;
   const extent = plan.sizes[0] ?? 1;
-  await inSlices(slices(plan, inputs, output), (done) => (done / extent) * tasks, tasks, options);
+  await inSlices(
+    slices(plan, inputs, output),
+    (done) => (done / Math.max(1, extent)) * tasks,
+    tasks,
+    options,
+  );
   options.onProgress?.(tasks, tasks);
   return reported(kernel, output, given, 0);
 }
 
 function* slices(plan: DirectPlan, inputs: HostInputs, output: Uint8Array): Generator<number, void> {
+  if (plan.sizes.includes(0)) {
+    yield* emptyOutputSteps(plan.tile, inputs);
+    return;
+  }
   const [extent = 1, ...inner] = plan.sizes;
   const step = Math.max(1, Math.floor(elementsAtOnce / elementCount(inner)));
   for (let from = 0; from < extent; from += step) {

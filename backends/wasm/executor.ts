@@ -9,6 +9,7 @@ import { taskOfTile } from "../../ir/task/index.js";
 import { at, byteCount, invariant } from "../../ir/types.js";
 import { checkTile } from "../check-kernel.js";
 import { callable, checkFields, type Field, type Fields } from "../fields.js";
+import { emptyOutputSteps } from "../empty-output.js";
 import { drained, inSlices, pause, sliceMs, type LongRunOptions } from "../long-run.js";
 import { indexOutOfRange, inputTensor, type HostInputs } from "../memory.js";
 import { checkTensors, fromHost, type TensorData } from "../values.js";
@@ -291,6 +292,7 @@ export class FastExecutor {
       begun = performance.now();
     }
     if (bytes > 0) milliseconds += performance.now() - begun;
+    yield* emptyOutputSteps(this.func, this.inputs);
     this.running.begin();
     return { bytes, milliseconds };
   }

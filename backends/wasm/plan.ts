@@ -13,12 +13,13 @@ import { ubBuffers } from "../../ir/regions.js";
 import { sizesAround } from "../../ir/symbols/symbols.js";
 import { taskOfTile, type ParallelNest } from "../../ir/task/index.js";
 import { flatten, type Region, type Stmt } from "../../ir/tile.js";
-import { bytesOf, elementCount, elementsInByte, invariant, isPacked, rowsFillBytes } from "../../ir/types.js";
+import { bytesOf, elementsInByte, invariant, isPacked, rowsFillBytes } from "../../ir/types.js";
 import { elide, type Elided } from "../plan/elide.js";
 import { fuseTasks } from "../plan/fuse-tasks.js";
 import { joinRuns } from "../plan/join-runs.js";
 import { commonRun, type Run } from "../plan/runs.js";
 import { elementsMoved, splitElements, splitTasks } from "../plan/split-tasks.js";
+import { writtenBy } from "../plan/written.js";
 import { planCpuGather, type CpuGather } from "./gather-plan.js";
 import { placing, type PlacedRegion } from "./memory-places.js";
 import { sizeParameters } from "./sizes.js";
@@ -52,8 +53,7 @@ export interface BoxPlan {
 }
 
 export function planWasm(source: TileFunc): WasmPlan {
-  const empty = elementCount(outputOf(source).type.shape) === 0;
-  const copied = empty ? { ...source, body: [] } : rowsToJam(splitTasks(joinRuns(source)));
+  const copied = rowsToJam(splitTasks(joinRuns(writtenBy(source))));
   // Data in rows that begin inside a byte are no box of bytes: they are read where they lie.
   const { func, gone } = elide(
     copied,

@@ -8,17 +8,19 @@ import "../platform.js";
 import { CompileError, error, throwIfErrors } from "../../ir/diagnostic.js";
 import { openFormOf } from "../../ir/symbols/open.js";
 import { entryOf } from "../../ir/entry-of.js";
-import { keyOf, outputOf, type OpenTile, type TileFunc } from "../../ir/func.js";
+import { inputsOf, keyOf, outputOf, type OpenTile, type TileFunc } from "../../ir/func.js";
 import type { Target } from "../../ir/target.js";
-import { indexBytes } from "../../ir/policy.js";
+import { indexBytes, mayReject } from "../../ir/policy.js";
 import { verifyOnce } from "../../ir/verify/verify-once.js";
 import { taskOfTile } from "../../ir/task/index.js";
 import type { GatherStmt } from "../../ir/tile.js";
 import { at, byteCount, elementCount, invariant, type DType } from "../../ir/types.js";
 import { BoundedCache } from "../cache.js";
 import { checkKernel, checkRunnable } from "../check-kernel.js";
+import { emptyOutputSteps } from "../empty-output.js";
 import { checkFields, isObject, shownValue, wholeNumber, type Fields } from "../fields.js";
-import { badIndex, indexReader, sitesAt, type HostInputs } from "../memory.js";
+import { inSlices } from "../long-run.js";
+import { badIndex, indexReader, pointOf, sitesAt, type HostInputs } from "../memory.js";
 import { indexSources } from "../index-inputs.js";
 import { checkTensors, fromHost, stringsOf, toHosts, type GatherData, type TensorData } from "../values.js";
 import {
@@ -228,7 +230,10 @@ class DeviceRunner implements Runner {
     const wgsl = this.emitted(tile);
     checkTensors(tile, inputs);
     const bytes = byteCount(outputOf(tile).type);
-    if (isEmpty(wgsl)) return new Uint8Array(bytes);
+    if (isEmpty(wgsl)) {
+      await inSlices(emptyOutputSteps(tile, inputs), () => 0, 0, {});
+      return new Uint8Array(bytes);
+    }
     const pipeline = this.pipeline(wgsl);
     const { device } = this;
     const resources = new Resources(device);
@@ -331,8 +336,10 @@ class DeviceRunner implements Runner {
     const wgsl = this.emitted(tile);
     const keys = new Set(indexSources(tile).map(keyOf));
     const status = ofCaller(wgsl).find(({ role }) => role === "status");
-    if (isEmpty(wgsl) || status === undefined) return;
-    const checked = [status, ...ofCaller(wgsl).filter(({ role, key }) => role !== "status" && keys.has(key))];
+    const indices = ofCaller(wgsl).filter(({ role, key }) => role !== "status" && keys.has(key));
+    if (isEmpty(wgsl)) return this.checkEmpty(tile, indices, buffers);
+    if (status === undefined) return;
+    const checked = [status, ...indices];
     const bound = requireBuffers(buffers, checked, "COPY_SRC");
     const bufferOf = boundBy(checked, bound);
     const element = firstWord(await this.read(bufferOf(status.key), 0, 4));
@@ -340,6 +347,26 @@ class DeviceRunner implements Runner {
     throw element < elementCount(outputOf(tile).type.shape)
       ? await this.outOfRange(tile, element, bufferOf)
       : staleStatus(element, "which the output does not have");
+  }
+
+  /** Looks up the index values of an output without elements, for which nothing is launched. */
+  private async checkEmpty(
+    tile: TileFunc,
+    indices: readonly WgslBinding[],
+    buffers: GpuBuffers,
+  ): Promise<void> {
+    const map = taskOfTile(tile).gather?.stmt.map;
+    if (map === undefined || !mayReject(map)) return;
+    const bound = requireBuffers(buffers, indices, "COPY_SRC");
+    const read = await Promise.all(
+      indices.map(async ({ key, bytes }, k) => [key, await this.read(at(bound, k), 0, bytes)] as const),
+    );
+    const contents = new Map<string, Uint8Array>(read);
+    const inputs = inputsOf(tile).flatMap((operand) => {
+      const bytes = contents.get(keyOf(operand))?.subarray(0, byteCount(operand.type));
+      return bytes === undefined ? [] : [[keyOf(operand), { type: operand.type, bytes }] as const];
+    });
+    await inSlices(emptyOutputSteps(tile, Object.fromEntries(inputs)), () => 0, 0, {});
   }
 
   /**
@@ -355,7 +382,7 @@ class DeviceRunner implements Runner {
     const known = new Map<string, bigint>();
     const end = Math.min(from + mostOfAccess, elementCount(outputOf(tile).type.shape));
     for (let element = from; element < end; element++) {
-      const walk = sitesAt({ map, operands: tile.operands, tile }, element);
+      const walk = sitesAt({ map, operands: tile.operands, tile }, pointOf(tile, element));
       let step = walk.next();
       while (step.done !== true) {
         const { table, position } = step.value;

@@ -53,7 +53,7 @@ export function emitOpen(program: OpenTile, options: WgslOptions): OpenKernel | 
 export function emitText(plan: WgslPlan): WgslKernel {
   const { lanes, grid, bindings, workgroupBytes, func } = plan;
   return {
-    code: plan.gather === undefined ? "\n" : emitKernel(plan, plan.gather),
+    code: plan.gather === undefined ? idleKernel : emitKernel(plan, plan.gather),
     entryPoint: "main",
     workgroupSize: [lanes.x, lanes.y],
     dispatch: grid.dispatch,
@@ -62,6 +62,9 @@ export function emitText(plan: WgslPlan): WgslKernel {
     operands: func.operands,
   };
 }
+
+/** The kernel of an output without elements, which is never launched. */
+const idleKernel = "@compute @workgroup_size(1)\nfn main() {\n}\n";
 
 function emitKernel(plan: WgslPlan, gather: GatherMove): string {
   const context = new WgslContext(plan);

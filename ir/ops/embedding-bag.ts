@@ -4,7 +4,7 @@
  * Source: docs.pytorch.org/docs/stable, the page of this name, and aten/src/ATen/native/EmbeddingBag.cpp. A bag without rows is 0,
  * `padding_idx` leaves its row out and out of the count, and the first offset is 0. torch sums f16 and bf16 in f32, as here.
  */
-import type { AccessMap, OutOfBounds, Read, Reduced, Site } from "../access.js";
+import { readData, type AccessMap, type OutOfBounds, type Read, type Reduced, type Site } from "../access.js";
 import { add, constant, dim, div, mod, scale, site } from "../linear.js";
 import { at, formatShape, formatType, invariant, type DType, type TensorType } from "../types.js";
 import { castTo, mostTerms, type Expression, type Reduction } from "../values/expression.js";
@@ -145,6 +145,8 @@ function bagsBetween(inputs: OpInputs, offsets: TensorType, highest: number): Ex
   return { offsets, bags: count - last, most, ended: last === 1 };
 }
 
+const firstOffset: Site = { value: { table: 2, at: [constant(0)] }, keep: "error", below: 1 };
+
 /**
  * The first offset, which is 0, and the index values between which the terms of bag d0 lie: its offset and the next one, which the last
  * bag has not. That one ends with the list: the first offset is read in place of the next, and the length of the list is added.
@@ -152,14 +154,20 @@ function bagsBetween(inputs: OpInputs, offsets: TensorType, highest: number): Ex
 function endsOf({ offsets, ended }: Bags, listed: number): Site[] {
   const below = listed + 1;
   const next = add(dim(0), constant(1));
-  const first: Site = { value: { table: 2, at: [constant(0)] }, keep: "error", below: 1 };
   const from: Site = { value: { table: 2, at: [dim(0)] }, keep: "error", below };
-  if (ended) return [first, from, { value: { table: 2, at: [next] }, keep: "error", below }];
+  if (ended) return [firstOffset, from, { value: { table: 2, at: [next] }, keep: "error", below }];
   const count = Math.max(1, at(offsets?.shape ?? [], 0));
   const behind: Site = { value: { table: 2, at: [mod(next, count)] }, keep: "any" };
   const to = add(site(2), scale(div(next, count), listed));
-  return [first, from, behind, { value: to, keep: "error", below }];
+  return [firstOffset, from, behind, { value: to, keep: "error", below }];
 }
+
+/** No bag: of the offsets only the last one is there, which is the first one too. */
+const mapOfNone = ({ shape }: TensorType): AccessMap => ({
+  outRank: 2,
+  sites: shape.includes(0) ? [] : [firstOffset],
+  ...readData([constant(0), dim(1)]),
+});
 
 /** T(fold(f32(row) * f32(weight))), T(mean(f32(row))) or T(max(f32(row))) of the rows that a bag names. */
 function mapOf(bags: Bags): AccessMap {
@@ -234,8 +242,9 @@ export const torchEmbeddingBag = defineOperator({
       ...(offsets === undefined ? [] : [offsets]),
       ...(weights === undefined ? [] : [weights]),
     ];
+    const map = bags.bags === 0 && offsets !== undefined ? mapOfNone(offsets) : mapOf(bags);
     return {
-      operator: { op: "mapped", map: mapOf(bags), inputs: tensors.map(({ shape }) => shape), output },
+      operator: { op: "mapped", map, inputs: tensors.map(({ shape }) => shape), output },
       output,
       negative: "illegal",
       oob,

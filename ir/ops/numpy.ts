@@ -20,6 +20,7 @@ import {
   inputName,
   intAttr,
   type OpInputs,
+  unlessEmpty,
   withoutScalars,
   wordAttr,
   type ExpandedInput,
@@ -68,8 +69,10 @@ export const numpyTake = defineOperator({
     checkTypes(inputs, "numpy.take");
     const axis = intAttr(inputs.attrs, "axis");
     const along = axis === undefined ? undefined : axisInRange(inputs, axis, inputs.data.shape.length);
-    const oob = modes[wordAttr(inputs.attrs, "mode") as keyof typeof modes];
-    const negative = oob === "error" ? "from-end" : "illegal";
+    const mode = modes[wordAttr(inputs.attrs, "mode") as keyof typeof modes];
+    const negative = mode === "error" ? "from-end" : "illegal";
+    // It goes through the indices once for each place in front of the axis.
+    const oob = unlessEmpty(inputs.data.shape.slice(0, along ?? 0), mode);
     const taken = takeOperator(inputs, along, { negative, oob });
     const isBool = inputs.indices.dtype === "bool";
     const operator = isBool ? readAs(taken, negative, oob, [inputs.data.dtype, "u8"]) : taken;

@@ -4,6 +4,7 @@
  * Sources: onnx/onnx docs/Operators.md and Changelog.md. bfloat16 data arrived with opset 13, negative indices with
  * opset 11; GatherND takes 64-bit indices alone; an index out of range is an error.
  */
+import { outputShape } from "../operator.js";
 import type { DType } from "../types.js";
 import {
   type AttrSpec,
@@ -17,6 +18,7 @@ import {
   breakRule,
   intAttr,
   type OpInputs,
+  unlessEmpty,
 } from "./op-def.js";
 import { axis, batchDims, oobOf, oobSpec } from "./attributes.js";
 
@@ -96,11 +98,9 @@ export const onnxGatherNd = defineOperator({
     }
     const [data, indices] = [inputs.data.shape, inputs.indices.shape];
     checkTuple(inputs, data, indices, batchDims);
-    return {
-      operator: { op: "gather_nd", batchDims, data, indices },
-      output: [...indices.slice(0, -1), ...data.slice(batchDims + (indices[indices.length - 1] ?? 0))],
-      negative: "from-end",
-      oob: oobOf(inputs),
-    };
+    const operator = { op: "gather_nd", batchDims, data, indices } as const;
+    const output = outputShape(operator);
+    // onnxruntime looks at every index of Gather, and of GatherND at none where a slice has no elements.
+    return { operator, output, negative: "from-end", oob: unlessEmpty(output, oobOf(inputs)) };
   },
 });

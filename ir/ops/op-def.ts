@@ -213,6 +213,13 @@ export function withoutScalars(inputs: OpInputs): OpInputs {
   return { ...inputs, data: raised(inputs.data), indices: raised(inputs.indices) };
 }
 
+/**
+ * Returns the policy of an operator whose framework looks up no index where these extents leave none: nothing is out of range there, and no
+ * element takes what is nearest.
+ */
+export const unlessEmpty = (extents: Shape, oob: OutOfBounds): OutOfBounds =>
+  extents.includes(0) ? "clamp" : oob;
+
 /** Refuses (TC102) an input of another rank than `lowest` to `highest`. `who` is the operator's name; `instead` is the hint. */
 export function checkRank(
   inputs: OpInputs,

@@ -4,7 +4,7 @@ import { dim, div, mod, site, type Linear } from "../linear.js";
 import type { Operator } from "../operator.js";
 import { at, elementCount, formatShape, strides, type Shape } from "../types.js";
 import { broadcastCoords, broadcastShapes } from "./broadcast.js";
-import { checkSameRank, breakRule, type OpInputs } from "./op-def.js";
+import { checkSameRank, breakRule, unlessEmpty, type OpInputs } from "./op-def.js";
 
 export interface IndexPolicy {
   readonly negative: NegativeIndex;
@@ -81,7 +81,9 @@ export function takeAlongOperator(
   if (follows && policy.fill === undefined && indices.every((extent, k) => extent === at(output, k)))
     return { op: "gather_elements", axis, data, indices };
   const read = readData(broadcastCoords(data, output).map((coord, k) => (k === axis ? site(0) : coord)));
-  const sites = [siteOf(policy, 1, broadcastCoords(indices, output), at(data, axis))];
+  // Indices that are broadcast to none are not looked up.
+  const own = { ...policy, oob: unlessEmpty(output, policy.oob) };
+  const sites = [siteOf(own, 1, broadcastCoords(indices, output), at(data, axis))];
   const map = { outRank: output.length, sites, ...read, ...fillOf(policy) };
   return { op: "mapped", map, inputs: [data, indices], output };
 }

@@ -7,7 +7,7 @@
 import { readData, type AccessMap } from "../access.js";
 import { dim, site } from "../linear.js";
 import { outputShape, type Operator } from "../operator.js";
-import { at, formatShape, type DType } from "../types.js";
+import { at, formatShape, type DType, type Shape } from "../types.js";
 import { batchDims, oobOf, oobSpec } from "./attributes.js";
 import {
   type AttrSpec,
@@ -19,6 +19,7 @@ import {
   breakRule,
   intAttr,
   type OpInputs,
+  unlessEmpty,
 } from "./op-def.js";
 import { siteOf, type IndexPolicy } from "./take.js";
 
@@ -56,11 +57,16 @@ function batchDimsOf(inputs: OpInputs, who: string): number {
   return given < 0 ? given + length : given;
 }
 
-function gatherOperator(inputs: OpInputs, along: number, batch: number, policy: IndexPolicy): Operator {
+function gatherOperator(
+  inputs: OpInputs,
+  along: number,
+  batch: number,
+  policy: IndexPolicy,
+  output: Shape,
+): Operator {
   const [data, indices] = [inputs.data.shape, inputs.indices.shape];
   if (batch === 0) return { op: "gather", axis: along, data, indices };
   const own = indices.length - batch;
-  const output = [...data.slice(0, along), ...indices.slice(batch), ...data.slice(along + 1)];
   const coords = indices.map((_, k) => dim(k < batch ? k : along + k - batch));
   const map: AccessMap = {
     outRank: output.length,
@@ -92,9 +98,11 @@ export const tfGather = defineOperator({
         `tf.gather takes one shape of batch dims, not ${ours ?? ""} and ${theirs ?? ""}`,
       );
     }
-    const policy = { negative: "illegal", oob: oobOf(inputs) } as const;
-    const operator = gatherOperator(inputs, along, batch, policy);
-    return { operator, output: outputShape(operator), ...policy };
+    // The kernel returns at once where its output has no elements.
+    const output = [...data.slice(0, along), ...indices.slice(batch), ...data.slice(along + 1)];
+    const policy = { negative: "illegal", oob: unlessEmpty(output, oobOf(inputs)) } as const;
+    const operator = gatherOperator(inputs, along, batch, policy, output);
+    return { operator, output, ...policy };
   },
 });
 

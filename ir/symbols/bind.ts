@@ -1,5 +1,6 @@
 /** Binding the symbols of a program: substitution, after which no later stage knows of them. */
 import { mapForms, type AccessMap } from "../access.js";
+import { emptyBody } from "../addressing.js";
 import { withBounds, type OpenSite } from "../intervals/index-bounds.js";
 import { error, type Diagnostic } from "../diagnostic.js";
 import {
@@ -155,7 +156,7 @@ export function bindTile(open: OpenTile, gather: AccessFunc, sizes: Sizes): Tile
   const { operands, map } = gather;
   const env = new Map(Object.entries(sizes));
   const empty = elementCount(outputOf(gather).type.shape) === 0;
-  const body = empty ? [] : bodyAt(open.body, map, env);
+  const body = empty ? emptyBody(map, operands) : bodyAt(open.body, map, env);
   const values = new Map([...env, ...namedBounds(open, map)]);
   const shares =
     operands.every(({ type }) => elementCount(type.shape) > 0) && ![...values.values()].includes(0);

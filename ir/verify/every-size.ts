@@ -2,7 +2,7 @@
  * The rules of a map whose symbols are open: what V1 and V2 of `map-rules.ts` say holds for every size that its symbols may have,
  * or the map is refused. A coordinate that holds a bare read is judged once sizes are bound, and with it the bound of the read.
  */
-import { formsOf, isRead } from "../access.js";
+import { formsOf, indexed, isRead, type Forms } from "../access.js";
 import { coordinatesOf } from "../intervals/index-bounds.js";
 import type { Diagnostic } from "../diagnostic.js";
 import { inputsOf, outputOf, type AccessFunc } from "../func.js";
@@ -46,7 +46,7 @@ interface FormIntervals {
   readonly dims: readonly FormInterval[];
   /** Undefined for a bare read, whose bound waits for sizes. */
   readonly sites: readonly (FormInterval | undefined)[];
-  /** What the symbols can be where an element is read: an output without elements reads nothing. */
+  /** What the symbols can be where a coordinate is read. */
   readonly sizes: ReadonlyMap<string, Interval>;
 }
 
@@ -56,8 +56,17 @@ export function verifyEverySize(func: AccessFunc): Diagnostic[] {
   if (symbolic === undefined) return [];
   const form = verifyMap(func.map, func, opSpan, "regions");
   if (form.length > 0) return form;
-  const place = placeOf(func, symbolic);
-  const faults = [...negative(place), ...outside(place)];
+  // An output without elements has index values where none follows its dim that is empty.
+  const elements = placeOf(func, symbolic, 1);
+  const indices = indexed(func.map).has(0) ? elements : placeOf(func, symbolic, 0);
+  const { sites, reads } = symbolic.map;
+  const places = [
+    [indices, { sites, reads: [] }],
+    [elements, { sites: [], reads }],
+  ] as const;
+  const faults = [negative, outside].flatMap((rule) =>
+    places.flatMap(([place, forms]) => rule(place, forms)),
+  );
   return faults.map(({ rule, message, hint }) =>
     broken(rule, message, opSpan, { code: "TC204", ...(hint === undefined ? {} : { hint }) }),
   );
@@ -73,7 +82,8 @@ interface Place {
   readonly numbers: Ranges;
 }
 
-function placeOf(func: AccessFunc, symbolic: Symbolic): Place {
+/** `least`: the least size of the output's outermost dim, where a symbol is that. */
+function placeOf(func: AccessFunc, symbolic: Symbolic, least: 0 | 1): Place {
   const extents = func.operands.map(({ type }, k) => extentsOver(type.shape, symbolic.outermost[k] ?? null));
   const dims = at(extents, extents.length - 1).map((extent): FormInterval => [
     constant(0),
@@ -89,7 +99,7 @@ function placeOf(func: AccessFunc, symbolic: Symbolic): Place {
   const numbers = rangesOf(func.map, inputs, outputOf(func).type.shape);
   const read = symbolic.outermost[func.operands.length - 1];
   const sizes = new Map(
-    symbolic.symbols.map(({ name, most }): [string, Interval] => [name, [name === read ? 1 : 0, most]]),
+    symbolic.symbols.map(({ name, most }): [string, Interval] => [name, [name === read ? least : 0, most]]),
   );
   const sites = symbolic.map.sites.reduce<readonly (FormInterval | undefined)[]>(
     (before, site, s) => [
@@ -117,9 +127,8 @@ interface Fault {
   readonly hint?: string;
 }
 
-function negative(place: Place): Fault[] {
-  const { map } = place.symbolic;
-  return formsOf(map)
+function negative(place: Place, forms: Forms): Fault[] {
+  return formsOf(forms)
     .flatMap(atomsOf)
     .flatMap((of): Fault[] => {
       if (of.kind !== "div" && of.kind !== "mod") return [];
@@ -130,11 +139,11 @@ function negative(place: Place): Fault[] {
     });
 }
 
-function outside(place: Place): Fault[] {
-  const { func, symbolic, intervals: intervals, extents } = place;
+function outside(place: Place, forms: Forms): Fault[] {
+  const { func, intervals, extents } = place;
   const inputs = inputsOf(func);
   const placed = coordinatesOf(
-    symbolic.map,
+    forms,
     inputs.map(({ type }) => type),
   );
   return placed.flatMap(({ coord, extent: most, table, dim }): Fault[] => {

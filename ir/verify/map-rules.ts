@@ -8,7 +8,7 @@
  * rules of values); what a site reads are integers. V4 some index value keeps the coordinates of a bare read inside. V2 div and mod are of what is never negative. V1 every coordinate is provably inside its extent. V3 an
  * index value under `wrap` that stands in a sum has a stated modulus: `wrap(%i[d0] in 3) + d1`.
  */
-import { coordsOf, formsOf, gatheredTable, isRead, termDim, type AccessMap } from "../access.js";
+import { coordsOf, formsOf, indexPoints, gatheredTable, isRead, termDim, type AccessMap } from "../access.js";
 import { coordinatesOf } from "../intervals/index-bounds.js";
 import type { Diagnostic } from "../diagnostic.js";
 import { inputsOf, outputOf, type Func } from "../func.js";
@@ -190,11 +190,15 @@ function types(shaped: Shaped): Fault[] {
 
 function values(shaped: Shaped): Fault[] {
   const { map, inputs, output } = shaped;
-  // Nothing is read for an output without elements.
-  if (elementCount(output.shape) === 0) return [];
-  const ranges = rangesOf(map, inputs, output.shape);
-  const forms = formsOf(map);
-  return [...forms.flatMap((form) => negative(form, ranges)), ...outside(shaped, ranges)];
+  const points = indexPoints(map, output.shape);
+  if (elementCount(points) === 0) return [];
+  // Of an output without elements, index values alone are read.
+  const read = elementCount(output.shape) === 0 ? { ...map, reads: [] } : map;
+  const ranges = rangesOf(map, inputs, points);
+  return [
+    ...formsOf(read).flatMap((form) => negative(form, ranges)),
+    ...outside({ ...shaped, map: read }, ranges),
+  ];
 }
 
 const shownRange = ([least, most]: Interval): string => `${least} to ${most}`;

@@ -44,7 +44,7 @@ import {
 } from "../linear.js";
 import { dimRanges, isOfNoTerm, rangesOf } from "../intervals/intervals.js";
 import { boundsOf, neverNegative, residue, type Judgement } from "../intervals/loop-bounds.js";
-import { tensorPlace } from "../addressing.js";
+import { mapOverTensors, tensorPlace } from "../addressing.js";
 import { loopsMoving } from "../iteration.js";
 import { isParam, regionsOf, typeOfBuffer, ubAccesses, ubBuffers, wholeBuffers } from "../regions.js";
 import { taskOfTile, tensorRegion } from "../task/index.js";
@@ -102,7 +102,7 @@ const stages = (): readonly (readonly Rule[])[] => [
   [insideBuffers, wholeByteRegions, oneWriter, oneGather],
   [readsInputs],
   [termsInOrder],
-  [followedSizes, fullLoad, readsLoaded, coverage],
+  [followedSizes, fullLoad, readsLoaded, coverage, indicesOfNothing],
 ];
 
 export function verifyTile(func: TileFunc): Diagnostic[] {
@@ -561,6 +561,14 @@ function coverage({ func, all }: Program): Diagnostic[] {
       store.stmt.span,
     );
   return uncovered(to, store, type.shape).flatMap((message) => report(message, stmt.span));
+}
+
+/** An output without elements has no tasks that regions are judged in: its index values are read in the whole tensors. */
+function indicesOfNothing({ func }: Program): readonly Diagnostic[] {
+  if (elementCount(outputOf(func).type.shape) > 0) return [];
+  const task = taskOfTile(func);
+  const map = mapOverTensors(func, task);
+  return map === undefined ? [] : verifyMap(map, func, task.gather?.stmt.span);
 }
 
 /** Whether the innermost loop around a gather runs over parts of its terms. */

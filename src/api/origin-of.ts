@@ -43,7 +43,7 @@ export function originOf({ tile, target, inputs, backend }: Ran, element: number
   if (found === undefined) return undefined;
   const { gather, env, dims } = found;
   const mapped = { map: gather.map, operands: tile.operands, tile, inputs };
-  const values = foundSites(mapped, element).flatMap(({ at: { read }, value }) => {
+  const values = foundSites(mapped, point).flatMap(({ at: { read }, value }) => {
     if (read === undefined) return [];
     const at = formatShape(coordinates(read.position, read.table.type.shape));
     return [`${keyOf(read.table)}${at} = ${value}`];

@@ -2,14 +2,15 @@
 import { clockVersion, cyclesOf } from "../../ir/clock/index.js";
 import { throwIfErrors } from "../../ir/diagnostic.js";
 import type { AccessFunc } from "../../ir/func.js";
+import { mayReject } from "../../ir/policy.js";
 import { deviceLimits, webgpu, type Target } from "../../ir/target.js";
+import { taskOfTile } from "../../ir/task/index.js";
 import { printFunc, printSchedule } from "../../ir/text/print.js";
 import { emitWasm, encodeModule, planWasm } from "../../backends/wasm/index.js";
 import { beyondLimits, emitText, neededLimits, planWgsl } from "../../backends/wgsl/index.js";
 import type { Kernel } from "../api/compile.js";
 import { printDeclarations, type ModuleKind } from "./declarations.js";
 import {
-  mayReject,
   printFacts,
   printLines,
   printObject,
@@ -70,7 +71,7 @@ function emitGpu(kernel: Kernel, given: Kernel, runtimeOf: RuntimeOf): EmittedMo
     .filter(([, value]) => value > 0)
     .map(([name, value]) => [name, `${value}`] as const);
   const isOpen = program.symbolic !== undefined;
-  const rejects = plan.gather?.reports === true;
+  const rejects = plan.gather?.reports ?? rejectsIndices(program);
   const fields = {
     ...printFacts(kernel, program, rejects),
     code: "code",
@@ -113,7 +114,7 @@ function emitCpu(kernel: Kernel, runtimeOf: RuntimeOf): EmittedModule {
   const code = encodeModule({ ...module, memory: { pages: 1, shared: false } });
   const bytes = Array.from(code, (byte) => String.fromCharCode(byte)).join("");
   const fields = {
-    ...printFacts(kernel, program, mayReject(program)),
+    ...printFacts(kernel, program, rejectsIndices(program)),
     trips: printTrips(plan.gather === undefined ? [] : plan.nest.loops),
     code: JSON.stringify(btoa(bytes)),
     bufferBytes: `${layout.bufferBytes}`,
@@ -122,6 +123,12 @@ function emitCpu(kernel: Kernel, runtimeOf: RuntimeOf): EmittedModule {
   const body = `${printPlan(fields)}${printRuntime(runtimeOf("cpu"))}export const create = () => runtime.create(plan);
 `;
   return files(kernel, program, "module-cpu", body, "");
+}
+
+/** True if a run of a program may end at an index value. */
+function rejectsIndices(program: ModuleProgram): boolean {
+  const map = taskOfTile(program).gather?.stmt.map;
+  return map !== undefined && mayReject(map);
 }
 
 const printPlan = (fields: Readonly<Record<string, string | undefined>>): string => {

@@ -1,10 +1,10 @@
 /** What modules for every machine print of a program: operands, index values and sizes, as JavaScript. */
-import { isRead } from "../../ir/access.js";
+import { indexed, isRead } from "../../ir/access.js";
 import { addressOf, mapOverTensors } from "../../ir/addressing.js";
 import { CompileError, error } from "../../ir/diagnostic.js";
 import { atMost, openFormOf } from "../../ir/symbols/index.js";
 import { extentsOver, type SymbolicSite } from "../../ir/symbols/symbols.js";
-import { inputsOf, keyOf, openSymbols, type OpenTile, type TileFunc } from "../../ir/func.js";
+import { inputsOf, keyOf, openSymbols, outputOf, type OpenTile, type TileFunc } from "../../ir/func.js";
 import { constant, min, sitesOf, soleAtom, sub, substitute, type Linear } from "../../ir/linear.js";
 import { coordinatesOf } from "../../ir/intervals/index-bounds.js";
 import { hasOpenTrips, taskOfTile, type ParallelLoop } from "../../ir/task/index.js";
@@ -27,14 +27,6 @@ export function moduleProgram(kernel: Kernel): ModuleProgram {
   const message = `no code of @${kernel.name} is known to hold for every size of ${symbols.map(({ name }) => name).join(", ")}`;
   const sizes = Object.entries(most).map(([name, size]) => `${name}=${size}`);
   throw new CompileError([error("TC502", message, { hint: `choose sizes: --bind ${sizes.join(",")}` })]);
-}
-
-/** Whether a run of a program may end at an index value. */
-export function mayReject(program: ModuleProgram): boolean {
-  const map = taskOfTile(program).gather?.stmt.map;
-  if (map === undefined) return false;
-  const rejecting = map.sites.some(({ keep }) => keep === "error" || keep === "unchecked");
-  return rejecting || map.reduced?.bag !== undefined;
 }
 
 /** JavaScript of an object with these fields; absent ones are undefined. */
@@ -79,7 +71,10 @@ export function printFacts(
       shape: `(n)=>[${extents.map((extent) => printForm(extent, "number")).join(",")}]`,
     });
   });
-  const reduced = gather?.stmt.map.reduced;
+  const map = gather?.stmt.map;
+  const reduced = map?.reduced;
+  const { type } = outputOf(program);
+  const mayBeEmpty = type.shape.includes(0) || typeof symbolic?.outermost[operands.length - 1] === "string";
   return {
     name: JSON.stringify(kernel.name),
     ...(symbolic === undefined
@@ -87,6 +82,9 @@ export function printFacts(
       : { symbols: JSON.stringify(symbolic.symbols), numbers: `(n) => ({ ${numbers.join(", ")} })` }),
     operands: printLines(printed),
     sites: rejects ? printSites(kernel, program) : "[]",
+    ...(rejects && mayBeEmpty && map !== undefined
+      ? { indexed: JSON.stringify([...indexed(map)].filter((d) => d < map.outRank)) }
+      : {}),
     ...(reduced === undefined || !rejects ? {} : { reduced: JSON.stringify(termsOf(program, reduced.most)) }),
   };
 }

@@ -5,6 +5,7 @@
 import {
   elementCount,
   entryOf,
+  indexPoints,
   inputsOf,
   keyOf,
   outputOf,
@@ -13,7 +14,13 @@ import {
   type Func,
   type Operand,
 } from "../../ir/index.js";
-import { foundSites, indexTables, type HostInputs, type HostValue } from "../../backends/index.js";
+import {
+  coordinates,
+  foundSites,
+  indexTables,
+  type HostInputs,
+  type HostValue,
+} from "../../backends/index.js";
 import { mapOfOperator } from "../../backends/reference/defined-map.js";
 import type { Kernel } from "../api/compile.js";
 import { asHost } from "../formats/tensor.js";
@@ -175,11 +182,12 @@ function moveOneOutside(
   { program, operands, tables, seed }: OneOutside,
 ): void {
   const own = inputsOf(program);
-  const count = elementCount(outputOf(program).type.shape);
+  const points = indexPoints(program.map, outputOf(program).type.shape);
+  const count = elementCount(points);
   const elements = (first: number): number[] =>
     Array.from({ length: Math.min(count, elementsTried) }, (_, k) => (first + k * 7919) % count);
   const sitesOf = (from: HostInputs, element: number) =>
-    foundSites({ ...program, inputs: from }, element).map((found) => ({ element, ...found }));
+    foundSites({ ...program, inputs: from }, coordinates(element, points));
   const moved = inputsOfProgram(program, { operands }, inputs);
   const many = inputsOfProgram(program, { operands }, others);
   const ended = Array.from({ length: Math.min(count, elementsTried) }, (_, element) => element)

@@ -276,7 +276,7 @@ describe("slice sizes as a dense attribute", () => {
 
   it("of one number for all dims: the program of a report gives the elements that its indices name", async () => {
     const [found] = findMlirGathers(
-      readFileSync(new URL("splat.mlir", import.meta.url), "utf8"),
+      readFileSync(new URL("inputs/splat.mlir", import.meta.url), "utf8"),
       "splat.mlir",
     );
     if (found?.ok !== true) throw new Error(found?.diagnostic.message);
@@ -289,7 +289,7 @@ describe("slice sizes as a dense attribute", () => {
 });
 
 describe("a gather that is not read", () => {
-  const dynamic = readFileSync(new URL("dynamic-gather.mlir", import.meta.url), "utf8");
+  const dynamic = readFileSync(new URL("inputs/dynamic-gather.mlir", import.meta.url), "utf8");
   const refusals = (text: string) =>
     findMlirGathers(text, "t.mlir").map((found) =>
       found.ok

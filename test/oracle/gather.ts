@@ -81,5 +81,7 @@ export function oracle<T>(
     if (source.includes(null)) return null;
     return data[flatten(source as number[], dataShape)]!;
   });
+  // As ONNX Runtime does: Gather looks at every index of an output without elements too, GatherND at none.
+  if (elements.length === 0 && op === "gather") indices.forEach((_, k) => pick(k, dataShape[axis]!));
   return bad === Infinity ? { shape, elements } : { shape, elements, badPosition: bad };
 }

@@ -56,20 +56,90 @@ export interface Bad {
 }
 
 /**
- * For each output element the number of the data element that it is, or null where it is fill; or the first bad one. Throws a
+ * For each output element the number of the data element that it is, or null where it is fill; or the first bad one. An output without
+ * elements has index values where no index follows the dims that are empty: those count as one, and no data element is looked for. Throws a
  * BrokenPromise for any element whose promise does not hold, behind a bad one too: a backend may do anything there.
  */
 export function elementsOf(map: OracleMap): readonly (number | null)[] | Bad {
   const found: (number | null)[] = [];
   let bad: Bad | undefined;
   const shape = shapeOf(map.output, map);
-  for (const point of points(shape)) {
+  const isEmpty = shape.includes(0);
+  const followed = dimsOfIndices(map);
+  for (const point of points(isEmpty ? shape.map((extent, d) => (followed.has(d) ? extent : 1)) : shape)) {
     const at = new Evaluation(map, point);
-    const element = at.element();
+    const element = at.element(isEmpty);
     if (typeof element === "object" && element !== null) bad ??= element;
-    else found.push(element);
+    else if (!isEmpty) found.push(element);
   }
   return bad ?? found;
+}
+
+/** The output dims that some index value follows: those of its sums and of the coordinates that it is read at. */
+function dimsOfIndices({ lets, results }: OracleMap): ReadonlySet<number> {
+  const held = [...lets.map(({ value }) => value), ...results].flatMap(indexValuesIn);
+  return new Set(held.flatMap(dimsIn));
+}
+
+const partsOf = (node: Node): readonly Node[] => {
+  switch (node.kind) {
+    case "whole":
+    case "dim":
+    case "size":
+    case "let":
+      return [];
+    case "plus":
+    case "minus":
+      return [node.left, node.right];
+    case "times":
+    case "div":
+    case "mod":
+    case "fromEnd":
+      return [node.of];
+    case "policy":
+      return [node.of];
+    case "read":
+      return node.at;
+  }
+};
+
+/** Index values of a coordinate, without those inside them. */
+const indexValuesIn = (node: Node): readonly Node[] =>
+  node.kind === "policy" || node.kind === "read" || node.kind === "fromEnd"
+    ? [node]
+    : partsOf(node).flatMap(indexValuesIn);
+
+/** Dims that a value changes with: what cancels, or counts 0 times, does not. */
+function dimsIn(node: Node): readonly number[] {
+  if (node.kind === "policy" || node.kind === "read" || node.kind === "fromEnd")
+    return partsOf(node).flatMap(dimsIn);
+  const atoms = new Map<string, { by: number; readonly of: Node }>();
+  const collect = (part: Node, by: number): void => {
+    if (part.kind === "whole" || part.kind === "size") return;
+    if (part.kind === "plus" || part.kind === "minus") {
+      collect(part.left, by);
+      collect(part.right, part.kind === "plus" ? by : -by);
+      return;
+    }
+    if (part.kind === "times") {
+      collect(part.of, by * part.by);
+      return;
+    }
+    // By one, nothing is left, or all of it.
+    if (part.kind === "mod" && part.by === 1) return;
+    if (part.kind === "div" && part.by === 1) {
+      collect(part.of, by);
+      return;
+    }
+    const key = JSON.stringify(part);
+    const known = atoms.get(key);
+    if (known === undefined) atoms.set(key, { by, of: part });
+    else known.by += by;
+  };
+  collect(node, 1);
+  return [...atoms.values()].flatMap(({ by, of }) =>
+    by === 0 ? [] : of.kind === "dim" ? [of.dim] : partsOf(of).flatMap(dimsIn),
+  );
 }
 
 export const shapeOf = (shape: readonly (number | string)[], { sizes }: Pick<OracleMap, "sizes">): number[] =>
@@ -104,13 +174,17 @@ class Evaluation {
     private readonly point: readonly number[],
   ) {}
 
-  element(): number | null | Bad {
+  /** `isEmpty`: the output has no elements, and the index values are evaluated alone. */
+  element(isEmpty: boolean): number | null | Bad {
     const { map } = this;
     try {
       // In the order in which they are written, whoever needs them.
       for (const { name, value } of map.lets) this.lets.set(name, this.value(value));
       const data = map.tables[0]!;
-      return this.place(map.results, shapeOf(data.shape, map));
+      const shape = shapeOf(data.shape, map);
+      if (!isEmpty) return this.place(map.results, shape);
+      map.results.forEach((coord, k) => this.coordinate(coord, shape[k]!));
+      return null;
     } catch (thrown) {
       if (thrown instanceof None) return null;
       if (!(thrown instanceof BadIndex)) throw thrown;
@@ -210,11 +284,12 @@ class Evaluation {
   }
 }
 
-/** By trial over every point: how far the rest of the coordinate reaches, and what one step of the open value adds. */
+/** By trial over every point, an empty dim counting as one: how far the rest of the coordinate reaches, and what one step of the open value adds. */
 function openBound(coord: Node, extent: number, map: OracleMap): number {
   const step = linear(coord, 1, []) - linear(coord, 0, []);
   let most = 0;
-  for (const point of points(shapeOf(map.output, map))) most = Math.max(most, linear(coord, 0, point));
+  const shape = shapeOf(map.output, map).map((size) => Math.max(1, size));
+  for (const point of points(shape)) most = Math.max(most, linear(coord, 0, point));
   return Math.floor((extent - 1 - most) / step) + 1;
 }
 

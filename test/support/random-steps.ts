@@ -7,7 +7,7 @@ const indexTypes = ["i32", "i64", "u8", "u32"] as const;
 /** Multiples of 4, which vectors of neighbours divide, more often than others. */
 const extents = [4, 8, 12, 4, 8, 1, 2, 3, 5] as const;
 const steps = [-1, 1, -2, 2, -3, 3, 0] as const;
-const held: readonly Policy[] = ["error", "clamp", "fill", "wrap"];
+const held: readonly Policy[] = ["error", "error", "error", "clamp", "fill", "wrap"];
 
 const whole = (value: number): Node => ({ kind: "whole", value });
 const plus = (left: Node, right: Node): Node => ({ kind: "plus", left, right });
@@ -19,8 +19,7 @@ interface Coordinate {
 }
 
 /** `first + step * d`, from 0 or 1 on: `first` is where the last element of a dim that counts down leaves room. */
-function stepped(draw: Draw, output: readonly number[]): Coordinate {
-  const dim = draw(output.length);
+function stepped(draw: Draw, output: readonly number[], dim = draw(output.length)): Coordinate {
   const step = steps[draw(steps.length)]!;
   const reach = Math.abs(step) * Math.max(0, output[dim]! - 1);
   const least = draw(2);
@@ -32,13 +31,20 @@ function stepped(draw: Draw, output: readonly number[]): Coordinate {
   return { node, extent: least + reach + 1 };
 }
 
-/** Extents may be 0; `values` are in range for most elements. */
-export function randomSteps(draw: Draw): OracleMap {
-  const output = Array.from({ length: 1 + draw(3) }, () =>
+/** A map whose index values are in range for most elements. An extent of the output may be 0; where it `isEmpty`, one is. */
+export function randomSteps(draw: Draw, isEmpty = false): OracleMap {
+  const drawn = Array.from({ length: (isEmpty ? 2 : 1) + draw(isEmpty ? 2 : 3) }, () =>
     draw(10) === 0 ? 0 : extents[draw(extents.length)]!,
   );
+  const none = isEmpty ? draw(drawn.length) : undefined;
+  const output = drawn.map((extent, d) => (d === none ? 0 : extent));
   const dtype = indexTypes[draw(indexTypes.length)]!;
-  const tableCoords = Array.from({ length: 1 + draw(2) }, () => stepped(draw, output));
+  /** Mostly dims that have elements, so that there are index values. */
+  const followed = (): number => {
+    const dim = draw(output.length);
+    return dim === none && draw(8) > 0 ? (dim + 1) % output.length : dim;
+  };
+  const tableCoords = Array.from({ length: 1 + draw(2) }, () => stepped(draw, output, followed()));
   const below = 1 + draw(6);
   const read: Node = { kind: "read", table: 1, at: tableCoords.map(({ node }) => node) };
   const index = (): Coordinate => {
@@ -79,7 +85,7 @@ export function randomSteps(draw: Draw): OracleMap {
 const sizes = (coords: readonly Coordinate[]): number[] => coords.map(({ extent }) => extent);
 
 function valuesOf(draw: Draw, shape: readonly number[], below: number, dtype: string): bigint[] {
-  const wild = draw(4) === 0;
+  const wild = draw(3) === 0;
   const least = dtype.startsWith("i") && wild ? -below - 1 : 0;
   const span = wild ? 3 * below : below;
   return Array.from({ length: shape.reduce((a, b) => a * b, 1) }, () => BigInt(least + draw(span)));

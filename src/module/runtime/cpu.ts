@@ -2,7 +2,7 @@
 import { pageBytes } from "../../../backends/wasm/instructions.js";
 import { startsOf } from "../../../backends/wasm/layout.js";
 import { startName, tripsName } from "../../../backends/wasm/sizes.js";
-import { badIndexIn, readingBytes } from "./bad-index.js";
+import { badIndexIn, hasPoints, readingBytes } from "./bad-index.js";
 import { GatherError } from "./gather-error.js";
 import { bytesOf, outputOf, type HostArray } from "./host.js";
 import { sizedAt } from "./open-sizes.js";
@@ -59,8 +59,9 @@ export class Gather {
     };
     const tasks = output.elements === 0 ? 0 : trips.reduce((product, own) => product * own, 1);
     const element = this.#run(0, tasks, end, ...plan.told.map((name) => told[name] ?? 0)) >>> 0;
-    if (element !== 0xffffffff) {
-      const bad = await badIndexIn(plan, sized, [element, element + 1], readingBytes(given));
+    const where = element === 0xffffffff ? undefined : ([element, element + 1] as const);
+    if (where !== undefined || hasPoints(plan, sized)) {
+      const bad = await badIndexIn(plan, sized, readingBytes(given), where);
       if (bad !== undefined) throw bad;
     }
     const start = starts[starts.length - 1] ?? 0;

@@ -1,0 +1,42 @@
+/**
+ * Outputs without elements: index values are looked up all the same where only dims that no index follows are empty (`indexPoints`), and one out
+ * of range is reported as in any run. The host does so, whatever runs the rest: no element is written that a kernel could report it for.
+ */
+import { indexPoints } from "../ir/access.js";
+import { mapOverTensors } from "../ir/addressing.js";
+import { outputOf, type TileFunc } from "../ir/func.js";
+import { outOfRange } from "../ir/policy.js";
+import { taskOfTile } from "../ir/task/index.js";
+import { at, elementCount } from "../ir/types.js";
+import { box } from "./box.js";
+import { placesIn, type Places } from "./map-places.js";
+import { badIndexAt, type HostInputs, type MappedInputs } from "./memory.js";
+
+/** Points between two steps. */
+const pointsAtOnce = 2 ** 12;
+
+/**
+ * Looks up the index values of an empty output. Yields 0, since no element is done. Throws a RunError (TC601) for the first point with one out of
+ * range.
+ */
+export function* indexPointSteps(mapped: MappedInputs, places: Places): Generator<number, void> {
+  const { map, operands } = mapped;
+  const points = indexPoints(map, at(operands, operands.length - 1).type.shape);
+  let done = 0;
+  for (const point of box(points)) {
+    if (done++ % pointsAtOnce === 0) yield 0;
+    const ended = places.to(point);
+    if (ended === outOfRange) throw badIndexAt(mapped, point);
+    if (ended < 0) continue;
+    for (const term of places.terms?.() ?? []) if (term === outOfRange) throw badIndexAt(mapped, point);
+  }
+}
+
+/** The same of a tile program. Nothing to do where its output has elements, and where its map is another in each tile. */
+export function* emptyOutputSteps(tile: TileFunc, inputs: HostInputs): Generator<number, void> {
+  if (elementCount(outputOf(tile).type.shape) > 0) return;
+  const map = mapOverTensors(tile, taskOfTile(tile));
+  if (map === undefined) return;
+  const mapped = { map, operands: tile.operands, inputs };
+  yield* indexPointSteps(mapped, placesIn(mapped));
+}

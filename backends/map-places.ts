@@ -1,0 +1,64 @@
+/** Where a map over whole tensors finds what an output element is made from. */
+import { isRead } from "../ir/access.js";
+import { addressOf } from "../ir/addressing.js";
+import { inputsOf } from "../ir/func.js";
+import { constant, evaluate, type Env } from "../ir/linear.js";
+import { noElement } from "../ir/policy.js";
+import { at, strides } from "../ir/types.js";
+import { IndexWalk, siteSteps, termsOf, type SiteStep } from "./index-walk.js";
+import { indexReader, inputTensor, type MappedInputs } from "./memory.js";
+
+/** Where the elements lie that an output element is made from. */
+export interface Places {
+  /** Goes to an output element. Below zero, the mark that ends it: `noElement` leaves the map's fill bits, `outOfRange` rejects the run. */
+  readonly to: (out: readonly number[]) => number;
+  /** The coordinates of a read of the map, by its number: good until the next ones are asked for. */
+  readonly read: (read: number) => readonly number[];
+  /** Goes from term to term of the element. `outOfRange` for one that rejects the run. */
+  readonly terms?: () => Iterable<number>;
+}
+
+const noLoops: Env = new Map();
+
+/** Goes from output element to output element, and from term to term, by the map's index values. */
+export function placesIn({ map, operands, inputs }: MappedInputs): Places {
+  const forms = map.sites.map(({ value }) => {
+    if (!isRead(value)) return value;
+    const { shape } = at(operands, value.table).type;
+    return addressOf(value.at, { offsets: shape.map(() => constant(0)), strides: strides(shape) });
+  });
+  const readers = inputsOf({ operands }).map((operand, table) =>
+    map.sites.some(({ value }) => isRead(value) && value.table === table)
+      ? indexReader(inputTensor(inputs, operand).bytes, operand.type.dtype)
+      : undefined,
+  );
+  const walk = new IndexWalk(siteSteps(map, forms, operands));
+  let dims: readonly number[] = [];
+  /** The first site without an element ends what it is of. */
+  const taken = (steps: readonly SiteStep[]): number => {
+    for (const step of steps) {
+      const element = walk.takeFrom(step, readers, dims, noLoops);
+      if (element < 0) return element;
+    }
+    return 0;
+  };
+  return {
+    to(out) {
+      dims = out;
+      return taken(walk.own);
+    },
+    read: (read) =>
+      at(map.reads, read).at.map((coord) => evaluate(coord, noLoops, { dims, sites: walk.sites })),
+    *terms() {
+      const out = dims;
+      const [first, end] = termsOf(map, walk.sites);
+      for (let r = first; r < end; r++) {
+        dims = [...out, r];
+        const ended = taken(walk.ofTerms);
+        // A term without a value is none.
+        if (ended !== noElement) yield ended;
+      }
+      dims = out;
+    },
+  };
+}
