@@ -70,7 +70,8 @@ function emitGpu(kernel: Kernel, given: Kernel, runtimeOf: RuntimeOf): EmittedMo
   const requiredLimits = needed
     .filter(([, value]) => value > 0)
     .map(([name, value]) => [name, `${value}`] as const);
-  const isOpen = program.symbolic !== undefined;
+  // A runtime for numbers alone does without outputs that have no elements.
+  const isOpen = program.symbolic !== undefined || plan.gather === undefined;
   const rejects = plan.gather?.reports ?? rejectsIndices(program);
   const fields = {
     ...printFacts(kernel, program, rejects),
@@ -95,9 +96,7 @@ function emitGpu(kernel: Kernel, given: Kernel, runtimeOf: RuntimeOf): EmittedMo
         }),
     requiredLimits: "requiredLimits",
   };
-  // A kernel of an output without elements has no text, and a device no pipeline without an entry point.
-  const shown = plan.gather === undefined ? "@compute @workgroup_size(1) fn main(){}" : shortened(code);
-  const body = `const code = \`${shown}\`;
+  const body = `const code = \`${shortened(code)}\`;
 export const requiredLimits = ${printObject(Object.fromEntries(requiredLimits))};
 ${printPlan(fields)}${printRuntime(runtimeOf(isOpen ? "gpu-open" : "gpu"))}export const create = (device) => runtime.create(device, plan);
 `;

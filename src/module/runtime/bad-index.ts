@@ -1,6 +1,5 @@
 /** Which index value of an output element is out of range. */
 import { coordinates, describeBadIndex } from "../../../backends/memory.js";
-import { pointsAlong } from "../../../ir/access.js";
 import type { Operand } from "../../../ir/func.js";
 import { elementCount } from "../../../ir/types.js";
 import { GatherError } from "./gather-error.js";
@@ -14,29 +13,22 @@ export type ReadIndex = (operand: SizedOperand, table: number, position: number)
 type Ended = "element" | "none" | "bad";
 
 /**
- * TC601 for the first value that a policy rejects in output elements from `from` to `end`; undefined where none does. The elements of an empty
- * output are the points at which it has index values.
+ * TC601 for the first value that a policy rejects in output elements from `from` to `end`; undefined where none does. `points`: the extents that
+ * they are counted in.
  */
 export async function badIndexIn(
   plan: ModulePlan,
   sized: Sized,
+  [from, end]: readonly [number, number],
   read: ReadIndex,
-  [from, end]: readonly [number, number] = [0, Infinity],
+  points: readonly number[] = sized.output.extents,
 ): Promise<GatherError | undefined> {
-  const points = pointsOf(plan, sized);
   for (let element = from; element < Math.min(end, elementCount(points)); element++) {
     const bad = await badIndexOf(plan, sized, coordinates(element, points), read);
     if (bad !== undefined) return bad;
   }
   return undefined;
 }
-
-const pointsOf = ({ indexed }: ModulePlan, { output: { extents } }: Sized): readonly number[] =>
-  indexed === undefined ? extents : pointsAlong(new Set(indexed), extents);
-
-/** True if an empty output has index values to look up. */
-export const hasPoints = (plan: ModulePlan, sized: Sized): boolean =>
-  sized.output.elements === 0 && elementCount(pointsOf(plan, sized)) > 0;
 
 /** TC601 where only the output element is known. */
 export const badElement = ({ output }: Sized, element: number): GatherError => {

@@ -2,7 +2,8 @@
 import { pageBytes } from "../../../backends/wasm/instructions.js";
 import { startsOf } from "../../../backends/wasm/layout.js";
 import { startName, tripsName } from "../../../backends/wasm/sizes.js";
-import { badIndexIn, hasPoints, readingBytes } from "./bad-index.js";
+import { badIndexIn, readingBytes } from "./bad-index.js";
+import { lookUpEmpty } from "./empty-outputs.js";
 import { GatherError } from "./gather-error.js";
 import { bytesOf, outputOf, type HostArray } from "./host.js";
 import { sizedAt } from "./open-sizes.js";
@@ -59,11 +60,11 @@ export class Gather {
     };
     const tasks = output.elements === 0 ? 0 : trips.reduce((product, own) => product * own, 1);
     const element = this.#run(0, tasks, end, ...plan.told.map((name) => told[name] ?? 0)) >>> 0;
-    const where = element === 0xffffffff ? undefined : ([element, element + 1] as const);
-    if (where !== undefined || hasPoints(plan, sized)) {
-      const bad = await badIndexIn(plan, sized, readingBytes(given), where);
+    if (element !== 0xffffffff) {
+      const bad = await badIndexIn(plan, sized, [element, element + 1], readingBytes(given));
       if (bad !== undefined) throw bad;
     }
+    if (output.elements === 0) await lookUpEmpty(plan, sized, given);
     const start = starts[starts.length - 1] ?? 0;
     const result = new Uint8Array(memory.buffer.slice(start, start + output.bytes));
     return { outputs: { [output.key]: outputOf(sized, result, strings) } };

@@ -1,11 +1,10 @@
 /** A module's gather on a GPUDevice. */
 import "../../../backends/platform.js";
 import { entryCalled } from "../../../ir/entry-of.js";
-import { alignUp } from "../../../ir/types.js";
 import { DeviceLifetime } from "../../../backends/webgpu/lifetime.js";
 import { scoped, type Refusal } from "../../../backends/webgpu/scoped.js";
 import { mostOfAccess, noneBad } from "../../../backends/webgpu/status.js";
-import { badElement, badIndexIn, hasPoints, readingBytes, valueIn } from "./bad-index.js";
+import { badElement, badIndexIn, readingBytes, valueIn } from "./bad-index.js";
 import { GatherError } from "./gather-error.js";
 import { bytesOf, outputOf, type HostArray } from "./host.js";
 import type { Launch, LaunchAt } from "./launch.js";
@@ -90,8 +89,6 @@ export class Gather {
   #status: GPUBuffer | undefined;
   /** The latest launch of `encode`. */
   #latest: { readonly launch: Launch; readonly bound: readonly GPUBuffer[] } | undefined;
-  /** The latest launch of `encode` without output elements, whose index values nothing has looked up yet. */
-  #empty: { readonly launch: Launch; readonly given: readonly (GPUBuffer | undefined)[] } | undefined;
   #disposed = false;
 
   constructor(
@@ -120,11 +117,7 @@ export class Gather {
     const done = (bytes: Uint8Array<ArrayBuffer>) => ({
       outputs: { [output.key]: outputOf(launch, bytes, strings) },
     });
-    if (dispatch[0] === 0) {
-      const bad = hasPoints(plan, launch) ? await badIndexIn(plan, launch, readingBytes(given)) : undefined;
-      if (bad !== undefined) throw bad;
-      return done(new Uint8Array(output.bytes));
-    }
+    if (dispatch[0] === 0) return done(new Uint8Array(output.bytes));
     const make = (size: number, use: number, contents?: Uint8Array): GPUBuffer => {
       const buffer = this.#buffer(size, use, contents);
       made.push(buffer);
@@ -164,12 +157,8 @@ export class Gather {
     this.#usable();
     const plan = this.#plan;
     const launch = this.#launch(sizes);
+    if (launch.dispatch[0] === 0) return;
     const keys = launch.operands.map(({ key }) => key);
-    if (launch.dispatch[0] === 0) {
-      const given = launch.operands.map((operand) => entryCalled(buffers, operand, keys));
-      if (hasPoints(plan, launch)) this.#empty = { launch, given };
-      return;
-    }
     const bound = plan.bindings.map(({ access }, k) => {
       if (access === "uniform") return launch.uniform as GPUBuffer;
       const operand = launch.operands[k];
@@ -199,29 +188,9 @@ export class Gather {
 
   async check(): Promise<void> {
     this.#usable();
-    await this.#checkStatus();
-    const empty = this.#empty;
-    if (empty === undefined) return;
-    this.#empty = undefined;
-    const { launch, given } = empty;
-    const contents: Uint8Array[] = [];
-    for (const { table } of this.#plan.sites) {
-      if (table < 0 || contents[table] !== undefined) continue;
-      const [buffer, { key = "", bytes = 0 } = {}] = [given[table], launch.operands[table]];
-      if (buffer === undefined || (buffer.usage & usage.copySrc) === 0)
-        throw new GatherError("TC702", `buffers.${key} needs usage COPY_SRC, to look up its indices`, {
-          key,
-        });
-      contents[table] = await this.#read(buffer, 0, alignUp(bytes, 4));
-    }
-    const bad = await badIndexIn(this.#plan, launch, readingBytes(contents));
-    if (bad !== undefined) throw bad;
-  }
-
-  async #checkStatus(): Promise<void> {
     const [status, latest] = [this.#status, this.#latest];
     if (status === undefined || latest === undefined) return;
-    const element = firstWord(await this.#read(status, 0, 4, true));
+    const element = firstWord(await this.read(status, 0, 4, true));
     if (element === noneBad) return;
     const { launch, bound } = latest;
     const tables = new Set(this.#plan.sites.map(({ table }) => table));
@@ -230,7 +199,7 @@ export class Gather {
     throw await this.#badIndex(launch, element, async (operand, table, position) => {
       const byte = (position * operand.bits) / 8;
       const start = byte - (byte % 4);
-      const bytes = await this.#read(bound[table] as GPUBuffer, start, Math.max(4, operand.bits / 8));
+      const bytes = await this.read(bound[table] as GPUBuffer, start, Math.max(4, operand.bits / 8));
       return valueIn(operand, bytes, byte - start);
     });
   }
@@ -239,7 +208,6 @@ export class Gather {
     this.#disposed = true;
     this.#status?.destroy();
     this.#latest = undefined;
-    this.#empty = undefined;
   }
 
   #usable(): GPUDevice {
@@ -252,9 +220,9 @@ export class Gather {
   async #badIndex(
     launch: Launch,
     element: number,
-    read: Parameters<typeof badIndexIn>[2],
+    read: Parameters<typeof badIndexIn>[3],
   ): Promise<GatherError> {
-    const found = await badIndexIn(this.#plan, launch, read, [element, element + mostOfAccess]);
+    const found = await badIndexIn(this.#plan, launch, [element, element + mostOfAccess], read);
     return found ?? badElement(launch, element);
   }
 
@@ -290,8 +258,8 @@ export class Gather {
     }
   }
 
-  /** A few bytes of a buffer. `fresh`: of a status word, which is written anew behind the read. */
-  async #read(from: GPUBuffer, offset: number, size: number, fresh = false): Promise<Uint8Array> {
+  /** Bytes of a buffer, at a multiple of 4. `fresh`: of a status word, which is written anew behind the read. */
+  async read(from: GPUBuffer, offset: number, size: number, fresh = false): Promise<Uint8Array> {
     const device = this.#device;
     const host = this.#buffer(size, usage.copyDst | usage.mapRead);
     try {

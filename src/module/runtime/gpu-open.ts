@@ -1,7 +1,8 @@
-/** Modules for WebGPU whose sizes are open. It is built into one expression, which the compiler prints beside the kernel. */
+/** Modules for WebGPU whose sizes are open, or whose output has no elements. It is built into one expression, which the compiler prints beside the kernel. */
 import { dispatchOf } from "../../../backends/wgsl/grid.js";
 import { gridSizes } from "../../../backends/wgsl/sizes.js";
 import { alignUp } from "../../../ir/types.js";
+import { GatherOfAnySize } from "./empty-outputs.js";
 import { GatherError } from "./gather-error.js";
 import { createGather } from "./gpu-gather.js";
 import type { Launch } from "./launch.js";
@@ -13,9 +14,9 @@ export { GatherError };
 /** Sizes whose launches are kept; what is evicted lives as long as the passes that it is recorded in. */
 const mostKept = 64;
 
-export const create = (device: GPUDevice, plan: OpenPlan) => {
+export const create = async (device: GPUDevice, plan: OpenPlan) => {
   const kept = new Map<string, Launch>();
-  return createGather(device, plan, (sizes, uniform) => {
+  const gather = await createGather(device, plan, (sizes, uniform) => {
     const key = JSON.stringify(sizes);
     const known = kept.get(key);
     if (known !== undefined) return known;
@@ -26,6 +27,7 @@ export const create = (device: GPUDevice, plan: OpenPlan) => {
     kept.set(key, made);
     return made;
   });
+  return new GatherOfAnySize(gather, plan);
 };
 
 /** `words`: what the uniform buffer holds. */
