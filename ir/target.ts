@@ -138,6 +138,8 @@ export interface TargetFigures {
   readonly syncCycles: number;
   /** Starting a task, one after the other for all cores. */
   readonly taskCycles: number;
+  /** One launch of a kernel behind another, besides its tasks: no part of a kernel's own cycles. */
+  readonly launchCycles: number;
   /**
    * Tasks of a core that hide each other's waits. A chosen tile leaves every core so many, while there is work for all lanes.
    */
@@ -262,6 +264,7 @@ export const ascendA2: Target = {
   secondLevelBytes: 196608,
   syncCycles: 18,
   taskCycles: 0,
+  launchCycles: 9250,
   tasksPerCore: 1,
   directElements: maxElements,
   lanes: 1,
@@ -294,6 +297,7 @@ export const ascendA2: Target = {
     secondLevelBytes: assumed("as firstLevelBytes"),
     syncCycles: cycles,
     taskCycles: assumed("a loop of the core's own program: no source gives it a cost"),
+    launchCycles: assumed("five microseconds a kernel"),
     tasksPerCore: assumed("a vector core runs one task at a time"),
     directElements: assumed("no limit: indices and output always pass through the unified buffer"),
     lanes: assumed("a vector core runs one task at a time"),
@@ -390,6 +394,7 @@ export const webgpu: Target = {
   secondLevelBytes: 4194304,
   syncCycles: 2048,
   taskCycles: 2,
+  launchCycles: 2000,
   tasksPerCore: 4,
   directElements: 2048,
   lanes: 128,
@@ -419,6 +424,7 @@ export const webgpu: Target = {
     secondLevelBytes: assumed("the cache that all cores of a middling GPU share"),
     syncCycles: assumed("workgroup memory that is cleared, and a barrier"),
     taskCycles: assumed("a workgroup's launch"),
+    launchCycles: assumed("two microseconds a dispatch"),
     tasksPerCore: assumed("workgroups in flight that hide what each waits for"),
     directElements: assumed("a few elements for each lane of a workgroup"),
     lanes: assumed("enough for any GPU to keep several workgroups in flight"),
@@ -455,6 +461,7 @@ export const cpu: Target = {
   secondLevelBytes: 1048576,
   syncCycles: 0,
   taskCycles: 1.25,
+  launchCycles: 1000,
   tasksPerCore: 1,
   directElements: 16384,
   lanes: 1,
@@ -482,6 +489,7 @@ export const cpu: Target = {
     secondLevelBytes: sweep,
     syncCycles: assumed("a thread waits for nothing but its own statements"),
     taskCycles: sweep,
+    launchCycles: assumed("a microsecond a call"),
     tasksPerCore: assumed("a thread runs one task at a time"),
     directElements: assumed("tasks long beside the cost of starting one, short beside a run"),
     lanes: assumed("a thread runs one task at a time"),

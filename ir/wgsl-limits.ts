@@ -1,6 +1,6 @@
 /** Limits of WebGPU devices that kernels meet: what rules, kernels, modules and the runner judge by. */
 import { counted } from "./counted.js";
-import { error, type Diagnostic } from "./diagnostic.js";
+import { error, type Diagnostic, type DiagnosticData } from "./diagnostic.js";
 import type { Span } from "./types.js";
 
 /** Limits of a device as data, named as in GPUSupportedLimits: kernels compile without a device. */
@@ -77,37 +77,39 @@ export function storageBuffersOf(inputs: number, reports: boolean): StorageBuffe
   return { count: inputs + 1 + Number(reports), parts: parts.join(", ") };
 }
 
-/** Returns the hint of a refusal: `otherwise`, or what to type for a device that has more. Nothing binds more than 32 bits address. */
-export function limitHint(needed: Partial<WgslLimits>, otherwise: string): string {
-  const beyond = Object.values(overLimits(needed, requestedLimits)).some((value) => value > largestBuffer);
-  if (beyond) return `${otherwise}: no kernel addresses more than ${largestBuffer} B of a buffer`;
-  return `${otherwise}, or take a device with more; to compile for it, --limits ${formatLimits(needed)}`;
-}
-
 /** TC502 for a kernel that binds more storage buffers than a stage may have. */
 export function tooManyBuffers({ count, parts }: StorageBuffers, limit: number, span?: Span): Diagnostic {
-  const message = `the kernel binds ${count} storage buffers (${parts}), over the device's maxStorageBuffersPerShaderStage of ${limit}`;
-  return error("TC502", message, {
-    span,
-    hint: limitHint({ maxStorageBuffersPerShaderStage: count }, "split the program"),
-    data: { count, limit },
-  });
+  const name = "maxStorageBuffersPerShaderStage";
+  const message = `the kernel binds ${count} storage buffers (${parts}), over the device's ${name} of ${limit}`;
+  return beyondDevice(message, { [name]: count }, "split the program", { count, limit }, span);
 }
 
 /** TC502 for a tensor that takes more than one buffer, or one binding, of a device holds. Undefined where it fits. */
 export function tooLargeBuffer(
-  name: string,
+  tensor: string,
   bytes: number,
   limits: WgslLimits,
   span?: Span,
 ): Diagnostic | undefined {
   const over = overLimits({ maxStorageBufferBindingSize: bytes, maxBufferSize: bytes }, limits);
-  const names = Object.keys(over) as (keyof typeof over)[];
-  if (names.length === 0) return undefined;
-  const shown = names.map((own) => `${own} of ${limits[own]} B`).join(" and ");
-  return error("TC502", `%${name} takes ${bytes} B, over the device's ${shown}`, {
-    span,
-    hint: limitHint(over, "split the tensor"),
-    data: { bytes, limit: Math.min(...names.map((own) => limits[own])) },
-  });
+  const [name] = Object.keys(over) as (keyof typeof over)[];
+  if (name === undefined) return undefined;
+  const limit = limits[name];
+  const message = `%${tensor} takes ${bytes} B, over the device's ${name} of ${limit} B`;
+  return beyondDevice(message, over, "split the tensor", { bytes, limit }, span);
+}
+
+/** TC502 for a kernel that takes more of some limits than a device has; `otherwise`: what to do without another device. */
+export function beyondDevice(
+  message: string,
+  needed: Partial<WgslLimits>,
+  otherwise: string,
+  data: DiagnosticData,
+  span?: Span,
+): Diagnostic {
+  const addressed = Object.values(needed).every((value) => value <= largestBuffer);
+  const hint = addressed
+    ? `${otherwise}, or take a device with more; to compile for it, --limits ${formatLimits(needed)}`
+    : `${otherwise}: 32 bits address ${largestBuffer} B`;
+  return error("TC502", message, { span, hint, data });
 }

@@ -30,6 +30,7 @@ const onCpu = {
   secondLevelBytes: 1048576,
   syncCycles: 1_000_000,
   taskCycles: 600,
+  launchCycles: 12_000,
 } satisfies Partial<Target>;
 
 /** The `webgpu` target for devices with these limits; `software`: of an adapter that runs on a CPU. */

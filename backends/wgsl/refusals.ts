@@ -11,7 +11,7 @@ import { flatten, type Stmt, type UbBuffer } from "../../ir/tile.js";
 import { assertNever } from "../../ir/types.js";
 import { int128Limit } from "../index-walk.js";
 import {
-  limitHint,
+  beyondDevice,
   limitNames,
   overLimits,
   storageBuffersOf,
@@ -122,36 +122,22 @@ export function beyondLimits(func: TileFunc, kernel: LimitedKernel, limits: Wgsl
     const value = over[name];
     if (value === undefined) return [];
     const limit = limits[name];
-    const data = { bytes: value, limit };
-    switch (name) {
-      case "maxStorageBufferBindingSize":
-        return buffers();
-      case "maxBufferSize":
-        // A binding that is too large says so of its buffer as well.
-        return over.maxStorageBufferBindingSize === undefined ? buffers() : [];
-      case "maxStorageBuffersPerShaderStage": {
-        const reports = kernel.bindings.some(({ role }) => role === "status");
-        return [tooManyBuffers(storageBuffersOf(func.operands.length - 1, reports), limit, span)];
-      }
-      case "maxComputeWorkgroupStorageSize": {
-        const message = `the tile needs ${value} B of workgroup memory, over the device's ${limit} B`;
-        const hint = "compile for the device's own target, or use residency gm";
-        return [error("TC502", message, { span, hint, data })];
-      }
-      case "maxBindingsPerBindGroup":
-      case "maxComputeInvocationsPerWorkgroup":
-      case "maxComputeWorkgroupSizeX":
-      case "maxComputeWorkgroupSizeY":
-      case "maxComputeWorkgroupsPerDimension":
-      case "maxUniformBufferBindingSize":
-      case "maxUniformBuffersPerShaderStage": {
-        const message = `the kernel takes ${value}, over the device's ${name} of ${limit}`;
-        const hint = limitHint({ [name]: value }, "split the program");
-        return [error("TC502", message, { span, hint, data: { needed: value, limit } })];
-      }
-      default:
-        return assertNever(name);
+    // A binding that is too large says so of its buffer as well.
+    if (name === "maxStorageBufferBindingSize" || name === "maxBufferSize")
+      return name === "maxBufferSize" && over.maxStorageBufferBindingSize !== undefined ? [] : buffers();
+    if (name === "maxStorageBuffersPerShaderStage") {
+      // Behind the operands lies the status word.
+      const { length } = func.operands;
+      return [tooManyBuffers(storageBuffersOf(length - 1, value > length), limit, span)];
     }
+    const data = { bytes: value, limit };
+    if (name === "maxComputeWorkgroupStorageSize") {
+      const message = `the tile needs ${value} B of workgroup memory, over the device's ${limit} B`;
+      const hint = "compile for the device's own target, or use residency gm";
+      return [error("TC502", message, { span, hint, data })];
+    }
+    const message = `the kernel takes ${value}, over the device's ${name} of ${limit}`;
+    return [beyondDevice(message, { [name]: value }, "split the program", data, span)];
   });
 }
 

@@ -15,7 +15,6 @@ import { wasmMoves, watOf } from "../../backends/sim/index.js";
 import { emitWgsl, movesOf, planWgsl, raisedLimits, type WgslKernel } from "../../backends/webgpu/index.js";
 import { defaultPipeline } from "../../passes/index.js";
 import { compile, type CompileOptions, type Kernel } from "../api/compile.js";
-import { programKind } from "../formats/program-kind.js";
 import { outputFormats, type OutputFormat } from "../output/mark.js";
 import type { PassStep } from "../report/pass-page.js";
 import { dumpNames } from "./dump-names.js";
@@ -105,10 +104,8 @@ export function compileCommand(program: Command): void {
       const pipeline = await pipelineOf(flags);
       const kind = modules.find((own) => own === flags.emit);
       const folder = kind !== undefined && flags.out?.endsWith(".js") === false ? flags.out : undefined;
-      const programs =
-        folder !== undefined && file !== undefined && programKind(file) === "onnx"
-          ? (await import("./load-needed-programs.js")).loadNeededPrograms(file, flags, pipeline)
-          : await loadPrograms(file, flags);
+      const own = kernelFlags(flags);
+      const programs = await loadPrograms(file, own, (model) => loadModelFor(model, own, flags, pipeline));
       if (flags.diffPage !== undefined && programs.length > 1) {
         throw new UsageError(`--diff-page is one page, and there are ${programs.length} programs`);
       }
@@ -149,6 +146,19 @@ export function compileCommand(program: Command): void {
       }
       process.exitCode = outputs.status(0);
     });
+}
+
+/** The programs that a model needs, or the one of `--func`, folded for the machine that their texts are for. */
+async function loadModelFor(
+  file: string,
+  own: CompileFlags,
+  flags: CompileFlags,
+  pipeline: Pick<CompileOptions, "passes">,
+): Promise<LoadedProgram[]> {
+  const target = foldedFor(flags);
+  if (flags.func !== undefined) return (await import("./load-model.js")).loadModelPrograms(file, own, target);
+  const { loadNeededPrograms } = await import("./load-needed-programs.js");
+  return loadNeededPrograms(file, own, pipeline, target);
 }
 
 async function compileOne(
@@ -197,6 +207,17 @@ function kernelFlags({ limits, ...flags }: CompileFlags): CompileFlags {
   return limits === undefined || (elsewhere && forDevices.includes(flags.emit))
     ? flags
     : { ...flags, limits };
+}
+
+/** The target by which folds are weighed: of texts for a WebGPU device that device. */
+function foldedFor(flags: CompileFlags): ReturnType<typeof targeting> {
+  const { target, findTarget } = targeting(kernelFlags(flags));
+  const onDevice = typeof target === "object" && targetFacts[target.kind].runsOnWebgpu;
+  const device = onDevice || !forDevices.includes(flags.emit) ? target : limitedTo(webgpu, flags.limits);
+  return {
+    ...(findTarget === undefined ? {} : { findTarget }),
+    ...(device === undefined ? {} : { target: device }),
+  };
 }
 
 /** The WebGPU target that texts for a device are for: the kernel's own, or the built-in one. */

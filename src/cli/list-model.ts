@@ -11,8 +11,9 @@ import {
 } from "../../ir/index.js";
 import { suggestionText } from "../../ir/tiling/index.js";
 import { tryCompile, type CompileOptions, type Kernel } from "../api/compile.js";
+import { withText } from "../api/try-text.js";
 import { table } from "../report/table.js";
-import type { OnnxNode } from "../formats/onnx/index.js";
+import type { FoldCycles, OnnxNode } from "../formats/onnx/index.js";
 import { gatherFaults } from "./gather-faults.js";
 import type { ModelGather } from "./load-model.js";
 import type { LoadedProgram } from "./loaded-program.js";
@@ -39,8 +40,12 @@ export interface ListedGather {
   readonly folds?: readonly string[];
   /** The tensors of the model that such a program reads, by the keys of its inputs. */
   readonly reads?: Readonly<Record<string, string>>;
-  /** Views next to the gather that are not folded, and why. */
+  /** Of such a program: its cycles, and those of its nodes separately. */
+  readonly fold?: FoldCycles;
+  /** Nodes next to the gather that are not folded, and why. */
   readonly kept?: readonly string[];
+  /** Of a fold that was not taken because its nodes take less separately. */
+  readonly unfolded?: FoldCycles;
   readonly loaded?: LoadedProgram;
   /** Of a legal one. */
   readonly kernel?: Kernel;
@@ -71,7 +76,7 @@ export function listGathers(
     const shape = shapeOf(loaded);
     // What is thrown, as over options that do not fit the program, is one gather's refusal.
     try {
-      const result = tryCompile(loaded.func, options);
+      const result = withText(tryCompile(loaded.func, options));
       if (!result.ok) return { ...refused("refused", result.diagnostics), shape, loaded };
       const { kernel } = result;
       const { tile, target } = kernel;

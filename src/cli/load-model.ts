@@ -1,20 +1,25 @@
 /** Programs of ONNX models; apart, since what reads them is slow to load. */
-import { CompileError, type Diagnostic } from "../../ir/index.js";
+import { CompileError, type AccessFunc, type Diagnostic } from "../../ir/index.js";
 import { faultsOf } from "../../ir/faults.js";
 import { readBytes } from "../formats/files.js";
 import {
   fixedInputs,
+  foldPolicies,
   labelOf,
   readModel,
   surveyModel,
+  type FoldCycles,
+  type FoldPolicy,
   type OnnxGather,
   type OnnxNode,
   type OnnxUncompiled,
   type OnnxUse,
 } from "../formats/onnx/index.js";
+import { tryCompile, type CompileOptions, type CompileResult } from "../api/compile.js";
 import { tryProgram, type ProgramDescription, type ProgramResult } from "../api/program.js";
+import { withText } from "../api/try-text.js";
 import { withFlags, type LoadedProgram } from "./loaded-program.js";
-import { parseBind, parseMost, type ProgramFlags } from "./options.js";
+import { parseBind, parseMost, targeting, type ProgramFlags, type ProjectFlags } from "./options.js";
 import { printDiagnostics } from "./terminal.js";
 import { UsageError } from "./usage-error.js";
 
@@ -33,8 +38,12 @@ export interface ModelGather {
   readonly folds?: readonly string[];
   /** Of the same: the tensors of the model that it reads, by the keys of its inputs. */
   readonly reads?: Readonly<Record<string, string>>;
-  /** Views next to the gather that are not folded, and why. */
+  /** Of the same: its cycles, and those of its nodes separately. */
+  readonly fold?: FoldCycles;
+  /** Nodes next to the gather that are not folded, and why. */
   readonly kept?: readonly string[];
+  /** Of a fold that was not taken because its nodes take less separately. */
+  readonly unfolded?: FoldCycles;
   /**
    * Why there is no program. `open`: a shape is not known. `refused`: the node cannot be read, or breaks a rule of its operator.
    * `uncompiled`: it reads or writes by index, and tilec does not compile it; it stands in the list, and fails nothing.
@@ -50,18 +59,41 @@ export interface LoadedModel {
   readonly uses: readonly OnnxUse[];
 }
 
-/** Every gather of a model, and behind it the program that has folded what stands around it, or the one of `--func`, under `--bind`. */
-export function loadModel(file: string, flags: ProgramFlags): LoadedModel {
+/**
+ * Every gather of a model, and behind it the program that has folded what stands around it, or the one of `--func`, under `--bind`.
+ * `target`: by which folds are weighed.
+ */
+export function loadModel(
+  file: string,
+  flags: ProgramFlags,
+  target: Pick<CompileOptions, "target" | "findTarget"> = {},
+): LoadedModel {
   const bindings = {
     ...(flags.bind === undefined ? {} : { bind: parseBind(flags.bind) }),
     ...(flags.most === undefined ? {} : { most: parseMost(flags.most) }),
   };
-  const { nodes, warnings, uses } = surveyModel(readModel(readBytes(file), file), bindings);
-  const all = nodes.flatMap((node) => modelGathers(node, flags));
-  if (flags.func === undefined) return { gathers: all, warnings, uses };
-  const gathers = all.filter(({ name }) => name === flags.func);
-  if (gathers.length === 0) throw withoutGather(file, flags.func, all);
-  return { gathers, warnings, uses };
+  const { func, oob } = flags;
+  const policy = oob === undefined ? {} : { oob };
+  const compile = (program: AccessFunc): CompileResult =>
+    withText(tryCompile(withFlags(program, policy), target));
+  const fold = foldPolicies.find((own) => own === flags.fold) ?? "cost";
+  const model = readModel(readBytes(file), file);
+  const surveyed = (how: FoldPolicy): LoadedModel => {
+    const { nodes, ...told } = surveyModel(model, bindings, { fold: how, compile });
+    return { gathers: nodes.flatMap((node) => modelGathers(node, flags)), ...told };
+  };
+  if (func === undefined) return surveyed(fold);
+  const named = ({ gathers, ...told }: LoadedModel): LoadedModel => ({
+    gathers: gathers.filter(({ name }) => name === func),
+    ...told,
+  });
+  // A gather alone has its name whatever folds, and folds take long to weigh.
+  const alone = named(surveyed("never"));
+  if (alone.gathers.length > 0) return alone;
+  const all = surveyed(fold);
+  const found = named(all);
+  if (found.gathers.length === 0) throw withoutGather(file, func, all.gathers);
+  return found;
 }
 
 export function withoutGather(file: string, which: string, all: readonly ModelGather[]): UsageError {
@@ -95,7 +127,7 @@ function modelGathers(gather: OnnxGather | OnnxUncompiled, flags: ProgramFlags):
       { name, op, node, loaded: { func: withFlags(open.func, flags), inputs: known(open) }, diagnostics: [] },
     ];
   }
-  const { folded, kept } = gather;
+  const { folded, kept, unfolded } = gather;
   const result = programOf({ ...gather.program, name });
   if (!result.ok) return [{ name, op, node, diagnostics: result.diagnostics, without: "refused" }];
   const loaded = { func: withFlags(result.func, flags), inputs: known(gather) };
@@ -106,21 +138,30 @@ function modelGathers(gather: OnnxGather | OnnxUncompiled, flags: ProgramFlags):
     loaded,
     diagnostics: [],
     ...(kept.length === 0 ? {} : { kept }),
+    ...(unfolded === undefined ? {} : { unfolded }),
   };
   if (folded === undefined) return [alone];
-  const { func, nodes, reads, inputs, hints } = folded;
+  const { func, nodes, reads, inputs, hints, cycles } = folded;
   const fixed = Object.fromEntries(Object.entries(inputs).map(([key, tensor]) => [key, () => tensor]));
   const together = { func: withFlags(func, flags), inputs: fixed };
   const folds = nodes.map(labelOf);
-  return [alone, { name: func.name, op, node, loaded: together, diagnostics: hints, nodes, folds, reads }];
+  const fold = cycles === undefined ? {} : { fold: cycles };
+  return [
+    alone,
+    { name: func.name, op, node, loaded: together, diagnostics: hints, nodes, folds, reads, ...fold },
+  ];
 }
 
 /**
  * Every gather of a model with static shapes, a folded one only by its name. Those without are reported; alone, or none with, they are
  * the error.
  */
-export function loadModelPrograms(file: string, flags: ProgramFlags): LoadedProgram[] {
-  const { gathers: all, warnings } = loadModel(file, flags);
+export function loadModelPrograms(
+  file: string,
+  flags: ProgramFlags & ProjectFlags,
+  target: Pick<CompileOptions, "target" | "findTarget"> = targeting(flags),
+): LoadedProgram[] {
+  const { gathers: all, warnings } = loadModel(file, flags, target);
   const gathers = all.filter(
     ({ folds, without }) => flags.func !== undefined || (without !== "uncompiled" && folds === undefined),
   );

@@ -8,14 +8,15 @@ import { isOwnProgram, placePrograms } from "./place-programs.js";
 
 /**
  * The gathers that `plan` compiles: each with what folds into it where that compiles, and none that others do the work of. Those that
- * are refused or open are reported; alone, or none, they are the error.
+ * are refused or open are reported; alone, or none, they are the error. `target`: by which folds are weighed.
  */
 export function loadNeededPrograms(
   file: string,
   flags: ProgramFlags & ProjectFlags,
   pipeline: Pick<CompileOptions, "passes">,
+  target: Pick<CompileOptions, "target" | "findTarget">,
 ): LoadedProgram[] {
-  const { gathers, warnings, uses } = loadModel(file, flags);
+  const { gathers, warnings, uses } = loadModel(file, flags, target);
   const listed = listGathers(
     gathers.filter(({ without }) => without !== "uncompiled"),
     flags,

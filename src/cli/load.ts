@@ -55,13 +55,17 @@ import {
 import { ownAttributeFlags } from "./own-operators.js";
 import { UsageError } from "./usage-error.js";
 
-/** Every program that the argument and flags name. Rejects with a CompileError, or a UsageError when nothing is named. */
+/**
+ * Every program that the argument and flags name. Rejects with a CompileError, or a UsageError when nothing is named. `fromModel`: the
+ * programs of an ONNX model; by default each gather alone, or the one of `--func`.
+ */
 export async function loadPrograms(
   file: string | undefined,
   flags: ProgramFlags & ProjectFlags,
+  fromModel?: (file: string) => Promise<LoadedProgram[]>,
 ): Promise<LoadedProgram[]> {
   const { profile } = flags.project;
-  return (await loadStated(file, flags)).map(({ func, open, ...loaded }) => ({
+  return (await loadStated(file, flags, fromModel)).map(({ func, open, ...loaded }) => ({
     ...loaded,
     func: withProfile(func, profile),
     ...(open === undefined ? {} : { open: { ...open, func: withProfile(open.func, profile) } }),
@@ -72,6 +76,7 @@ export async function loadPrograms(
 async function loadStated(
   file: string | undefined,
   flags: ProgramFlags & ProjectFlags,
+  fromModel?: (file: string) => Promise<LoadedProgram[]>,
 ): Promise<LoadedProgram[]> {
   checkFlags(file, flags);
   if (file === undefined) return [fromFlags(flags)];
@@ -79,7 +84,9 @@ async function loadStated(
     case "json":
       return (await import("./load-cases.js")).loadCases(file, flags);
     case "onnx":
-      return (await import("./load-model.js")).loadModelPrograms(file, flags);
+      return fromModel === undefined
+        ? (await import("./load-model.js")).loadModelPrograms(file, flags)
+        : fromModel(file);
     case "mlir":
       return fromMlir(file, flags);
     case "tir":
@@ -102,6 +109,7 @@ const flagKinds: Readonly<
   func: "chooses",
   bind: "binds",
   most: "binds",
+  fold: "binds",
   oob: "changes",
   target: "changes",
   limits: "changes",
@@ -135,6 +143,8 @@ function checkFlags(file: string | undefined, flags: ProgramFlags & ProjectFlags
       "--most says up to where the dims of an .onnx model stay open",
       "a .tir file says dim N <= 64 itself",
     );
+  if (flags.fold !== undefined && kind !== "onnx")
+    throw new UsageError("--fold says how the gathers of an .onnx model are folded", "leave it out");
   if (file === undefined) {
     const [chooser] = choosing;
     if (chooser !== undefined) {

@@ -4,6 +4,7 @@ import type { Kernel } from "../api/compile.js";
 import type { EmittedModule } from "../module/emit-module.js";
 import { outputFormats } from "../output/mark.js";
 import { printKey } from "../module/module-facts.js";
+import { moduleStem } from "./module-stem.js";
 import type { LoadedProgram } from "./loaded-program.js";
 import type { OutputFolder } from "./outputs.js";
 import { printDiagnostics } from "./terminal.js";
@@ -27,8 +28,8 @@ export async function writeModuleFolder(
       const kernel = await compileAs(program);
       const { code, declarations } = await emitAs(kernel);
       printDiagnostics(kernel.diagnostics);
-      folder.write(`${fileOf(func.name)}.js`, code, outputFormats.code);
-      folder.write(`${fileOf(func.name)}.d.ts`, declarations, outputFormats.code);
+      folder.write(`${moduleStem(func.name)}.js`, code, outputFormats.code);
+      folder.write(`${moduleStem(func.name)}.d.ts`, declarations, outputFormats.code);
       names.push(func.name);
     } catch (thrown) {
       if (!(thrown instanceof CompileError)) throw thrown;
@@ -37,10 +38,9 @@ export async function writeModuleFolder(
   }
   if (names.length === 0) throw new CompileError(refused);
   printDiagnostics(refused.map((diagnostic) => ({ ...diagnostic, severity: "warning" as const })));
-  const index = names.map((name) => `export * as ${printKey(name)} from "./${fileOf(name)}.js";\n`).join("");
+  const index = names
+    .map((name) => `export * as ${printKey(name)} from "./${moduleStem(name)}.js";\n`)
+    .join("");
   folder.write("index.js", index, outputFormats.code);
   folder.write("index.d.ts", index, outputFormats.code);
 }
-
-/** Without an ending. */
-const fileOf = (name: string): string => (name === "index" ? "index_" : name);

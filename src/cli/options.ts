@@ -21,6 +21,7 @@ import { camelCase } from "../../ir/ops/attributes.js";
 import { openProject } from "../config/open-project.js";
 import type { Project } from "../config/project.js";
 import type { CompileOptions } from "../api/compile.js";
+import { foldPolicies } from "../formats/onnx/fold-policies.js";
 import { collect } from "./collect.js";
 import { limitedTo, limitsHelp } from "./device-limits.js";
 import { dashed, flagOf, parseEntry, type AttributeFlag } from "./flag-values.js";
@@ -55,6 +56,7 @@ export interface ProgramFlags extends Readonly<Partial<Record<AttributeFlag | ke
   readonly func?: string;
   readonly bind?: string;
   readonly most?: string;
+  readonly fold?: string;
   readonly target?: string;
   readonly limits?: string;
   readonly doubleBuffer?: boolean;
@@ -94,6 +96,7 @@ export function addProgramOptions(command: Command): Command {
       "sizes of symbols: N=37; of a model the extents of its symbolic dims, shapes of its inputs: batch=1,state=2x1x128",
     )
     .option("--most <list>", "of a model the most of outermost dims that stay open: batch=64")
+    .addOption(foldOption())
     .option("--target <name|file>", `${targetNames.join(", ")}, or a target file (.json)`)
     .option("--limits <list|file>", limitsHelp);
   for (const entry of Object.values(scheduleEntries)) {
@@ -128,6 +131,13 @@ function entryOption(entry: ScheduleEntry): Option {
   const option = new Option(`--${flag} <${argument}>`, help + usage);
   return entry.form === "word" ? option.choices([...entry.words]) : option;
 }
+
+/** `--fold`. */
+export const foldOption = (): Option =>
+  new Option(
+    "--fold <policy>",
+    "of a model, gathers with what stands around them in one kernel: where that takes fewer cycles, launches included (cost, the default), always, or never",
+  ).choices([...foldPolicies]);
 
 export const executorOption = (): Option =>
   new Option(

@@ -5,6 +5,7 @@ import {
   clockVersion,
   cyclesOf,
   entryOf,
+  formatLimits,
   inputsOf,
   keyOf,
   openSymbols,
@@ -13,12 +14,14 @@ import {
   type Standing,
 } from "../../ir/index.js";
 import { isBug } from "../../ir/faults.js";
+import { requestedBy } from "../api/try-text.js";
 import { standingOfKernel } from "../explain/kernel-standing.js";
-import { labelOf } from "../formats/onnx/index.js";
+import { labelOf, type FoldCycles } from "../formats/onnx/index.js";
 import { tune } from "../tune/tune.js";
 import { gatherFaults } from "./gather-faults.js";
 import type { ListedGather } from "./list-model.js";
 import type { LoadedModel } from "./load-model.js";
+import { moduleStem } from "./module-stem.js";
 import { isOwnProgram, placePrograms, type Chosen } from "./place-programs.js";
 
 /** What can become of a node. */
@@ -44,8 +47,12 @@ export interface PlannedNode {
   /** That the program moves through global memory. */
   readonly bytes?: number;
   readonly floor?: Standing["floor"];
-  /** Of the default schedule. */
+  /** Of the default schedule; without its launch. */
   readonly cycles?: number;
+  /** Of a gather with nodes around it: whether they are folded into one kernel, and what both ways take, with a launch for each kernel. */
+  readonly fold?: FoldCycles & { readonly taken: boolean; readonly launch: number };
+  /** The file that `compile --emit module --out FOLDER` writes its program to. */
+  readonly module?: string;
   /** What a search found. */
   readonly best?: { readonly cycles: number; readonly schedule: ResolvedSchedule };
   /** Tensors of the model that hold its index values. */
@@ -131,6 +138,12 @@ async function programOf({ listed, refused }: Chosen, budget: number | undefined
   const { cycles } = clock;
   const { bytes, floor } = standingOfKernel(kernel, clock) ?? {};
   const symbols = kernel.access === undefined ? [] : openSymbols(kernel.access);
+  const requested = requestedBy(kernel);
+  const weighed = listed.fold ?? listed.unfolded;
+  const fold =
+    weighed === undefined
+      ? {}
+      : { fold: { ...weighed, taken: listed.fold !== undefined, launch: kernel.target.launchCycles } };
   const said = [
     ...(symbols.length === 0
       ? []
@@ -139,6 +152,9 @@ async function programOf({ listed, refused }: Chosen, budget: number | undefined
         ]),
     ...(refused === undefined ? [] : [`alone, since with what stands around it: ${reasonOf(refused)}`]),
     ...(listed.kept ?? []),
+    ...(Object.keys(requested).length === 0
+      ? []
+      : [`its device is requested with more than every device has: ${formatLimits(requested)}`]),
   ];
   const found =
     budget === undefined ? undefined : (await tune(loaded.func, { budget, target: kernel.target })).best;
@@ -149,6 +165,8 @@ async function programOf({ listed, refused }: Chosen, budget: number | undefined
     ...(bytes === undefined ? {} : { bytes }),
     ...(floor === undefined ? {} : { floor }),
     cycles,
+    ...fold,
+    module: `${moduleStem(loaded.func.name)}.js`,
     ...(found === undefined ? {} : { best: { cycles: found.cycles, schedule: found.schedule } }),
     ...knownIndices(listed),
   };

@@ -3,16 +3,24 @@ import type { Command } from "commander";
 import { formatRatio, printSchedule } from "../../ir/index.js";
 import { table } from "../report/table.js";
 import { limitsHelp } from "./device-limits.js";
+import { comparison } from "../formats/onnx/fold-cycles.js";
 import { listGathers } from "./list-model.js";
 import { loadModel } from "./load-model.js";
-import { parseCount, projectOf, type ProgramFlags, type ProjectFlags } from "./options.js";
+import {
+  foldOption,
+  parseCount,
+  projectOf,
+  targeting,
+  type ProgramFlags,
+  type ProjectFlags,
+} from "./options.js";
 import { tellBuiltIn } from "./pipeline-flags.js";
 import { planModel, planStatuses, type ModelPlan, type PlannedNode } from "./plan-model.js";
 import { progressBar } from "./progress.js";
 import { note, print, printDiagnostics, printJson } from "./terminal.js";
 import { UsageError } from "./usage-error.js";
 
-interface PlanFlags extends Pick<ProgramFlags, "bind" | "most" | "target" | "limits">, ProjectFlags {
+interface PlanFlags extends Pick<ProgramFlags, "bind" | "most" | "fold" | "target" | "limits">, ProjectFlags {
   readonly tune?: string;
   readonly csv?: boolean;
   readonly json?: boolean;
@@ -24,6 +32,7 @@ export function planCommand(program: Command): void {
     .argument("<model.onnx>", "a model")
     .option("--bind <list>", "extents of symbolic dims, shapes of inputs: batch=1,state=2x1x128")
     .option("--most <list>", "the most of outermost dims that stay open: batch=64")
+    .addOption(foldOption())
     .option("--target <name|file>", "the machine, or a target file (.json)")
     .option("--limits <list|file>", limitsHelp)
     .option("--tune <n>", "search n candidates of each gather for the best schedule")
@@ -39,7 +48,7 @@ async function plan(file: string, flags: PlanFlags): Promise<void> {
   const budget = flags.tune === undefined ? undefined : parseCount(flags.tune, "tune");
   if (budget === 0) throw new UsageError("--tune 0 searches nothing", "--tune 50");
   tellBuiltIn("plan", flags.project);
-  const model = loadModel(file, flags);
+  const model = loadModel(file, flags, targeting(flags));
   let bar: ReturnType<typeof progressBar> | undefined;
   const found = await planModel(model, listGathers(model.gathers, flags, {}), budget, (name, total) => {
     bar ??= progressBar(total, "gathers");
@@ -114,6 +123,7 @@ function printPlan(file: string, { nodes, shared, totals, clock }: ModelPlan, is
   print("");
   print(planStatuses.map((status) => `${totals[status]} ${status}`).join(", "));
   print(`${count(totals.bytes)} bytes, ${count(totals.cycles)} cycles, clock ${clock}`);
+  printFolds(nodes);
   for (const { indices, nodes: names } of shared)
     print(table([placesOf(names), `share the index tensor ${JSON.stringify(indices)}`], [], width));
   const reasons = new Map<string, number[]>();
@@ -123,4 +133,16 @@ function printPlan(file: string, { nodes, shared, totals, clock }: ModelPlan, is
     const [first, ...rest] = [...reasons].map(([reason, list]) => [list.join(", "), reason]);
     print(table(first ?? [], rest, width));
   }
+}
+
+/** Modules of `--emit module`, and of gathers with nodes around them what both ways take. */
+function printFolds(nodes: readonly PlannedNode[]): void {
+  const rows = nodes.flatMap(({ index, module, fold }) => {
+    if (module === undefined) return [];
+    const cycles = fold === undefined ? "" : `${comparison(fold)}${fold.taken ? "" : ": not folded"}`;
+    return [[index, module, cycles]];
+  });
+  if (rows.length === 0) return;
+  print("");
+  print(table(["", "module", "with what stands around it"], rows, width));
 }

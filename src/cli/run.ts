@@ -399,7 +399,11 @@ function executorOf({ executor, threads }: RunFlags): BackendOptions {
  * alone. A refused gather is exit code 1.
  */
 async function runModel(file: string, flags: RunFlags): Promise<number> {
-  const { gathers: found, warnings } = (await import("./load-model.js")).loadModel(file, flags);
+  const { gathers: found, warnings } = (await import("./load-model.js")).loadModel(
+    file,
+    flags,
+    targeting(flags),
+  );
   const gathers = listGathers(found, flags, await pipelineOf(flags));
   const one =
     (["trace", "compare", "against"] as const).find((flag) => flags[flag] !== undefined) ??

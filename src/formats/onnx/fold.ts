@@ -1,69 +1,40 @@
 /**
  * Gathers with the views, gathers and arithmetic around them, as one access map: a read of what a node makes becomes a read of what
- * that one reads, and its value takes the place of the read.
+ * that one reads, and its value takes the place of the read. Where programs have prices, a node is folded into another if both together
+ * take no more than each by itself.
  */
-import { isOfTerm, mapForms, readData, termDim } from "../../../ir/access.js";
+import { readData } from "../../../ir/access.js";
 import {
   accessMap,
   at,
-  dim,
   effectiveType,
-  equalLinear,
   hint,
-  isMove,
-  isRead,
   maxRank,
-  operandsOf,
   reductionsIn,
   resolveSource,
-  roles,
-  site,
-  substitute,
   typeOf,
-  UniqueNames,
   verifyStructure,
   type AccessFunc,
   type AccessMap,
   type Diagnostic,
-  type DType,
-  type Expression,
-  type Linear,
-  type Read,
-  type Shape,
-  type Site,
-  type TensorType,
 } from "../../../ir/index.js";
 import { faultsOf } from "../../../ir/faults.js";
 import type { ProgramDescription } from "../../api/program.js";
-import { dtypeOf } from "./data-type.js";
 import { readsIn } from "../../../ir/values/expression.js";
+import { once } from "../once.js";
+import { alone, chained, chainOn, programOf, type Chain } from "./chain.js";
 import { elementwiseOf, isElementwise } from "./elementwise.js";
 import { quoted } from "./fail.js";
+import { comparison, type FoldCycles } from "./fold-cycles.js";
 import type { Left } from "./infer.js";
 import { labelOf } from "./label-of.js";
 import type { OnnxGraph, OnnxModel, OnnxNode } from "./model.js";
 import { isReduction, reductionOf } from "./reductions.js";
 import { isStatic, showDims, tensorValue, type TrackedValue } from "./value.js";
-import { viewNamed } from "./views.js";
+import { copiesElements, viewNamed } from "./views.js";
 
-/** A tensor of the model that a chain reads. */
-interface Source {
-  readonly name: string;
-  readonly value: TrackedValue;
-  readonly type: TensorType;
-}
-
-/** A tensor of the model as a map over others. */
-interface Chain {
-  readonly map: AccessMap;
-  readonly shape: Shape;
-  readonly dtype: DType;
-  /** The map's inputs. */
-  readonly sources: readonly Source[];
-  readonly nodes: readonly OnnxNode[];
-  /** The last gather among them. */
-  readonly gather?: OnnxNode;
-}
+/** A program's kernel with its launch: cycles, and what the choice goes by; or why the target refuses it. */
+export type Price = { readonly cycles: number; readonly weight: number } | { readonly refused: string };
 
 /** A gather and what stands around it, in one access program. */
 export interface Folded {
@@ -74,29 +45,77 @@ export interface Folded {
   readonly sources: readonly { readonly name: string; readonly value: TrackedValue }[];
   /** TC910 where it sums floats, whose order ONNX leaves open. */
   readonly hints: readonly Diagnostic[];
+  /** Absent where programs have no prices, or a node cannot be a kernel of its own. */
+  readonly cycles?: FoldCycles;
 }
 
 /** What folding came to at a gather. */
 export interface Folding {
   readonly folded?: Folded;
-  /** Views at its ends that it does not take in, and why. */
+  /** Nodes at its ends that it does not take in, and why. */
   readonly kept: readonly string[];
+  /** Of a fold that was not taken because its nodes take less separately. */
+  readonly unfolded?: FoldCycles;
 }
 
-/** Sites and nodes of one chain: gathers of gathers of one tensor double them at each step. */
-const mostSites = 16;
-const mostNodes = 64;
+/** A tensor that a node makes, as maps over what it is made from. */
+interface Made {
+  /** As its own kernel makes it. */
+  readonly best: Chain;
+  /** Over everything that can be taken in, where that is another program that the target takes. */
+  readonly whole?: Chain;
+}
+
+/** An input of a node: the tensor as it stands, and the maps that the node can read through, the longest first. */
+interface Input {
+  readonly value: TrackedValue;
+  readonly plain: Chain;
+  readonly through: readonly Chain[];
+}
+
+/** What a node became. */
+interface Choice {
+  readonly made: Made;
+  /** The inputs that it takes in. */
+  readonly taken: readonly Input[];
+  /** Why not all inputs were taken in as far as they go. */
+  readonly why?: string;
+  /** Of all of them taken in, and of the choice, with what makes its inputs. */
+  readonly cycles?: FoldCycles;
+}
 
 /** Follows chains through a model as it is walked. */
 export class ChainFolder {
-  readonly #chains = new WeakMap<TrackedValue, Chain>();
+  /** Of tensors that nodes make. What views alone stand behind is followed when it is read. */
+  readonly #made = new WeakMap<TrackedValue, () => Made | undefined>();
+  /** Tensors that a gather has a part in. */
+  readonly #gathered = new WeakSet<TrackedValue>();
   readonly #breaks = new WeakMap<TrackedValue, string>();
-  readonly #ends = new Map<OnnxNode, Chain>();
+  /** Where the program of a gather ends. */
+  readonly #ends = new Map<OnnxNode, { readonly chain: Chain; readonly value: TrackedValue }>();
   readonly #kept = new Map<OnnxNode, string[]>();
-  readonly #uses = new Map<string, number>();
+  readonly #unfolded = new Map<OnnxNode, FoldCycles>();
+  /** Nodes as kernels of their own. */
+  readonly #separate = new Map<OnnxNode, () => Chain | undefined>();
+  readonly #prices = new WeakMap<Chain, Price>();
+  readonly #sums = { cycles: new WeakMap<Chain, number>(), weight: new WeakMap<Chain, number>() };
+  readonly #uses: Uses;
+  readonly #priceOf: ((program: AccessFunc) => Price) | undefined;
 
-  constructor({ graph, functions }: OnnxModel) {
-    for (const own of [graph, ...functions.map((entry) => entry.graph)]) countUses(own, this.#uses);
+  /**
+   * `isGather`: true of the nodes that `leave` has programs for. `priceOf`: of a program on the target; absent: everything is folded as
+   * far as it goes.
+   */
+  constructor(
+    { graph, functions }: OnnxModel,
+    isGather: (node: OnnxNode) => boolean,
+    priceOf?: (program: AccessFunc) => Price,
+  ) {
+    this.#priceOf = priceOf;
+    this.#uses = usesIn(
+      [graph, ...functions.map((entry) => entry.graph)],
+      (node) => isGather(node) || isFollowed(node),
+    );
   }
 
   /** Called behind each node; `program` is that of a gather of static shape. A node that cannot be followed is a tensor as it stands. */
@@ -107,9 +126,9 @@ export class ChainFolder {
       const [{ message } = { message: "" }] = faultsOf(thrown);
       const { node, inputs, outputs } = left;
       const why = `${labelOf(node)} is not folded: ${message}`;
-      const chains = inputs.flatMap((value) => (value === undefined ? [] : (this.#chains.get(value) ?? [])));
-      const gathers = program === undefined ? chains.flatMap(({ gather }) => gather ?? []) : [node];
-      for (const gather of new Set(gathers)) this.#keep(gather, why);
+      const ended = [...this.#ends].filter(([, { value }]) => inputs.includes(value));
+      const gathers = program === undefined ? ended.map(([gather]) => gather) : [node];
+      for (const gather of gathers) this.#keep(gather, why);
       for (const value of outputs) if (value !== undefined) this.#breaks.set(value, why);
     }
   }
@@ -119,45 +138,39 @@ export class ChainFolder {
     const [y] = outputs;
     if (y === undefined) return;
     if (program !== undefined) this.#leaveGather(left, y, program);
-    else if (node.domain === "" && viewNamed(node.op) !== undefined) this.#leaveView(left, y);
-    else if (node.domain === "" && (isElementwise(node.op) || isReduction(node.op)))
-      this.#leaveArithmetic(left, y);
+    else if (isView(node)) this.#leaveView(left, y);
+    else if (isFollowed(node)) this.#leaveArithmetic(left, y);
   }
 
   /** Arithmetic on what a gather made, or on what one reads. */
   #leaveArithmetic({ node, inputs, opset }: Left, y: TrackedValue): void {
-    const chains = inputs.map((value, k) =>
-      value === undefined ? undefined : this.#chainOf(node.inputs[k] ?? "", value),
-    );
-    const gathered = chains.flatMap((chain) =>
-      chain?.gather !== undefined && this.#ends.get(chain.gather) === chain ? [chain] : [],
-    );
-    const ends = gathered.flatMap(({ gather }) => gather ?? []);
     // A table is dequantized element by element as it is gathered; other arithmetic on a whole table stays one.
-    if (gathered.length === 0 && node.op !== "DequantizeLinear") return;
-    const keep = (why: string): void => {
-      for (const gather of new Set(ends)) this.#keep(gather, `${labelOf(node)} is not folded: ${why}`);
+    const isTable = node.op === "DequantizeLinear";
+    if (!isTable && !inputs.some((value) => value !== undefined && this.#gathered.has(value))) return;
+    const found = inputs.map((value, k) =>
+      value === undefined ? undefined : this.#inputOf(node.inputs[k] ?? "", value),
+    );
+    const ends = found.flatMap((input) => (input === undefined ? [] : this.#endedBy(input)));
+    if (ends.length === 0 && !isTable) return;
+    const keep = (why: string, gathers: readonly OnnxNode[] = ends, how = "is not folded"): void => {
+      for (const gather of new Set(gathers)) this.#keep(gather, `${labelOf(node)} ${how}: ${why}`);
     };
     const { dims } = y;
-    const missing = inputs.some((value, k) => value !== undefined && chains[k] === undefined);
+    const missing = inputs.some((value, k) => value !== undefined && found[k] === undefined);
     if (missing || opset === undefined || dims === undefined || !isStatic(dims) || dims.length > maxRank) {
       keep("the shape or element type of an operand is not known");
       return;
     }
+    const operands = found.map((input) => input?.plain);
     const computed = isReduction(node.op)
-      ? reductionOf({ node, inputs, opset }, chains)
-      : elementwiseOf({ node, inputs, opset }, chains, dims);
+      ? reductionOf({ node, inputs, opset }, operands)
+      : elementwiseOf({ node, inputs, opset }, operands, dims);
     if ("why" in computed) {
       keep(computed.why);
       return;
     }
-    const taken = computed.reads.flatMap(({ input }) => chains[input] ?? []);
+    const read = computed.reads.flatMap(({ input }) => found[input] ?? []);
     const { reduced } = computed;
-    const summed = readsIn(computed.value).filter((k) => taken[k]?.map.reduced !== undefined).length;
-    if (summed + (reduced === undefined ? 0 : 1) > 1) {
-      keep("a program has one reduction");
-      return;
-    }
     const map: AccessMap = {
       outRank: dims.length,
       ...(reduced === undefined ? {} : { reduced }),
@@ -165,28 +178,49 @@ export class ChainFolder {
       reads: computed.reads.map(({ at: coords }, table) => ({ table, at: coords })),
       value: computed.value,
     };
-    const chain = chained(node, map, dims, taken, ends[0]);
-    if (chain === undefined) return;
-    this.#chains.set(y, chain);
-    const shared = node.inputs.find(
-      (name, k) => chains[k]?.gather !== undefined && this.#uses.get(name) !== 1,
-    );
-    if (shared !== undefined) keep(`${quoted(shared)} is read by others too`);
-    else if (ends[0] !== undefined) this.#ends.set(ends[0], chain);
+    const choice = this.#choose(node, read, (chains) => {
+      const summed = readsIn(computed.value).filter((k) => chains[k]?.map.reduced !== undefined).length;
+      if (summed + (reduced === undefined ? 0 : 1) > 1) return "a program has one reduction";
+      const [gather] = read.flatMap((input, k) => (chains[k] === input.plain ? [] : this.#endedBy(input)));
+      return chained(node, map, dims, chains, gather);
+    });
+    if (typeof choice === "string") keep(choice);
+    if (choice === undefined || typeof choice === "string") return;
+    const { made, taken, why, cycles } = choice;
+    const own = taken.flatMap((input) => this.#endedBy(input));
+    const left = ends.filter((gather) => !own.includes(gather));
+    if (why !== undefined) {
+      if (own.length === 0) keep(why);
+      else if (left.length === 0) keep(why, own, lessThanWhole);
+      else keep(why, left, "reads it as a tensor");
+      if (cycles !== undefined) for (const gather of left) this.#unfolded.set(gather, cycles);
+    }
+    if (own.length === 0 && ends.length > 0) return;
+    this.#made.set(y, () => made);
+    this.#mark(y, inputs);
+    const shared = node.inputs.find((name, k) => {
+      const input = found[k];
+      const isTaken = input !== undefined && taken.includes(input);
+      return isTaken && input.through[0]?.gather !== undefined && !this.#isReadOnce(name);
+    });
+    if (shared !== undefined) keep(`${quoted(shared)} is read by others too`, own);
+    else if (own[0] !== undefined) this.#ends.set(own[0], { chain: made.best, value: y });
   }
 
   #leaveView({ node, inputs, opset }: Left, y: TrackedValue): void {
     const [x] = inputs;
+    const name = node.inputs[0] ?? "";
     const view = viewNamed(node.op);
-    const from = x === undefined ? undefined : this.#chainOf(node.inputs[0] ?? "", x);
+    const from = x === undefined ? undefined : this.#shapeOf(name, x);
     if (view === undefined || opset === undefined || x === undefined || from === undefined) return;
+    const gathered = this.#gathered.has(x) ? this.#inputOf(name, x) : undefined;
+    const [end] = gathered === undefined ? [] : this.#endedBy(gathered);
+    const last = this.#isReadOnce(name) ? end : undefined;
     const { dims } = y;
-    const end = from.gather !== undefined && this.#ends.get(from.gather) === from ? from.gather : undefined;
-    const last = this.#uses.get(node.inputs[0] ?? "") === 1 ? end : undefined;
     const coords =
       dims === undefined || !isStatic(dims) || dims.length > maxRank
         ? undefined
-        : view({ node, inputs, opset }, from.shape, dims);
+        : view({ node, inputs, opset }, from, dims);
     if (coords === undefined || dims === undefined || !isStatic(dims)) {
       const [was, is] = [x.dims ?? [], dims ?? []].map(showDims);
       const why = `${labelOf(node)} is not folded: from ${was ?? ""} to ${is ?? ""} its coordinates are not known`;
@@ -195,10 +229,24 @@ export class ChainFolder {
       return;
     }
     const map = { outRank: dims.length, sites: [], ...readData(coords) };
-    const chain = chained(node, map, dims, [from], from.gather);
-    if (chain === undefined) return;
-    this.#chains.set(y, chain);
-    if (last !== undefined) this.#ends.set(last, chain);
+    const choose = once((): Choice | undefined => {
+      const input = this.#inputOf(name, x);
+      if (input === undefined) return undefined;
+      const found = this.#choose(node, [input], (chains) =>
+        chained(node, map, dims, chains, chains[0]?.gather),
+      );
+      return typeof found === "string" ? undefined : found;
+    });
+    this.#made.set(y, () => choose()?.made);
+    const choice = gathered === undefined ? undefined : choose();
+    if (choice === undefined) return;
+    this.#mark(y, inputs);
+    if (last === undefined) return;
+    const { made, taken, why, cycles } = choice;
+    if (taken.length > 0) this.#ends.set(last, { chain: made.best, value: y });
+    if (why === undefined) return;
+    this.#keep(last, `${labelOf(node)} ${taken.length > 0 ? lessThanWhole : "is not folded"}: ${why}`);
+    if (cycles !== undefined) this.#unfolded.set(last, cycles);
   }
 
   #leaveGather({ node, inputs }: Left, y: TrackedValue, description: ProgramDescription): void {
@@ -207,45 +255,206 @@ export class ChainFolder {
     const result = resolveSource({ op, attrs, inputs: types });
     if (!result.ok) return;
     const { operator, negative, oob, output } = result.resolved;
-    const chains = types.flatMap((type, k) => {
+    const found = types.flatMap((type, k): Input[] => {
       const [name, value] = [node.inputs[k] ?? "", inputs[k]];
       const why = value === undefined ? undefined : this.#breaks.get(value);
       if (why !== undefined) this.#keep(node, why);
       if (value === undefined) return [];
       const own = effectiveType(operator, type, k);
       // Bytes that hold packed elements are a tensor of the model as it stands, or none that is followed.
-      if (own.dtype === type.dtype) return this.#chainOf(name, value) ?? [];
-      const bytes = alone(name, value);
-      return bytes === undefined || this.#chains.has(value) ? [] : [chainOn({ name, value, type: own })];
+      const input = own.dtype === type.dtype ? this.#inputOf(name, value) : undefined;
+      if (own.dtype === type.dtype) return input === undefined ? [] : [input];
+      if (alone(name, value) === undefined || this.#made.has(value)) return [];
+      return [{ value, plain: chainOn({ name, value, type: own }), through: [] }];
     });
-    if (chains.length < types.length) return;
-    const chain = chained(node, accessMap(operator, negative, oob), output, chains, node);
-    if (chain === undefined) return;
-    this.#chains.set(y, chain);
-    this.#ends.set(node, chain);
+    if (found.length < types.length) return;
+    const map = accessMap(operator, negative, oob);
+    const choice = this.#choose(node, found, (chains) => chained(node, map, output, chains, node));
+    if (choice === undefined || typeof choice === "string") return;
+    const { made, taken, why, cycles } = choice;
+    if (why !== undefined) {
+      const how = taken.length > 0 ? lessThanWhole : "alone, since with what stands around it";
+      this.#keep(node, `${how}: ${why}`);
+      if (cycles !== undefined) this.#unfolded.set(node, cycles);
+    }
+    this.#made.set(y, () => made);
+    this.#gathered.add(y);
+    this.#ends.set(node, { chain: made.best, value: y });
   }
 
   #keep(gather: OnnxNode, why: string): void {
     this.#kept.set(gather, [...(this.#kept.get(gather) ?? []), why]);
   }
 
-  /** A tensor that is known needs no chain: it is one already made. */
-  #chainOf(name: string, value: TrackedValue): Chain | undefined {
+  /** Marks what a node makes of gathered tensors. */
+  #mark(y: TrackedValue, inputs: Left["inputs"]): void {
+    if (inputs.some((value) => value !== undefined && this.#gathered.has(value))) this.#gathered.add(y);
+  }
+
+  /** The gather whose program ends with a tensor; none for other tensors. */
+  #endedBy({ value, through }: Input): OnnxNode[] {
+    const gathers = new Set(through.flatMap(({ gather }) => gather ?? []));
+    return [...gathers].filter((gather) => this.#ends.get(gather)?.value === value);
+  }
+
+  /** A tensor as it stands, and as what it is made from: one that is known is already made. */
+  #inputOf(name: string, value: TrackedValue): Input | undefined {
     const known = value.constant !== undefined || tensorValue(value) !== undefined;
-    return (known ? undefined : this.#chains.get(value)) ?? alone(name, value);
+    const made = known ? undefined : this.#made.get(value)?.();
+    const plain = alone(name, value) ?? made?.best;
+    if (plain === undefined) return undefined;
+    const through = made === undefined ? [] : [...new Set([made.whole ?? made.best, made.best])];
+    return { value, plain, through: through.filter((chain) => chain !== plain) };
+  }
+
+  /** The shape of a tensor that is followed. */
+  #shapeOf(name: string, value: TrackedValue): Chain["shape"] | undefined {
+    return alone(name, value)?.shape ?? this.#made.get(value)?.()?.best.shape;
+  }
+
+  /**
+   * The chain of a node, made by `build` from those of its inputs: of all that they are made from, or of as much of it as makes the node's
+   * kernel and the kernels of its inputs weigh least. Undefined, or the reason, where there is none.
+   */
+  #choose(
+    node: OnnxNode,
+    inputs: readonly Input[],
+    build: (chains: readonly Chain[]) => Chain | string | undefined,
+  ): Choice | string | undefined {
+    const plain = inputs.map((input) => input.plain);
+    const longest = inputs.map((input) => input.through[0] ?? input.plain);
+    const takenIn = (chains: readonly Chain[]): readonly Input[] =>
+      inputs.filter((input, k) => chains[k] !== input.plain);
+    const chainOf = (chains: readonly Chain[]): Chain | undefined => {
+      const built = build(chains);
+      return typeof built === "string" ? undefined : built;
+    };
+    const separate = once(() => chainOf(plain));
+    this.#separate.set(node, separate);
+    const whole = build(longest);
+    const isWhole = typeof whole === "object";
+    if (this.#priceOf === undefined || takenIn(longest).length === 0)
+      return isWhole ? { made: { best: whole }, taken: takenIn(longest) } : whole;
+    const choices = waysToRead(inputs).flatMap((chains) => {
+      const isLongest = chains.every((chain, k) => chain === longest[k]);
+      const chain = isLongest && isWhole ? whole : chainOf(chains);
+      return chain === undefined ? [] : [{ chains, chain, weight: this.#sum(chain, "weight") }];
+    });
+    const least = Math.min(...choices.map(({ weight }) => weight));
+    // Where every one is refused, the node is judged by itself.
+    const chosen =
+      least === Infinity ? choices.at(-1) : choices.find(({ weight }) => weight <= least * asLight);
+    if (chosen === undefined) return isWhole ? undefined : whole;
+    const { chain: best, chains } = chosen;
+    const taken = takenIn(chains);
+    if (!isWhole) return { made: { best }, taken, why: whole ?? "no program has such a map" };
+    const price = this.#price(whole);
+    if ("refused" in price) return { made: { best }, taken, why: price.refused };
+    if (best === whole) return { made: { best }, taken };
+    const cycles = { folded: this.#sum(whole, "cycles"), separate: this.#sum(best, "cycles") };
+    return { made: { best, whole }, taken, why: comparison(cycles), cycles };
+  }
+
+  #price(chain: Chain): Price {
+    const known = this.#prices.get(chain);
+    if (known !== undefined) return known;
+    const made = this.#priceNew(chain);
+    this.#prices.set(chain, made);
+    return made;
+  }
+
+  #priceNew(chain: Chain): Price {
+    if (chain.nodes.every(({ op }) => !copiesElements(op))) return { cycles: 0, weight: 0 };
+    const func = programOf(chain, "folded");
+    const [wrong] = verifyStructure(func);
+    if (wrong !== undefined) return { refused: wrong.message };
+    return this.#priceOf?.(func) ?? { cycles: 0, weight: 0 };
+  }
+
+  #isReadOnce(name: string): boolean {
+    return this.#uses.counts.get(name) === 1;
+  }
+
+  /** What a chain takes as one kernel, and the kernels that make its inputs; of those that others read too, a share. */
+  #sum(chain: Chain, of: "cycles" | "weight"): number {
+    const known = this.#sums[of].get(chain);
+    if (known !== undefined) return known;
+    const price = this.#price(chain);
+    const made = chain.sources.map(({ name, value }) => {
+      const own = this.#made.get(value)?.()?.best;
+      // What somebody reads as a tensor is made whether or not this chain reads it.
+      if (own === undefined || this.#uses.asTensors.has(name)) return 0;
+      return this.#sum(own, of) / (this.#uses.counts.get(name) ?? 1);
+    });
+    const sum = made.reduce((total, part) => total + part, "refused" in price ? Infinity : price[of]);
+    this.#sums[of].set(chain, sum);
+    return sum;
+  }
+
+  /** The cycles of a chain as one kernel, and as a kernel for each of its nodes. Undefined where one of these is refused. */
+  #cyclesOf(chain: Chain): FoldCycles | undefined {
+    const cycles = (own: Chain | undefined): number => {
+      const price = own === undefined ? undefined : this.#price(own);
+      return price === undefined || "refused" in price ? Infinity : price.cycles;
+    };
+    const separate = chain.nodes.reduce((sum, node) => sum + cycles(this.#separate.get(node)?.()), 0);
+    const folded = cycles(chain);
+    return Number.isFinite(folded + separate) ? { folded, separate } : undefined;
   }
 
   /** What a gather came to, once the whole model is walked. Its program is called `name`. */
   foldingOf(gather: OnnxNode, name: string): Folding {
     const kept = this.#kept.get(gather) ?? [];
-    const chain = this.#ends.get(gather);
-    if (chain === undefined || chain.nodes.length < 2) return { kept };
+    const unfolded = this.#unfolded.get(gather);
+    const left = { kept, ...(unfolded === undefined ? {} : { unfolded }) };
+    const chain = this.#ends.get(gather)?.chain;
+    if (chain === undefined || chain.nodes.length < 2) return left;
     const func = programOf(chain, name);
     const [wrong] = verifyStructure(func);
-    if (wrong !== undefined) return { kept: [...kept, `${labelOf(gather)} is not folded: ${wrong.message}`] };
-    const { nodes } = chain;
-    return { folded: { func, nodes, sources: chain.sources, hints: hintsOf(chain) }, kept };
+    if (wrong !== undefined)
+      return { ...left, kept: [...kept, `${labelOf(gather)} is not folded: ${wrong.message}`] };
+    const { nodes, sources } = chain;
+    const cycles = this.#priceOf === undefined ? undefined : this.#cyclesOf(chain);
+    const priced = cycles === undefined ? {} : { cycles };
+    return { ...left, folded: { func, nodes, sources, hints: hintsOf(chain), ...priced } };
   }
+}
+
+/** Of a fold that stops before its end. */
+const lessThanWhole = "not folded as far as it goes";
+
+/**
+ * Of choices within this factor of the lightest, the one that folds most is taken: estimates are no closer, and a fold spares memory and
+ * waiting for another kernel.
+ */
+const asLight = 1.1;
+
+/** Choices of a node that are all weighed. */
+const mostWeighed = 27;
+
+/** The chains that a node may read its inputs through, those of the most nodes first. Of many inputs one at a time changes. */
+function waysToRead(inputs: readonly Input[]): readonly (readonly Chain[])[] {
+  const values = [...new Map(inputs.map((input) => [input.value, input])).values()];
+  const options = values.map(({ through, plain }) => [...through, plain]);
+  const all = options.reduce((product, { length }) => product * length, 1);
+  const [longest, plain] = [options.map((own) => at(own, 0)), values.map((input) => input.plain)];
+  const ways: readonly (readonly Chain[])[] =
+    all <= mostWeighed
+      ? options.reduce<readonly (readonly Chain[])[]>(
+          (found, own) => found.flatMap((way) => own.map((chain) => [...way, chain])),
+          [[]],
+        )
+      : [longest, ...options.flatMap((own, k) => own.slice(1).map((chain) => longest.with(k, chain))), plain];
+  const nodesOf = (way: readonly Chain[]): number => way.reduce((sum, { nodes }) => sum + nodes.length, 0);
+  const sorted = ways.toSorted((a, b) => nodesOf(b) - nodesOf(a));
+  return sorted.map((way) =>
+    inputs.map(({ value }) =>
+      at(
+        way,
+        values.findIndex((own) => own.value === value),
+      ),
+    ),
+  );
 }
 
 /** What ONNX leaves open and the program does not: the order in which floats are summed. */
@@ -264,166 +473,36 @@ function hintsOf({ map, nodes, sources }: Chain): readonly Diagnostic[] {
   ];
 }
 
-/** How often each name is read, in nested graphs too. */
-function countUses({ nodes, outputs }: OnnxGraph, uses: Map<string, number>): void {
-  const count = (name: string): unknown => uses.set(name, (uses.get(name) ?? 0) + 1);
-  for (const { name } of outputs) count(name);
-  for (const { inputs, attributes } of nodes) {
-    inputs.forEach(count);
-    for (const attribute of attributes.values())
-      if (attribute.kind === "graphs") for (const graph of attribute.graphs) countUses(graph, uses);
-  }
+const isView = ({ domain, op }: OnnxNode): boolean => domain === "" && viewNamed(op) !== undefined;
+
+/** True if a node that is no gather may be folded with one. */
+const isFollowed = (node: OnnxNode): boolean =>
+  isView(node) || (node.domain === "" && (isElementwise(node.op) || isReduction(node.op)));
+
+/** Who reads the tensors of a model, by name, in nested graphs too. */
+interface Uses {
+  readonly counts: ReadonlyMap<string, number>;
+  /** Tensors that a graph returns, or that a node reads which is never folded. */
+  readonly asTensors: ReadonlySet<string>;
 }
 
-/** A tensor as it stands; undefined where its shape or type is open. */
-function alone(name: string, value: TrackedValue): Chain | undefined {
-  const { dims, dataType: code = 0 } = value;
-  const dtype = dtypeOf(code);
-  if (dims === undefined || !isStatic(dims) || dtype === undefined || value.problem !== undefined)
-    return undefined;
-  return chainOn({ name, value, type: { dtype, shape: dims } });
-}
-
-/** The chain of a tensor itself. */
-function chainOn(source: Source): Chain {
-  const { shape, dtype } = source.type;
-  const map = { outRank: shape.length, sites: [], ...readData(shape.map((_, k) => dim(k))) };
-  return { map, shape, dtype, sources: [source], nodes: [] };
-}
-
-/** The chain of a node whose own map is over the ends of `chains`; undefined for one that grows beyond bounds. */
-function chained(
-  node: OnnxNode,
-  map: AccessMap,
-  shape: Shape,
-  chains: readonly Chain[],
-  gather: OnnxNode | undefined,
-): Chain | undefined {
-  const nodes = [...new Set([...chains.flatMap((chain) => chain.nodes), node])];
-  const folded = composed(map, chains);
-  if (folded === undefined || nodes.length > mostNodes || folded.map.sites.length > mostSites)
-    return undefined;
-  const types = folded.map.reads.map(({ table }) => at(folded.sources, table).type.dtype);
-  const dtype = typeOf(folded.map.value, types);
-  return { ...folded, shape, dtype, nodes, ...(gather === undefined ? {} : { gather }) };
-}
-
-/** The map over what its inputs are read from, in the place of its inputs. Undefined where an index value would be computed. */
-function composed(outer: AccessMap, chains: readonly Chain[]): Pick<Chain, "map" | "sources"> | undefined {
-  const [first] = outer.reads;
-  const sources: Source[] = chains
-    .slice(first?.table ?? 0)
-    .slice(0, 1)
-    .flatMap((chain) => chain.sources.slice(0, 1));
-  const sites: Site[] = [];
-  const reads: Read[] = [];
-  /** The data stays input 0; what is read by indices is one input, however often it is read. */
-  const numberOf = (source: Source, isValue: boolean): number => {
-    const known = sources.findIndex(
-      (other, k) =>
-        (isValue || k > 0) && other.value === source.value && other.type.dtype === source.type.dtype,
-    );
-    return known === -1 ? sources.push(source) - 1 : known;
-  };
-  /** Index values that are one: the same element under the same policy. */
-  const push = (own: Site): number => {
-    const known = sites.findIndex((other) => sameSite(other, own));
-    return known === -1 ? sites.push(own) - 1 : known;
-  };
-  const placed: number[] = [];
-  const renamed = (form: Linear): Linear =>
-    substitute(form, (of) => (of.kind === "site" ? site(at(placed, of.site)) : undefined));
-
-  /** Where the elements lie in their sources that a chain's tensor at `coords` is made from. */
-  const readThrough = ({ map, sources: own }: Chain, coords: readonly Linear[], isValue: boolean): Read[] => {
-    const inner: number[] = [];
-    const put = (form: Linear): Linear =>
-      substitute(form, (of) => {
-        if (of.kind === "dim") return of.dim === termDim(map) ? dim(termDim(outer)) : at(coords, of.dim);
-        return of.kind === "site" ? site(at(inner, of.site)) : undefined;
-      });
-    for (const entry of map.sites) {
-      const { value } = entry;
-      const read = isRead(value)
-        ? { table: numberOf(at(own, value.table), false), at: value.at.map(put) }
-        : put(value);
-      inner.push(push({ ...entry, value: read }));
+function usesIn(graphs: readonly OnnxGraph[], folds: (node: OnnxNode) => boolean): Uses {
+  const counts = new Map<string, number>();
+  const asTensors = new Set<string>();
+  const visit = ({ nodes, outputs }: OnnxGraph): void => {
+    for (const { name } of outputs) {
+      counts.set(name, (counts.get(name) ?? 0) + 1);
+      asTensors.add(name);
     }
-    return map.reads.map(({ table, at: list }) => ({
-      table: numberOf(at(own, table), isValue),
-      at: list.map(put),
-    }));
-  };
-
-  for (const entry of outer.sites) {
-    const { value } = entry;
-    if (!isRead(value)) {
-      placed.push(push({ ...entry, value: renamed(value) }));
-      continue;
+    for (const node of nodes) {
+      for (const name of node.inputs) {
+        counts.set(name, (counts.get(name) ?? 0) + 1);
+        if (!folds(node)) asTensors.add(name);
+      }
+      for (const attribute of node.attributes.values())
+        if (attribute.kind === "graphs") attribute.graphs.forEach(visit);
     }
-    const chain = at(chains, value.table);
-    if (!isMove(chain.map)) return undefined;
-    const [read] = readThrough(chain, value.at.map(renamed), false);
-    if (read === undefined) return undefined;
-    placed.push(push({ ...entry, value: read }));
-  }
-  /** A read of the outer map, as the value of its chain. */
-  const values = outer.reads.map(({ table, at: coords }): Expression => {
-    const chain = at(chains, table);
-    const own = readThrough(chain, coords.map(renamed), true).map((read) => {
-      const known = reads.findIndex((other) => sameRead(other, read));
-      return known === -1 ? reads.push(read) - 1 : known;
-    });
-    return withReads(chain.map.value, (k) => ({ kind: "read", read: at(own, k) }));
-  });
-  const value = withReads(outer.value, (k) => at(values, k));
-  const reduced = outer.reduced ?? chains.find((chain) => chain.map.reduced !== undefined)?.map.reduced;
-  const map = { outRank: outer.outRank, sites, reads, value };
-  return { map: reduced === undefined ? map : termsLast({ ...map, reduced }), sources };
-}
-
-/** The map with the index values of terms behind those of the element, as they are evaluated. */
-function termsLast(map: AccessMap): AccessMap {
-  const numbers = map.sites.map((_, s) => s);
-  const order = [...numbers.filter((s) => !isOfTerm(map, s)), ...numbers.filter((s) => isOfTerm(map, s))];
-  const moved = mapForms(map, (form) =>
-    substitute(form, (of) => (of.kind === "site" ? site(order.indexOf(of.site)) : undefined)),
-  );
-  return { ...moved, sites: order.map((s) => at(moved.sites, s)) };
-}
-
-const sameRead = (a: Read, b: Read): boolean =>
-  a.table === b.table &&
-  a.at.length === b.at.length &&
-  a.at.every((form, k) => equalLinear(form, at(b.at, k)));
-
-function sameSite({ value: a, ...policy }: Site, { value: b, ...other }: Site): boolean {
-  if (JSON.stringify(policy) !== JSON.stringify(other)) return false;
-  return isRead(a) ? isRead(b) && sameRead(a, b) : !isRead(b) && equalLinear(a, b);
-}
-
-/** An expression with others in the place of its reads. */
-function withReads(value: Expression, of: (read: number) => Expression): Expression {
-  switch (value.kind) {
-    case "read":
-      return of(value.read);
-    case "number":
-      return value;
-    case "cast":
-    case "reduce":
-      return { ...value, of: withReads(value.of, of) };
-    case "op":
-      return { ...value, of: [withReads(value.of[0], of), withReads(value.of[1], of)] };
-  }
-}
-
-function programOf({ map, shape, dtype, sources }: Chain, name: string): AccessFunc {
-  const names = new UniqueNames();
-  const output = { name: names.next("output"), type: { dtype, shape } };
-  const inputs = sources.map(({ name: own, type }, k) => ({
-    name: sources.length === 2 ? at(roles, k) : names.next(own),
-    type,
-  }));
-  const operands = operandsOf([...inputs, output]);
-  return { level: "access", name, operands, map, paired: [], schedule: {} };
+  };
+  graphs.forEach(visit);
+  return { counts, asTensors };
 }

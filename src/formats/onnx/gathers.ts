@@ -23,6 +23,8 @@ import { describeDataType, dtypeOf } from "./data-type.js";
 import { problem, quoted } from "./fail.js";
 import { ChainFolder } from "./fold.js";
 import { labelOf } from "./label-of.js";
+import type { FoldCycles } from "./fold-cycles.js";
+import { pricesOf, type FoldOptions } from "./fold-options.js";
 import { missingBindings, type Bindings } from "./bindings.js";
 import { walkModel, type Visited } from "./infer.js";
 import { openProgram, openShape, type Most, type OpenShape } from "./open-sizes.js";
@@ -63,6 +65,8 @@ export interface OnnxFolded {
   readonly reads: Readonly<Record<string, string>>;
   /** Tensors that the model fixes, by the names of the program's inputs. */
   readonly inputs: Readonly<Record<string, TensorValue>>;
+  /** Absent where the fold was not weighed, or a node cannot be a kernel of its own. */
+  readonly cycles?: FoldCycles;
   /** TC910 where it sums floats, whose order ONNX leaves open. */
   readonly hints: readonly Diagnostic[];
 }
@@ -78,8 +82,10 @@ export type OnnxGather =
       readonly others?: Readonly<Record<string, TensorValue>>;
       /** The same with the views and gathers around it, as one access program. */
       readonly folded?: OnnxFolded;
-      /** Views next to it that are not folded, and why. */
+      /** Nodes next to it that are not folded, and why. */
       readonly kept: readonly string[];
+      /** Of a fold that was not taken because its nodes take less separately. */
+      readonly unfolded?: FoldCycles;
     })
   | (Named & {
       readonly ok: false;
@@ -138,6 +144,14 @@ const operators: ReadonlyMap<string, Operator> = new Map<string, Operator>([
   ],
 ]);
 
+/** The operator of a node, if it is compiled as a gather. */
+const operatorOf = ({ domain, op }: OnnxNode): Operator | undefined =>
+  operators.get(domain === "" ? op : `${domain}.${op}`);
+
+/** True if a node may be a gather: Compress is one where its condition is a constant. */
+const isCompiled = (node: OnnxNode): boolean =>
+  operatorOf(node) !== undefined || (node.domain === "" && node.op === "Compress");
+
 /** Why an operator that reads or writes by index is not compiled. */
 const uncompiled: ReadonlyMap<string, string> = new Map([
   ...["Scatter", "ScatterElements", "ScatterND", "TensorScatter"].map(
@@ -159,11 +173,19 @@ const waysOut: ReadonlyMap<string, string> = new Map([
  * Every Gather, GatherElements and GatherND of ONNX's own domain, and GatherBlockQuantized of com.microsoft, in order, those in
  * the bodies of If, Loop and Scan and in functions too; Compress where the model fixes its condition. Throws a CompileError (TC014) only when `bindings` do not fit the model.
  */
-export const findGathers = (model: OnnxModel, bindings: Bindings = {}): OnnxGather[] =>
-  surveyModel(model, bindings).nodes.flatMap((found) => ("compiled" in found ? [] : [found]));
+export const findGathers = (
+  model: OnnxModel,
+  bindings: Bindings = {},
+  folding: FoldOptions = {},
+): OnnxGather[] =>
+  surveyModel(model, bindings, folding).nodes.flatMap((found) => ("compiled" in found ? [] : [found]));
 
 /** The same with the nodes that are not compiled, and what the model says of itself that is not so. */
-export function surveyModel(model: OnnxModel, bindings: Bindings = {}): OnnxSurvey {
+export function surveyModel(
+  model: OnnxModel,
+  bindings: Bindings = {},
+  folding: FoldOptions = {},
+): OnnxSurvey {
   checkArgument("surveyModel", "model", model);
   const found: (OnnxGather | OnnxUncompiled)[] = [];
   const warnings: Diagnostic[] = [];
@@ -174,14 +196,14 @@ export function surveyModel(model: OnnxModel, bindings: Bindings = {}): OnnxSurv
     open === undefined
       ? "infer shapes and save the model: onnx.shape_inference.infer_shapes(model, data_prop=True); what hangs on values stays unknown"
       : `bind what the inputs leave open, such as --bind ${open}`;
-  const folder = new ChainFolder(model);
+  const folder = new ChainFolder(model, isCompiled, pricesOf(folding));
   const programs = new Map<OnnxNode, ProgramDescription>();
   const uses = new Uses();
   const visit = (visited: Visited): void => {
     const { node } = visited;
     uses.visit(node, visited.inputs);
     const own = asGather(visited);
-    const operator = operators.get(node.domain === "" ? own.node.op : `${node.domain}.${node.op}`);
+    const operator = operatorOf(own.node);
     const where = placeOf(model.file, node);
     if (operator === undefined) {
       const why = node.domain === "" ? uncompiled.get(node.op) : undefined;
@@ -198,7 +220,8 @@ export function surveyModel(model: OnnxModel, bindings: Bindings = {}): OnnxSurv
   walkModel(model, bindings, {
     visit,
     leave(left) {
-      folder.leave({ ...left, inputs: asGather(left).inputs }, programs.get(left.node));
+      if (folding.fold !== "never")
+        folder.leave({ ...left, inputs: asGather(left).inputs }, programs.get(left.node));
       uses.leave(left);
     },
     returned(values) {
@@ -211,7 +234,9 @@ export function surveyModel(model: OnnxModel, bindings: Bindings = {}): OnnxSurv
       warnings.push({ ...problem(model.file, message, hint), severity: "warning" });
     },
   });
-  const nodes = found.map((own) => (own.ok ? withFolding(own, folder, names) : own));
+  const nodes = found.map((own) =>
+    own.ok && folding.fold !== "never" ? withFolding(own, folder, names) : own,
+  );
   const named = new Map(found.map(({ node, name }) => [node, name]));
   return { nodes, warnings, uses: uses.list((node) => named.get(node) ?? nameOf(names, node)) };
 }
@@ -235,10 +260,10 @@ function withFolding<G extends OnnxGather & { readonly ok: true }>(
 ): G {
   let kept: readonly string[] = [];
   try {
-    const folding = folder.foldingOf(gather.node, `${gather.name}_folded`);
-    ({ kept } = folding);
-    if (folding.folded === undefined) return { ...gather, kept };
-    const { func, nodes, sources, hints } = folding.folded;
+    const { folded, ...left } = folder.foldingOf(gather.node, `${gather.name}_folded`);
+    ({ kept } = left);
+    if (folded === undefined) return { ...gather, ...left };
+    const { func, sources, ...told } = folded;
     const inputs = inputsOf(func).flatMap(({ name, type }, k) => {
       const value = sources[k]?.value;
       const tensor = value === undefined ? undefined : (value.constant?.() ?? tensorValue(value));
@@ -248,7 +273,7 @@ function withFolding<G extends OnnxGather & { readonly ok: true }>(
     const named = { ...func, name: names.next(func.name) };
     const reads = inputsOf(func).map((own, k) => [keyOf(own), sources[k]?.name ?? ""] as const);
     const tensors = { inputs: Object.fromEntries(inputs), reads: Object.fromEntries(reads) };
-    return { ...gather, folded: { func: named, nodes, ...tensors, hints }, kept };
+    return { ...gather, folded: { func: named, ...tensors, ...told }, ...left };
   } catch (thrown) {
     return { ...gather, kept: [...kept, ...faultsOf(thrown).map(({ message }) => message)] };
   }

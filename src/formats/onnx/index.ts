@@ -12,6 +12,9 @@ export {
 } from "./gathers.js";
 export type { Bindings } from "./bindings.js";
 export { labelOf } from "./label-of.js";
+export { comparison, type FoldCycles } from "./fold-cycles.js";
+export type { FoldOptions } from "./fold-options.js";
+export { foldPolicies, type FoldPolicy } from "./fold-policies.js";
 export type {
   Dim,
   OnnxAttribute,

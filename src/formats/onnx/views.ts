@@ -109,3 +109,6 @@ const views: ReadonlyMap<string, View> = new Map<string, View>([
 
 /** The view of an operator of ONNX's default domain; undefined if it computes or gathers. */
 export const viewNamed = (op: string): View | undefined => views.get(op);
+
+/** True if an operator makes elements: a view whose elements lie as those of its input do needs no kernel. */
+export const copiesElements = (op: string): boolean => op !== "Identity" && views.get(op) !== reshaped;

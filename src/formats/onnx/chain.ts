@@ -1,0 +1,203 @@
+/** Tensors of a model as maps over others: what views, gathers and arithmetic come to when one is read through the next. */
+import { isOfTerm, mapForms, readData, termDim } from "../../../ir/access.js";
+import {
+  at,
+  dim,
+  equalLinear,
+  isMove,
+  isRead,
+  operandsOf,
+  roles,
+  site,
+  substitute,
+  typeOf,
+  UniqueNames,
+  type AccessFunc,
+  type AccessMap,
+  type DType,
+  type Expression,
+  type Linear,
+  type Read,
+  type Shape,
+  type Site,
+  type TensorType,
+} from "../../../ir/index.js";
+import { dtypeOf } from "./data-type.js";
+import type { OnnxNode } from "./model.js";
+import { isStatic, type TrackedValue } from "./value.js";
+
+/** A tensor of the model that a chain reads. */
+export interface Source {
+  readonly name: string;
+  readonly value: TrackedValue;
+  readonly type: TensorType;
+}
+
+/** A tensor of the model as a map over others. */
+export interface Chain {
+  readonly map: AccessMap;
+  readonly shape: Shape;
+  readonly dtype: DType;
+  /** The map's inputs. */
+  readonly sources: readonly Source[];
+  readonly nodes: readonly OnnxNode[];
+  /** The last gather among them. */
+  readonly gather?: OnnxNode;
+}
+
+/** Sites and nodes of one chain: gathers of gathers of one tensor double them at each step. */
+const mostSites = 16;
+const mostNodes = 64;
+
+/** A tensor as it stands; undefined where its shape or type is open. */
+export function alone(name: string, value: TrackedValue): Chain | undefined {
+  const { dims, dataType: code = 0 } = value;
+  const dtype = dtypeOf(code);
+  if (dims === undefined || !isStatic(dims) || dtype === undefined || value.problem !== undefined)
+    return undefined;
+  return chainOn({ name, value, type: { dtype, shape: dims } });
+}
+
+/** The chain of a tensor itself. */
+export function chainOn(source: Source): Chain {
+  const { shape, dtype } = source.type;
+  const map = { outRank: shape.length, sites: [], ...readData(shape.map((_, k) => dim(k))) };
+  return { map, shape, dtype, sources: [source], nodes: [] };
+}
+
+/** The chain of a node whose own map is over the ends of `chains`; undefined for one that grows beyond bounds. */
+export function chained(
+  node: OnnxNode,
+  map: AccessMap,
+  shape: Shape,
+  chains: readonly Chain[],
+  gather: OnnxNode | undefined,
+): Chain | undefined {
+  const nodes = [...new Set([...chains.flatMap((chain) => chain.nodes), node])];
+  const folded = composed(map, chains);
+  if (folded === undefined || nodes.length > mostNodes || folded.map.sites.length > mostSites)
+    return undefined;
+  const types = folded.map.reads.map(({ table }) => at(folded.sources, table).type.dtype);
+  const dtype = typeOf(folded.map.value, types);
+  return { ...folded, shape, dtype, nodes, ...(gather === undefined ? {} : { gather }) };
+}
+
+/** The map over what its inputs are read from, in the place of its inputs. Undefined where an index value would be computed. */
+function composed(outer: AccessMap, chains: readonly Chain[]): Pick<Chain, "map" | "sources"> | undefined {
+  const [first] = outer.reads;
+  const sources: Source[] = chains
+    .slice(first?.table ?? 0)
+    .slice(0, 1)
+    .flatMap((chain) => chain.sources.slice(0, 1));
+  const sites: Site[] = [];
+  const reads: Read[] = [];
+  /** The data stays input 0; what is read by indices is one input, however often it is read. */
+  const numberOf = (source: Source, isValue: boolean): number => {
+    const known = sources.findIndex(
+      (other, k) =>
+        (isValue || k > 0) && other.value === source.value && other.type.dtype === source.type.dtype,
+    );
+    return known === -1 ? sources.push(source) - 1 : known;
+  };
+  /** Index values that are one: the same element under the same policy. */
+  const push = (own: Site): number => {
+    const known = sites.findIndex((other) => sameSite(other, own));
+    return known === -1 ? sites.push(own) - 1 : known;
+  };
+  const placed: number[] = [];
+  const renamed = (form: Linear): Linear =>
+    substitute(form, (of) => (of.kind === "site" ? site(at(placed, of.site)) : undefined));
+
+  /** Where the elements lie in their sources that a chain's tensor at `coords` is made from. */
+  const readThrough = ({ map, sources: own }: Chain, coords: readonly Linear[], isValue: boolean): Read[] => {
+    const inner: number[] = [];
+    const put = (form: Linear): Linear =>
+      substitute(form, (of) => {
+        if (of.kind === "dim") return of.dim === termDim(map) ? dim(termDim(outer)) : at(coords, of.dim);
+        return of.kind === "site" ? site(at(inner, of.site)) : undefined;
+      });
+    for (const entry of map.sites) {
+      const { value } = entry;
+      const read = isRead(value)
+        ? { table: numberOf(at(own, value.table), false), at: value.at.map(put) }
+        : put(value);
+      inner.push(push({ ...entry, value: read }));
+    }
+    return map.reads.map(({ table, at: list }) => ({
+      table: numberOf(at(own, table), isValue),
+      at: list.map(put),
+    }));
+  };
+
+  for (const entry of outer.sites) {
+    const { value } = entry;
+    if (!isRead(value)) {
+      placed.push(push({ ...entry, value: renamed(value) }));
+      continue;
+    }
+    const chain = at(chains, value.table);
+    if (!isMove(chain.map)) return undefined;
+    const [read] = readThrough(chain, value.at.map(renamed), false);
+    if (read === undefined) return undefined;
+    placed.push(push({ ...entry, value: read }));
+  }
+  /** A read of the outer map, as the value of its chain. */
+  const values = outer.reads.map(({ table, at: coords }): Expression => {
+    const chain = at(chains, table);
+    const own = readThrough(chain, coords.map(renamed), true).map((read) => {
+      const known = reads.findIndex((other) => sameRead(other, read));
+      return known === -1 ? reads.push(read) - 1 : known;
+    });
+    return withReads(chain.map.value, (k) => ({ kind: "read", read: at(own, k) }));
+  });
+  const value = withReads(outer.value, (k) => at(values, k));
+  const reduced = outer.reduced ?? chains.find((chain) => chain.map.reduced !== undefined)?.map.reduced;
+  const map = { outRank: outer.outRank, sites, reads, value };
+  return { map: reduced === undefined ? map : termsLast({ ...map, reduced }), sources };
+}
+
+/** The map with the index values of terms behind those of the element, as they are evaluated. */
+function termsLast(map: AccessMap): AccessMap {
+  const numbers = map.sites.map((_, s) => s);
+  const order = [...numbers.filter((s) => !isOfTerm(map, s)), ...numbers.filter((s) => isOfTerm(map, s))];
+  const moved = mapForms(map, (form) =>
+    substitute(form, (of) => (of.kind === "site" ? site(order.indexOf(of.site)) : undefined)),
+  );
+  return { ...moved, sites: order.map((s) => at(moved.sites, s)) };
+}
+
+const sameRead = (a: Read, b: Read): boolean =>
+  a.table === b.table &&
+  a.at.length === b.at.length &&
+  a.at.every((form, k) => equalLinear(form, at(b.at, k)));
+
+function sameSite({ value: a, ...policy }: Site, { value: b, ...other }: Site): boolean {
+  if (JSON.stringify(policy) !== JSON.stringify(other)) return false;
+  return isRead(a) ? isRead(b) && sameRead(a, b) : !isRead(b) && equalLinear(a, b);
+}
+
+/** An expression with others in the place of its reads. */
+function withReads(value: Expression, of: (read: number) => Expression): Expression {
+  switch (value.kind) {
+    case "read":
+      return of(value.read);
+    case "number":
+      return value;
+    case "cast":
+    case "reduce":
+      return { ...value, of: withReads(value.of, of) };
+    case "op":
+      return { ...value, of: [withReads(value.of[0], of), withReads(value.of[1], of)] };
+  }
+}
+
+export function programOf({ map, shape, dtype, sources }: Chain, name: string): AccessFunc {
+  const names = new UniqueNames();
+  const output = { name: names.next("output"), type: { dtype, shape } };
+  const inputs = sources.map(({ name: own, type }, k) => ({
+    name: sources.length === 2 ? at(roles, k) : names.next(own),
+    type,
+  }));
+  const operands = operandsOf([...inputs, output]);
+  return { level: "access", name, operands, map, paired: [], schedule: {} };
+}

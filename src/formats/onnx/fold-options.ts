@@ -1,0 +1,37 @@
+/** How a model's gathers are folded, and what the programs of a fold take on a target. */
+import { cyclesOf, type AccessFunc, type Target } from "../../../ir/index.js";
+import { tryCompile, type CompileResult } from "../../api/compile.js";
+import { withText } from "../../api/try-text.js";
+import type { Price } from "./fold.js";
+import type { FoldPolicy } from "./fold-policies.js";
+
+/** How gathers are folded. Without a target and `compile`, they are folded as far as their maps go. */
+export interface FoldOptions {
+  /** Default: `cost`. */
+  readonly fold?: FoldPolicy;
+  /** The target that decides: a target, or the name of a built-in one. */
+  readonly target?: Target | string;
+  /** Compiles a program as it is going to be. Default: `tryCompile` for the target, under its default schedule. */
+  readonly compile?: (program: AccessFunc) => CompileResult;
+}
+
+/** Returns the prices of programs under a policy; undefined where they have none. */
+export function pricesOf({
+  fold = "cost",
+  target,
+  compile,
+}: FoldOptions): ((program: AccessFunc) => Price) | undefined {
+  if (target === undefined && compile === undefined) return undefined;
+  const compiled =
+    compile ?? ((program) => withText(tryCompile(program, target === undefined ? {} : { target })));
+  return (program) => {
+    const result = compiled(program);
+    if (!result.ok) {
+      const found = result.diagnostics.find(({ severity }) => severity === "error");
+      return { refused: found?.message ?? "it does not compile" };
+    }
+    const { tile, target: machine } = result.kernel;
+    const cycles = cyclesOf(tile, machine).cycles + machine.launchCycles;
+    return { cycles, weight: fold === "always" ? 1 : cycles };
+  };
+}

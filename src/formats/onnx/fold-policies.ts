@@ -1,0 +1,7 @@
+/**
+ * `cost`: what takes fewer cycles, one launch a kernel included. `always`: as few kernels as the target takes. `never`: each gather
+ * alone.
+ */
+export const foldPolicies = ["cost", "always", "never"] as const;
+/** When a gather is folded with what stands around it. */
+export type FoldPolicy = (typeof foldPolicies)[number];
