@@ -173,8 +173,9 @@ describe("the instructions of a gather", () => {
       });
       return result.ok ? [] : result.diagnostics.map(({ code, hint }) => [code, hint]);
     };
+    // Under another residency the lowering stays, with a tile that was tried.
     expect(refused({ lowering: "row-fetch" })).toEqual([
-      ["TC403", "--lowering flat or --lowering row-copy or --lowering scalar"],
+      ["TC403", "--residency gm --tile 11,64 or --lowering flat or --lowering row-copy or --lowering scalar"],
     ]);
     // Data, indices and output leave nothing.
     expect(refused({ lowering: "direct" })).toEqual([
