@@ -1,6 +1,6 @@
 /** Gathers whose outermost dims a model leaves open, as programs over symbols. */
 import { describe, expect, it } from "vitest";
-import { bindSizes, parseModule, printFunc, targets } from "../../ir/index.js";
+import { bindSizes, elementCount, parseModule, printFunc, targets } from "../../ir/index.js";
 import { compile, explain, run } from "../../src/index.js";
 import { findGathers, readModel, type OnnxGather } from "../../src/formats/onnx/index.js";
 import {
@@ -14,7 +14,10 @@ import {
   node,
   onnxTypes,
   raw,
+  text,
 } from "../support/onnx-bytes.js";
+import { testRunner } from "../support/gpu.js";
+import { loadModule } from "../support/modules.js";
 
 const y = bytes(12, info("y", onnxTypes.f32));
 const gathers = (graph: readonly number[], most: Readonly<Record<string, number>> = {}): OnnxGather[] =>
@@ -149,5 +152,118 @@ describe("a gather that has no program over symbols", () => {
     expect(() => findGathers(readModel(model([...embedding, ...y]), "m.onnx"), both)).toThrow(
       'dim "batch" is bound to 3 and left open',
     );
+  });
+});
+
+describe("a dequantizing gather whose outermost dims stay open", () => {
+  /** Rows of 32 elements of 4 bits in blocks of 16, with or without zero points. */
+  const quantized = (rows: number | string, ids: readonly (number | string)[], zeroPoints: boolean) => [
+    ...input("table", onnxTypes.u8, [rows, 16]),
+    ...input("ids", onnxTypes.i32, ids),
+    ...input("scales", onnxTypes.f32, [rows, 2]),
+    ...(zeroPoints ? input("zeros", onnxTypes.u8, [rows, 1]) : []),
+    ...node(
+      "GatherBlockQuantized",
+      ["table", "ids", "scales", ...(zeroPoints ? ["zeros"] : [])],
+      ["y"],
+      [
+        ...named("pick"),
+        ...intAttribute("bits", 4),
+        ...intAttribute("block_size", 16),
+        ...intAttribute("quantize_axis", 1),
+        ...text(7, "com.microsoft"),
+      ],
+    ),
+  ];
+
+  it.for([
+    { rows: 9, ids: ["batch", 3], zeroPoints: false, sizes: [{ BATCH: 1 }, { BATCH: 3 }, { BATCH: 4 }] },
+    { rows: 9, ids: ["batch", 3], zeroPoints: true, sizes: [{ BATCH: 2 }, { BATCH: 4 }] },
+    { rows: "rows", ids: [5], zeroPoints: true, sizes: [{ ROWS: 4 }, { ROWS: 9 }] },
+    {
+      rows: "rows",
+      ids: ["batch"],
+      zeroPoints: false,
+      sizes: [
+        { ROWS: 5, BATCH: 7 },
+        { ROWS: 9, BATCH: 1 },
+      ],
+    },
+  ] as const)(
+    "gives the rows at every size: $rows by $ids, zero points $zeroPoints",
+    async (shape, context) => {
+      const { rows, ids, zeroPoints, sizes } = shape;
+      const { func } = opened(quantized(rows, ids, zeroPoints), {
+        ...(rows === "rows" ? { rows: 9 } : {}),
+        ...(ids[0] === "batch" ? { batch: 7 } : {}),
+      });
+      const kernel = compile(func, { target: targets.webgpu });
+      const modules = await Promise.all(
+        (["module", "module-cpu"] as const).map((kind) => loadModule(kernel, kind)),
+      );
+      const runner = await testRunner();
+      if (runner === undefined) context.skip();
+      const [onGpu, onCpu] = await Promise.all(modules.map((made) => made.create(runner!.device)));
+      for (const own of sizes as readonly Readonly<Record<string, number>>[]) {
+        const bound = kernel.bind(own);
+        const extents = bound.tile.operands.map(({ type }) => type.shape);
+        const count = extents[0]![0]!;
+        const byte = (k: number): number => (k * 89 + 17) % 256;
+        const inputs: Record<string, Uint8Array | Int32Array | Float32Array> = {
+          data: Uint8Array.from({ length: count * 16 }, (_, k) => byte(k)),
+          indices: Int32Array.from(
+            { length: elementCount(extents[1]!) },
+            (_, k) => ((5 * k + 3) % (2 * count)) - count,
+          ),
+          scales: Float32Array.from({ length: count * 2 }, (_, k) => 0.25 * k - 1),
+          ...(zeroPoints ? { zero_points: Uint8Array.from({ length: count }, (_, k) => byte(k + 5)) } : {}),
+        };
+        const nibble = (list: Uint8Array, place: number): number =>
+          (list[place >> 1]! >> (4 * (place & 1))) & 15;
+        const expected = [...(inputs["indices"] as Int32Array)].flatMap((id) => {
+          const row = id < 0 ? id + count : id;
+          return Array.from({ length: 32 }, (_, column) => {
+            const block = column >> 4;
+            const zero = zeroPoints ? nibble(inputs["zero_points"] as Uint8Array, 2 * row + block) : 8;
+            const element = nibble(inputs["data"] as Uint8Array, 32 * row + column);
+            return Math.fround((element - zero) * (inputs["scales"] as Float32Array)[2 * row + block]!);
+          });
+        });
+        const list = (output: unknown): number[] => [...(output as Float32Array)];
+        for (const backend of ["reference", "sim", "webgpu"] as const)
+          expect(
+            list((await run(bound, inputs, { backend, runner: runner! })).outputs.output),
+            backend,
+          ).toEqual(expected);
+        for (const made of [onGpu!, onCpu!])
+          expect(list((await made.run(inputs, own)).outputs["output"])).toEqual(expected);
+      }
+    },
+  );
+
+  it("says which dim to bind where the open one is not outermost", () => {
+    const [gather] = gathers(quantized(9, [2, "batch"], false), { batch: 7 });
+    expect(gather).toMatchObject({
+      ok: false,
+      verdict: "open",
+      diagnostic: {
+        code: "TC014",
+        message: expect.stringContaining(
+          'indices "ids" has shape [2, batch]: dim 1 ("batch") has no fixed extent',
+        ),
+        hint: "--bind batch=7 in place of --most: only an outermost dim stays open, of the output too",
+      },
+    });
+    const along = [
+      ...input("table", onnxTypes.f32, [4, 9]),
+      ...input("ids", onnxTypes.i32, ["batch"]),
+      ...node("Gather", ["table", "ids"], ["y"], [...named("pick"), ...intAttribute("axis", 1)]),
+    ];
+    const [columns] = gathers(along, { batch: 7 });
+    expect(columns).toMatchObject({
+      diagnostic: {
+        hint: expect.stringContaining("--bind batch=7"),
+      },
+    });
   });
 });

@@ -98,9 +98,10 @@ export type OnnxGather =
 
 export interface OnnxOpen {
   readonly func: AccessFunc;
-  /** Operands that the model fixes. */
+  /** Operands that the model fixes; further inputs by their keys. */
   readonly data?: TensorValue;
   readonly indices?: TensorValue;
+  readonly others?: Readonly<Record<string, TensorValue>>;
 }
 
 /** Returns the inputs that the model fixes, by their keys. */
@@ -326,9 +327,15 @@ function toGather({ where, name, hint, most }: Around, visited: Visited, operato
     };
     const diagnostic = given.find(({ open }) => open !== undefined)?.open;
     if (diagnostic === undefined) return { name, node, ok: true, program, kept: [], ...known };
-    const output = others.length > 0 ? undefined : openOutput(visited, most);
-    if (output === undefined) return without("open", diagnostic);
-    const opened = openProgram(program, [data.outermost, indices.outermost, output.outermost], most);
+    const made = outputDims(visited);
+    const output = made === undefined ? undefined : openShape(made, most);
+    if (output === undefined) {
+      const inner = bindInPlace(made ?? [], most);
+      return without("open", { ...diagnostic, ...(inner === undefined ? {} : { hint: inner }) });
+    }
+    const outermost = [...given, output].map((own) => own.outermost);
+    const roles = given.map(({ role }) => role);
+    const opened = openProgram(program, roles, outermost, most);
     return "func" in opened
       ? without("open", diagnostic, { func: opened.func, ...known })
       : without("refused", opened.diagnostics[0] ?? diagnostic);
@@ -390,11 +397,9 @@ function intAttribute(where: string, node: OnnxNode, name: string, otherwise: nu
   }
 }
 
-/** Undefined where the gather leaves more open than the outermost dim. */
-const openOutput = ({ node, inputs, opset }: Visited, most: Most): OpenShape | undefined => {
-  const dims = opset === undefined ? undefined : inferOutputs({ node, inputs, opset })[0]?.dims;
-  return dims === undefined ? undefined : openShape(dims, most);
-};
+/** The dims of what a gather makes; undefined where not even the rank is known. */
+const outputDims = ({ node, inputs, opset }: Visited): TrackedValue["dims"] =>
+  opset === undefined ? undefined : inferOutputs({ node, inputs, opset })[0]?.dims;
 
 interface Place {
   readonly where: string;
@@ -453,7 +458,7 @@ function operand(
   const dtype = dtypeOf(dataType);
   if (dtype === undefined) throw refuse(where, `${shown} has ${describeDataType(dataType)}`);
   const opened = openShape(dims, most);
-  const whyOpen = (): Diagnostic => symbolic({ where, hint }, shown, dims);
+  const whyOpen = (): Diagnostic => symbolic({ where, hint, most }, shown, dims);
   if (opened === undefined) {
     const shape = dims.map((dim) => (typeof dim === "number" ? dim : 1));
     return { why: whyOpen(), type: { dtype, shape } };
@@ -470,7 +475,7 @@ function operand(
 }
 
 function symbolic(
-  { where, hint }: Pick<Place, "where" | "hint">,
+  { where, hint, most }: Place,
   shown: string,
   dims: readonly (number | string)[],
 ): Diagnostic {
@@ -479,6 +484,17 @@ function symbolic(
   return problem(
     where,
     `${shown} has shape ${showDims(dims)}: ${list} ${open.length === 1 ? "has" : "have"} no fixed extent`,
-    hint,
+    bindInPlace(dims, most) ?? hint,
   );
+}
+
+/** The hint for dims that `--most` names and that are not outermost; undefined where there are none. */
+function bindInPlace(dims: readonly (number | string)[], most: Most): string | undefined {
+  const inner = dims
+    .slice(1)
+    .flatMap((dim) =>
+      typeof dim === "string" && Object.hasOwn(most, dim) ? [`${dim}=${most[dim] ?? 0}`] : [],
+    );
+  if (inner.length === 0) return undefined;
+  return `--bind ${[...new Set(inner)].join(",")} in place of --most: only an outermost dim stays open, of the output too`;
 }

@@ -1,8 +1,10 @@
 /** Gathers of open size as programs over symbols: what is open is outermost, and the user says up to where. */
 import {
   accessMap,
+  at,
   atMost,
   bindSizes,
+  effectiveType,
   isSymbolName,
   operandsOf,
   outputShape,
@@ -38,28 +40,26 @@ export function openShape(dims: readonly Dim[], most: Most): OpenShape | undefin
 }
 
 /**
- * The gather of a description, which states its operands at their most. `outermost`: the open dims of data, indices and output,
- * by the model's names. What some size of them breaks is refused (TC204).
+ * The gather of a description, which states its operands at their most. `roles`: what its operator calls the inputs. `outermost`: the open
+ * dims of the inputs and of the output, by the model's names. What some size of them breaks is refused (TC204).
  */
 export function openProgram(
-  { name = "", op, attrs, data, indices }: ProgramDescription,
+  { name = "", op, attrs, data, indices, others = [] }: ProgramDescription,
+  roles: readonly string[],
   outermost: readonly (string | null)[],
   most: Most,
 ): { readonly func: AccessFunc } | { readonly diagnostics: readonly Diagnostic[] } {
-  const resolved = resolveSource({ op, attrs, inputs: [data, indices] });
+  const types = [data, indices, ...others];
+  const resolved = resolveSource({ op, attrs, inputs: types });
   if (!resolved.ok) return resolved;
-  const { operator, negative, oob } = resolved.resolved;
+  const { operator, negative, oob, dtype = data.dtype } = resolved.resolved;
   const { symbols, named } = symbolsOf(outermost, most);
   const map = accessMap(operator, negative, oob);
-  const output = { dtype: data.dtype, shape: outputShape(operator) };
+  const inputs = types.map((type, k) => ({ name: at(roles, k), type: effectiveType(operator, type, k) }));
   const func: AccessFunc = {
     level: "access",
     name,
-    operands: operandsOf([
-      { name: "data", type: data },
-      { name: "indices", type: indices },
-      { name: "output", type: output },
-    ]),
+    operands: operandsOf([...inputs, { name: "output", type: { dtype, shape: outputShape(operator) } }]),
     map,
     paired: pairedDims(operator),
     schedule: {},
