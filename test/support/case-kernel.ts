@@ -1,5 +1,5 @@
 /** What tests of single backends ask about a case and its kernel. */
-import { inputsOf, keyOf, taskOfTile, type TileFunc } from "../../ir/index.js";
+import { inputsOf, keyOf, outputOf, taskOfTile, type TileFunc } from "../../ir/index.js";
 import { isMove, isRead, type Site } from "../../ir/access.js";
 import type { HostValue } from "../../backends/index.js";
 import type { Case } from "../../src/formats/cases.js";
@@ -14,7 +14,9 @@ export function isForPto(tile: TileFunc): boolean {
   const has = ({ value, keep }: Site): boolean =>
     !isRead(value) ||
     (value.table > 0 && (keep !== "any" || !inputsOf(tile)[value.table]!.type.dtype.endsWith("64")));
-  return map === undefined || (isMove(map) && map.fill === undefined && map.sites.every(has));
+  // A kernel of an output without elements has no statement.
+  const isEmpty = outputOf(tile).type.shape.includes(0);
+  return map === undefined || isEmpty || (isMove(map) && map.fill === undefined && map.sites.every(has));
 }
 
 /** Whether the case's tensors have the shapes of the kernel's inputs: those of a symbol's size that disagree do not. */

@@ -91,10 +91,12 @@ describe("the shared cases as PTO-ISA kernels", () => {
       await new Promise((resolve) => setImmediate(resolve));
     }
     const wrong = (await Promise.all(units)).flat().flatMap(({ fault, status, output }, k) => {
-      const { id } = made[k]!;
+      const { id, kernel } = made[k]!;
       const bytes = wanted[k];
       if (fault !== "") return [`${id}: ${fault}`];
-      if (status !== (bytes === undefined)) return [`${id}: status ${status}`];
+      // Indices of an output without elements, for which nothing is launched, are the host's to look up.
+      const isLaunched = kernel.pto().blocks > 0;
+      if (status !== (isLaunched && bytes === undefined)) return [`${id}: status ${status}`];
       return bytes === undefined || Buffer.compare(bytes, output) === 0 ? [] : [`${id}: other bits`];
     });
     expect(wrong).toEqual([]);
