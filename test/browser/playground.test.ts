@@ -89,7 +89,7 @@ async function sameBits(): Promise<{ readonly same: string | null; readonly back
   };
 }
 
-const small = `func @f(%x: tensor<8x16xf32>, %i: tensor<4x16xi32>) -> tensor<4x16xf32> target("ascend-a2") schedule {tile = [4, 8]} {
+const small = `func @f(%x: tensor<8x16xf32>, %i: tensor<4x16xi32>) -> tensor<4x16xf32> target("ascend-a2") schedule {tile = [8, 8]} {
   %y = onnx.gather_elements %x, %i {axis = 0}
   return %y
 }
@@ -306,7 +306,7 @@ describe("the form", () => {
     await until(async () => (await by("data").inputValue()) === "f32[8,16]");
     expect(await by("op").inputValue()).toBe("gather_elements");
     expect(await by("dialect").inputValue()).toBe("onnx");
-    expect(await by("tile").inputValue()).toBe("4,8");
+    expect(await by("tile").inputValue()).toBe("8,8");
   });
 
   it("says what is wrong with a text that means nothing, and keeps it", async () => {
@@ -691,7 +691,7 @@ describe("a GPU", () => {
 });
 
 describe("the page", () => {
-  it("takes less than 300 kB, compressed, until it judges", async () => {
+  it("takes less than 320 kB, compressed, until it judges", async () => {
     const loads: { readonly asked: number; readonly bytes: Promise<number> }[] = [];
     const count = (response: Response): void => {
       const asked = response.request().timing().startTime;
@@ -716,7 +716,7 @@ describe("the page", () => {
     const kilobytes = [judging, all].map((bytes) => (bytes / 1000).toFixed(0));
     console.log(`playground: ${kilobytes.join(" kB compressed until it judges, ")} kB with the map`);
     expect(files).toBeGreaterThan(3);
-    expect(judging).toBeLessThan(300_000);
+    expect(judging).toBeLessThan(320_000);
   });
 
   it("has no serious fault of accessibility, light or dark", async () => {
