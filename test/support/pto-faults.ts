@@ -52,7 +52,7 @@ export function faultsOf(code: string): readonly Fault[] {
     if (text.startsWith("TMOV(") && code.includes("turned_ub"))
       return [fault("a pair changed", without(lines, [k]))];
     if (/^turn = \d+ - turn;/.test(text)) return [fault("a pair changed", without(lines, [k]))];
-    if (/^\w+_turn \^= 1;/.test(text)) return [fault("a turn dropped", without(lines, [k]))];
+    if (/^turn_\w+ \^= 1;/.test(text)) return [fault("a turn dropped", without(lines, [k]))];
     return [];
   });
 }

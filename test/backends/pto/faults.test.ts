@@ -79,10 +79,10 @@ const covered: Readonly<Record<string, readonly string[]>> = {
     "scalar: sync 0",
   ],
   "a turn dropped": [
-    "row-fetch: indices_turn ^= 1;",
-    "row-pairs: indices_turn ^= 1;",
-    "mgather: indices_turn ^= 1;",
-    "mgather: output_turn ^= 1;",
+    "row-fetch: turn_indices ^= 1;",
+    "row-pairs: turn_indices ^= 1;",
+    "mgather: turn_indices ^= 1;",
+    "mgather: turn_output ^= 1;",
   ],
 };
 
