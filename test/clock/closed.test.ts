@@ -95,7 +95,7 @@ describe("the closed form", () => {
           expect(cyclesOf(result.kernel.tile, target)).toEqual(walked(result.kernel.tile, target));
         },
       ),
-      { numRuns: runs(300) },
+      { numRuns: runs(400) },
     );
     expect(ran).toBeGreaterThan(runs(200));
   });
