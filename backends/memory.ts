@@ -20,6 +20,7 @@ import {
   invariant,
   isIndexDType,
   isPacked,
+  shownAmount,
   strides,
   type DType,
   type IndexDType,
@@ -47,7 +48,7 @@ export const maxArrayBytes = 2 ** 32;
 
 const tooLong = (bytes: number, what: string, most: string, hint = "split the tensors"): CompileError =>
   new CompileError([
-    error("TC502", `${what} takes ${bytes} B, more than ${most}`, {
+    error("TC502", `${what} takes ${shownAmount(bytes)} B, more than ${most}`, {
       hint,
       data: { bytes },
     }),

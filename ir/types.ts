@@ -41,6 +41,10 @@ export function elementCount(shape: Shape): number {
   return product;
 }
 
+/** Returns a number of elements or bytes as messages state it. One that a number does not hold exactly is stated as a bound. */
+export const shownAmount = (amount: number): string =>
+  amount <= Number.MAX_SAFE_INTEGER ? String(amount) : "more than 2^53";
+
 /** The type of an output, of indices, and of elements that move as they are: the verifier lets no packed one there (B9). */
 export function wholeBytes(dtype: DType): WholeByteType {
   if (isPacked(dtype)) throw new InternalError(`an element of ${dtype} has no address`);

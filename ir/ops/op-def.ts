@@ -12,6 +12,7 @@ import type { Profile } from "../schedule.js";
 import {
   at,
   elementCount,
+  shownAmount,
   formatShape,
   formatType,
   maxElements,
@@ -257,8 +258,6 @@ export function inputName({ inputs = ["data", "indices"] }: Pick<OpDef, "inputs"
 export const inputNames = (def: OpDef, inputs: readonly TensorType[]): readonly string[] =>
   def.namesOf?.(inputs) ?? inputs.map((_, k) => inputName(def, k));
 
-const exactCount = (shape: Shape): bigint => shape.reduce((product, extent) => product * BigInt(extent), 1n);
-
 /** Rules that hold in every dialect. */
 export function checkLimits(def: OpDef, inputs: OpInputs, resolved: Resolved): void {
   const { operator, oob } = resolved;
@@ -275,7 +274,7 @@ export function checkLimits(def: OpDef, inputs: OpInputs, resolved: Resolved): v
       breakRule(
         "TC106",
         inputs,
-        `${operand} ${formatShape(shape)} has ${exactCount(shape)} elements; ${def.name} takes 2^${Math.log2(limit)} - 1 at most`,
+        `${operand} ${formatShape(shape)} has ${shownAmount(elements)} elements; ${def.name} takes 2^${Math.log2(limit)} - 1 at most`,
         "split the tensor along a dim that is not the gather dim",
       );
     }

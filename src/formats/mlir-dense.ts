@@ -4,7 +4,15 @@
  * Source: mlir.llvm.org/docs/Dialects/Builtin, "DenseIntOrFPElementsAttr". Bytes are little-endian, one or more of each element; eight
  * elements of i1 share one.
  */
-import { bitsOf, elementCount, elementTypes, isSigned, sameShape, type TensorType } from "../../ir/index.js";
+import {
+  bitsOf,
+  elementCount,
+  elementTypes,
+  isSigned,
+  sameShape,
+  shownAmount,
+  type TensorType,
+} from "../../ir/index.js";
 
 /** Text between the brackets: an element as it is written, bytes in double quotes, or a list. */
 export type DenseLiteral = string | readonly DenseLiteral[];
@@ -21,7 +29,8 @@ export function denseIntegers(
   const { dtype } = type;
   if (!["bool", "signed", "unsigned"].includes(elementTypes[dtype].class))
     return `takes whole numbers, not ${dtype}`;
-  if (literal === undefined) return count === 0 ? [] : `has no element, and its type has ${count}`;
+  if (literal === undefined)
+    return count === 0 ? [] : `has no element, and its type has ${shownAmount(count)}`;
   if (typeof literal !== "string") {
     const shape = shapeOf(literal);
     // A list for one dim says its length itself.
@@ -33,7 +42,7 @@ export function denseIntegers(
   if (typeof found === "string" || found.length === count) return found;
   const [only, ...others] = found;
   return only === undefined || others.length > 0
-    ? `has ${found.length} elements, and its type has ${count}`
+    ? `has ${found.length} elements, and its type has ${shownAmount(count)}`
     : new Array<bigint>(count).fill(only);
 }
 
@@ -63,7 +72,7 @@ function bytesIn(hex: string, { dtype, shape }: TensorType): readonly bigint[] |
   if (dtype === "bool" && bytes.length === 1) return [BigInt((bytes[0] ?? 0) & 1)];
   const [width, size] = [bitsOf(dtype), Math.ceil(bitsOf(dtype) / 8)];
   if (dtype === "bool" || bytes.length % size !== 0)
-    return `has ${bytes.length} bytes, and its type has ${count} elements`;
+    return `has ${bytes.length} bytes, and its type has ${shownAmount(count)} elements`;
   return Array.from({ length: bytes.length / size }, (_, k) => {
     const own = bytes.subarray(k * size, (k + 1) * size);
     const value = own.reduceRight((high, byte) => (high << 8n) | BigInt(byte), 0n);

@@ -18,6 +18,7 @@ import {
   isPacked,
   maxRank,
   rowsFillBytes,
+  shownAmount,
   wholeBytes,
   type DType,
   type Shape,
@@ -100,7 +101,7 @@ export function readNpy(file: Uint8Array, name: string): TensorValue {
   const type = { dtype, shape };
   const bytes = byteCount(type);
   if (body.byteLength !== bytes) {
-    return fail(`${formatType(type)} takes ${bytes} bytes; the file holds ${body.byteLength}`);
+    return fail(`${formatType(type)} takes ${shownAmount(bytes)} bytes; the file holds ${body.byteLength}`);
   }
   return { type, bytes: order === ">" ? swapped(body, dtype) : new Uint8Array(body) };
 }

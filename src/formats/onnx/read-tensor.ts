@@ -13,6 +13,7 @@ import {
   invariant,
   isFloat,
   isPacked,
+  shownAmount,
   type DType,
   type FloatType,
   type IntegerType,
@@ -95,7 +96,10 @@ function elements(tensor: OnnxTensor, type: TensorType, count: number, where: st
     if (type.dtype === "string") throw modelError(where, "strings cannot be in raw_data");
     const bytes = bytesFor(count, type.dtype);
     if (found.raw.byteLength !== bytes) {
-      throw modelError(where, `${shown} takes ${bytes} bytes; raw_data holds ${found.raw.byteLength}`);
+      throw modelError(
+        where,
+        `${shown} takes ${shownAmount(bytes)} bytes; raw_data holds ${found.raw.byteLength}`,
+      );
     }
     // A copy: the tensor must neither keep the file in memory nor start at an odd address.
     return { type, bytes: new Uint8Array(found.raw) };
