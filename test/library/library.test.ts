@@ -37,7 +37,7 @@ describe("the library, as the README shows it", () => {
 
   it("emits PTO-ISA C++ for it, and says what the host passes and launches", () => {
     const { code, entryPoint, blocks, params } = kernel.pto();
-    expect(code).toContain(`void ${entryPoint}(__gm__ int32_t* data, `);
+    expect(code).toContain(`void ${entryPoint}(__gm__ int32_t* gm_data, `);
     expect(blocks).toBe(2);
     expect(params.map(({ role, word }) => `${role} ${word}`)).toEqual([
       "data int32_t",
