@@ -69,8 +69,8 @@ export function checkCommand(program: Command): void {
     .option("--json", "short for --reporter json")
     .action(async (files: string[], given: Omit<CheckFlags, "project">, command: Command) => {
       const flags: CheckFlags = { ...given, project: await projectOf(command) };
-      refuseTogether(flags);
       refuseRewriting(files, flags);
+      refuseTogether(flags);
       if (flags.watch === true) await checkAgainAndAgain(files, flags);
       else process.exitCode = await check(files, flags);
     });
