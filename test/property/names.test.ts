@@ -49,7 +49,9 @@ describe("names that meet words of generated code", () => {
       const wrong = found.flatMap(({ fault, status, output }, k) => {
         const { want, text } = unit[k]!;
         const gave = status ? "an index out of range" : Buffer.from(output).toString("hex");
-        if (fault !== "" || (want.startsWith("[") ? !status : gave !== want))
+        // An empty output launches no kernel: the host looks its indices up.
+        const told = status || output.length === 0;
+        if (fault !== "" || (want.startsWith("[") ? !told : gave !== want))
           return [`${fault} ${gave}, not ${want}\n${text}`];
         return [];
       });
