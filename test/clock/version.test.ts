@@ -18,6 +18,7 @@ const kernels = [
   }),
   compile(pypto.gather({ input: ["f32", [64, 80]], index: ["i32", [64, 64]], dim: 1 }), {
     target: targets.ascend950,
+    profile: "head",
     tile: [8, 64],
     buffers: 1,
   }),

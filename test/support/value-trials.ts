@@ -4,7 +4,16 @@ import { countTraffic } from "../../backends/sim/count.js";
 import { simulateChecked } from "../../backends/sim/index.js";
 import { summarize } from "../../backends/sim/summary.js";
 import type { Runner } from "../../backends/webgpu/index.js";
-import { inputsOf, keyOf, parseModule, printModule, targets, type AccessFunc } from "../../ir/index.js";
+import {
+  inputsOf,
+  keyOf,
+  parseModule,
+  printModule,
+  targets,
+  type AccessFunc,
+  type Target,
+} from "../../ir/index.js";
+import { deviceLimits } from "../../ir/target.js";
 import { RunError, tryCompile } from "../../src/index.js";
 import type { Draw } from "../fuzz/mutate.js";
 import { fastOutput } from "./fast.js";
@@ -32,6 +41,12 @@ async function outcomeOf(run: () => Uint8Array | Promise<Uint8Array>): Promise<s
   }
 }
 
+/** A device that binds more buffers than every device does: a random value may read eight inputs. */
+const manyBuffers: Target = {
+  ...targets.webgpu,
+  limits: { ...deviceLimits(targets.webgpu), maxStorageBuffersPerShaderStage: 10 },
+};
+
 /** Throws an Error for the first backend whose bits, error or report differ. The schedule is drawn; with a runner, WebGPU runs too. */
 export async function judgeValue(
   { text, inputs: bytes, bad, output, packed = { step: 1, columns: 1 } }: RandomValue,
@@ -45,8 +60,7 @@ export async function judgeValue(
       { type: operand.type, bytes: bytes[operand.name] ?? new Uint8Array() },
     ]),
   );
-  const target =
-    runner === undefined ? [targets.ascendA2, targets.cpu, targets.webgpu][draw(3)]! : targets.webgpu;
+  const target = runner === undefined ? [targets.ascendA2, targets.cpu, manyBuffers][draw(3)]! : manyBuffers;
   const [rows = 1, wide = 1] = (func.operands.at(-1)?.type.shape ?? []).map((extent) => 1 + draw(extent));
   const terms = func.map.reduced === undefined || draw(3) === 0 ? [] : [1 + draw(func.map.reduced.most)];
   const schedule = { target, residency: (["ub", "gm", "auto"] as const)[draw(3)]! };
