@@ -4,6 +4,7 @@ import { CompileError, error, hasErrors } from "../../ir/index.js";
 import type { Executor } from "../../backends/sim/index.js";
 import { backendNames, nameOf } from "../api/backends.js";
 import type { Project } from "../config/project.js";
+import { fileNames } from "../formats/file-names.js";
 import { forgetUses, readText } from "../formats/files.js";
 import { rewriteInput } from "../output/write-file.js";
 import type { TensorValue } from "../formats/tensor.js";
@@ -21,7 +22,6 @@ import {
   type NamedTest,
   type SuiteRun,
 } from "./check-suite.js";
-import { dumpNames } from "./dump-names.js";
 import { executorOption, parseShard, projectOf } from "./options.js";
 import { addPipelineOptions, pipelineOf, type PipelineFlags } from "./pipeline-flags.js";
 import { withPeer } from "../api/missing-peer.js";
@@ -148,7 +148,7 @@ function selected(
   const all = files.flatMap((file) => testsIn(file, project.operators));
   if (all.length === 0)
     throw new CompileError([error("TC013", "no test was found", { hint: "docs/cases.md" })]);
-  const names = dumpNames(all.map(({ id }) => id));
+  const names = fileNames(all.map(({ id }) => id));
   const named = all.map((test, k) => ({ ...test, dumpName: names[k] ?? "" }));
   const found = filter === undefined ? named : named.filter(({ id }) => id.includes(filter));
   if (found.length === 0) {

@@ -15,9 +15,9 @@ import { wasmMoves, watOf } from "../../backends/sim/index.js";
 import { emitWgsl, movesOf, planWgsl, raisedLimits, type WgslKernel } from "../../backends/webgpu/index.js";
 import { defaultPipeline } from "../../passes/index.js";
 import { compile, type CompileOptions, type Kernel } from "../api/compile.js";
+import { fileNames } from "../formats/file-names.js";
 import { outputFormats, type OutputFormat } from "../output/mark.js";
 import type { PassStep } from "../report/pass-page.js";
-import { dumpNames } from "./dump-names.js";
 import { limitedTo } from "./device-limits.js";
 import { addProgramOptions, projectOf, resolveTarget, targeting, type ProgramFlags } from "./options.js";
 import { UsageError } from "./usage-error.js";
@@ -339,7 +339,7 @@ async function writeAll(
   outputs: Outputs,
   flags: CompileFlags,
 ): Promise<void> {
-  const names = dumpNames(kernels.map(({ name }) => name));
+  const names = fileNames(kernels.map(({ name }) => name));
   const written: Written[] = [];
   for (const [k, kernel] of kernels.entries()) {
     for (const [place, emit] of texts.entries()) {

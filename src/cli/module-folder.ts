@@ -4,7 +4,7 @@ import type { Kernel } from "../api/compile.js";
 import type { EmittedModule } from "../module/emit-module.js";
 import { outputFormats } from "../output/mark.js";
 import { printKey } from "../module/module-facts.js";
-import { moduleStem } from "./module-stem.js";
+import { moduleStems } from "./module-stems.js";
 import type { LoadedProgram } from "./loaded-program.js";
 import type { OutputFolder } from "./outputs.js";
 import { printDiagnostics } from "./terminal.js";
@@ -21,25 +21,27 @@ export async function writeModuleFolder(
   { folder, compileAs, emitAs }: Folder,
 ): Promise<void> {
   const refused: Diagnostic[] = [];
-  const names: string[] = [];
+  const written: { readonly name: string; readonly stem: string }[] = [];
+  const stems = moduleStems(programs.map(({ func }) => func.name));
   for (const program of programs) {
-    const { func } = program;
+    const { name } = program.func;
+    const stem = stems.get(name) ?? name;
     try {
       const kernel = await compileAs(program);
       const { code, declarations } = await emitAs(kernel);
       printDiagnostics(kernel.diagnostics);
-      folder.write(`${moduleStem(func.name)}.js`, code, outputFormats.code);
-      folder.write(`${moduleStem(func.name)}.d.ts`, declarations, outputFormats.code);
-      names.push(func.name);
+      folder.write(`${stem}.js`, code, outputFormats.code);
+      folder.write(`${stem}.d.ts`, declarations, outputFormats.code);
+      written.push({ name, stem });
     } catch (thrown) {
       if (!(thrown instanceof CompileError)) throw thrown;
       refused.push(...thrown.diagnostics);
     }
   }
-  if (names.length === 0) throw new CompileError(refused);
+  if (written.length === 0) throw new CompileError(refused);
   printDiagnostics(refused.map((diagnostic) => ({ ...diagnostic, severity: "warning" as const })));
-  const index = names
-    .map((name) => `export * as ${printKey(name)} from "./${moduleStem(name)}.js";\n`)
+  const index = written
+    .map(({ name, stem }) => `export * as ${printKey(name)} from "./${stem}.js";\n`)
     .join("");
   folder.write("index.js", index, outputFormats.code);
   folder.write("index.d.ts", index, outputFormats.code);

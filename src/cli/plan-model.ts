@@ -21,7 +21,7 @@ import { tune } from "../tune/tune.js";
 import { gatherFaults } from "./gather-faults.js";
 import type { ListedGather } from "./list-model.js";
 import type { LoadedModel } from "./load-model.js";
-import { moduleStem } from "./module-stem.js";
+import { moduleStems } from "./module-stems.js";
 import { isOwnProgram, placePrograms, type Chosen } from "./place-programs.js";
 
 /** What can become of a node. */
@@ -82,6 +82,12 @@ export async function planModel(
   const { chosen, programs, placed } = placePrograms(uses, listed);
   const names = new Map(uses.map(({ node, name }) => [node, name]));
   const total = programs.filter(({ gather }) => placed.get(gather)?.into.includes(gather)).length;
+  const stems = moduleStems(
+    uses.flatMap(({ node }) => {
+      const own = chosen.get(node);
+      return own !== undefined && isOwnProgram(own, placed) ? (own.listed.loaded?.func.name ?? []) : [];
+    }),
+  );
   const nodes: PlannedNode[] = [];
   const bugs = listed.flatMap(({ diagnostics }) => diagnostics.filter(isBug));
   for (const [index, { node, name }] of uses.entries()) {
@@ -90,7 +96,7 @@ export async function planModel(
     const { into = [], needed = false } = placed.get(node) ?? {};
     const own = chosen.get(node);
     if (own !== undefined && isOwnProgram(own, placed)) {
-      const program = await programOf(own, budget).catch((thrown: unknown) => {
+      const program = await programOf(own, stems, budget).catch((thrown: unknown) => {
         const diagnostics = gatherFaults(thrown, name);
         bugs.push(...diagnostics.filter(isBug));
         return withoutProgram({ ...own.listed, verdict: "refused", diagnostics });
@@ -131,7 +137,11 @@ export async function planModel(
 type Program = Omit<PlannedNode, "index" | "name" | "op" | "domain">;
 
 /** Of a node that is not folded into another. */
-async function programOf({ listed, refused }: Chosen, budget: number | undefined): Promise<Program> {
+async function programOf(
+  { listed, refused }: Chosen,
+  stems: ReadonlyMap<string, string>,
+  budget: number | undefined,
+): Promise<Program> {
   const { kernel, verdict, loaded } = listed;
   if (kernel === undefined || loaded === undefined) return withoutProgram(listed);
   const clock = cyclesOf(kernel.tile, kernel.target);
@@ -166,7 +176,7 @@ async function programOf({ listed, refused }: Chosen, budget: number | undefined
     ...(floor === undefined ? {} : { floor }),
     cycles,
     ...fold,
-    module: `${moduleStem(loaded.func.name)}.js`,
+    module: `${stems.get(loaded.func.name) ?? loaded.func.name}.js`,
     ...(found === undefined ? {} : { best: { cycles: found.cycles, schedule: found.schedule } }),
     ...knownIndices(listed),
   };

@@ -6,19 +6,20 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join, resolve } from "node:path";
 import {
+  at,
   CompileError,
   entryOf,
   inputsOf,
   keyOf,
   outputOf,
   printFunc,
-  UniqueNames,
   unscheduled,
   type TileFunc,
 } from "../../ir/index.js";
 import { isObject } from "../../backends/index.js";
 import { emitPto } from "../../backends/pto/index.js";
 import { compile } from "../api/compile.js";
+import { fileNames } from "../formats/file-names.js";
 import { readBytes } from "../formats/files.js";
 import { readNpy, writeNpy } from "../formats/npy.js";
 import { jsonSchema, outputFormats, type OutputFormat } from "../output/mark.js";
@@ -30,7 +31,7 @@ import { firstDifferentByte } from "../tune/timed.js";
 /**
  * The folder is the command's last argument. It holds `tile.tir` (tile IR), `schedule.json`; `kernel.wgsl`, and `kernel.cpp`
  * (PTO-ISA) with `launch.json`, where the candidate has them; the folder above it `data.npy`, `indices.npy` and `expected.npy`, or a file
- * for each input by its key: `expected_2.npy` for the key `expected`. The command prints `[ns, …]`, or
+ * for each input by its key: `expected~2.npy` for the key `expected`. The command prints `[ns, …]`, or
  * `{"nanoseconds": [ns, …], "output": "file.npy"}`, whose output is verified. The folder of a candidate that failed stays, and
  * `onFailed` names it.
  */
@@ -66,13 +67,14 @@ class CommandMeasurer implements Measurer {
     makeFolder(this.root);
     this.device = `command ${command}`;
     const { kernel, inputs, expected } = task;
-    const files = new UniqueNames(["expected"]);
-    for (const operand of inputsOf(kernel.tile)) {
+    const operands = inputsOf(kernel.tile);
+    const [, ...files] = fileNames(["expected", ...operands.map(keyOf)]);
+    for (const [k, operand] of operands.entries()) {
       const { type, bytes } = entryOf(inputs, keyOf(operand)) ?? {
         type: operand.type,
         bytes: new Uint8Array(),
       };
-      const file = join(this.root, `${files.next(keyOf(operand))}.npy`);
+      const file = join(this.root, `${at(files, k)}.npy`);
       put(file, writeNpy({ type, bytes }), outputFormats.npy);
     }
     const { type } = outputOf(kernel.tile);

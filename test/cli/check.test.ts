@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFi
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { dumpNames } from "../../src/cli/dump-names.js";
+import { fileNames } from "../../src/formats/file-names.js";
 import { readNpy } from "../../src/formats/npy.js";
 import { PackedProject } from "../support/packed.js";
 import { runHere } from "../support/run-here.js";
@@ -188,12 +188,12 @@ describe("a backend that skips all its tests", () => {
 
 describe("names of dumped files", () => {
   it("are the ids with / as _", () => {
-    expect(dumpNames(["seed/pypto 2x3", "a.b"])).toEqual(["seed_pypto 2x3", "a.b"]);
+    expect(fileNames(["seed/pypto 2x3", "a.b"])).toEqual(["seed_pypto 2x3", "a.b"]);
   });
 
   it("are names that Windows holds and tells apart", () => {
     const ids = ["a:b", 'c<>"|?*', "CON", "con.x", "x", "X", "Lpt1", "console", "é", "e\u0301"];
-    expect(dumpNames(ids)).toEqual([
+    expect(fileNames(ids)).toEqual([
       "a_b",
       "c______",
       "_CON",
@@ -220,7 +220,7 @@ describe("names of dumped files", () => {
       "\ud800",
       "_",
     ];
-    const names = dumpNames(ids);
+    const names = fileNames(ids);
     expect(new Set(names).size).toBe(ids.length);
     for (const name of names) {
       expect(new TextEncoder().encode(`${name}.reference.json`).length).toBeLessThan(255);

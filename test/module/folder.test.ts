@@ -48,6 +48,40 @@ it("a model becomes a folder of modules, and runs by its index", async () => {
   );
 });
 
+it("has files and exports of their own for functions of any names", async () => {
+  const names = ["a", "A", "index", "index_", "class", "default", "__proto__", "then", "0", "x".repeat(300)];
+  const file = join(folder, "names.tir");
+  writeFileSync(
+    file,
+    names
+      .map((name) => {
+        const head = `func @${name}(%output: tensor<3xf32>, %constructor: tensor<2xi32>, %class: tensor<3xf32>)`;
+        const map = `(d0) let s = error(%constructor[d0] in 3) yield %output[s] + %class[s] {oob = error}`;
+        return `${head} -> tensor<2xf32> {\n  %y = access.gather %output, %constructor, %class ${map}\n  return %y\n}\n`;
+      })
+      .join(""),
+  );
+  const out = join(folder, "named");
+  const made = await runHere(["compile", file, "--target", "cpu", "--emit", "module-cpu", "--out", out]);
+  expect(made.status, made.stderr).toBe(0);
+  const lower = readdirSync(out).map((own) => own.toLowerCase());
+  expect(new Set(lower).size).toBe(2 * (names.length + 1));
+  const modules = (await import(pathToFileURL(join(out, "index.js")).href)) as Readonly<
+    Record<string, LoadedModule>
+  >;
+  expect(Object.keys(modules).sort()).toEqual([...names].sort());
+  for (const name of names) {
+    const { outputs } = await (
+      await modules[name]!.create()
+    ).run({
+      output: Float32Array.of(1, 2, 3),
+      constructor: Int32Array.of(2, 0),
+      class: Float32Array.of(10, 20, 30),
+    });
+    expect(Object.entries(outputs), name).toEqual([["y", Float32Array.of(33, 11)]]);
+  }
+});
+
 const float = onnxTypes.f32;
 
 /** Of `@rows`, which `@some` reads through its own; `returned`: what the graph returns. */

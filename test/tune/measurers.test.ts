@@ -5,7 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { inputsOf, parseModule } from "../../ir/index.js";
 import { commandMeasurer, simMeasurer } from "../../src/device/index.js";
+import { readNpy } from "../../src/formats/npy.js";
 import { compile, onnx, targets, toHost, tune, type Kernel } from "../../src/index.js";
 import { gpuMeasurer, localMeasurer, type MeasuredTask, type Measurer } from "../../src/tune/index.js";
 import { operandOf } from "../support/operands.js";
@@ -136,6 +138,54 @@ describe("what measures", () => {
     const gpu = (tile: readonly number[]): Kernel =>
       compile(op, { target: runner.target, tile, residency: "gm" });
     await judged((task) => gpuMeasurer(runner, "test", task), [gpu([1, 256]), gpu([4, 64])]);
+  });
+
+  it("gives programs of other inputs than two what they read, by whatever names", async () => {
+    const text = `func @f(%status: tensor<7x4xf32>, %output: tensor<5xi32>, %expected: tensor<7xf32>) -> tensor<5x4xf32> {
+  %y = access.gather %status, %output, %expected (d0, d1) let s = error(%output[d0] in 7) yield %status[s, d1] + %expected[s] {oob = error}
+  return %y
+}
+`;
+    const [func] = parseModule(text, "names.tir").module.funcs;
+    const rows = [0, 3, 6, 1, 2];
+    const arrays = [
+      Float32Array.from({ length: 28 }, (_, k) => k),
+      Int32Array.from(rows),
+      new Float32Array(7).fill(100),
+    ];
+    const sums = Float32Array.from({ length: 20 }, (_, k) => 4 * rows[k >> 2]! + (k & 3) + 100);
+    const task = (kernel: Kernel): MeasuredTask => ({
+      kernel,
+      inputs: Object.fromEntries(
+        inputsOf(kernel.tile).map(({ name, type }, k) => [name, toHost(name, type, arrays[k]!)]),
+      ),
+      expected: new Uint8Array(sums.buffer),
+    });
+    const runner = await testRunner();
+    if (runner !== undefined) {
+      const kernel = compile(func!, { target: runner.target });
+      const measurer = gpuMeasurer(runner, "test", task(kernel));
+      expect(await measurer.measure(kernel.tile, patient)).toMatchObject({ status: "measured" });
+      await measurer.close();
+    }
+    const folder = mkdtempSync(join(tmpdir(), "tilec-names-"));
+    try {
+      const kernel = compile(func!, { target: targets.cpu });
+      const measurer = await commandMeasurer(`sh -c 'cp "$0"/../*.npy ${folder} && echo 5'`)(task(kernel));
+      expect(await measurer.measure(kernel.tile, patient)).toMatchObject({ status: "measured" });
+      await measurer.close();
+      expect(readdirSync(folder).sort()).toEqual([
+        "expected.npy",
+        "expected~2.npy",
+        "output.npy",
+        "status.npy",
+      ]);
+      const read = (name: string): Uint8Array => readNpy(readFileSync(join(folder, name)), name).bytes;
+      expect(Buffer.compare(read("expected.npy"), new Uint8Array(sums.buffer))).toBe(0);
+      expect(Buffer.compare(read("expected~2.npy"), new Uint8Array(arrays[2]!.buffer))).toBe(0);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   it("hands a command the PTO-ISA kernel of an Ascend candidate with what launches it, and none of another target's", async () => {

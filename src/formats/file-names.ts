@@ -2,10 +2,10 @@
 const mostBytes = 200;
 
 /**
- * One file name for each id of a test or kernel: "/" becomes "_", reserved names are escaped, long ones are cut, and no two are the same to
+ * Returns a file name for each id of a test, kernel or operand: "/" becomes "_", reserved names are escaped, long ones are cut, and no two are the same to
  * a file system that ignores case.
  */
-export function dumpNames(ids: readonly string[]): string[] {
+export function fileNames(ids: readonly string[]): string[] {
   const taken = new Set<string>();
   // macOS takes both normal forms of Unicode as one name.
   const key = (name: string): string => name.normalize("NFC").toLowerCase();
