@@ -7,6 +7,7 @@ import { CompileError, compile, onnx, pypto, targets, tryCompile, type Kernel } 
 import { oracle } from "../oracle/gather.js";
 import { randomSchedule, scheduledGather, type RandomGather } from "../support/arbitrary.js";
 import { runs } from "../support/runs.js";
+import { languageWords } from "../support/words.js";
 
 const folder = new URL("../pypto/", import.meta.url);
 
@@ -128,6 +129,35 @@ describe("a PyPTO program", () => {
       expect(flat(output)).toEqual(expected.elements.map((e) => e![0]! + 256 * e![1]!));
       expect([writes, written]).toEqual([[1], elementCount(outputOf(kernel.tile).type.shape)]);
     });
+  });
+
+  it("has the operands and the name of a program whatever they are called", (context) => {
+    if (python() === undefined) return context.skip();
+    const own = [
+      "a",
+      "a_view",
+      "view_a",
+      "v0",
+      "n0",
+      "gm_a",
+      "tilec_a",
+      "__name__",
+      "0",
+      "a__b",
+      "a_b",
+      "_a_b_",
+    ];
+    const words = [...own, ...languageWords["python"]!];
+    const small = pypto.gather({ input: ["f32", [6, 8]], index: ["i32", [5, 8]], dim: 0 });
+    const jobs = Array.from({ length: Math.ceil(words.length / 4) }, (_, k): Job => {
+      const names = [0, 1, 2, 3].map((place) => words[(4 * k + place) % words.length]!);
+      const operands = small.operands.map((operand, place) => ({ ...operand, name: names[place]! }));
+      const func = { ...small, operands, name: names[3]! };
+      const kernel = compile(func, { view: [5, 3], tile: [5, 2], profile: "head", target: targets.ascendA2 });
+      return { kernel, inputs: [numbered([6, 8]), nested([5, 8], (place) => (place * 5 + 2) % 6)] };
+    });
+    const expected = Array.from({ length: 40 }, (_, k) => 8 * ((k * 5 + 2) % 6) + (k % 8));
+    for (const { output, written } of run(jobs)) expect([flat(output), written]).toEqual([expected, 40]);
   });
 
   it("takes rows through a table of pages", (context) => {

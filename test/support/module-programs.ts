@@ -62,6 +62,10 @@ export const modulePrograms: readonly ModuleProgramCase[] = [
     ),
   })),
   {
+    name: "an output without elements",
+    func: gather({ data: ["f32", [7, 4]], indices: ["i32", [0]], axis: 0 }),
+  },
+  {
     name: "a paged read",
     func: readProgram(`func @f(%kv: tensor<24x4x8xf16>, %bt: tensor<6xi32>) -> tensor<24x8xf16> {
   %y = access.gather %kv, %bt (d0, d1) -> (%bt[d0 div 4], d0 mod 4, d1) {oob = error}

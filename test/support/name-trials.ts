@@ -112,8 +112,9 @@ export class NamePool {
     this.words = all;
   }
 
-  get size(): number {
-    return this.words.length;
+  /** The number of words, and of those that were names. */
+  get counts(): readonly [all: number, used: number] {
+    return [this.words.length, Math.min(this.next, this.words.length)];
   }
 
   /** A name that is not taken, and takes it. */
