@@ -22,10 +22,10 @@ export async function writeModuleFolder(
 ): Promise<void> {
   const refused: Diagnostic[] = [];
   const written: { readonly name: string; readonly stem: string }[] = [];
-  const stems = moduleStems(programs.map(({ func }) => func.name));
+  const stemOf = moduleStems(programs.map(({ func }) => func.name));
   for (const program of programs) {
     const { name } = program.func;
-    const stem = stems.get(name) ?? name;
+    const stem = stemOf(name);
     try {
       const kernel = await compileAs(program);
       const { code, declarations } = await emitAs(kernel);

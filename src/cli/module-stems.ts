@@ -2,9 +2,12 @@
 import { at } from "../../ir/index.js";
 import { fileNames } from "../formats/file-names.js";
 
-/** Returns the name of each program's file, without an ending. `index` is the folder's own; which names there are decides, not their order. */
-export function moduleStems(programs: readonly string[]): ReadonlyMap<string, string> {
+/**
+ * Returns the file of each program, without an ending, as a function of its name. `index` is the folder's own file. The files depend on the
+ * set of names and not on their order.
+ */
+export function moduleStems(programs: readonly string[]): (program: string) => string {
   const names = [...new Set(programs)].sort();
   const [, ...stems] = fileNames(["index", ...names]);
-  return new Map(names.map((name, k) => [name, at(stems, k)]));
+  return (program) => at(stems, names.indexOf(program));
 }

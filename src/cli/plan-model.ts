@@ -82,7 +82,7 @@ export async function planModel(
   const { chosen, programs, placed } = placePrograms(uses, listed);
   const names = new Map(uses.map(({ node, name }) => [node, name]));
   const total = programs.filter(({ gather }) => placed.get(gather)?.into.includes(gather)).length;
-  const stems = moduleStems(
+  const stemOf = moduleStems(
     uses.flatMap(({ node }) => {
       const own = chosen.get(node);
       return own !== undefined && isOwnProgram(own, placed) ? (own.listed.loaded?.func.name ?? []) : [];
@@ -96,7 +96,7 @@ export async function planModel(
     const { into = [], needed = false } = placed.get(node) ?? {};
     const own = chosen.get(node);
     if (own !== undefined && isOwnProgram(own, placed)) {
-      const program = await programOf(own, stems, budget).catch((thrown: unknown) => {
+      const program = await programOf(own, stemOf, budget).catch((thrown: unknown) => {
         const diagnostics = gatherFaults(thrown, name);
         bugs.push(...diagnostics.filter(isBug));
         return withoutProgram({ ...own.listed, verdict: "refused", diagnostics });
@@ -139,7 +139,7 @@ type Program = Omit<PlannedNode, "index" | "name" | "op" | "domain">;
 /** Of a node that is not folded into another. */
 async function programOf(
   { listed, refused }: Chosen,
-  stems: ReadonlyMap<string, string>,
+  stemOf: (program: string) => string,
   budget: number | undefined,
 ): Promise<Program> {
   const { kernel, verdict, loaded } = listed;
@@ -176,7 +176,7 @@ async function programOf(
     ...(floor === undefined ? {} : { floor }),
     cycles,
     ...fold,
-    module: `${stems.get(loaded.func.name) ?? loaded.func.name}.js`,
+    module: `${stemOf(loaded.func.name)}.js`,
     ...(found === undefined ? {} : { best: { cycles: found.cycles, schedule: found.schedule } }),
     ...knownIndices(listed),
   };
