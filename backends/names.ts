@@ -11,7 +11,7 @@ import { UniqueNames } from "../ir/unique-names.js";
  * The words that identifiers begin with: of an operand, of a UB buffer and its copy in turn, of a loop variable, of the part of an
  * operand that a loop views, of the kernel.
  */
-export type IdentifierKind = "gm" | "ub" | "turn" | "iv" | "view" | "tilec";
+export type IdentifierKind = "gm" | "ub" | "turn" | "iv" | "view" | "tilec_kernel";
 
 /** An allocator of the identifiers of one generated text: no two are alike. */
 export class Identifiers {

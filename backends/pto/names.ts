@@ -6,7 +6,7 @@ import { Identifiers, namesOf, type Names } from "../names.js";
 export interface PtoNames extends Names {
   /** Of the variable that says which copy of a UB buffer is in turn. */
   readonly turn: (buffer: string) => string;
-  /** Of the kernel: `tilec_gather` for `@gather`. What it declares besides begins with it and `_`. */
+  /** Of the kernel: `tilec_kernel_gather` for `@gather`. What it declares besides begins with it and `_`. */
   readonly entryPoint: string;
 }
 
@@ -19,6 +19,6 @@ export function ptoNamesOf(func: TileFunc): PtoNames {
   return {
     ...namesOf(func, identifiers),
     turn: identifiers.table("turn", doubled),
-    entryPoint: identifiers.next("tilec", func.name),
+    entryPoint: identifiers.next("tilec_kernel", func.name),
   };
 }

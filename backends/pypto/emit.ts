@@ -81,7 +81,7 @@ export function emitPypto(gather: AccessFunc, operator: Operator, target: Target
   out.line("");
   out.line("");
   out.line("@pypto.frontend.jit");
-  out.line(`def ${identifiers.next("tilec", gather.name)}(`);
+  out.line(`def ${identifiers.next("tilec_kernel", gather.name)}(`);
   gather.operands.forEach(({ type }, k) => {
     const typeName = typeNames[type.dtype];
     invariant(typeName !== undefined, `PyPTO's operations take no ${type.dtype}`);

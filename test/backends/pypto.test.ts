@@ -140,7 +140,7 @@ describe("a PyPTO program", () => {
       "v0",
       "n0",
       "gm_a",
-      "tilec_a",
+      "tilec_kernel_a",
       "__name__",
       "0",
       "a__b",

@@ -19,7 +19,7 @@ export function tableHeader({ pieces, symbol, target, clock }: TableRecord, name
   const [tiles, views, orders] = (["tile", "view", "order"] as const).map(
     (key) => rows[0]?.[key].length ?? 0,
   );
-  const guard = `TILEC_${name.toUpperCase()}_H`;
+  const guard = `TILEC_TABLE_${name}_H`;
   return [
     `/* @${name} on ${target}, by cycles of clock ${clock}: a schedule for each range of ${symbol}, in elements. */`,
     `#ifndef ${guard}`,
@@ -29,7 +29,7 @@ export function tableHeader({ pieces, symbol, target, clock }: TableRecord, name
     `  long from, to;`,
     `  long tile[${tiles}], view[${views}], order[${orders}];`,
     `  const char *buffers, *residency, *lowering;`,
-    `} tilec_${name}[] = {`,
+    `} tilec_table_${name}[] = {`,
     ...rows.map(({ from, to, tile, view, order, buffers, residency, lowering }) => {
       const words = [buffers, residency, lowering].map(text).join(", ");
       return `  {${from}, ${to}, ${list(tile)}, ${list(view)}, ${list(order)}, ${words}},`;

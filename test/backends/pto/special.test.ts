@@ -303,8 +303,8 @@ describe("a kernel's text", () => {
   it("has identifiers of its own for the names of a program, apart from those that C++ keeps for itself", () => {
     const func = rowsOf("f32", [4, 8]);
     for (const name of ["int", "TLOAD", "set_flag", "status", "data", "tile0", "row0", "data_ub"])
-      expect(of(name, func)).toMatch(new RegExp(`void tilec_${name}\\(`));
-    expect(of("a__b", func)).toMatch(/void tilec_a_b\(/);
+      expect(of(name, func)).toMatch(new RegExp(`void tilec_kernel_${name}\\(`));
+    expect(of("a__b", func)).toMatch(/void tilec_kernel_a_b\(/);
     const operands = func.operands.map((operand, k) => ({ ...operand, name: ["class", "a__b", "a_b"][k]! }));
     expect(of("f", { ...func, operands })).toContain(
       "(__gm__ int32_t* gm_class, __gm__ int32_t* gm_a_b, __gm__ int32_t* gm_a_b_2, ",

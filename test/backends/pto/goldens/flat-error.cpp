@@ -4,9 +4,9 @@
 #include <pto/pto-inst.hpp>
 using namespace pto;
 
-constexpr uint32_t tilec_gather_cores = 2;
+constexpr uint32_t tilec_kernel_gather_cores = 2;
 
-extern "C" __global__ AICORE void tilec_gather(__gm__ int32_t* gm_data, __gm__ int32_t* gm_indices, __gm__ int32_t* gm_output, __gm__ int32_t* status)
+extern "C" __global__ AICORE void tilec_kernel_gather(__gm__ int32_t* gm_data, __gm__ int32_t* gm_indices, __gm__ int32_t* gm_output, __gm__ int32_t* status)
 {
     constexpr uint64_t ub_data = 0;
     constexpr uint64_t ub_indices = 1024;
@@ -88,7 +88,7 @@ extern "C" __global__ AICORE void tilec_gather(__gm__ int32_t* gm_data, __gm__ i
     TEXPANDS(row21, (int32_t)0);
 
     bool bad = false;
-    for (uint32_t task = get_block_idx(); task < 3; task += tilec_gather_cores) {
+    for (uint32_t task = get_block_idx(); task < 3; task += tilec_kernel_gather_cores) {
         const int32_t iv_t0 = (int32_t)(task % 3) * 4;
         const int32_t n0 = 10 - iv_t0 < 4 ? 10 - iv_t0 : 4;
         // sync V -> MTE2

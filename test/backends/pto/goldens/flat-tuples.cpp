@@ -4,7 +4,7 @@
 #include <pto/pto-inst.hpp>
 using namespace pto;
 
-extern "C" __global__ AICORE void tilec_gather_nd(__gm__ int32_t* gm_data, __gm__ int64_t* gm_indices, __gm__ int32_t* gm_output, __gm__ int32_t* status)
+extern "C" __global__ AICORE void tilec_kernel_gather_nd(__gm__ int32_t* gm_data, __gm__ int64_t* gm_indices, __gm__ int32_t* gm_output, __gm__ int32_t* status)
 {
     constexpr uint64_t ub_data = 0;
     constexpr uint64_t ub_indices[2] = {1920, 3456};

@@ -4,9 +4,9 @@
 #include <pto/pto-inst.hpp>
 using namespace pto;
 
-constexpr uint32_t tilec_gather_cores = 2;
+constexpr uint32_t tilec_kernel_gather_cores = 2;
 
-extern "C" __global__ AICORE void tilec_gather(__gm__ int32_t* gm_data, __gm__ int32_t* gm_indices, __gm__ int32_t* gm_output)
+extern "C" __global__ AICORE void tilec_kernel_gather(__gm__ int32_t* gm_data, __gm__ int32_t* gm_indices, __gm__ int32_t* gm_output)
 {
     constexpr uint64_t ub_data[2] = {0, 19200};
     constexpr uint64_t ub_indices[2] = {38400, 57600};
@@ -105,7 +105,7 @@ extern "C" __global__ AICORE void tilec_gather(__gm__ int32_t* gm_data, __gm__ i
 
     uint32_t turn_data = 1, turn_indices = 1, turn_output = 1;
     uint32_t sync0 = 0, sync1 = 0; // runs of the syncs with lag 1
-    for (uint32_t task = get_block_idx(); task < 3; task += tilec_gather_cores) {
+    for (uint32_t task = get_block_idx(); task < 3; task += tilec_kernel_gather_cores) {
         const int32_t iv_t1 = (int32_t)(task % 3) * 16;
         const int32_t n1 = 40 - iv_t1 < 16 ? 40 - iv_t1 : 16;
         // sync V -> MTE2 lag 1

@@ -4,9 +4,9 @@
 #include <pto/pto-inst.hpp>
 using namespace pto;
 
-constexpr uint32_t tilec_gather_cores = 2;
+constexpr uint32_t tilec_kernel_gather_cores = 2;
 
-extern "C" __global__ AICORE void tilec_gather(__gm__ int32_t* gm_data, __gm__ int32_t* gm_indices, __gm__ int32_t* gm_output)
+extern "C" __global__ AICORE void tilec_kernel_gather(__gm__ int32_t* gm_data, __gm__ int32_t* gm_indices, __gm__ int32_t* gm_output)
 {
     constexpr uint64_t ub_indices[2] = {0, 64};
     constexpr uint64_t ub_output[2] = {128, 8320};
@@ -22,7 +22,7 @@ extern "C" __global__ AICORE void tilec_gather(__gm__ int32_t* gm_data, __gm__ i
 
     uint32_t turn_indices = 1, turn_output = 1;
     uint32_t sync0 = 0; // runs of the syncs with lag 1
-    for (uint32_t task = get_block_idx(); task < 15; task += tilec_gather_cores) {
+    for (uint32_t task = get_block_idx(); task < 15; task += tilec_kernel_gather_cores) {
         const int32_t iv_t1 = (int32_t)(task / 5 % 3) * 128;
         const int32_t n1 = 300 - iv_t1 < 128 ? 300 - iv_t1 : 128;
         const int32_t iv_t0 = (int32_t)(task % 5) * 16;

@@ -4,11 +4,11 @@
 #include <pto/pto-inst.hpp>
 using namespace pto;
 
-constexpr uint32_t tilec_gather_in_ub_cores = 2;
+constexpr uint32_t tilec_kernel_gather_in_ub_cores = 2;
 
 // The element that an index names among n, and whether there is one.
 template <typename T>
-AICORE inline int64_t tilec_gather_in_ub_index(T raw, int64_t n, bool from_end, bool& inside)
+AICORE inline int64_t tilec_kernel_gather_in_ub_index(T raw, int64_t n, bool from_end, bool& inside)
 {
     if (raw >= 0 && (uint64_t)raw < (uint64_t)n) return (int64_t)raw;
     if (from_end && raw < 0 && (int64_t)raw >= -n) return (int64_t)raw + n;
@@ -16,7 +16,7 @@ AICORE inline int64_t tilec_gather_in_ub_index(T raw, int64_t n, bool from_end, 
     return 0;
 }
 
-extern "C" __global__ AICORE void tilec_gather_in_ub(__gm__ int16_t* gm_param, __gm__ int32_t* gm_indices, __gm__ int32_t* gm_block_table, __gm__ int16_t* gm_output, __gm__ int32_t* status)
+extern "C" __global__ AICORE void tilec_kernel_gather_in_ub(__gm__ int16_t* gm_param, __gm__ int32_t* gm_indices, __gm__ int32_t* gm_block_table, __gm__ int16_t* gm_output, __gm__ int32_t* status)
 {
     constexpr uint64_t ub_indices[2] = {0, 32};
     constexpr uint64_t ub_block_table = 64;
@@ -37,7 +37,7 @@ extern "C" __global__ AICORE void tilec_gather_in_ub(__gm__ int16_t* gm_param, _
     uint32_t turn_indices = 1, turn_output = 1;
     uint32_t sync0 = 0; // runs of the syncs with lag 1
     bool bad = false;
-    for (uint32_t task = get_block_idx(); task < 8; task += tilec_gather_in_ub_cores) {
+    for (uint32_t task = get_block_idx(); task < 8; task += tilec_kernel_gather_in_ub_cores) {
         const int32_t iv_t1 = (int32_t)(task / 4 % 2) * 16;
         const int32_t n1 = 20 - iv_t1 < 16 ? 20 - iv_t1 : 16;
         const int32_t iv_t0 = (int32_t)(task % 4) * 8;
@@ -67,9 +67,9 @@ extern "C" __global__ AICORE void tilec_gather_in_ub(__gm__ int16_t* gm_param, _
         turn_output ^= 1;
         for (int32_t d0 = 0; d0 < n0; d0++) {
             bool inside = true;
-            const int64_t s0 = tilec_gather_in_ub_index<int32_t>((int32_t)tile0.GetValue(d0), 96, false, inside);
+            const int64_t s0 = tilec_kernel_gather_in_ub_index<int32_t>((int32_t)tile0.GetValue(d0), 96, false, inside);
             const int64_t s1 = inside ? (int32_t)tile1.GetValue((s0 / 16)) : (int32_t)0;
-            const int64_t s2 = tilec_gather_in_ub_index<int64_t>(inside ? s1 * 16 + (s0 % 16) : (int64_t)0, 100, false, inside);
+            const int64_t s2 = tilec_kernel_gather_in_ub_index<int64_t>(inside ? s1 * 16 + (s0 % 16) : (int64_t)0, 100, false, inside);
             if (inside) {
                 GmData load2(gm_param + s2 * 20 + iv_t1, GmData::Shape((int64_t)n1));
                 UbOutput tile2(n1);

@@ -4,11 +4,11 @@
 #include <pto/pto-inst.hpp>
 using namespace pto;
 
-constexpr uint32_t tilec_gather_cores = 2;
+constexpr uint32_t tilec_kernel_gather_cores = 2;
 
 // The element that an index names among n, and whether there is one.
 template <typename T>
-AICORE inline int64_t tilec_gather_index(T raw, int64_t n, bool from_end, bool& inside)
+AICORE inline int64_t tilec_kernel_gather_index(T raw, int64_t n, bool from_end, bool& inside)
 {
     if (raw >= 0 && (uint64_t)raw < (uint64_t)n) return (int64_t)raw;
     if (from_end && raw < 0 && (int64_t)raw >= -n) return (int64_t)raw + n;
@@ -16,7 +16,7 @@ AICORE inline int64_t tilec_gather_index(T raw, int64_t n, bool from_end, bool& 
     return 0;
 }
 
-extern "C" __global__ AICORE void tilec_gather(__gm__ int32_t* gm_data, __gm__ int32_t* gm_indices, __gm__ int32_t* gm_output, __gm__ int32_t* status)
+extern "C" __global__ AICORE void tilec_kernel_gather(__gm__ int32_t* gm_data, __gm__ int32_t* gm_indices, __gm__ int32_t* gm_output, __gm__ int32_t* status)
 {
     constexpr uint64_t ub_data[2] = {0, 1280};
     constexpr uint64_t ub_indices[2] = {2560, 2624};
@@ -37,7 +37,7 @@ extern "C" __global__ AICORE void tilec_gather(__gm__ int32_t* gm_data, __gm__ i
     uint32_t turn_data = 1, turn_indices = 1, turn_output = 1;
     uint32_t sync0 = 0, sync1 = 0, sync2 = 0; // runs of the syncs with lag 1
     bool bad = false;
-    for (uint32_t task = get_block_idx(); task < 3; task += tilec_gather_cores) {
+    for (uint32_t task = get_block_idx(); task < 3; task += tilec_kernel_gather_cores) {
         const int32_t iv_t1 = (int32_t)(task % 3) * 5;
         const int32_t n1 = 12 - iv_t1 < 5 ? 12 - iv_t1 : 5;
         // sync V -> MTE2 lag 1
@@ -78,7 +78,7 @@ extern "C" __global__ AICORE void tilec_gather(__gm__ int32_t* gm_data, __gm__ i
             turn_output ^= 1;
             for (int32_t d0 = 0; d0 < n0; d0++) {
                 bool inside = true;
-                const int64_t s0 = tilec_gather_index<int32_t>((int32_t)tile1.GetValue(d0), 20, true, inside);
+                const int64_t s0 = tilec_kernel_gather_index<int32_t>((int32_t)tile1.GetValue(d0), 20, true, inside);
                 if (inside) {
                     UbOutputRow row0(n1 * 2);
                     TASSIGN(row0, ub_output[turn_output] + d0 * 64);

@@ -4,11 +4,11 @@
 #include <pto/pto-inst.hpp>
 using namespace pto;
 
-constexpr uint32_t tilec_gather_cores = 2;
+constexpr uint32_t tilec_kernel_gather_cores = 2;
 
 // The element that an index names among n, and whether there is one.
 template <typename T>
-AICORE inline int64_t tilec_gather_index(T raw, int64_t n, bool from_end, bool& inside)
+AICORE inline int64_t tilec_kernel_gather_index(T raw, int64_t n, bool from_end, bool& inside)
 {
     if (raw >= 0 && (uint64_t)raw < (uint64_t)n) return (int64_t)raw;
     if (from_end && raw < 0 && (int64_t)raw >= -n) return (int64_t)raw + n;
@@ -16,7 +16,7 @@ AICORE inline int64_t tilec_gather_index(T raw, int64_t n, bool from_end, bool& 
     return 0;
 }
 
-extern "C" __global__ AICORE void tilec_gather(__gm__ int16_t* gm_data, __gm__ int64_t* gm_indices, __gm__ int16_t* gm_output)
+extern "C" __global__ AICORE void tilec_kernel_gather(__gm__ int16_t* gm_data, __gm__ int64_t* gm_indices, __gm__ int16_t* gm_output)
 {
     constexpr uint64_t ub_indices[2] = {0, 32};
     constexpr uint64_t ub_output[2] = {64, 832};
@@ -33,7 +33,7 @@ extern "C" __global__ AICORE void tilec_gather(__gm__ int16_t* gm_data, __gm__ i
 
     uint32_t turn_indices = 1, turn_output = 1;
     uint32_t sync0 = 0; // runs of the syncs with lag 1
-    for (uint32_t task = get_block_idx(); task < 16; task += tilec_gather_cores) {
+    for (uint32_t task = get_block_idx(); task < 16; task += tilec_kernel_gather_cores) {
         const int32_t iv_t2 = (int32_t)(task / 8 % 2) * 16;
         const int32_t n2 = 20 - iv_t2 < 16 ? 20 - iv_t2 : 16;
         const int32_t iv_t0 = (int32_t)(task % 8) * 4;
@@ -58,7 +58,7 @@ extern "C" __global__ AICORE void tilec_gather(__gm__ int16_t* gm_data, __gm__ i
         turn_output ^= 1;
         for (int32_t d0 = 0; d0 < n0; d0++) {
             bool inside = true;
-            const int64_t s0 = tilec_gather_index<int64_t>((int64_t)tile0.GetValue(d0), 40, true, inside);
+            const int64_t s0 = tilec_kernel_gather_index<int64_t>((int64_t)tile0.GetValue(d0), 40, true, inside);
             if (inside) {
                 GmData load1(gm_data + s0 * 120 + iv_t2, GmData::Shape((int64_t)n2));
                 UbOutput tile1(n2);

@@ -4,9 +4,9 @@
 #include <pto/pto-inst.hpp>
 using namespace pto;
 
-constexpr uint32_t tilec_gather_cores = 2;
+constexpr uint32_t tilec_kernel_gather_cores = 2;
 
-extern "C" __global__ AICORE void tilec_gather(__gm__ int16_t* gm_data, __gm__ int64_t* gm_indices, __gm__ int16_t* gm_output)
+extern "C" __global__ AICORE void tilec_kernel_gather(__gm__ int16_t* gm_data, __gm__ int64_t* gm_indices, __gm__ int16_t* gm_output)
 {
     constexpr uint64_t ub_indices[2] = {0, 192};
     constexpr uint64_t ub_output[2] = {384, 1056};
@@ -31,7 +31,7 @@ extern "C" __global__ AICORE void tilec_gather(__gm__ int16_t* gm_data, __gm__ i
 
     uint32_t turn_indices = 1, turn_output = 1;
     uint32_t sync0 = 0; // runs of the syncs with lag 1
-    for (uint32_t task = get_block_idx(); task < 6; task += tilec_gather_cores) {
+    for (uint32_t task = get_block_idx(); task < 6; task += tilec_kernel_gather_cores) {
         const int32_t iv_t1 = (int32_t)(task / 3 % 2) * 16;
         const int32_t n1 = 20 - iv_t1 < 16 ? 20 - iv_t1 : 16;
         const int32_t iv_t0 = (int32_t)(task % 3) * 21;

@@ -4,11 +4,11 @@
 #include <pto/pto-inst.hpp>
 using namespace pto;
 
-constexpr uint32_t tilec_gather_elements_cores = 2;
+constexpr uint32_t tilec_kernel_gather_elements_cores = 2;
 
 // The element that an index names among n, and whether there is one.
 template <typename T>
-AICORE inline int64_t tilec_gather_elements_index(T raw, int64_t n, bool from_end, bool& inside)
+AICORE inline int64_t tilec_kernel_gather_elements_index(T raw, int64_t n, bool from_end, bool& inside)
 {
     if (raw >= 0 && (uint64_t)raw < (uint64_t)n) return (int64_t)raw;
     if (from_end && raw < 0 && (int64_t)raw >= -n) return (int64_t)raw + n;
@@ -20,7 +20,7 @@ AICORE inline int64_t tilec_gather_elements_index(T raw, int64_t n, bool from_en
     return 0;
 }
 
-extern "C" __global__ AICORE void tilec_gather_elements(__gm__ int32_t* gm_data, __gm__ int32_t* gm_indices, __gm__ int32_t* gm_output)
+extern "C" __global__ AICORE void tilec_kernel_gather_elements(__gm__ int32_t* gm_data, __gm__ int32_t* gm_indices, __gm__ int32_t* gm_output)
 {
     constexpr uint64_t ub_data[2] = {0, 576};
     constexpr uint64_t ub_indices[2] = {1152, 1376};
@@ -37,7 +37,7 @@ extern "C" __global__ AICORE void tilec_gather_elements(__gm__ int32_t* gm_data,
 
     uint32_t turn_data = 1, turn_indices = 1, turn_output = 1;
     uint32_t sync0 = 0, sync1 = 0, sync2 = 0; // runs of the syncs with lag 1
-    for (uint32_t task = get_block_idx(); task < 2; task += tilec_gather_elements_cores) {
+    for (uint32_t task = get_block_idx(); task < 2; task += tilec_kernel_gather_elements_cores) {
         const int32_t iv_t1 = (int32_t)(task % 2) * 5;
         const int32_t n1 = 9 - iv_t1 < 5 ? 9 - iv_t1 : 5;
         // sync V -> MTE2 lag 1
@@ -81,7 +81,7 @@ extern "C" __global__ AICORE void tilec_gather_elements(__gm__ int32_t* gm_data,
             for (int32_t d0 = 0; d0 < n0; d0++) {
                 for (int32_t d1 = 0; d1 < n1; d1++) {
                     bool inside = true;
-                    const int64_t s0 = tilec_gather_elements_index<int32_t>((int32_t)tile1.GetValue(d0 * 8 + d1), 9, true, inside);
+                    const int64_t s0 = tilec_kernel_gather_elements_index<int32_t>((int32_t)tile1.GetValue(d0 * 8 + d1), 9, true, inside);
                     tile2.SetValue((d0 * 8 + d1) * 2, inside ? tile0.GetValue((s0 * 8 + d1) * 2) : 0);
                     tile2.SetValue((d0 * 8 + d1) * 2 + 1, inside ? tile0.GetValue((s0 * 8 + d1) * 2 + 1) : 0);
                 }

@@ -7,7 +7,7 @@ import pypto
 
 
 @pypto.frontend.jit
-def tilec_gather_in_ub(
+def tilec_kernel_gather_in_ub(
     gm_param: pypto.Tensor[[64, 24], pypto.DT_BF16],
     gm_indices: pypto.Tensor[[1, 40], pypto.DT_INT32],
     gm_block_table: pypto.Tensor[[1, 8], pypto.DT_INT32],

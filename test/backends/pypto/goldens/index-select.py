@@ -7,7 +7,7 @@ import pypto
 
 
 @pypto.frontend.jit
-def tilec_index_select(
+def tilec_kernel_index_select(
     gm_data: pypto.Tensor[[50, 6, 20], pypto.DT_FP16],
     gm_indices: pypto.Tensor[[3, 4], pypto.DT_INT64],
     gm_output: pypto.Tensor[[50, 3, 4, 20], pypto.DT_FP16],

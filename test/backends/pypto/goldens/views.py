@@ -9,7 +9,7 @@ import pypto
 
 
 @pypto.frontend.jit
-def tilec_gather(
+def tilec_kernel_gather(
     gm_data: pypto.Tensor[[300, 40], pypto.DT_FP32],
     gm_indices: pypto.Tensor[[200, 40], pypto.DT_INT32],
     gm_output: pypto.Tensor[[200, 40], pypto.DT_FP32],
