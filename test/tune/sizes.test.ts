@@ -310,6 +310,8 @@ describe("tilec tune --sizes", () => {
     );
     const header = await runHere(["records", "export", "--to", "c-header", records]);
     expect(header.stdout.match(/^ {2}\{\d+, \d+, \{/gm)).toHaveLength(pieces.length);
+    // A kernel for PTO-ISA of the same program is tilec_kernel_….
+    expect(header.stdout).toMatch(/#ifndef TILEC_TABLE_(\w+)_H\n[^]*\} tilec_table_\1\[\] = \{/);
   });
 
   it.each([
