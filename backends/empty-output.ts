@@ -1,6 +1,7 @@
 /**
- * Outputs without elements: index values are looked up all the same where only dims that no index follows are empty (`indexPoints`), and one out
- * of range is reported as in any run. The host does so, whatever runs the rest: no element is written that a kernel could report it for.
+ * Outputs without elements: index values are looked up all the same where only dims that no index follows are
+ * empty (`indexPoints`), and one out of range is reported as in any run. The host does so, whatever runs the
+ * rest: no element is written that a kernel could report it for.
  */
 import { indexPoints } from "../ir/access.js";
 import { mapOverTensors } from "../ir/addressing.js";
@@ -16,8 +17,8 @@ import { badIndexAt, type HostInputs, type MappedInputs } from "./memory.js";
 const pointsAtOnce = 2 ** 12;
 
 /**
- * Looks up the index values of an empty output. Yields 0, since no element is done. Throws a RunError (TC601) for the first point with one out of
- * range.
+ * Looks up the index values of an empty output. Yields 0, since no element is done. Throws a RunError (TC601)
+ * for the first point with one out of range.
  */
 export function* indexPointSteps(mapped: MappedInputs, places: Places): Generator<number, void> {
   const { map, operands } = mapped;
@@ -32,7 +33,10 @@ export function* indexPointSteps(mapped: MappedInputs, places: Places): Generato
   }
 }
 
-/** The same of a tile program. Nothing to do where its output has elements, and where its map is another in each tile. */
+/**
+ * Looks up the index values of a tile program whose output is empty. Its map has to be one over whole
+ * tensors; else there are none.
+ */
 export function* emptyOutputSteps(tile: TileFunc, inputs: HostInputs): Generator<number, void> {
   if (elementCount(outputOf(tile).type.shape) > 0) return;
   const map = mapOverTensors(tile, taskOfTile(tile));

@@ -10,7 +10,10 @@ import { indexReader, inputTensor, type MappedInputs } from "./memory.js";
 
 /** Where the elements lie that an output element is made from. */
 export interface Places {
-  /** Goes to an output element. Below zero, the mark that ends it: `noElement` leaves the map's fill bits, `outOfRange` rejects the run. */
+  /**
+   * Goes to an output element. Below zero, the mark that ends it: `noElement` leaves the map's fill bits,
+   * `outOfRange` rejects the run.
+   */
   readonly to: (out: readonly number[]) => number;
   /** The coordinates of a read of the map, by its number: good until the next ones are asked for. */
   readonly read: (read: number) => readonly number[];

@@ -258,8 +258,8 @@ export interface FoundSite extends DescribedSite {
 }
 
 /**
- * The sites of one output point in the order in which they are evaluated, up to the one that ends it. Yields each with a read, and takes
- * the value that stands there.
+ * The sites of one output point in the order in which they are evaluated, up to the one that ends it. Yields
+ * each with a read, and takes the value that stands there.
  */
 export function* sitesAt(
   { map: stated, operands, tile }: MappedOperands,
@@ -340,7 +340,10 @@ export function pickedBy(
 
 const noLoops: Env = new Map();
 
-/** The host's tensor of an operand, as elements of the type that the program reads: bytes of bool may be numbers there. */
+/**
+ * The host's tensor of an operand, as elements of the type that the program reads: bytes of bool may be
+ * numbers there.
+ */
 export function inputTensor(inputs: HostInputs, operand: Operand): HostTensor {
   const found = entryOf(inputs, keyOf(operand));
   if (found === undefined) throw new InternalError(`input ${keyOf(operand)} is missing`);

@@ -277,12 +277,13 @@ export const outputDims = (map: AccessMap): ReadonlySet<number> => factsOf(map).
 export const indexed = (map: AccessMap): ReadonlySet<number> => factsOf(map).indexed;
 
 /**
- * Returns the extents of the points at which index values are looked up, in output dims. They are the output's own where it has elements. An
- * empty output has index values all the same where only dims that no index follows are empty: those dims count as one.
+ * Returns the extents of the points at which index values are looked up, in output dims. They are the
+ * output's own where it has elements. An empty output has index values all the same where only dims that no
+ * index follows are empty: those dims count as one.
  */
 export const indexPoints = (map: AccessMap, output: Shape): Shape => pointsAlong(indexed(map), output);
 
-/** The same, with the output dims that some index value follows. */
+/** Returns those points by the output dims that some index value follows. */
 export const pointsAlong = (follows: ReadonlySet<number>, output: Shape): Shape =>
   output.includes(0) ? output.map((extent, d) => (follows.has(d) ? extent : 1)) : output;
 

@@ -66,7 +66,7 @@ export const gatherAddresses = (stmt: GatherStmt, place: (region: Region) => Pla
   ),
 });
 
-/** The same without the output, which a program without elements may store nowhere. */
+/** Returns the addresses without that of the output, which may be stored nowhere if it is empty. */
 export function inputAddresses(
   stmt: GatherStmt,
   place: (region: Region) => Place,
@@ -122,7 +122,10 @@ export function mapOverTensors(func: TileFunc, task: Task): AccessMap | undefine
   return follows ? undefined : wholeTerms(map, stmt.part);
 }
 
-/** Returns the gather of a map over whole tensors, all in global memory. `extents`: of each operand, the output behind the inputs. */
+/**
+ * Returns the gather of a map over whole tensors, all in global memory. `extents`: of each operand, the
+ * output behind the inputs.
+ */
 export function gatherOverTensors(
   map: AccessMap,
   operands: readonly Operand[],
@@ -143,8 +146,8 @@ export function gatherOverTensors(
 }
 
 /**
- * Returns the body of a program whose output has no elements. It has no statement, but where an index value may be rejected all the same: then
- * a loop of no tasks, around the gather that states the map.
+ * Returns the body of a program whose output has no elements. It has no statement, but where an index value
+ * may be rejected all the same: then a loop of no tasks, around the gather that states the map.
  */
 export function emptyBody(
   map: AccessMap,

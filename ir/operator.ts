@@ -17,7 +17,10 @@ export type Operator =
       readonly map: AccessMap;
       readonly inputs: readonly Shape[];
       readonly output: Shape;
-      /** Element types of the inputs, where they are not those of the tensors: bytes that hold packed elements, bool that counts as 0 and 1. */
+      /**
+       * Element types of the inputs, where they are not those of the tensors: bytes that hold packed
+       * elements, bool that counts as 0 and 1.
+       */
       readonly types?: readonly DType[];
       /** Rows of a page, where it gathers rows through one table of pages: of the data, by tokens, by the table. */
       readonly rowsOfPage?: number;
@@ -49,7 +52,10 @@ export function outputShape(operator: Operator): Shape {
   }
 }
 
-/** The operator by its map, with inputs that are read as elements of other types than their tensors have. */
+/**
+ * Returns the operator by its map, with inputs that are read as elements of other types than their tensors
+ * have.
+ */
 export const readAs = (
   operator: Operator,
   negative: NegativeIndex,

@@ -10,7 +10,8 @@
  *     store %output_ub to %output[0, %t1][3, 2]
  *   }
  *
- * Everything is loaded in the innermost loop; hoist-loads moves what may move. An empty output has no tasks (`emptyBody`).
+ * Everything is loaded in the innermost loop; hoist-loads moves what may move. An empty output has no tasks
+ * (`emptyBody`).
  */
 import {
   followedDims,

@@ -5,8 +5,8 @@ import { taskOfTile } from "../../ir/task/index.js";
 import { planGather, type GatherPlan } from "./gather.js";
 
 /**
- * Returns the plan of a program's gather over whole tensors, with addresses in them. Undefined for a program without a gather, and for one written by hand whose tiles have maps of
- * their own.
+ * Returns the plan of a program's gather over whole tensors, with addresses in them. Undefined for a program
+ * without a gather, and for one written by hand whose tiles have maps of their own.
  */
 export function planWhole(func: TileFunc): GatherPlan | undefined {
   const task = taskOfTile(func);

@@ -88,7 +88,7 @@ export function scaled(value: string, by: number): string[] {
   return [times(/^[\w.]+(?:\([^()]*\))?$/.test(value) ? value : `(${value})`, by)];
 }
 
-/** A whole number as a literal of u32, in which addresses count: modulo 2^32. */
+/** Returns a whole number as a literal of u32, in which addresses count: modulo 2^32. */
 export const u32Literal = (value: number): string => `${value >>> 0}u`;
 
 export const sum = (terms: readonly string[]): string => (terms.length === 0 ? "0u" : terms.join(" + "));

@@ -148,8 +148,9 @@ function bagsBetween(inputs: OpInputs, offsets: TensorType, highest: number): Ex
 const firstOffset: Site = { value: { table: 2, at: [constant(0)] }, keep: "error", below: 1 };
 
 /**
- * The first offset, which is 0, and the index values between which the terms of bag d0 lie: its offset and the next one, which the last
- * bag has not. That one ends with the list: the first offset is read in place of the next, and the length of the list is added.
+ * The first offset, which is 0, and the index values between which the terms of bag d0 lie: its offset and
+ * the next one, which the last bag has not. That one ends with the list: the first offset is read in place of
+ * the next, and the length of the list is added.
  */
 function endsOf({ offsets, ended }: Bags, listed: number): Site[] {
   const below = listed + 1;
@@ -162,7 +163,7 @@ function endsOf({ offsets, ended }: Bags, listed: number): Site[] {
   return [firstOffset, from, behind, { value: to, keep: "error", below }];
 }
 
-/** No bag: of the offsets only the last one is there, which is the first one too. */
+/** Returns the map of no bag: the only offset is the last one and the first one. */
 const mapOfNone = ({ shape }: TensorType): AccessMap => ({
   outRank: 2,
   sites: shape.includes(0) ? [] : [firstOffset],

@@ -208,15 +208,17 @@ export function checkDType(
   }
 }
 
-/** The inputs of a framework that takes a scalar for a tensor of one element: data and indices have one dim at least. */
+/**
+ * Returns the inputs with a scalar as a tensor of one element: data and indices then have one dim at least.
+ */
 export function withoutScalars(inputs: OpInputs): OpInputs {
   const raised = (type: TensorType): TensorType => (type.shape.length === 0 ? { ...type, shape: [1] } : type);
   return { ...inputs, data: raised(inputs.data), indices: raised(inputs.indices) };
 }
 
 /**
- * Returns the policy of an operator whose framework looks up no index where these extents leave none: nothing is out of range there, and no
- * element takes what is nearest.
+ * Returns the policy of an operator whose framework looks up no index where these extents leave none: nothing
+ * is out of range there, and no element takes what is nearest.
  */
 export const unlessEmpty = (extents: Shape, oob: OutOfBounds): OutOfBounds =>
   extents.includes(0) ? "clamp" : oob;
@@ -303,7 +305,10 @@ export function checkLimits(def: OpDef, inputs: OpInputs, resolved: Resolved): v
   }
 }
 
-/** The shared rules of gather_nd: batch dims and tuple size. A tuple of none names all of the data, as onnxruntime and TensorFlow have it. */
+/**
+ * The shared rules of gather_nd: batch dims and tuple size. A tuple of none names all of the data, as
+ * onnxruntime and TensorFlow have it.
+ */
 export function checkTuple(inputs: OpInputs, data: Shape, indices: Shape, batchDims: number): void {
   const [r, q] = [data.length, indices.length];
   if (batchDims < 0 || batchDims >= Math.min(q, r)) {

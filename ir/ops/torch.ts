@@ -1,9 +1,10 @@
 /**
  * PyTorch's gather, index_select, take_along_dim and nn.functional.embedding.
  *
- * Source: docs.pytorch.org/docs/stable, the pages of these names, and aten/src/ATen/native/TensorAdvancedIndexing.cpp. Indices are of
- * int32 or int64; none counts from the end, and one out of range is an error. A scalar counts as a tensor of one element, but for
- * take_along_dim along a dim.
+ * Source: docs.pytorch.org/docs/stable, the pages of these names, and
+ * aten/src/ATen/native/TensorAdvancedIndexing.cpp. Indices are of int32 or int64; none counts from the end,
+ * and one out of range is an error. A scalar counts as a tensor of one element, but for take_along_dim along
+ * a dim.
  */
 import { outputShape } from "../operator.js";
 import { at, type DType } from "../types.js";

@@ -563,7 +563,7 @@ function coverage({ func, all }: Program): Diagnostic[] {
   return uncovered(to, store, type.shape).flatMap((message) => report(message, stmt.span));
 }
 
-/** An output without elements has no tasks that regions are judged in: its index values are read in the whole tensors. */
+/** Judges the index values of an empty output in the whole tensors: it has no tasks to judge regions in. */
 function indicesOfNothing({ func }: Program): readonly Diagnostic[] {
   if (elementCount(outputOf(func).type.shape) > 0) return [];
   const task = taskOfTile(func);

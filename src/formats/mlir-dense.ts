@@ -1,8 +1,9 @@
 /**
- * Whole numbers of MLIR's `dense<…> : tensor<…>`: lists for its dims, one element for all of them (a splat), nothing, or bytes.
+ * Whole numbers of MLIR's `dense<…> : tensor<…>`: lists for its dims, one element for all of them (a splat),
+ * nothing, or bytes.
  *
- * Source: mlir.llvm.org/docs/Dialects/Builtin, "DenseIntOrFPElementsAttr". Bytes are little-endian, one or more of each element; eight
- * elements of i1 share one.
+ * Source: mlir.llvm.org/docs/Dialects/Builtin, "DenseIntOrFPElementsAttr". Bytes are little-endian, one or
+ * more of each element; eight elements of i1 share one.
  */
 import {
   bitsOf,
@@ -18,8 +19,8 @@ import {
 export type DenseLiteral = string | readonly DenseLiteral[];
 
 /**
- * Returns the elements in row-major order, as many as the type has, or a sentence that says what is wrong. `literal`: absent for
- * `dense<>`.
+ * Returns the elements in row-major order, as many as the type has, or a sentence that says what is wrong.
+ * `literal`: absent for `dense<>`.
  */
 export function denseIntegers(
   literal: DenseLiteral | undefined,

@@ -1,9 +1,9 @@
 /**
- * The `stablehlo.gather` operations of an MLIR text, each as a program of its own. Gathers that tilec does not read are refused by name;
- * whatever else the text holds is passed over.
+ * The `stablehlo.gather` operations of an MLIR text, each as a program of its own. Gathers that tilec does
+ * not read are refused by name; whatever else the text holds is passed over.
  *
- * The form is the one MLIR gives an operation without a form of its own: operands, attributes as `<{…}>` or `{…}`, a function type.
- * Source: openxla/stablehlo docs/spec.md and its tests; mlir.llvm.org/docs/LangRef.
+ * The form is the one MLIR gives an operation without a form of its own: operands, attributes as `<{…}>` or
+ * `{…}`, a function type. Source: openxla/stablehlo docs/spec.md and its tests; mlir.llvm.org/docs/LangRef.
  */
 import {
   dtypes,

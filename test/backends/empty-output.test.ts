@@ -1,4 +1,7 @@
-/** Outputs without elements: index values that no empty dim follows are looked up on every backend, and one out of range is reported. */
+/**
+ * Outputs without elements: index values that no empty dim follows are looked up on every backend, and one
+ * out of range is reported.
+ */
 import { describe, expect, it } from "vitest";
 import { FastExecutor, simulate, simulateLong } from "../../backends/sim/index.js";
 import type { GpuBuffers, Runner } from "../../backends/webgpu/index.js";

@@ -56,9 +56,10 @@ export interface Bad {
 }
 
 /**
- * For each output element the number of the data element that it is, or null where it is fill; or the first bad one. An output without
- * elements has index values where no index follows the dims that are empty: those count as one, and no data element is looked for. Throws a
- * BrokenPromise for any element whose promise does not hold, behind a bad one too: a backend may do anything there.
+ * For each output element the number of the data element that it is, or null where it is fill; or the first
+ * bad one. An output without elements has index values where no index follows the dims that are empty: those
+ * count as one, and no data element is looked for. Throws a BrokenPromise for any element whose promise does
+ * not hold, behind a bad one too: a backend may do anything there.
  */
 export function elementsOf(map: OracleMap): readonly (number | null)[] | Bad {
   const found: (number | null)[] = [];
@@ -75,7 +76,9 @@ export function elementsOf(map: OracleMap): readonly (number | null)[] | Bad {
   return bad ?? found;
 }
 
-/** The output dims that some index value follows: those of its sums and of the coordinates that it is read at. */
+/**
+ * The output dims that some index value follows: those of its sums and of the coordinates that it is read at.
+ */
 function dimsOfIndices({ lets, results }: OracleMap): ReadonlySet<number> {
   const held = [...lets.map(({ value }) => value), ...results].flatMap(indexValuesIn);
   return new Set(held.flatMap(dimsIn));
@@ -284,7 +287,10 @@ class Evaluation {
   }
 }
 
-/** By trial over every point, an empty dim counting as one: how far the rest of the coordinate reaches, and what one step of the open value adds. */
+/**
+ * By trial over every point, an empty dim counting as one: how far the rest of the coordinate reaches, and
+ * what one step of the open value adds.
+ */
 function openBound(coord: Node, extent: number, map: OracleMap): number {
   const step = linear(coord, 1, []) - linear(coord, 0, []);
   let most = 0;

@@ -44,7 +44,10 @@ export interface PtoJob {
   readonly inputs: readonly Uint8Array[];
 }
 
-/** True if a kernel can tell of a bad index: for an output without elements nothing is launched, and the host looks up its indices. */
+/**
+ * True if a kernel can tell of a bad index: for an output without elements nothing is launched, and the host
+ * looks up its indices.
+ */
 export const canTell = ({ kernel }: PtoJob): boolean => kernel.blocks > 0;
 
 export interface PtoVerdict {

@@ -1,4 +1,7 @@
-/** Random maps whose coordinates count in steps of any sign along each dim, of the data and of the indices; empty dims among them. */
+/**
+ * Random maps whose coordinates count in steps of any sign along each dim, of the data and of the indices;
+ * empty dims among them.
+ */
 import type { Draw } from "../fuzz/mutate.js";
 import type { Node, OracleMap, Policy, Table } from "../oracle/maps.js";
 
@@ -18,7 +21,10 @@ interface Coordinate {
   readonly extent: number;
 }
 
-/** `first + step * d`, from 0 or 1 on: `first` is where the last element of a dim that counts down leaves room. */
+/**
+ * `first + step * d`, from 0 or 1 on: `first` is where the last element of a dim that counts down leaves
+ * room.
+ */
 function stepped(draw: Draw, output: readonly number[], dim = draw(output.length)): Coordinate {
   const step = steps[draw(steps.length)]!;
   const reach = Math.abs(step) * Math.max(0, output[dim]! - 1);
@@ -31,7 +37,10 @@ function stepped(draw: Draw, output: readonly number[], dim = draw(output.length
   return { node, extent: least + reach + 1 };
 }
 
-/** A map whose index values are in range for most elements. An extent of the output may be 0; where it `isEmpty`, one is. */
+/**
+ * A map whose index values are in range for most elements. An extent of the output may be 0; where it
+ * `isEmpty`, one is.
+ */
 export function randomSteps(draw: Draw, isEmpty = false): OracleMap {
   const drawn = Array.from({ length: (isEmpty ? 2 : 1) + draw(isEmpty ? 2 : 3) }, () =>
     draw(10) === 0 ? 0 : extents[draw(extents.length)]!,

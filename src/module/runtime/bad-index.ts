@@ -13,8 +13,8 @@ export type ReadIndex = (operand: SizedOperand, table: number, position: number)
 type Ended = "element" | "none" | "bad";
 
 /**
- * TC601 for the first value that a policy rejects in output elements from `from` to `end`; undefined where none does. `points`: the extents that
- * they are counted in.
+ * TC601 for the first value that a policy rejects in output elements from `from` to `end`; undefined where
+ * none does. `points`: the extents that they are counted in.
  */
 export async function badIndexIn(
   plan: ModulePlan,

@@ -1,4 +1,7 @@
-/** Outputs without elements: nothing runs, and the index values that no empty dim follows are looked up on the host. */
+/**
+ * Outputs without elements: nothing runs, and the index values that no empty dim follows are looked up on the
+ * host.
+ */
 import { pointsAlong } from "../../../ir/access.js";
 import { entryCalled } from "../../../ir/entry-of.js";
 import { alignUp, elementCount } from "../../../ir/types.js";
@@ -9,7 +12,10 @@ import { bytesOf, type HostArray, type Sized } from "./host.js";
 import { sizedAt } from "./open-sizes.js";
 import type { GpuPlan, ModulePlan, Numbers } from "./plan.js";
 
-/** Throws TC601 for the first index out of range of an empty output. `given`: of the inputs, those that indices are read from. */
+/**
+ * Throws TC601 for the first index out of range of an empty output. `given`: of the inputs, those that
+ * indices are read from.
+ */
 export async function lookUpEmpty(
   plan: ModulePlan,
   sized: Sized,
@@ -20,7 +26,9 @@ export async function lookUpEmpty(
   if (bad !== undefined) throw bad;
 }
 
-/** Extents of the points at which an empty output has index values; none where it has elements. */
+/**
+ * Returns the extents of the points at which an empty output has index values; none where it has elements.
+ */
 const pointsOf = (
   { indexed = [] }: ModulePlan,
   { output: { elements, extents } }: Sized,
@@ -65,7 +73,10 @@ export class GatherOfAnySize {
       await lookUpEmpty(this.#plan, idle.sized, await this.#contents(idle.sized, idle.buffers));
   }
 
-  /** Of the inputs that index values are read from. Throws TC702 for a buffer that cannot be read. */
+  /**
+   * Returns the contents of the inputs that index values are read from. Throws TC702 for a buffer that cannot
+   * be read.
+   */
   async #contents(sized: Sized, buffers: Buffers): Promise<readonly Uint8Array[]> {
     const contents: Uint8Array[] = [];
     const keys = sized.operands.map(({ key }) => key);

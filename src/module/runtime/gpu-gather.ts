@@ -258,7 +258,9 @@ export class Gather {
     }
   }
 
-  /** Bytes of a buffer, at a multiple of 4. `fresh`: of a status word, which is written anew behind the read. */
+  /**
+   * Bytes of a buffer, at a multiple of 4. `fresh`: of a status word, which is written anew behind the read.
+   */
   async read(from: GPUBuffer, offset: number, size: number, fresh = false): Promise<Uint8Array> {
     const device = this.#device;
     const host = this.#buffer(size, usage.copyDst | usage.mapRead);

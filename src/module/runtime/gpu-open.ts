@@ -1,4 +1,7 @@
-/** Modules for WebGPU whose sizes are open, or whose output has no elements. It is built into one expression, which the compiler prints beside the kernel. */
+/**
+ * Modules for WebGPU whose sizes are open, or whose output has no elements. It is built into one expression,
+ * which the compiler prints beside the kernel.
+ */
 import { dispatchOf } from "../../../backends/wgsl/grid.js";
 import { gridSizes } from "../../../backends/wgsl/sizes.js";
 import { alignUp } from "../../../ir/types.js";

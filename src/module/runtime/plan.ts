@@ -48,7 +48,10 @@ export interface ModulePlan {
   readonly operands: readonly ModuleOperand[];
   /** Empty for a kernel that rejects no index. */
   readonly sites: readonly ModuleSite[];
-  /** Of an output that may be empty: its dims that some index value follows. Absent where it has elements, and where no index is rejected. */
+  /**
+   * Output dims that some index value follows, of an output that may be empty. Absent where no index is
+   * rejected.
+   */
   readonly indexed?: readonly number[];
   /** Of a reduction: its terms, and the sites between which a bag lies. */
   readonly reduced?: { readonly most: number; readonly bag?: { readonly from: number; readonly to: number } };
