@@ -132,7 +132,14 @@ export class NamePool {
 
   /** What a name becomes where code is generated, or what becomes the same. */
   private like(name: string): string {
-    const forms = [`gm_${name}`, `ub_${name}`, `iv_${name}`, `turn_${name}`, `view_${name}`, `tilec_kernel_${name}`];
+    const forms = [
+      `gm_${name}`,
+      `ub_${name}`,
+      `iv_${name}`,
+      `turn_${name}`,
+      `view_${name}`,
+      `tilec_kernel_${name}`,
+    ];
     const ends = [`${name}_ub`, `${name}_2`, `${name}_`, `_${name}`, name.replace("_", "__"), `${name}_tile`];
     const all = [...forms, ...ends, name.toUpperCase(), name.toLowerCase(), `x_${name}`];
     return all[this.draw(all.length)]!;
