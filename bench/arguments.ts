@@ -10,6 +10,8 @@ export interface BenchArguments {
   readonly node: boolean;
   /** bench:webgpu: in the Chrome of this machine, on its GPU. */
   readonly gpu: boolean;
+  /** bench:webgpu: a model's kernels under each policy of folding, on Dawn in this process. */
+  readonly folds: boolean;
   readonly chosen: readonly Workload[];
   /** Runs of the whole benchmark, each in a process of its own. */
   readonly runs: number;
@@ -30,6 +32,7 @@ export function benchArguments(all: readonly Workload[] = workloads): BenchArgum
       json: { type: "boolean", default: false },
       node: { type: "boolean", default: false },
       gpu: { type: "boolean", default: false },
+      folds: { type: "boolean", default: false },
       only: { type: "string" },
       runs: { type: "string" },
       against: { type: "string" },

@@ -6,11 +6,12 @@
  * Chromium on SwiftShader, and with `--gpu` in the machine's own Chrome on its GPU, whose rows bench/webgpu-gpu.json keeps.
  * Outputs are verified first; subjects run in turns; medians are compared within the run. `--json` prints the rows;
  * `--only W4,W5` runs some workloads, `--runs 5` gives the median of five runs.
+ * `--folds` measures a model's kernels under each policy of `--fold` on Dawn in this process, beside what the clock says of them.
  * `--against FOLDER` runs tilec's kernels in turns with those of the build in a folder, without the rest.
  */
 import { writeFileSync } from "node:fs";
 import { createRunner } from "../backends/webgpu/index.js";
-import { acquireGpu } from "../src/device/index.js";
+import { acquireGpu, type NodeGpu } from "../src/device/index.js";
 import { ownFile } from "../src/device/own-package.js";
 import { compile, onnx, program, targets } from "../src/index.js";
 import { compareBuilds } from "./against.js";
@@ -18,6 +19,7 @@ import { benchArguments } from "./arguments.js";
 import { openBenchPage, pagePeers } from "./chromium.js";
 import { gpuSubjects, upload } from "./gpu-subjects.js";
 import type { GpuLibrary } from "./library.js";
+import { measureFolds } from "./folds.js";
 import { forkSide } from "./fork-side.js";
 import { openSidePage } from "./open-side-page.js";
 import { requirePeers } from "./peers.js";
@@ -29,18 +31,30 @@ import { rowsOfRuns } from "./runs.js";
 import type { Side } from "./side.js";
 import { describe, expectedOf, inputsOf } from "./workloads.js";
 
-const { json, node, gpu, chosen, runs, against } = benchArguments();
+const { json, node, gpu, folds, chosen, runs, against } = benchArguments();
 const rounds = 9;
 /** Of each run: a GPU ends one in less time than it takes to ask for it. */
 const launches = gpu ? 64 : 1;
 
 const library: GpuLibrary = { compile, onnx, program, targets, createRunner };
 
-async function onDawn(): Promise<Row[]> {
+/** A device of Dawn in this process, which is named on stderr. */
+async function openDawn(): Promise<NodeGpu> {
   const found = await acquireGpu();
   if (!found.ok) throw new Error(found.problem.message);
-  const { device, description } = found.gpu;
-  console.error(`${description}, Dawn in Node`);
+  console.error(`${found.gpu.description}, Dawn in Node`);
+  return found.gpu;
+}
+
+async function foldsOnDawn(): Promise<readonly Row[]> {
+  const gpu = await openDawn();
+  const rows = await measureFolds(gpu, 3 * rounds);
+  gpu.device.destroy();
+  return rows;
+}
+
+async function onDawn(): Promise<Row[]> {
+  const { device } = await openDawn();
   const rows: Row[] = [];
   for (const workload of chosen) {
     console.error(`${workload.name}: ${describe(workload)}`);
@@ -95,5 +109,6 @@ const compared = (folder: string): Promise<readonly Comparison[]> =>
     runs,
   );
 
-if (against !== undefined) reportComparison(await compared(against), against, json);
+if (folds) report(await foldsOnDawn(), json);
+else if (against !== undefined) reportComparison(await compared(against), against, json);
 else report(runs > 1 ? rowsOfRuns(runs) : await rows(), json);
