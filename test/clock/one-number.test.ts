@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { simulateBytes } from "../../backends/sim/index.js";
 import { waysOfProgram } from "../../ir/clock/statement.js";
-import { cyclesOf, givenEntries, outputOf, Tiling } from "../../ir/index.js";
+import { byteCount, cyclesOf, givenEntries, outputOf, Tiling } from "../../ir/index.js";
 import type { Ways } from "../../ir/tiling/lowering.js";
 import { isResolved } from "../../ir/schedule-entries.js";
 import { explain } from "../../src/api/explain.js";
@@ -65,7 +65,8 @@ describe("the cycles of a program", () => {
     fc.assert(
       fc.property(scheduled, ({ random, schedule, target }) => {
         const result = tryCompile(random.func, { ...schedule, target });
-        if (!result.ok || result.kernel.tile.body.length === 0) return;
+        // Loops of an output without elements do not run: nothing is lowered, and no buffer is kept for it.
+        if (!result.ok || byteCount(outputOf(random.func).type) === 0) return;
         const { access, tile } = result.kernel;
         if (access === undefined || !isResolved(access.schedule)) throw new Error("compiled from source");
         const listed = ({ found, open, further, lacking }: Ways) => [found, open, [...further()], lacking];

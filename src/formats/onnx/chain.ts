@@ -27,7 +27,7 @@ import type { OnnxNode } from "./model.js";
 import { isStatic, type TrackedValue } from "./value.js";
 
 /** A tensor of the model that a chain reads. */
-export interface Source {
+export interface ChainSource {
   readonly name: string;
   readonly value: TrackedValue;
   readonly type: TensorType;
@@ -39,7 +39,7 @@ export interface Chain {
   readonly shape: Shape;
   readonly dtype: DType;
   /** The map's inputs. */
-  readonly sources: readonly Source[];
+  readonly sources: readonly ChainSource[];
   readonly nodes: readonly OnnxNode[];
   /** The last gather among them. */
   readonly gather?: OnnxNode;
@@ -59,7 +59,7 @@ export function alone(name: string, value: TrackedValue): Chain | undefined {
 }
 
 /** The chain of a tensor itself. */
-export function chainOn(source: Source): Chain {
+export function chainOn(source: ChainSource): Chain {
   const { shape, dtype } = source.type;
   const map = { outRank: shape.length, sites: [], ...readData(shape.map((_, k) => dim(k))) };
   return { map, shape, dtype, sources: [source], nodes: [] };
@@ -85,14 +85,14 @@ export function chained(
 /** The map over what its inputs are read from, in the place of its inputs. Undefined where an index value would be computed. */
 function composed(outer: AccessMap, chains: readonly Chain[]): Pick<Chain, "map" | "sources"> | undefined {
   const [first] = outer.reads;
-  const sources: Source[] = chains
+  const sources: ChainSource[] = chains
     .slice(first?.table ?? 0)
     .slice(0, 1)
     .flatMap((chain) => chain.sources.slice(0, 1));
   const sites: Site[] = [];
   const reads: Read[] = [];
   /** The data stays input 0; what is read by indices is one input, however often it is read. */
-  const numberOf = (source: Source, isValue: boolean): number => {
+  const numberOf = (source: ChainSource, isValue: boolean): number => {
     const known = sources.findIndex(
       (other, k) =>
         (isValue || k > 0) && other.value === source.value && other.type.dtype === source.type.dtype,
