@@ -42,7 +42,7 @@ import {
   substitute,
   type Linear,
 } from "../linear.js";
-import { dimRanges, isOfNoTerm, rangesOf } from "../intervals/intervals.js";
+import { isOfNoTerm, rangesOf, termPlaces } from "../intervals/intervals.js";
 import { boundsOf, neverNegative, residue, type Judgement } from "../intervals/loop-bounds.js";
 import { mapOverTensors, tensorPlace } from "../addressing.js";
 import { loopsMoving } from "../iteration.js";
@@ -409,8 +409,10 @@ function followedSizes({ func }: Program): Diagnostic[] {
   const walked = [...loops, ...tileLoops(stmt)];
   return from.flatMap((region, table) =>
     followedDims(map, table).flatMap((followed, k) => {
-      // A framework may cut the data by the tile where the output ends earlier.
-      if (followed === undefined || (table === gatheredTable && !isParam(func, region.buffer))) return [];
+      if (followed === undefined) return [];
+      // A framework may cut the data by the tile where the output ends earlier; terms it takes in whole.
+      const ofTerms = dimsOf(followed.form).includes(termDim(map));
+      if (table === gatheredTable && !isParam(func, region.buffer) && !ofTerms) return [];
       const read = spanOver(followed, walkedSizes(stmt));
       const room = sub(read, at(region.sizes, k));
       if (neverNegative(room, walked).kind === "holds") return [];
@@ -491,11 +493,13 @@ const dimName = (d: number): string => `d.${d}`;
 const siteName = (s: number): string => `s.${s}`;
 const siteNames = ({ map }: GatherStmt): readonly string[] => map.sites.map((_, s) => `s${s}`);
 
-/** The dims of a tile as loops over it, and behind them that of terms. */
-const tileLoops = ({ map, to }: GatherStmt): ForStmt[] => [
-  ...to.sizes.map((size, d) => walk(dimName(d), constant(0), size)),
-  ...dimRanges([], map).map(([, most]) => walk(dimName(termDim(map)), constant(0), constant(most + 1))),
-];
+/** The dims of a tile as loops over it, and behind them that of the terms of a run; those of a bag stand anywhere. */
+const tileLoops = (stmt: GatherStmt): ForStmt[] => {
+  const { map } = stmt;
+  const sizes =
+    map.reduced?.bag === undefined ? walkedSizes(stmt) : [...stmt.to.sizes, constant(termPlaces(map))];
+  return sizes.map((size, d) => walk(dimName(d), constant(0), size));
+};
 
 /** What each index value may be, as a loop. */
 const siteLoops = ({ map, to }: GatherStmt, inputs: readonly TensorType[]): ForStmt[] =>
