@@ -53,11 +53,15 @@ export function emitValue(
   out: LocalId,
   reduced?: LocalId,
 ): void {
-  const value = emitSteps(code, steps, reads, reduced);
-  const { type } = at(steps, steps.length - 1);
+  const last = at(steps, steps.length - 1);
+  const { type } = last;
   invariant(isValueType(type), `an output of ${type}`);
+  // A cast whose result is stored rounds to the bits that are stored, and to nothing else.
+  const rounds = last.kind === "cast" && isSmallFloat(type);
+  const values = emitSteps(code, rounds ? steps.slice(0, -1) : steps, reads, reduced);
   code.get(out);
-  pushBits(code, type, value);
+  if (rounds) castBits(code, last.from, type, at(values, last.of));
+  else pushBits(code, type, lastOf(values));
   code.op(stores[bytesOf(type)], 0);
 }
 
@@ -87,7 +91,7 @@ function emitExact(
   code.whole("i64", 0).set(units);
   number(0).set(special);
   each((reads) => {
-    const term = emitSteps(code, steps, reads);
+    const term = lastOf(emitSteps(code, steps, reads));
     code.get(units).get(term).op("f64.promote_f32");
     // 2^-unit, whose digits are none but the leading one.
     code
@@ -124,7 +128,7 @@ function emitStepwise(
   code.set(sum);
   if (counts) code.const(0).set(count);
   each((reads) => {
-    const term = emitSteps(code, steps, reads);
+    const term = lastOf(emitSteps(code, steps, reads));
     emitOperation(code, op, type, sum, term);
     code.set(sum);
     if (counts) code.advance(count, 1);
@@ -137,13 +141,15 @@ function emitStepwise(
   return sum;
 }
 
-/** The local that holds what the last step comes to. */
+const lastOf = (values: readonly LocalId[]): LocalId => at(values, values.length - 1);
+
+/** Emits steps in order. Returns the locals that hold what they come to. */
 function emitSteps(
   code: CodeBuilder,
   steps: readonly ValueStep[],
   { addresses, memory }: ReadPlaces,
   reduced?: LocalId,
-): LocalId {
+): readonly LocalId[] {
   const values: LocalId[] = [];
   for (const step of steps) {
     switch (step.kind) {
@@ -177,7 +183,7 @@ function emitSteps(
     code.set(local);
     values.push(local);
   }
-  return at(values, values.length - 1);
+  return values;
 }
 
 const isFloat = (type: SourceType): type is keyof typeof floatFormats => Object.hasOwn(floatFormats, type);
@@ -380,17 +386,34 @@ function wrap(code: CodeBuilder, to: Exclude<ValueType, "f16" | "bf16" | "f32">,
       .op("i32.shr_s");
 }
 
-function toFloat(code: CodeBuilder, from: SourceType, to: "f16" | "bf16" | "f32", value: LocalId): void {
+/** A float type that arithmetic is not in: values of it are held in f32. */
+type SmallFloat = "f16" | "bf16";
+const isSmallFloat = (type: SourceType): type is SmallFloat => type === "f16" || type === "bf16";
+
+function toFloat(code: CodeBuilder, from: SourceType, to: SmallFloat | "f32", value: LocalId): void {
+  if (to === "f32") {
+    asFloat(code, from, to, value);
+    return;
+  }
+  castBits(code, from, to, value);
+  if (to === "bf16") code.const(16).op("i32.shl").op("f32.reinterpret_i32");
+  else widenHalf(code);
+}
+
+/** Pushes the bits of the value of a small float type that is nearest to another value. */
+function castBits(code: CodeBuilder, from: SourceType, to: SmallFloat, value: LocalId): void {
+  const wide = code.local("wide", "f32");
+  asFloat(code, from, to, value);
+  code.set(wide);
+  // What rounds to an infinity of f16 as an f32 does so as an integer too: f32 is exact up to 2^24.
+  roundedBits(code, to, wide);
+}
+
+/** Pushes a value as an f32 that rounds to a type as the value does. */
+function asFloat(code: CodeBuilder, from: SourceType, to: SmallFloat | "f32", value: LocalId): void {
   if (isRealSource(from)) code.get(value);
   else if (to === "bf16" && bitsOf(from) === 32) sticky(code, from === "i32", value);
   else code.get(value).op(from === "u32" ? "f32.convert_i32_u" : "f32.convert_i32_s");
-  if (to === "f32") return;
-  const rounded = code.local("rounded", "f32");
-  code.set(rounded);
-  // What rounds to an infinity of f16 as an f32 does so as an integer too: f32 is exact up to 2^24.
-  roundedBits(code, to, rounded);
-  if (to === "bf16") code.const(16).op("i32.shl").op("f32.reinterpret_i32");
-  else widenHalf(code);
 }
 
 /** Pushes 32 bits as an f32 that rounds to bf16 as they would: eight digits are lost, and what was in them is told by the last one. */
@@ -427,7 +450,7 @@ function pushBits(code: CodeBuilder, type: ValueType, value: LocalId): void {
 }
 
 /** Pushes the bits of the f16 or bf16 that is nearest to a value, ties to even. */
-function roundedBits(code: CodeBuilder, type: "f16" | "bf16", value: LocalId): void {
+function roundedBits(code: CodeBuilder, type: SmallFloat, value: LocalId): void {
   const { nan, infinity } = floatFormats[type];
   const [bits, magnitude, near] = [code.local("bits"), code.local("magnitude"), code.local("near")];
   code.get(value).op("i32.reinterpret_f32").set(bits);
