@@ -97,11 +97,12 @@ export const codes = {
   TC903: { category: "hint", title: "an operand that is loaded many times over" },
   TC904: { category: "hint", title: "the scalar unit gathers element by element" },
   TC905: { category: "hint", title: "part of the unified buffer may be overwritten by library scratch" },
-  TC906: { category: "hint", title: "a tile entry larger than its extent" },
+  TC906: { category: "hint", title: "a tile that counts for less than it says" },
   TC907: { category: "hint", title: "how a residency was chosen, or that another is faster" },
   TC908: { category: "hint", title: "a second copy of a buffer that the machine does not keep" },
   TC909: { category: "hint", title: "a tile that straddles pages" },
   TC910: { category: "hint", title: "a sum whose order the framework leaves open" },
+  TC911: { category: "hint", title: "an element type on which the framework contradicts itself" },
 } as const satisfies Readonly<Record<string, CodeInfo>>;
 
 /** A stable code: `TC301`. */

@@ -21,6 +21,8 @@ interface ProfileFacts {
   readonly level: PyptoLevel;
   /** True if a tile of rows stays strictly below the buffer, as PyPTO's pages have it (`<`). */
   readonly rowsBelowBudget: boolean;
+  /** Citation of the code that reads the first entries of a tile of more entries than the output has dims; absent where a page asks for as many. */
+  readonly longerTiles?: string;
   /** Where the profile stands, in one line. */
   readonly stands: string;
   /** Citation of the rule that the input is whole along its gather dim. */
@@ -67,6 +69,8 @@ export const profileFacts = {
     level: "head",
     rowsBelowBudget: true,
     stands: "PyPTO's code at 883e7df (2026-08-22)",
+    longerTiles:
+      "hicann/pypto framework/src/interface/operation/tile_shape_verifier.h at 883e7df (2026-08-22), VerifyTileShapeSize: no fewer entries than dims",
     wholeInput: code,
     view: code,
     tile: code,

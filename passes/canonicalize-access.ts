@@ -8,7 +8,7 @@
  * The dialect's rules are applied here, its defaults written down, its leading ones dropped (with the schedule
  * entries that belong to them). Below this pass nothing knows the dialect. May report TC1xx.
  */
-import { error, type Diagnostic } from "../ir/diagnostic.js";
+import { error, warning, type Diagnostic } from "../ir/diagnostic.js";
 import { gatheredTable, pickedFrom } from "../ir/access.js";
 import { inputOf, outputOf, type AccessFunc } from "../ir/func.js";
 import { accessMap, effectiveType, outputShape, pairedDims } from "../ir/operator.js";
@@ -37,12 +37,14 @@ export const canonicalizeAccess = definePass({
   ensures: ["access"],
   run(func, context) {
     if (func.level !== "source") return func;
-    const result = resolveSource(sourceOp(func));
+    const result = resolveSource(sourceOp(func, context.target));
     if (!result.ok) {
       result.diagnostics.forEach(context.report);
       return func;
     }
-    const { operator, output, negative, oob } = result.resolved;
+    const { operator, output, negative, oob, disputed } = result.resolved;
+    if (disputed !== undefined)
+      context.report(warning("TC911", disputed.message, { span: func.opSpan, notes: disputed.notes }));
     const definition = findOp(func.op, func.operators);
     const { resultRules, framework, dataIn } = definition ?? {};
     const rules = resultRules === undefined ? "" : ` (${resultRules})`;

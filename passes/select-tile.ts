@@ -7,11 +7,13 @@
  *
  * Without a tile, tile, view, order, buffers and, where it is `auto`, residency are chosen together, by the clock
  * (choose-schedule.ts). With one, so are the buffers (with-buffers.ts), and the rest is the plain default. May report TC302 and TC303 (no schedule), TC402 (no legal
- * tile), TC403 (residency), TC502 (more buffers than the device binds), TC907 (auto).
+ * tile), TC403 (residency), TC502 (more buffers than the device binds), TC906 (a tile of more
+ * entries than the output has dims), TC907 (auto).
  */
-import { hint as hintDiagnostic, type Diagnostic } from "../ir/diagnostic.js";
+import { hint as hintDiagnostic, warning, type Diagnostic } from "../ir/diagnostic.js";
 import { floorOf } from "../ir/clock/index.js";
 import { keyOf, type AccessFunc } from "../ir/func.js";
+import { profileOf } from "../ir/profile.js";
 import { formatEntry, type Residencies } from "../ir/schedule.js";
 import { targetFacts, type Target } from "../ir/target.js";
 import {
@@ -19,6 +21,7 @@ import {
   gmAllowed,
   honoured,
   isLegal,
+  isLongerTile,
   isWrittenByParts,
   judge,
   keptSingle,
@@ -30,6 +33,7 @@ import {
   shapeRefusals,
   shortest,
   smallestInView,
+  takenSchedule,
   type Tiling,
 } from "../ir/tiling/index.js";
 import { at } from "../ir/types.js";
@@ -72,6 +76,7 @@ export const selectTile = definePass({
       (cut.length > 0 ? cut : [noLegalTile(attempted, waysOut)]).forEach(context.report);
       return func;
     }
+    reportLonger(func).forEach(context.report);
     reportSingle(chosen).forEach(context.report);
     // What will be refused stays as the user said it.
     const written = isLegal(chosen) ? honoured(chosen) : chosen;
@@ -79,6 +84,17 @@ export const selectTile = definePass({
     return { ...func, target: target.name, schedule: written.schedule };
   },
 });
+
+/** TC906 for a tile of more entries than the output has dims. */
+function reportLonger(gather: AccessFunc): Diagnostic[] {
+  const { schedule } = gather;
+  if (!isLongerTile(gather, schedule)) return [];
+  const { tile } = takenSchedule(gather, schedule);
+  const { longerTiles: source = "" } = profileOf(schedule);
+  const message = `tile ${formatEntry(schedule.tile)} has ${schedule.tile.length} entries; the first ${tile.length} count, one for each dim of the output`;
+  const notes = [`judged as tile ${formatEntry(tile)}`, `source: ${source}`];
+  return [warning("TC906", message, { span: gather.opSpan, notes })];
+}
 
 /** TC908 for second copies that are asked for and not kept. */
 function reportSingle(tiling: Tiling): Diagnostic[] {

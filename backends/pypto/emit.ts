@@ -16,7 +16,7 @@ import type { Target } from "../../ir/target.js";
 import { printSchedule } from "../../ir/text/print.js";
 import { judge, Tiling } from "../../ir/tiling/index.js";
 import { dataResidency } from "../../ir/tiling/residency.js";
-import { at, bitsOf, formatShape, isFloat8, invariant, type DType, type Shape } from "../../ir/types.js";
+import { at, bitsOf, formatShape, invariant, type DType, type Shape } from "../../ir/types.js";
 import { beyondAscend, computesValues } from "../beyond-ascend.js";
 import { Lines } from "../lines.js";
 import { Identifiers } from "../names.js";
@@ -240,13 +240,8 @@ function refusalsOf(gather: AccessFunc, operator: Operator, target: Target): rea
       `PyPTO's gather takes no ${data.dtype}: its code has FP32, FP16, BF16, INT32, UINT32, INT16 and UINT16`,
       "gather elements of 2 or 4 bytes, or emit pto",
     );
-  if (operator.op === "gather" && (data.dtype === "bool" || isFloat8(data.dtype)) && target.isa !== "a5")
-    return refuse(
-      `PyPTO's index_select takes ${data.dtype} on the 950 alone, not on ${target.name}`,
-      "gather u8",
-    );
   const op = operator.op === "gather_elements" ? "pypto.gather" : "pypto.index_select";
-  const result = resolveSource({ op, attrs: { dim: operator.axis }, inputs: [data, indices] });
+  const result = resolveSource({ op, attrs: { dim: operator.axis }, inputs: [data, indices], target });
   if (!result.ok) return result.diagnostics;
   return operator.op === "gather_elements" ? [] : inUb;
 }

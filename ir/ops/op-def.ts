@@ -9,6 +9,7 @@ import type { Attrs, AttrValue } from "../attrs.js";
 import { accessMap, inputShapes, outputShape, type Operator } from "../operator.js";
 import type { Framework } from "../framework.js";
 import type { Profile } from "../schedule.js";
+import type { Target } from "../target.js";
 import {
   at,
   elementCount,
@@ -60,6 +61,8 @@ export interface Resolved {
   readonly dtype?: DType;
   readonly negative: NegativeIndex;
   readonly oob: OutOfBounds;
+  /** A type that is taken although the framework's own sources disagree on it: `message` says so, `notes` cite both sources. */
+  readonly disputed?: { readonly message: string; readonly notes: readonly string[] };
 }
 
 /** What an operator is asked about: its inputs' types and its attributes, with defaults. */
@@ -71,6 +74,8 @@ export interface OpInputs {
   readonly inputs: readonly TensorType[];
   /** Profile of the program's schedule; absent where only the operator is asked about, without one. */
   readonly profile?: Profile | undefined;
+  /** Machine that the program is for; absent where only the operator is asked about, on any machine. */
+  readonly target?: Target | undefined;
   readonly span?: Span | undefined;
 }
 

@@ -7,6 +7,7 @@
  */
 import { profileFacts, pyptoLevels, type PyptoLevel } from "../profile.js";
 import { profiles } from "../schedule.js";
+import { targetFacts, targets } from "../target.js";
 import { elementCount, formatType, maxElements, type DType } from "../types.js";
 import {
   type AttrSpec,
@@ -19,6 +20,7 @@ import {
   breakRule,
   intAttr,
   type OpInputs,
+  type Resolved,
   wordAttr,
 } from "./op-def.js";
 import { axis, oobOf, oobSpec } from "./attributes.js";
@@ -40,6 +42,8 @@ interface Page {
   /** Before the numbers of its sentences. */
   readonly prefix: "PG" | "PS";
   readonly dtypes: Readonly<Record<PyptoLevel, readonly DType[]>>;
+  /** Types that only the Ascend 950 takes. */
+  readonly newerTypes: readonly DType[];
   readonly dataRanks: Readonly<Record<PyptoLevel, Ranks>>;
   readonly indexRanks: Readonly<Record<PyptoLevel, Ranks>>;
 }
@@ -80,16 +84,18 @@ const gatherPage: Page = {
   prefix: "PG",
   // PyPTO's own table of tests has i8 and u8, its page and its code have not.
   dtypes: { specification: specified, documented: elementTypes, head: rowTypes },
+  newerTypes: [],
   dataRanks: specifiedRanks,
   indexRanks: specifiedRanks,
 };
 
-/** With what the 950 has too: pypto-index_select.md, constraint 4, and indexing.cpp, lines 32 to 40 and 550, at 883e7df. */
-const selected: readonly DType[] = [...rowTypes, "bool", "f8e4m3fn", "f8e5m2", "f8e8m0fnu"];
+/** Types that the 950 alone has: pypto-index_select.md, constraint 4, and CheckGatherParamsInvalid of indexing.cpp, at 883e7df. */
+const newerTypes: readonly DType[] = ["bool", "f8e4m3fn", "f8e5m2", "f8e8m0fnu"];
 const indexSelectPage: Page = {
   operator: "pypto.index_select",
   prefix: "PS",
-  dtypes: everyLevel(selected),
+  dtypes: everyLevel([...rowTypes, ...newerTypes]),
+  newerTypes,
   dataRanks: everyLevel([1, 4]),
   indexRanks: everyLevel([1, 2]),
 };
@@ -111,12 +117,27 @@ export function laterLevel(inputs: OpInputs, takes: (level: PyptoLevel) => boole
 const cited = (inputs: OpInputs, page: Page, which: keyof typeof sentence): string =>
   `${page.operator} at level ${levelOf(inputs)} (${page.prefix}${sentence[which]})`;
 
+/** Refuses (TC104) data of a type that only the Ascend 950 takes on another Ascend core. Other machines run what any Ascend core takes. */
+function checkChip(inputs: OpInputs, page: Page): void {
+  const { target, data } = inputs;
+  if (target === undefined || !page.newerTypes.includes(data.dtype)) return;
+  if (!targetFacts[target.kind].runsPto || target.isa === "a5") return;
+  const { name, title } = targets.ascend950;
+  breakRule(
+    "TC104",
+    inputs,
+    `${cited(inputs, page, "dtypes")} takes data of type ${data.dtype} on the 950 alone, not on ${target.name}`,
+    `--target ${name} takes it (${title.split(":")[0] ?? name}), or gather u8`,
+  );
+}
+
 function checkSupport(inputs: OpInputs, page: Page): void {
   const own = levelOf(inputs);
   const { dtype } = inputs.data;
   checkDType(inputs, "data", page.dtypes[own], cited(inputs, page, "dtypes"), () =>
     laterLevel(inputs, (level) => page.dtypes[level].includes(dtype)),
   );
+  checkChip(inputs, page);
   checkDType(inputs, "indices", ["i32", "i64"], cited(inputs, page, "indexTypes"));
   for (const [operand, empty, ranks] of [
     ["data", "noEmptyData", "dataRanks"],
@@ -138,6 +159,15 @@ function checkSupport(inputs: OpInputs, page: Page): void {
   }
 }
 
+/** Returns the dispute on a type that PyPTO's operator tests gather, and its code and page do not take. */
+const testedAlone = ({ data: { dtype } }: OpInputs): NonNullable<Resolved["disputed"]> => ({
+  message: `PyPTO contradicts itself on ${dtype} of pypto.gather: its operator tests run it on boards, and its code refuses it`,
+  notes: [
+    "taken by: hicann/pypto framework/tests/st/operation/test_case/GatherElement_st_test_cases.csv at 883e7df (2026-08-22), tests 38 to 45",
+    "refused by: hicann/pypto framework/src/interface/operation/vector/indexing.cpp at 883e7df (2026-08-22), GatherElements; --profile pages refuses it too",
+  ],
+});
+
 export const pyptoGather = defineOperator({
   maxElements,
   name: "pypto.gather",
@@ -155,6 +185,7 @@ export const pyptoGather = defineOperator({
       output: indices,
       negative: "illegal",
       oob: oobOf(inputs),
+      ...(elementTypes.includes(inputs.data.dtype) ? {} : { disputed: testedAlone(inputs) }),
     };
   },
 });

@@ -4,6 +4,7 @@ import type { Attrs, AttrValue } from "../attrs.js";
 import { inputsOf, type SourceFunc } from "../func.js";
 import { defaultProfile } from "../profile.js";
 import type { Profile } from "../schedule.js";
+import type { Target } from "../target.js";
 import { assertNever, at, formatShape, isIndexDType, type Span, type TensorType } from "../types.js";
 import { directmlGather, directmlGatherElements, directmlGatherNd, directmlGatherNd1 } from "./directml.js";
 import { onnxGatherBlockQuantized } from "./block-quantized.js";
@@ -86,16 +87,19 @@ export interface SourceOp {
   readonly operators?: Operators | undefined;
   /** Profile of the program's schedule; absent where only the operator is asked about. */
   readonly profile?: Profile | undefined;
+  /** Machine that the program is for; absent where only the operator is asked about, on any machine. */
+  readonly target?: Target | undefined;
   readonly span?: Span | undefined;
 }
 
-/** What the dialect's rules are asked about a function. */
-export const sourceOp = (func: SourceFunc): SourceOp => ({
+/** What the dialect's rules are asked about a function, on a target or on any. */
+export const sourceOp = (func: SourceFunc, target?: Target): SourceOp => ({
   op: func.op,
   attrs: func.attrs,
   inputs: inputsOf(func).map(({ type }) => type),
   operators: func.operators,
   profile: func.schedule.profile ?? defaultProfile,
+  target,
   span: func.opSpan,
 });
 
@@ -109,6 +113,7 @@ export function resolveSource(source: SourceOp): ResolveResult {
     before?.source.op === source.op &&
     before.source.operators === source.operators &&
     before.source.profile === source.profile &&
+    before.source.target === source.target &&
     before.source.inputs.length === source.inputs.length &&
     before.source.inputs.every((type, k) => type === source.inputs[k]) &&
     before.source.span === (source.span ?? before.source.span);
@@ -139,7 +144,7 @@ export function expandMasks({
   inputs,
   operators = opDefs,
   span,
-}: SourceOp): ExpandedMasks | undefined {
+}: Omit<SourceOp, "target">): ExpandedMasks | undefined {
   const def = findOp(op, operators);
   const [data, indices] = inputs;
   if (def === undefined || data === undefined || indices === undefined || !hasMasks(def, inputs))

@@ -22,13 +22,16 @@ export function resolvedFault(resolved: Resolved, inputs: readonly TensorType[])
 }
 
 function faultIn(resolved: Partial<Resolved> | undefined, inputs: readonly TensorType[]): string | undefined {
-  const { operator, output, negative, oob } = resolved ?? {};
+  const { operator, output, negative, oob, disputed } = resolved ?? {};
   if (operator === undefined || !Object.hasOwn(kinds, operator.op))
     return `it resolves to no operator of ${Object.keys(kinds).join(", ")}`;
   if (negative === undefined || !Object.hasOwn(negatives, negative))
     return `negative is ${String(negative)}, and takes ${Object.keys(negatives).join(", ")}`;
   const isPolicy = (word: unknown): boolean => outOfBoundsPolicies.some((policy) => policy === word);
   if (!isPolicy(oob)) return `oob is ${String(oob)}, and takes ${outOfBoundsPolicies.join(", ")}`;
+  const { message, notes } = disputed ?? { message: "", notes: [] };
+  if (typeof message !== "string" || !Array.isArray(notes) || notes.some((note) => typeof note !== "string"))
+    return "disputed takes a message and a list of notes";
   const [own, given] = [inputShapes(operator), inputs.map(({ shape }) => shape)];
   const result = outputShape(operator);
   const odd = [...own, result, output].find((shape) => !isShape(shape));

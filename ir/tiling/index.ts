@@ -59,6 +59,7 @@ export {
 } from "./residency.js";
 export { compulsoryBytes, type OperandTraffic, type Traffic } from "./traffic.js";
 export { entryLimits, soleDim, type TiledOperand } from "./tiled.js";
+export { isLongerTile, takenSchedule } from "./taken-schedule.js";
 export { honoured, Tiling, Tilings } from "./tiling.js";
 export { straddledPages, type Straddled } from "./pages.js";
 export { formatSizeVerdict, sizeVerdicts, type SizeVerdict } from "./size-verdicts.js";

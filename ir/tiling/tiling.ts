@@ -11,6 +11,7 @@ import { footprintOf, type Footprint } from "./footprint.js";
 import { tiledLoops, type Loop } from "./loops.js";
 import { direct, likeliest, loweringFacts, waysOf, type GatherLowering, type Ways } from "./lowering.js";
 import { dataResidency } from "./residency.js";
+import { takenSchedule } from "./taken-schedule.js";
 import { entryLimits, tiledOperands, type TiledGather, type TiledOperand } from "./tiled.js";
 import { trafficOf, type Traffic } from "./traffic.js";
 
@@ -31,17 +32,21 @@ export class Tiling implements TiledGather {
   readonly terms: number;
   /** Where the data is. */
   readonly residency: Residency;
+  /** The schedule, its tile of as many entries as the profile takes. */
+  readonly schedule: ResolvedSchedule;
 
   constructor(
     readonly gather: AccessFunc,
-    readonly schedule: ResolvedSchedule,
+    stated: ResolvedSchedule,
     readonly target: Target,
     /** Parts that are known. */
     private readonly parts: Parts = {},
     /** Ways to do the gather on the target, by what of a schedule they depend on. */
     private readonly known = new Map<string, Ways>(),
   ) {
+    const schedule = takenSchedule(gather, stated);
     const { tile, view } = schedule;
+    this.schedule = schedule;
     this.extents = outputOf(gather).type.shape;
     this.cut = entryLimits(gather).map((limit, d) => Math.min(at(tile, d), at(view, d), limit));
     this.tile = this.cut.map((entry, d) => Math.min(entry, at(this.extents, d)));

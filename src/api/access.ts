@@ -1,10 +1,20 @@
 /** A program's access level, before any choice of its schedule. */
-import { CompileError, hasErrors, type AccessFunc, type Func } from "../../ir/index.js";
+import { CompileError, hasErrors, type AccessFunc, type Diagnostic, type Func } from "../../ir/index.js";
 import { canonicalizeAccess, runPipeline } from "../../passes/index.js";
 import { boundTo, resolveTargetOf, scheduled, type CompileOptions } from "./compile.js";
 
 /** Undefined for a tile program. Throws a CompileError when a rule of the dialect is broken. */
-export function accessOf(program: Func, options: CompileOptions = {}): AccessFunc | undefined {
+export const accessOf = (program: Func, options: CompileOptions = {}): AccessFunc | undefined =>
+  canonicalized(program, options)?.access;
+
+/** Returns the warnings of the dialect on an operator that it takes; none for a tile program. Throws a CompileError as {@link accessOf} does. */
+export const operatorWarnings = (program: Func, options: CompileOptions = {}): readonly Diagnostic[] =>
+  canonicalized(program, options)?.diagnostics ?? [];
+
+function canonicalized(
+  program: Func,
+  options: CompileOptions,
+): { readonly access: AccessFunc; readonly diagnostics: readonly Diagnostic[] } | undefined {
   const bound = boundTo(program, options);
   if (!bound.ok) throw new CompileError(bound.diagnostics);
   const given = bound.func;
@@ -14,5 +24,5 @@ export function accessOf(program: Func, options: CompileOptions = {}): AccessFun
   const passes = input.level === "source" ? [canonicalizeAccess] : [];
   const { func, diagnostics } = runPipeline(input, passes, target);
   if (hasErrors(diagnostics)) throw new CompileError(diagnostics);
-  return func.level === "access" ? func : undefined;
+  return func.level === "access" ? { access: func, diagnostics } : undefined;
 }

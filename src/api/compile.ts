@@ -266,7 +266,7 @@ function kernelOf(
 ): Kernel {
   const source = levels.get("source");
   const access = levels.get("access");
-  const resolved = source?.level === "source" ? resolvedOf(source) : undefined;
+  const resolved = source?.level === "source" ? resolvedOf(source, target) : undefined;
   const footprint = whole?.kernel.footprint ?? tiling?.footprint;
   /** The program compiled again, by target. */
   const again = new Map<Target, Kernel>();
@@ -479,8 +479,8 @@ export function scheduled(program: Func, options: CompileOptions, target: Target
   return { ...program, target: target.name, schedule: { ...program.schedule, ...givenEntries(options) } };
 }
 
-function resolvedOf(source: SourceFunc): Resolved | undefined {
-  const result = resolveSource(sourceOp(source));
+function resolvedOf(source: SourceFunc, target: Target): Resolved | undefined {
+  const result = resolveSource(sourceOp(source, target));
   return result.ok ? result.resolved : undefined;
 }
 

@@ -5,6 +5,7 @@ import {
   bufferBytes,
   CompileError,
   inputsOf,
+  isLongerTile,
   judge,
   judgedTile,
   largestGatherDims,
@@ -133,7 +134,11 @@ export function explain(program: Func, options: CompileOptions = {}): Explanatio
   const asked = own ? undefined : accessOf(program, options);
   const given = compares ? asked : undefined;
   const judged = judgedTile(tiling);
-  const clipped = asked?.schedule.tile !== undefined && !sameShape(judged, tiling.schedule.tile);
+  const typed = asked?.schedule.tile;
+  const clipped =
+    asked !== undefined &&
+    typed !== undefined &&
+    (isLongerTile(asked, asked.schedule) || !sameShape(judged, tiling.schedule.tile));
   const pages = asked === undefined ? undefined : pagesVerdict(asked, target, legal);
   let comparison: Comparison | undefined;
   const compared = (): Comparison | undefined =>

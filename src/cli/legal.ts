@@ -1,6 +1,7 @@
 /** tilec legal: counts and lists the legal tiles of a gather, or proves that there are none. */
 import type { Command } from "commander";
 import { formatRatio, formatSizeVerdict, formatStanding, printSchedule } from "../../ir/index.js";
+import { operatorWarnings } from "../api/access.js";
 import { residencyHint } from "../api/slower-residency.js";
 import { formatTileCount, legalTiles, type LegalTile } from "../api/legal-tiles.js";
 import { searchedCell, searchedColumns } from "../report/searched-cells.js";
@@ -77,7 +78,8 @@ async function legal(file: string | undefined, flags: LegalFlags): Promise<numbe
   bar?.stop();
   const code = found.proof === undefined ? 0 : 1;
   const { tile: _, ...open } = func.schedule;
-  const diagnostics = residencyHint({ ...func, schedule: open }, options);
+  const untiled = { ...func, schedule: open };
+  const diagnostics = [...operatorWarnings(untiled, options), ...residencyHint(untiled, options)];
   if (flags.csv === true) {
     const { stringify } = await import("csv-stringify/sync");
     const rows = found.tiles.map((tile) => listedColumns.map(([, , cell]) => cell(tile)));

@@ -23,6 +23,7 @@ import {
 } from "../../ir/index.js";
 import { compile, resolveTargetOf } from "../api/compile.js";
 import { countUnder, formatTileCount, standsBesidePages, type TileCount } from "../api/legal-tiles.js";
+import { operatorWarnings } from "../api/access.js";
 import { slowerResidency } from "../api/slower-residency.js";
 import { commandMeasurer, simMeasurer } from "../device/index.js";
 import { openRecords, type RecordLog } from "../formats/record-file.js";
@@ -167,6 +168,7 @@ async function tuneOne(loaded: LoadedProgram, flags: TuneFlags, outputs: Outputs
     const status = report(result, flags, pipeline, {
       stopped: stop.signal.aborted,
       failed: machine.failed ?? [],
+      warnings: operatorWarnings(loaded.func, { ...targeting(flags), target }),
       outputs,
       ...(flags.csv === true && table !== undefined ? { table } : {}),
     });
@@ -367,11 +369,14 @@ function report(
   {
     stopped,
     failed,
+    warnings,
     outputs,
     table,
   }: {
     readonly stopped: boolean;
     readonly failed: readonly FailedFolder[];
+    /** Warnings of the dialect. */
+    readonly warnings: readonly Diagnostic[];
     readonly outputs: Outputs;
     /** What is printed in place of the report. */
     readonly table?: string;
@@ -379,7 +384,7 @@ function report(
 ): number {
   const { counts } = result;
   const legal = tileCounts(result);
-  const diagnostics = [...faults(result, failed), ...defaultHint(result)];
+  const diagnostics = [...faults(result, failed), ...warnings, ...defaultHint(result)];
   if (flags.json === true) {
     const { name, target, passes, objective, backend, beatsDefault, verdict, space, runOff, complete, seed } =
       result;

@@ -381,6 +381,11 @@ const triggers: Readonly<Record<Code, Trigger>> = {
     followed: () => [...inPages(16), ...inPages(32), ...inPages(8)],
   },
   TC910: { found: () => reduced("ReduceSum"), followed: () => reduced("ReduceMax") },
+  TC911: {
+    found: () => build(source(pyptoGather, "profile = head", "3x5xi8", "3x4xi32", "3x4xi8")),
+    at: [2, 8],
+    followed: () => build(source(pyptoGather, "profile = head", "3x5xi16", "3x4xi32", "3x4xi16")),
+  },
 };
 
 /** The hints about a gather and what is made of its rows. */

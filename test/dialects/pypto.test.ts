@@ -92,6 +92,36 @@ describe.each(pyptoLevels)("level %s", (level) => {
     );
   });
 
+  it("index_select takes bool and the 8-bit floats on the 950 alone (PS1)", () => {
+    const rows = (dtype: DType, target: Target) => {
+      const func = pypto.indexSelect({ input: [dtype, [4, 8]], index: ["i32", [3]], dim: 0, level });
+      return [
+        verdict(() => compile(func, { target })),
+        verdict(() => compile(func, { target, tile: [3, 8] })),
+        verdict(() => explain(func, { target })),
+        verdict(() => legalTiles(func, { target })),
+      ];
+    };
+    const every = (code: string): string[] => [code, code, code, code];
+    const renamed: Target = { ...targets.ascendA3, name: "ascend-950" };
+    const board: Target = { ...targets.ascend950, name: "board" };
+    for (const dtype of ["bool", "f8e4m3fn", "f8e5m2", "f8e8m0fnu"] as const) {
+      for (const target of [targets.ascendA2, targets.ascendA3, renamed])
+        expect(rows(dtype, target), `${dtype} on ${target.title}`).toEqual(every("TC104"));
+      // What no Ascend core runs is no matter of a chip.
+      for (const target of [targets.ascend950, board, targets.webgpu, targets.cpu])
+        expect(rows(dtype, target), `${dtype} on ${target.name}`).toEqual(every("accepted"));
+    }
+    expect(rows("u8", targets.ascendA2)).toEqual(every("accepted"));
+    expect(
+      refusal(() => compile(pypto.indexSelect({ input: ["bool", [4]], index: ["i32", [3]], dim: 0, level }))),
+    ).toMatchObject({
+      code: "TC104",
+      message: `pypto.index_select at level ${level} (PS1) takes data of type bool on the 950 alone, not on ascend-a2`,
+      hint: "--target ascend-950 takes it (Ascend 950PR), or gather u8",
+    });
+  });
+
   it("index_select takes the ranks of PS3 and PS8", () => {
     const of = (build: (rank: number) => SourceFunc) =>
       oneToNine.filter((rank) => verdict(() => build(rank)) === "accepted");
@@ -270,6 +300,24 @@ describe("the level", () => {
     expect(verdict(() => compile(func))).toBe("TC104");
     // The level overrides the profile.
     expect(verdict(() => compile(pypto.gather({ ...args, level: "head" })))).toBe("accepted");
+  });
+
+  it("says that PyPTO contradicts itself on i8 and u8 of gather, which head takes (PG1)", () => {
+    const said = (dtype: DType) =>
+      compile(pypto.gather({ input: [dtype, [4, 4]], index: ["i32", [4, 4]], dim: 0 }), { profile: "head" })
+        .diagnostics.filter(({ code }) => code === "TC911")
+        .map(({ message, notes }) => `${message} ${String(notes?.join(" "))}`);
+    for (const dtype of ["i8", "u8"] as const) {
+      expect(said(dtype)).toHaveLength(1);
+      expect(said(dtype)[0]).toMatch(
+        new RegExp(
+          `${dtype} of pypto.gather.*GatherElement_st_test_cases.csv at 883e7df.*indexing.cpp at 883e7df`,
+        ),
+      );
+    }
+    for (const dtype of ["i16", "u16", "f32"] as const) expect(said(dtype)).toEqual([]);
+    const rows = pypto.indexSelect({ input: ["i8", [4, 4]], index: ["i32", [4]], dim: 0 });
+    expect(compile(rows, { profile: "head" }).diagnostics.map(({ code }) => code)).not.toContain("TC911");
   });
 
   it("a refusal names the profile that takes the type or the rank", () => {
@@ -539,6 +587,46 @@ describe("the tiling rules", () => {
     expect(ascend(gather([4, 8], [4, 8]), { tile: [4] })).toBe("TC302");
     expect(ascend(indexSelect([4, 8], [2, 3]), { tile: [2, 3, 8] })).toBe("accepted");
     expect(ascend(indexSelect([4, 8], [2, 3]), { tile: [2, 8] })).toBe("TC302");
+  });
+
+  it("a tile of more entries is taken by its first ones under profile head, as TileShapeVerifier and the Tiled operations have it (PG17, PS13)", () => {
+    const paged = pypto.gatherInUb({
+      param: ["f32", [4, 8]],
+      indices: ["i32", [1, 3]],
+      blockTable: ["i32", [1, 2]],
+      blockSize: 2,
+      axis: -2,
+    });
+    for (const func of [gather([4, 8], [4, 8]), indexSelect([4, 8], [3]), paged]) {
+      const [short, long] = [[2, 8] as const, [2, 8, 16, 1] as const];
+      expect(profiles.map((profile) => ascend(func, { tile: long, profile }))).toEqual([
+        ...["TC302", "TC302", "accepted"],
+      ]);
+      for (const target of [targets.ascendA2, targets.ascend950, targets.webgpu]) {
+        const kernel = compile(func, { tile: long, profile: "head", target });
+        expect(kernel.tile).toEqual(compile(func, { tile: short, profile: "head", target }).tile);
+        const told = kernel.diagnostics.find(({ code }) => code === "TC906");
+        expect(told?.message).toBe(
+          "tile 2,8,16,1 has 4 entries; the first 2 count, one for each dim of the output",
+        );
+        expect(told?.notes?.join()).toContain("tile_shape_verifier.h at 883e7df");
+      }
+      const { legal, judgedTile, schedule } = explain(func, { tile: long, profile: "head" });
+      expect({ legal, judgedTile, tile: schedule.tile }).toEqual({
+        legal: true,
+        judgedTile: short,
+        tile: short,
+      });
+      expect(refusal(() => compile(func, { tile: long, target: targets.ascendA2 }))?.hint).toContain(
+        "--profile head, which takes the first 2",
+      );
+      // Each entry is above 0, the others too.
+      expect(ascend(func, { tile: [2, 8, 0], profile: "head" })).toBe("TC302");
+      expect(ascend(func, { tile: [2], profile: "head" })).toBe("TC302");
+    }
+    // Other frameworks set a tile for one operator.
+    const rows = onnx.gather({ data: ["f32", [4, 8]], indices: ["i32", [3]] });
+    expect(ascend(rows, { tile: [3, 8, 1], profile: "head" })).toBe("TC302");
   });
 
   it("D1: along dim the tile is the view under profile strict, and free under pages and head (PG18)", () => {

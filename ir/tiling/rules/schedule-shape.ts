@@ -1,7 +1,9 @@
 /** Rule 1: a schedule is one at all, and of cores that the target has. May refuse with TC302 (tile) and TC303 (the rest). */
 import { keyOf, outputOf, type AccessFunc } from "../../func.js";
-import type { Schedule } from "../../schedule.js";
+import { profileFacts } from "../../profile.js";
+import { profiles, type Schedule } from "../../schedule.js";
 import type { Target } from "../../target.js";
+import { isLongerTile } from "../taken-schedule.js";
 import { at, formatShape, formatType, type Shape } from "../../types.js";
 import type { Rule, ShapeVerdict } from "./rule.js";
 
@@ -33,13 +35,22 @@ export function shapeFaults(gather: AccessFunc, schedule: Schedule, target: Targ
     detail,
     ...more,
   });
+  /** Profiles under which a tile of more entries is one, as flags. */
+  const takenUnder = (tile: Shape): string[] =>
+    profiles
+      .filter((profile) => isLongerTile(gather, { tile, profile }))
+      .map(
+        (profile) => `--profile ${profile}, which takes the first ${rank} (${profileFacts[profile].stands})`,
+      );
   const shapeFault = (name: "tile" | "view", shape: Shape | undefined): ShapeVerdict[] => {
     if (shape === undefined) return [];
     const code = name === "tile" ? "TC302" : "TC303";
     const hasTerms = name === "tile" && gather.map.reduced !== undefined;
-    if (shape.length !== rank && !(hasTerms && shape.length === rank + 1)) {
+    const fits = shape.length === rank || (hasTerms && shape.length === rank + 1);
+    if (!fits && !(name === "tile" && isLongerTile(gather, schedule))) {
       const more = hasTerms ? ", and one more for r or none" : "";
-      const hint = `give one entry for each dim of ${formatType(outputOf(gather).type)}${more}`;
+      const one = `give one entry for each dim of ${formatType(outputOf(gather).type)}${more}`;
+      const hint = [one, ...(name === "tile" ? takenUnder(shape) : [])].join("; or ");
       const detail = `${name} ${formatShape(shape)} has ${shape.length} entries; the output has rank ${rank}`;
       return [fault(detail, { code, hint, data: { [name]: shape } })];
     }
