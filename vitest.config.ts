@@ -83,6 +83,7 @@ const slow: readonly (readonly [file: string, seconds: number, reason: string])[
   ["test/values/uneven-rows.test.ts", 12, "compiles and runs each length of a row under several schedules"],
   ["test/values/sums.test.ts", 17, "runs random sums on every backend"],
   ["test/vitest/matchers.test.ts", 32, "runs vitest on projects of its own"],
+  ["test/validation/validation.test.ts", 12, "fits the figures of two machines to sixty parts of their rows"],
 ];
 const unknown = slow.filter(([file]) => !existsSync(new URL(file, import.meta.url)));
 if (unknown.length > 0) throw new Error(`no such test: ${unknown.map(([file]) => file).join(", ")}`);

@@ -47,6 +47,7 @@ export const codes = {
   TC016: { category: "file", title: "malformed tuning records" },
   TC017: { category: "file", title: "tuning records of another task" },
   TC018: { category: "file", title: "a config file that cannot be used" },
+  TC019: { category: "file", title: "malformed measurements" },
   TC101: { category: "axis", title: "an axis outside the operator's range" },
   TC102: { category: "rank", title: "a rank the operator does not take" },
   TC103: { category: "shape", title: "shapes that do not fit together" },

@@ -88,6 +88,8 @@ export {
   type SearchedEntry,
 } from "./schedule-entries.js";
 export * from "./symbols/index.js";
+export * from "./board-figures.js";
+export * from "./figure.js";
 export * from "./target.js";
 export * from "./task/index.js";
 export * from "./tile.js";

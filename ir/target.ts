@@ -3,6 +3,8 @@
  *
  * Compilation is judged under a target; a WebGPU device is another target than the Ascend core a program names.
  */
+import { boardOf950, boardOfA2, noBoard, type BoardFigures } from "./board-figures.js";
+import { sourcesOf, valuesOf, type FigureKind, type FigureSource } from "./figure.js";
 import { maxElements } from "./types.js";
 import { defaultLimits, requestedLimits, type WgslLimits } from "./wgsl-limits.js";
 
@@ -82,18 +84,8 @@ export const targetFacts: Readonly<Record<TargetKind, TargetFacts>> = {
 /** Every kind of machine. */
 export const targetKinds = Object.keys(targetFacts) as readonly TargetKind[];
 
-/** How well a figure is known. */
-export type SourceKind =
-  "platform-file" | "manual" | "measured by others" | "model fit" | "specification" | "device" | "assumption";
-
-/** Where a figure comes from, and how sure it is. */
-export interface FigureSource {
-  readonly source: string;
-  readonly kind: SourceKind;
-}
-
 /** The numbers of a target. Bytes, cycles, elements or counts, as each name says. */
-export interface TargetFigures {
+export interface TargetFigures extends BoardFigures {
   /** Capacity of the unified buffer of one core; of a workgroup's memory on WebGPU. */
   readonly ubBytes: number;
   /** Above this many bytes a library may overwrite the buffer; equal to `ubBytes` where nothing is reserved. */
@@ -180,7 +172,7 @@ export function withLimits(target: Target, limits: WgslLimits): Target {
   const bytes = limits.maxComputeWorkgroupStorageSize;
   const storage: FigureSource = {
     source: "GPUSupportedLimits.maxComputeWorkgroupStorageSize",
-    kind: "device",
+    kind: "vendor text",
   };
   return {
     ...target,
@@ -194,40 +186,46 @@ export function withLimits(target: Target, limits: WgslLimits): Target {
 /** The limits of the WebGPU devices that a target stands for. */
 export const deviceLimits = ({ limits = requestedLimits }: Pick<Target, "limits">): WgslLimits => limits;
 
-const from = (kind: SourceKind, source: string): FigureSource => ({ kind, source });
+const from = (kind: FigureKind, source: string): FigureSource => ({ kind, source });
 
 const assumed = (why: string): FigureSource => from("assumption", why);
 
-const a2Ini = from("platform-file", "hicann/pypto simulation_platform/platform_config/A2A3.ini");
-const ini950 = from("platform-file", "hicann/pypto simulation_platform/platform_config/950PR_957x.ini");
-const soc = from("manual", "hw-native-sys/pypto src/backend/common/soc.cpp: UB less the library's 8 KiB");
-const rowHint = from("manual", "hw-native-sys/pypto docs/en/dev/passes/92-diagnostics.md: row granularity");
+const a2Ini = from("vendor text", "hicann/pypto simulation_platform/platform_config/A2A3.ini");
+const ini950 = from("vendor text", "hicann/pypto simulation_platform/platform_config/950PR_957x.ini");
+const soc = from(
+  "vendor text",
+  "hw-native-sys/pypto src/backend/common/soc.cpp: UB less the library's 8 KiB",
+);
+const rowHint = from(
+  "vendor text",
+  "hw-native-sys/pypto docs/en/dev/passes/92-diagnostics.md: row granularity",
+);
 const gather910 = from(
-  "measured by others",
+  "model of others",
   "hw-native-sys/pto-isa costmodel/a2a3 cce_costmodel_vector_compute.hpp 187: head 24, 2 per repeat (910B3, f32; the 2 is unverified)",
 );
 const ptoCost = "hw-native-sys/pto-isa at f35e7f60";
 const loads = from(
-  "model fit",
+  "simulator",
   `${ptoCost} tests/costmodel/st/testcase/tload: ten profiled loads, within 1.13 in the geometric mean`,
 );
 const asLoads = assumed(
   "as a load: no store is profiled, and two published rates disagree, 109 and 16 B per cycle",
 );
 const gatherRow = from(
-  "measured by others",
+  "model of others",
   `${ptoCost} cce_costmodel_vector_compute.hpp: 46.6 a row on a 910B3 (f32: multiply, barrier, vgather), rounded up`,
 );
 const steps = from(
-  "measured by others",
+  "model of others",
   `${ptoCost} cce_costmodel_vector_compute.hpp, fits on a 910B3: maxs 23 + repeats, muls 26 + repeats, mul 25 + 2 repeats`,
 );
 const copies = from(
-  "model fit",
+  "simulator",
   `${ptoCost} tests/costmodel/st/testcase/tmov: sixteen profiled copies, exactly`,
 );
-const cycles = from("model fit", "hicann/pypto framework/src/interface/operation/cycles.cpp and cycles.h");
-const repeat = from("manual", "hiascend.com cceapi_0057: one vector repeat is 256 B");
+const cycles = from("simulator", "hicann/pypto framework/src/interface/operation/cycles.cpp and cycles.h");
+const repeat = from("vendor text", "hiascend.com cceapi_0057: one vector repeat is 256 B");
 
 /** The Atlas A2 series; each figure names its source. */
 export const ascendA2: Target = {
@@ -269,7 +267,9 @@ export const ascendA2: Target = {
   directElements: maxElements,
   lanes: 1,
   laneBytes: 512,
+  ...valuesOf(boardOfA2),
   sources: {
+    ...sourcesOf(boardOfA2),
     ubBytes: a2Ini,
     ubSafeBytes: soc,
     blockBytes: a2Ini,
@@ -282,7 +282,7 @@ export const ascendA2: Target = {
     storeStartupCycles: asLoads,
     storeBytesPerCycle: asLoads,
     dmaRows: from(
-      "manual",
+      "vendor text",
       "hw-native-sys/pto-isa include/pto: TLOAD takes fewer than 4096 rows on A2 and A3",
     ),
     gatherRowCycles: gatherRow,
@@ -346,8 +346,10 @@ export const ascend950: Target = {
   burstBytes: 128,
   clockMhz: 1650,
   gmBytesPerCycle: 896,
+  ...valuesOf(boardOf950),
   sources: {
     ...ascendA2.sources,
+    ...sourcesOf(boardOf950),
     ubBytes: ini950,
     blockBytes: ini950,
     cores: ini950,
@@ -357,7 +359,7 @@ export const ascend950: Target = {
   },
 };
 
-const gpuweb = from("specification", "gpuweb/gpuweb: default limits");
+const gpuweb = from("vendor text", "gpuweb/gpuweb: default limits");
 const notModelled = assumed("relative weights for choosing a tile; WebGPU time is measured, never estimated");
 
 /** A WebGPU device with the limits that every device has. */
@@ -399,10 +401,12 @@ export const webgpu: Target = {
   directElements: 2048,
   lanes: 128,
   laneBytes: 512,
+  ...valuesOf(noBoard),
   sources: {
+    ...sourcesOf(noBoard),
     ubBytes: gpuweb,
     ubSafeBytes: gpuweb,
-    blockBytes: from("specification", "WGSL: the smallest storage access is one 32-bit word"),
+    blockBytes: from("vendor text", "WGSL: the smallest storage access is one 32-bit word"),
     cores: assumed("as many as the largest GPUs have; smaller ones run more rounds"),
     burstBytes: assumed("one cache line"),
     clockMhz: notModelled,
@@ -418,7 +422,7 @@ export const webgpu: Target = {
     copyStartupCycles: notModelled,
     copyBytesPerCycle: notModelled,
     gatherRepeatCycles: assumed("addresses of one element for each lane; lanes without one wait"),
-    vectorBytes: from("specification", "WGSL: vec4<u32>, the widest load"),
+    vectorBytes: from("vendor text", "WGSL: vec4<u32>, the widest load"),
     scalarCycles: assumed("lanes hide what a random read waits for; only bytes count"),
     firstLevelBytes: assumed("no cache in front of workgroup memory"),
     secondLevelBytes: assumed("the cache that all cores of a middling GPU share"),
@@ -432,10 +436,7 @@ export const webgpu: Target = {
   },
 };
 
-const sweep = from(
-  "model fit",
-  "npm run bench:sweep: twenty gathers on one Xeon of 48 KiB and 2 MiB of caches",
-);
+const sweep = from("board", "npm run bench:sweep: twenty gathers on one Xeon of 48 KiB and 2 MiB of caches");
 const unused = assumed("no part of a gather in place");
 
 /** The machine that the fast executor runs on. */
@@ -479,7 +480,7 @@ export const cpu: Target = {
     dmaRows: assumed("each row is a run of memory"),
     gatherRowCycles: sweep,
     gatherRepeatCycles: sweep,
-    vectorBytes: from("specification", "WebAssembly: v128"),
+    vectorBytes: from("vendor text", "WebAssembly: v128"),
     stepCycles: unused,
     stepRepeatCycles: unused,
     copyStartupCycles: unused,

@@ -37,7 +37,7 @@ const onCpu = {
 export function targetOf(limits: WgslLimits, software = false, name = "webgpu"): Target {
   const fallback = {
     source: "GPUAdapterInfo.isFallbackAdapter; npm run bench:sweep -- --webgpu on SwiftShader",
-    kind: "model fit",
+    kind: "board",
   } as const;
   const title = `WebGPU device with ${limits.maxComputeWorkgroupStorageSize} B of workgroup memory`;
   const target: Target = { ...withLimits(webgpu, limits), name, title };

@@ -10,6 +10,9 @@ import { planOf } from "./plan.js";
 import { cyclesByWalk, occupancyOn, walk, type Occupancy, type Walked } from "./walk.js";
 
 export { clockVersion, type ClockResult } from "./clock.js";
+export { favourable, fasterWith } from "./favourable.js";
+export * from "./price.js";
+export * from "./work.js";
 export { estimatesOfTile } from "./estimate.js";
 export { floorOf, programFloor, type Floor } from "./floor.js";
 export {

@@ -61,6 +61,10 @@ const commands: Readonly<Record<string, CommandEntry>> = {
     summary: "list targets; with a name, every figure with its source (--json makes a target file)",
     load: async () => (await import("./targets.js")).targetsCommand,
   },
+  validate: {
+    summary: "published measurements of boards beside what the clock says of them",
+    load: async () => (await import("./validate.js")).validateCommand,
+  },
   devices: {
     summary: "the WebGPU device that `run` and `check` would use",
     load: async () => (await import("./devices.js")).devicesCommand,

@@ -34,11 +34,17 @@ function showTarget(target: Target, flags: JsonFlag): void {
     return;
   }
   printReport(`${file.name}: ${file.title}`);
-  const rows = Object.entries(file.figures).map(([figure, { value, kind, source }]) => [
-    figure,
-    value,
-    kind,
-    source,
-  ]);
-  printReport(table(["figure", "value", "kind", "source"], rows));
+  const cells = Object.entries(file.figures).map(
+    ([
+      figure,
+      {
+        value,
+        range: [low, high],
+        kind,
+        source,
+        rows,
+      },
+    ]) => [figure, value, low === high ? "" : `${low} to ${high}`, kind, source, rows.join(", ")],
+  );
+  printReport(table(["figure", "value", "range", "kind", "source", "rows"], cells));
 }

@@ -1,5 +1,5 @@
 /** How much of a schedule's time rests on each figure of its target, and how well that figure is known. */
-import { cyclesOf, type SourceKind, type Target, type TargetFigures, type TileFunc } from "../../ir/index.js";
+import { cyclesOf, type FigureKind, type Target, type TargetFigures, type TileFunc } from "../../ir/index.js";
 
 /** Figures that cycles change with by degrees: rates, of which more is faster, and costs. Sizes and counts change them by steps. */
 export const rateFigures = [
@@ -27,7 +27,7 @@ export interface Sensitivity {
   /** Of the cycles, for one percent more of the figure; positive: it takes longer. */
   readonly percent: number;
   /** How well the figure is known, and from where. */
-  readonly kind: SourceKind;
+  readonly kind: FigureKind;
   readonly source: string;
 }
 

@@ -1,9 +1,16 @@
 /** Target files: the JSON of a target, as `tilec targets NAME --json` prints it, with every figure's source. */
 import {
+  boardOfA2,
   CompileError,
+  defaultTarget,
   error,
   limitNames,
+  figureKinds,
   requestedLimits,
+  targets,
+  type BoardFigures,
+  type Figure,
+  type FigureKind,
   type FigureSource,
   type Isa,
   type Target,
@@ -11,6 +18,9 @@ import {
   type WgslLimits,
 } from "../../ir/index.js";
 import { figureField, figureNames, sizesField, targetWords } from "../api/check-options.js";
+
+/** A figure as a file holds it: with all that is known of it. */
+export type FullFigure = Required<Figure>;
 
 /** What a target file holds: figures with their sources side by side. */
 export interface TargetFile {
@@ -26,7 +36,7 @@ export interface TargetFile {
   readonly gmGather: Target["gmGather"];
   /** Of a WebGPU device. */
   readonly limits?: WgslLimits;
-  readonly figures: Readonly<Record<string, FigureSource & { readonly value: number }>>;
+  readonly figures: Readonly<Record<string, FullFigure>>;
 }
 
 /** A target as the JSON value of a target file. */
@@ -44,7 +54,11 @@ export function targetFile(target: Target): TargetFile {
     limits,
   } = target;
   const figures = Object.fromEntries(
-    figureNames.map((figure) => [figure, { value: target[figure], ...target.sources[figure] }]),
+    figureNames.map((figure): [string, FullFigure] => {
+      const value = target[figure];
+      const { kind, source, range = [value, value], rows = [] } = target.sources[figure];
+      return [figure, { value, kind, source, range, rows }];
+    }),
   );
   const given = {
     name,
@@ -60,6 +74,42 @@ export function targetFile(target: Target): TargetFile {
   };
   return { ...given, figures };
 }
+
+/** Kinds of figures as files of earlier versions name them. */
+const earlierKinds: Readonly<Record<string, FigureKind>> = {
+  "platform-file": "vendor text",
+  manual: "vendor text",
+  specification: "vendor text",
+  device: "vendor text",
+  "measured by others": "model of others",
+  "model fit": "simulator",
+};
+
+const kindMeant = (word: string): FigureKind | undefined =>
+  figureKinds.find((kind) => kind === word) ?? earlierKinds[word];
+
+/** The built-in target whose figures a file of an earlier version lacks. */
+const baseOf = (kind: Target["kind"], isa: Isa = "a2a3"): Target =>
+  Object.values<Target>(targets).find(
+    ({ kind: own, isa: headers = "a2a3" }) => own === kind && headers === isa,
+  ) ?? defaultTarget;
+
+const isBoardFigure = (name: string): name is keyof BoardFigures => Object.hasOwn(boardOfA2, name);
+
+const isRange = (range: unknown): range is readonly [number, number] => {
+  if (!Array.isArray(range) || range.length !== 2) return false;
+  const [low, high] = range as readonly unknown[];
+  return typeof low === "number" && typeof high === "number" && 0 <= low && low <= high && high < Infinity;
+};
+
+/** A range that holds a value which was changed beside it. */
+const around = (value: number, [low, high]: readonly [number, number]): readonly [number, number] => [
+  Math.min(low, value),
+  Math.max(high, value),
+];
+
+const isTexts = (list: unknown): list is readonly string[] =>
+  Array.isArray(list) && list.every((entry) => typeof entry === "string");
 
 /** Throws a CompileError (TC015) that names the field. */
 export function parseTargetFile(text: string, file: string): Target {
@@ -92,15 +142,30 @@ export function parseTargetFile(text: string, file: string): Target {
   if (unknown !== undefined) return fail(`unknown figure ${unknown}`);
   const numbers: Partial<Record<keyof TargetFigures, number>> = {};
   const sources: Partial<Record<keyof TargetFigures, FigureSource>> = {};
+  const kind = word("kind", targetWords.kind);
+  const isa = value.isa === undefined ? undefined : word("isa", targetWords.isa);
+  const base = baseOf(kind, isa);
   for (const name of figureNames) {
-    const figure = given.get(name) as Partial<FigureSource & { value: number }> | undefined;
-    const { value: number, source, kind } = figure ?? {};
+    if (isBoardFigure(name) && !given.has(name)) {
+      numbers[name] = base[name];
+      sources[name] = base.sources[name];
+      continue;
+    }
+    const { value: number, source, kind: known, range, rows } = (given.get(name) ?? {}) as Partial<Figure>;
     const { holds, takes } = figureField(name);
     if (number === undefined || !holds(number)) return fail(`figures.${name}.value is ${takes}`);
-    if (typeof source !== "string" || typeof kind !== "string")
+    if (typeof source !== "string" || typeof known !== "string")
       return fail(`figures.${name} names its source and kind`);
+    const figureKind = kindMeant(known) ?? fail(`figures.${name}.kind is one of ${figureKinds.join(", ")}`);
+    if (range !== undefined && !isRange(range)) return fail(`figures.${name}.range is [low, high]`);
+    if (rows !== undefined && !isTexts(rows)) return fail(`figures.${name}.rows is a list of ids`);
     numbers[name] = number;
-    sources[name] = { source, kind };
+    sources[name] = {
+      source,
+      kind: figureKind,
+      ...(range === undefined || range[0] === range[1] ? {} : { range: around(number, range) }),
+      ...(rows === undefined || rows.length === 0 ? {} : { rows }),
+    };
   }
   const yesOrNo = (name: "gatherScratch" | "overlaps"): boolean => {
     const found = value[name];
@@ -118,7 +183,6 @@ export function parseTargetFile(text: string, file: string): Target {
   };
   const vectorGatherBytes = value.vectorGatherBytes;
   if (!sizesField.holds(vectorGatherBytes)) return fail(`vectorGatherBytes is ${sizesField.takes}`);
-  const isa = value.isa === undefined ? undefined : word("isa", targetWords.isa);
   if (isa === "a5" && vectorGatherBytes.includes(1)) {
     const message = `${file}: vectorGatherBytes lists 1, and PTO-ISA's a5 header gathers every second element of 1 byte`;
     throw new CompileError([error("TC501", message, { hint: "leave 1 out of vectorGatherBytes" })]);
@@ -126,7 +190,7 @@ export function parseTargetFile(text: string, file: string): Target {
   return {
     ...(numbers as TargetFigures),
     name: string("name"),
-    kind: word("kind", targetWords.kind),
+    kind,
     title: string("title"),
     ...(isa === undefined ? {} : { isa }),
     gatherScratch: yesOrNo("gatherScratch"),

@@ -58,7 +58,7 @@ describe("the floor beside cycles", () => {
       expect(/ us at | GB\/s/.test(renderExplanation(found))).toBe(known);
       expect(renderExplanation(found)).toContain(`\nfloor ${found.floor.cycles.toLocaleString("en")} (`);
     }
-    const device = { kind: "device", source: "asked" } as const;
+    const device = { kind: "vendor text", source: "asked" } as const;
     const { webgpu } = targets;
     expect(ratesOf({ ...webgpu, sources: { ...webgpu.sources, clockMhz: device } })).toBeUndefined();
   });

@@ -38,6 +38,7 @@ import { missingPeer } from "../../src/api/missing-peer.js";
 import { parseRecords } from "../../src/tune/index.js";
 import { ofAnotherTask } from "../../src/tune/records/replay.js";
 import { timed } from "../../src/tune/timed.js";
+import { parseMeasurements } from "../../src/validation/measurement.js";
 import { input, intsAttribute, model, node, onnxTypes, output } from "../support/onnx-bytes.js";
 import { operandOf } from "../support/operands.js";
 
@@ -186,6 +187,7 @@ const triggers: Readonly<Record<Code, Trigger>> = {
     at: [1, 12],
     followed: () => config('{ "passes": [] }'),
   },
+  TC019: { found: () => diagnosticsOf(() => parseMeasurements('[{"id": "a"}]', "m.json")) },
   TC101: {
     found: () => build(source("pypto.gather %x, %i {dim = 2}")),
     at: [2, 8],

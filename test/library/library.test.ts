@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { simulate } from "../../backends/sim/index.js";
-import { CompileError, RunError } from "../../ir/index.js";
+import { boardOfA2, CompileError, RunError } from "../../ir/index.js";
 import { compile, gather, gatherElements, onnx, run, targets } from "../../src/index.js";
 import { parseTargetFile, targetFile } from "../../src/formats/target-file.js";
 import { testRunner } from "../support/gpu.js";
@@ -90,6 +90,36 @@ describe("a target file", () => {
     for (const target of Object.values(targets)) {
       expect(parseTargetFile(JSON.stringify(targetFile(target)), "t.json")).toEqual(target);
     }
+  });
+
+  it("of an earlier version loads: kinds are mapped, and figures that it lacks are its machine's", () => {
+    for (const target of [targets.ascendA2, targets.ascend950, targets.cpu]) {
+      const file = targetFile(target);
+      const figures = Object.fromEntries(
+        Object.entries(file.figures).flatMap(([name, { value, source }]) =>
+          name in boardOfA2 ? [] : [[name, { value, source, kind: "platform-file" }]],
+        ),
+      );
+      const read = parseTargetFile(JSON.stringify({ ...file, figures }), "t.json");
+      expect(read.loadIssueCycles).toBe(target.loadIssueCycles);
+      expect(read.sources.loadIssueCycles).toEqual(target.sources.loadIssueCycles);
+      expect(read.sources.ubBytes.kind).toBe("vendor text");
+    }
+  });
+
+  it("widens a range to a value that was changed beside it", () => {
+    const file = targetFile(targets.ascendA2);
+    const changed = (value: number) => {
+      const loadIssueCycles = { ...file.figures["loadIssueCycles"], value };
+      const read = { ...file, figures: { ...file.figures, loadIssueCycles } };
+      return parseTargetFile(JSON.stringify(read), "t.json").sources.loadIssueCycles.range;
+    };
+    const [low = NaN, high = NaN] = targets.ascendA2.sources.loadIssueCycles.range ?? [];
+    expect([changed(10), changed(20), changed(264)]).toEqual([
+      [10, high],
+      [low, high],
+      [low, 264],
+    ]);
   });
 
   it("names the figure that is wrong", () => {

@@ -1,0 +1,46 @@
+/** Figures at the favourable ends of their ranges, as a lower bound takes them. */
+import type { BoardFigures } from "../board-figures.js";
+import type { FigureSource } from "../figure.js";
+
+/** `more`: more of it is faster, as of a rate. `less`: it is a cost. */
+export const fasterWith = {
+  loadIssueCycles: "less",
+  loadLatencyCycles: "less",
+  memoryLoadBytesPerCycle: "more",
+  l2LoadBytesPerCycle: "more",
+  storeIssueCycles: "less",
+  storeLatencyCycles: "less",
+  coreStoreBytesPerCycle: "more",
+  burstCycles: "less",
+  gmReadBytesPerCycle: "more",
+  gmMixedBytesPerCycle: "more",
+  l2Bytes: "more",
+  l2BytesPerCycle: "more",
+  sectorBytes: "less",
+  unalignedLineBytes: "less",
+  sameSlabFactor: "less",
+  vectorHeadCycles: "less",
+  vectorRepeatCycles: "less",
+  bankConflictFactor: "less",
+  gatherElementsPerCycle: "more",
+  ubAccessCycles: "less",
+  gmAccessCycles: "less",
+  launchMicroseconds: "less",
+  blockMicroseconds: "less",
+  coldCycles: "less",
+  simtWarpCycles: "less",
+  simtLineCycles: "less",
+  callCycles: "less",
+} as const satisfies Readonly<Record<keyof BoardFigures, "more" | "less">>;
+
+/** Returns the figures with each at the end of its range that takes the fewest cycles. */
+export function favourable<
+  T extends BoardFigures & { readonly sources: Readonly<Record<keyof BoardFigures, FigureSource>> },
+>(target: T): T {
+  const ends = Object.entries(fasterWith).map(([name, better]) => {
+    const figure = name as keyof BoardFigures;
+    const [low, high] = target.sources[figure].range ?? [target[figure], target[figure]];
+    return [figure, better === "more" ? high : low] as const;
+  });
+  return { ...target, ...Object.fromEntries(ends) };
+}

@@ -1,0 +1,260 @@
+/** Measurements of boards: quantities that others published, each with the instruction stream that ran. */
+import { CompileError, error, type KernelWork, type Stretch, type WorkRun } from "../../ir/index.js";
+import {
+  choice,
+  isObject,
+  listOf,
+  oneOf,
+  problemsOf,
+  record,
+  yesOrNo,
+  type Field,
+  type Fields,
+} from "../../backends/index.js";
+import { didYouMean } from "../../ir/did-you-mean.js";
+
+const quantities = ["us", "aiv_us", "aic_us", "mte2_us", "vec_us", "scalar_us", "mte3_us", "cycles"] as const;
+
+/** A run of like instructions on one pipe of a core, or a wait for all before it. */
+export type MeasuredStep =
+  | { readonly wait: true }
+  | {
+      readonly pipe: "MTE2" | "MTE3";
+      readonly count: number;
+      readonly bursts: number;
+      readonly bytesPerBurst: number;
+      /** `L1`: of a cube core. */
+      readonly to?: string;
+    }
+  | {
+      readonly pipe: "V";
+      readonly count: number;
+      readonly repeats: number;
+      readonly bankConflict?: boolean;
+    }
+  | { readonly pipe: "S" | "VF"; readonly count: number }
+  | {
+      readonly pipe: "SIMT";
+      readonly elements: number;
+      readonly linesPerWarpAccess: readonly number[];
+      readonly tableBytes?: number;
+    };
+
+/** Bytes of all cores. */
+export interface MeasuredMemory {
+  readonly operands: readonly { readonly bytes: number; readonly times: number }[];
+  readonly written: number;
+  readonly readsBypassL2?: boolean;
+  /** Of rows that start unaligned. */
+  readonly rowPitchBytes?: number;
+  readonly sameOrderOnAllCores?: boolean;
+}
+
+/** One published quantity, with what each core does `repeat` times. */
+export interface Measurement {
+  readonly id: string;
+  /** The target that is judged. */
+  readonly machine: string;
+  readonly what?: string;
+  readonly source: string;
+  readonly cores: number;
+  readonly clockMHz: number;
+  readonly quantity: (typeof quantities)[number];
+  readonly measured: number;
+  readonly repeat: number;
+  readonly steps: readonly MeasuredStep[];
+  readonly memory?: MeasuredMemory;
+  readonly launch?: { readonly blocks: number };
+  readonly cold?: boolean;
+  readonly note?: string;
+}
+
+const code = "TC019";
+
+const text: Field = { code, takes: "a text", holds: (value) => typeof value === "string" && value !== "" };
+const isFinite = (value: unknown): value is number => typeof value === "number" && Number.isFinite(value);
+const count: Field = { code, takes: "a number, 0 or more", holds: (value) => isFinite(value) && value >= 0 };
+const positive: Field = { code, takes: "a number above 0", holds: (value) => isFinite(value) && value > 0 };
+const flag: Field = { ...yesOrNo, code };
+const counts = listOf("a list of numbers", count, code);
+
+/** Fields that the clock does not know are taken, as notes are. */
+const fieldsOf = (takes: string, fields: Readonly<Record<string, Field>>, needs: readonly string[]): Field =>
+  record(takes, fields, { code, open: true, needs });
+
+const transfer = fieldsOf(
+  "a transfer, such as { pipe: MTE2, count, bursts, bytesPerBurst }",
+  { count, bursts: count, bytesPerBurst: count, to: text },
+  ["count", "bursts", "bytesPerBurst"],
+);
+const counted = fieldsOf("instructions, such as { pipe: S, count }", { count }, ["count"]);
+
+const stepFields: Readonly<Record<Exclude<MeasuredStep, { wait: true }>["pipe"], Field>> = {
+  MTE2: transfer,
+  MTE3: transfer,
+  V: fieldsOf(
+    "vector instructions, such as { pipe: V, count, repeats }",
+    { count, repeats: count, bankConflict: flag },
+    ["count", "repeats"],
+  ),
+  S: counted,
+  VF: counted,
+  SIMT: fieldsOf(
+    "elements of SIMT threads, such as { pipe: SIMT, elements, linesPerWarpAccess }",
+    { elements: count, linesPerWarpAccess: counts, tableBytes: count },
+    ["elements", "linesPerWarpAccess"],
+  ),
+};
+
+const pipeWords = Object.keys(stepFields) as readonly (keyof typeof stepFields)[];
+const anyStep = fieldsOf("a step", { pipe: oneOf(pipeWords, code) }, ["pipe"]);
+const aWait = fieldsOf("a wait", { wait: { code, takes: "true", holds: (value) => value === true } }, []);
+const step = choice(
+  "a step",
+  (value) => {
+    if (!isObject(value)) return anyStep;
+    if ("wait" in value) return aWait;
+    const pipe = pipeWords.find((word) => word === value.pipe);
+    return pipe === undefined ? anyStep : stepFields[pipe];
+  },
+  code,
+);
+
+const measurementFields: Fields<Measurement> = {
+  id: text,
+  machine: text,
+  what: text,
+  source: text,
+  cores: positive,
+  clockMHz: positive,
+  quantity: oneOf(quantities, code),
+  measured: positive,
+  repeat: positive,
+  steps: listOf("a list of steps", step, code),
+  memory: fieldsOf(
+    "bytes of all cores, such as { operands: [{ bytes, times }], written }",
+    {
+      operands: listOf(
+        "a list of operands",
+        fieldsOf("an operand, such as { bytes, times }", { bytes: count, times: count }, ["bytes", "times"]),
+        code,
+      ),
+      written: count,
+      readsBypassL2: flag,
+      rowPitchBytes: positive,
+      sameOrderOnAllCores: flag,
+    },
+    ["operands", "written"],
+  ),
+  launch: fieldsOf("a launch, such as { blocks: 64 }", { blocks: count }, ["blocks"]),
+  cold: flag,
+  note: text,
+};
+
+const file = listOf(
+  "a list of measurements",
+  fieldsOf("a measurement", measurementFields, [
+    "id",
+    "machine",
+    "source",
+    "cores",
+    "clockMHz",
+    "quantity",
+    "measured",
+    "repeat",
+    "steps",
+  ]),
+  code,
+);
+
+/** Returns the measurements of a file's text. Throws a CompileError (TC019) that names the field. */
+export function parseMeasurements(content: string, name: string): readonly Measurement[] {
+  const hint = "the form is that of validation/measurements.json (docs/validation.md)";
+  let value: unknown;
+  try {
+    value = JSON.parse(content);
+  } catch (thrown) {
+    const reason = thrown instanceof Error ? thrown.message : String(thrown);
+    throw new CompileError([error(code, `${name}: not JSON: ${reason}`, { hint })]);
+  }
+  const problems = problemsOf(file, value, "rows", didYouMean);
+  if (problems.length > 0)
+    throw new CompileError(
+      problems.map((problem) => ({ hint, ...problem, message: `${name}: ${problem.message}` })),
+    );
+  const rows = value as readonly Measurement[];
+  const ids = new Set<string>();
+  for (const { id } of rows) {
+    if (ids.has(id)) throw new CompileError([error(code, `${name}: two rows have the id ${id}`, { hint })]);
+    ids.add(id);
+  }
+  return rows;
+}
+
+/** Returns a measurement as the table of work that the clock prices. */
+export function workOfMeasurement({ cores, repeat, steps, memory, launch, cold }: Measurement): KernelWork {
+  const stretches: Stretch[] = [];
+  let runs: WorkRun[] = [];
+  for (const step of steps) {
+    if ("wait" in step) {
+      stretches.push({ runs, waits: true });
+      runs = [];
+    } else runs.push(runOf(step));
+  }
+  if (runs.length > 0) stretches.push({ runs, waits: false });
+  return {
+    cores,
+    repeat,
+    stretches,
+    cold: cold === true,
+    ...(launch === undefined ? {} : { blocks: launch.blocks }),
+    ...(memory === undefined ? {} : { memory: memoryOf(memory, steps) }),
+  };
+}
+
+function memoryOf(memory: MeasuredMemory, steps: readonly MeasuredStep[]): NonNullable<KernelWork["memory"]> {
+  const { operands, written, readsBypassL2 = false, rowPitchBytes } = memory;
+  const load = steps.find((step) => "pipe" in step && step.pipe === "MTE2");
+  const bytesPerBurst = load !== undefined && "bytesPerBurst" in load ? load.bytesPerBurst : 0;
+  return {
+    operands,
+    written,
+    readsBypassL2,
+    ...(rowPitchBytes === undefined || bytesPerBurst === 0
+      ? {}
+      : { unaligned: { pitchBytes: rowPitchBytes, bytesPerBurst } }),
+  };
+}
+
+function runOf(step: Exclude<MeasuredStep, { wait: true }>): WorkRun {
+  switch (step.pipe) {
+    case "MTE2":
+    case "MTE3":
+      return {
+        kind: "transfer",
+        pipe: step.pipe,
+        instructions: step.count,
+        bursts: step.bursts,
+        bytesPerBurst: step.bytesPerBurst,
+      };
+    case "V":
+      return {
+        kind: "vector",
+        pipe: "V",
+        instructions: step.count,
+        repeats: step.repeats,
+        bankConflict: step.bankConflict === true,
+      };
+    case "S":
+      return { kind: "scalar", pipe: "S", accesses: step.count };
+    case "VF":
+      return { kind: "call", pipe: "SIMT", calls: step.count };
+    case "SIMT":
+      return {
+        kind: "simt",
+        pipe: "SIMT",
+        elements: step.elements,
+        linesPerWarpAccess: step.linesPerWarpAccess,
+      };
+  }
+}

@@ -1,0 +1,50 @@
+/** Verdicts as tables on a terminal. */
+import { table } from "../report/table.js";
+import type { Fit } from "./fit.js";
+import type { MachineSummary, Verdict } from "./validate.js";
+
+/** Three digits at least. */
+export const shown = (value: number): string =>
+  value >= 1000 ? Math.round(value).toLocaleString("en") : String(Number(value.toPrecision(4)));
+
+/** Returns each row beside its prediction. */
+export const verdictLines = (rows: readonly Verdict[]): string =>
+  table(
+    ["row", "quantity", "measured", "predicted", "ratio", "limit", "role"],
+    rows.map(({ id, quantity, measured, predicted, ratio, limit, role }) => [
+      id,
+      quantity,
+      shown(measured),
+      shown(predicted),
+      ratio.toFixed(2),
+      limit,
+      role,
+    ]),
+  );
+
+/** Returns the mean factor of each machine: other people's boards, nothing was run here. */
+export const summaryLines = (summary: readonly MachineSummary[]): string =>
+  [
+    "",
+    ...summary.map(({ machine, rows, mean, worst, outside }) => {
+      const farthest = worst === undefined ? "" : `; farthest ${worst.id}, ${worst.ratio.toFixed(2)}`;
+      return `${machine}: ${rows} rows inside the model, mean factor ${mean.toFixed(3)}${farthest}; ${outside} outside`;
+    }),
+    "Other people's boards: nothing was run here.",
+  ].join("\n");
+
+/** Returns the figures of a fit with their ranges, and its factors on rows left out. */
+export const fittedLines = ({ machine, figures, splits }: Fit): string =>
+  [
+    "",
+    table(
+      [`figure of ${machine}`, "value", "range", "rows"],
+      figures.map(({ figure, value, range: [low, high], rows }) => [
+        figure,
+        String(value),
+        `${low} to ${high}`,
+        rows.join(", "),
+      ]),
+    ),
+    `${splits.draws} random thirds left out: median factor ${splits.median.toFixed(3)}, eight of ten ${splits.low.toFixed(3)} to ${splits.high.toFixed(3)}`,
+  ].join("\n");

@@ -1,0 +1,129 @@
+/** Measurements beside what the clock says of them. */
+import {
+  favourable,
+  kernelPrice,
+  targets,
+  type BoardFigures,
+  type PriceLimit,
+  type Target,
+} from "../../ir/index.js";
+import { workOfMeasurement, type Measurement } from "./measurement.js";
+
+/**
+ * `fit`: a figure of the target names the row. `outside`: the model does not claim it ({@link outsideBecause}). `held out`: every other.
+ */
+export type Role = "fit" | "held out" | "outside";
+
+/** A row beside its prediction, in the row's own unit. */
+export interface Verdict {
+  readonly id: string;
+  readonly machine: string;
+  readonly quantity: Measurement["quantity"];
+  readonly measured: number;
+  readonly predicted: number;
+  /** `predicted / measured` */
+  readonly ratio: number;
+  readonly limit: PriceLimit;
+  readonly role: Role;
+}
+
+/** The rows of one machine together. */
+export interface MachineSummary {
+  readonly machine: string;
+  /** Rows inside the model. */
+  readonly rows: number;
+  /** `exp(mean |ln ratio|)` over them. */
+  readonly mean: number;
+  /** Of them, the row whose ratio is farthest from 1; absent where there is none. */
+  readonly worst?: { readonly id: string; readonly ratio: number };
+  /** Rows outside the model. */
+  readonly outside: number;
+}
+
+/** Kinds of rows that the model does not claim, each a predicate over fields of a row. */
+export const outsideReasons: readonly {
+  readonly reason: string;
+  readonly holds: (row: Measurement) => boolean;
+}[] = [
+  {
+    reason: "bursts of 128 B or less whose reads bypass L2",
+    holds: (row) => row.memory?.readsBypassL2 === true && hasShortLoads(row),
+  },
+  {
+    reason: "bursts of 128 B or less to L1",
+    holds: (row) => hasShortLoads(row) && loadsOf(row).some(({ to }) => to === "L1"),
+  },
+  {
+    reason: "all cores read one slab in the same order",
+    holds: (row) => row.memory?.sameOrderOnAllCores === true,
+  },
+];
+
+const loadsOf = ({ steps }: Measurement) =>
+  steps.flatMap((step) => ("pipe" in step && step.pipe === "MTE2" ? [step] : []));
+
+const hasShortLoads = (row: Measurement): boolean =>
+  loadsOf(row).some(({ bytesPerBurst }) => bytesPerBurst <= 128);
+
+/** Returns why the model does not claim a row; undefined where it does. */
+export const outsideBecause = (row: Measurement): string | undefined =>
+  outsideReasons.find(({ holds }) => holds(row))?.reason;
+
+/** Returns what the clock says of a row, in the row's unit, with what decides. */
+export function predictionOf(
+  row: Measurement,
+  figures: BoardFigures,
+  work = workOfMeasurement(row),
+): { readonly predicted: number; readonly limit: PriceLimit } {
+  const { cycles, launchMicroseconds, limit } = kernelPrice(work, figures);
+  const launchCycles = launchMicroseconds * row.clockMHz;
+  const all = cycles + launchCycles;
+  return {
+    predicted: row.quantity === "cycles" ? all : all / row.clockMHz,
+    limit: launchCycles > cycles ? "launch" : limit,
+  };
+}
+
+/** Returns the least that the clock allows a row: each figure at the favourable end of its range. */
+export const boundOf = (row: Measurement, target: Target): number =>
+  predictionOf(row, favourable(target)).predicted;
+
+/** Returns the measurements that a figure of the target names. */
+export const fitRows = (target: Target): ReadonlySet<string> =>
+  new Set(Object.values(target.sources).flatMap(({ rows = [] }) => rows));
+
+/** Returns a row beside its prediction. */
+export function verdictOf(row: Measurement, target: Target, fitted = fitRows(target)): Verdict {
+  const { id, machine, quantity, measured } = row;
+  const { predicted, limit } = predictionOf(row, target);
+  const role = outsideBecause(row) !== undefined ? "outside" : fitted.has(id) ? "fit" : "held out";
+  return { id, machine, quantity, measured, predicted, ratio: predicted / measured, limit, role };
+}
+
+const farness = ({ ratio }: { readonly ratio: number }): number => Math.abs(Math.log(ratio));
+
+/** Returns `exp(mean |ln ratio|)`; 1 of no rows. */
+export const meanFactor = (verdicts: readonly Pick<Verdict, "ratio">[]): number =>
+  verdicts.length === 0
+    ? 1
+    : Math.exp(verdicts.reduce((sum, one) => sum + farness(one), 0) / verdicts.length);
+
+/** Returns one summary for each machine, in the order of the rows. */
+export function summaryOf(verdicts: readonly Verdict[]): readonly MachineSummary[] {
+  return [...new Set(verdicts.map(({ machine }) => machine))].map((machine) => {
+    const own = verdicts.filter((verdict) => verdict.machine === machine);
+    const inside = own.filter(({ role }) => role !== "outside");
+    const [worst] = [...inside].sort((a, b) => farness(b) - farness(a));
+    return {
+      machine,
+      rows: inside.length,
+      mean: meanFactor(inside),
+      ...(worst === undefined ? {} : { worst: { id: worst.id, ratio: worst.ratio } }),
+      outside: own.length - inside.length,
+    };
+  });
+}
+
+/** Returns the machine whose rows judge a target: of an Ascend core, the first with its headers. */
+export const machineOf = ({ name, kind, isa }: Target): string =>
+  kind === "ascend" ? (isa === "a5" ? targets.ascend950.name : targets.ascendA2.name) : name;
