@@ -36,6 +36,11 @@ const slow: readonly (readonly [file: string, seconds: number, reason: string])[
   ["test/browser/report.test.ts", 9, "draws pages in a browser"],
   ["test/cli/compare.test.ts", 19, "follows each flag that explain compares, one compilation after another"],
   ["test/cli/standard-input.test.ts", 12, "pipes programs into processes, one after another"],
+  [
+    "test/conformance/model-tiles.test.ts",
+    9,
+    "explains each tile of PyPTO's models under each profile and target",
+  ],
   ["test/cli/fold.test.ts", 15, "plans, writes and runs the kernels of models under each policy of folding"],
   ["test/cli/start-up.test.ts", 29, "starts the command time after time"],
   ["test/cli/streams.test.ts", 14, "pipes through processes, one after another"],

@@ -7,13 +7,24 @@ export type Framework = (typeof frameworks)[number];
 
 /** Facts of a framework. */
 interface FrameworkFacts {
+  /** Its name as it writes it. */
+  readonly title: string;
   /** Call that sets a tile in a program of the framework. */
   readonly setTile: string;
+  /** Bytes of which the last entry of a tile is a whole number, for operators that check it. */
+  readonly tailBytes: number;
+  /** Citation of the rule on the last entry. */
+  readonly tailSource: string;
 }
 
 /** The facts of each framework. */
 export const frameworkFacts = {
-  pypto: { setTile: "pypto.set_vec_tile_shapes" },
+  pypto: {
+    title: "PyPTO",
+    setTile: "pypto.set_vec_tile_shapes",
+    tailBytes: 32,
+    tailSource: "hicann/pypto docs/zh/tutorials/appendix/faq/tileshape-32byte-alignment.md at 883e7df",
+  },
 } as const satisfies Readonly<Record<Framework, FrameworkFacts>>;
 
 /** Returns the line of a program that sets a tile: `pypto.set_vec_tile_shapes(64, 512)`. */

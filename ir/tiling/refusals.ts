@@ -1,7 +1,7 @@
 /** The diagnostics that refuse a schedule: rule, arithmetic in bytes, operand at fault, nearest legal tile. */
 import { gatheredTable, gatherDims } from "../access.js";
 import { error, type Diagnostic } from "../diagnostic.js";
-import { tileCall } from "../framework.js";
+import { frameworkFacts, tileCall } from "../framework.js";
 import { inputOf } from "../func.js";
 import { ubCapacity } from "./footprint.js";
 import { defaultProfile, laterProfiles, profileFacts, profileName } from "../profile.js";
@@ -81,7 +81,9 @@ export function suggestionText(from: Schedule, to: Schedule): string {
 const callNotes = ({ gather }: Tiling, nearest: Tiling | undefined): string[] =>
   gather.framework === undefined || nearest === undefined
     ? []
-    : [`in a program of ${gather.framework}: ${tileCall(gather.framework, nearest.schedule.tile)}`];
+    : [
+        `in a program of ${frameworkFacts[gather.framework].title}: ${tileCall(gather.framework, nearest.schedule.tile)}`,
+      ];
 
 /** Words come first: which numbers are legal depends on them. */
 const suggested = [true, false].flatMap((words) =>

@@ -9,6 +9,7 @@ import {
   type ClockResult,
   type Copies,
   type ResolvedSchedule,
+  type Shape,
   type Target,
   type Tiling,
 } from "../../ir/index.js";
@@ -30,8 +31,8 @@ export interface Alternative {
 export interface Comparison {
   /** The schedule that runs comes first. */
   readonly alternatives: readonly Alternative[];
-  /** The fastest in a UB of the same size, where it saves more than a tenth of the cycles. */
-  readonly better?: Pick<Alternative, "flags" | "cycles">;
+  /** The fastest in a UB of the same size, and in a program of a framework with its data in the same place, where it saves more than a tenth of the cycles. */
+  readonly better?: Pick<Alternative, "flags" | "cycles"> & { readonly tile: Shape };
 }
 
 /** A schedule is worth telling about when it takes less than this share of the cycles. */
@@ -68,14 +69,22 @@ export function compareSchedules(access: AccessFunc, tiling: Tiling): Comparison
       : []),
   ];
   const others = ways.flatMap(([name, way]) => (way === undefined ? [] : [measured(name, way)]));
+  // A framework that cuts the tiles itself also decides where its operators read their data.
+  const isOpen = (other: ResolvedSchedule): boolean =>
+    access.framework === undefined || formatEntry(other.residency) === formatEntry(schedule.residency);
   const [fastest] = others
     .filter(
-      (other) => other.schedule.ubBytes === schedule.ubBytes && other.cycles < worthTelling * runs.cycles,
+      (other) =>
+        other.schedule.ubBytes === schedule.ubBytes &&
+        isOpen(other.schedule) &&
+        other.cycles < worthTelling * runs.cycles,
     )
     .sort((a, b) => a.cycles - b.cycles);
   return {
     alternatives: [runs, ...others],
-    ...(fastest === undefined ? {} : { better: { flags: fastest.flags, cycles: fastest.cycles } }),
+    ...(fastest === undefined
+      ? {}
+      : { better: { flags: fastest.flags, cycles: fastest.cycles, tile: fastest.schedule.tile } }),
   };
 }
 

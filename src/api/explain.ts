@@ -27,7 +27,6 @@ import {
   type AccessFunc,
   type Diagnostic,
   type Footprint,
-  type Framework,
   type Func,
   type GatherLowering,
   type MachineRates,
@@ -50,6 +49,7 @@ import {
   withDefaults,
 } from "../../passes/index.js";
 import { accessOf } from "./access.js";
+import { frameworkWords, type FrameworkWords } from "./framework-words.js";
 import { pagesVerdict, type ProfileVerdict } from "./pages-verdict.js";
 import { compareSchedules, type Comparison } from "./comparison.js";
 import { ranFigures, ranTiling } from "./own-pipeline.js";
@@ -76,8 +76,8 @@ export interface Explanation extends Standing {
   readonly symbols: readonly Sym[];
   /** Up to which size of each symbol the schedule fits UB; empty for a program of numbers. */
   readonly sizes: readonly SizeVerdict[];
-  /** Framework that sets the tile of the operator by a call of its own. */
-  readonly framework?: Framework;
+  /** The tile in the words of the framework that sets it by a call of its own. */
+  readonly framework?: FrameworkWords;
   /** The nearest legal schedules, the largest tile first; the schedule itself when it is legal. */
   readonly nearest: readonly ResolvedSchedule[];
   /** When no tile at all is legal under the profile and residency. */
@@ -140,6 +140,7 @@ export function explain(program: Func, options: CompileOptions = {}): Explanatio
     typed !== undefined &&
     (isLongerTile(asked, asked.schedule) || !sameShape(judged, tiling.schedule.tile));
   const pages = asked === undefined ? undefined : pagesVerdict(asked, target, legal);
+  const nearest = legal ? [tiling] : nearestLegal(tiling);
   let comparison: Comparison | undefined;
   const compared = (): Comparison | undefined =>
     given === undefined ? undefined : compareSchedules(given, tiling);
@@ -160,8 +161,10 @@ export function explain(program: Func, options: CompileOptions = {}): Explanatio
     footprint: tiling.footprint,
     symbols: openSymbols(access),
     sizes: sizeVerdicts(tiling),
-    ...(access.framework === undefined ? {} : { framework: access.framework }),
-    nearest: legal ? [tiling.schedule] : nearestLegal(tiling).map((near) => near.schedule),
+    ...(access.framework === undefined
+      ? {}
+      : { framework: frameworkWords(access.framework, tiling, legal ? tiling : nearest[0]) }),
+    nearest: nearest.map((near) => near.schedule),
     ...(anyLegal(tiling)
       ? {}
       : {

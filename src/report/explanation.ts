@@ -1,7 +1,9 @@
 /** An explanation as text: rules, bytes, traffic, and what to do about a refusal. */
 import {
+  at,
   atMost,
   counted,
+  frameworkFacts,
   formatEntry,
   formatShape,
   formatSizes,
@@ -15,6 +17,7 @@ import {
   type Shape,
 } from "../../ir/index.js";
 import type { Explanation } from "../api/explain.js";
+import { isTailAligned, type FrameworkWords } from "../api/framework-words.js";
 import { turnedText } from "../api/pages-verdict.js";
 import type { Comparison } from "../api/comparison.js";
 import { table } from "./table.js";
@@ -28,6 +31,7 @@ export function renderExplanation(explanation: Explanation): string {
     rules,
     footprint,
     sizes,
+    framework,
     nearest,
     infeasible,
     traffic,
@@ -86,14 +90,16 @@ export function renderExplanation(explanation: Explanation): string {
       );
     }
     if (comparison !== undefined) lines.push("", ...renderComparison(comparison));
+    lines.push(...renderFramework(explanation));
     lines.push("", formatStanding(explanation, explanation.machine), nextStep(explanation));
   } else if (infeasible === undefined) {
-    const call = (tile: Shape): string =>
-      explanation.framework === undefined ? "" : `: ${tileCall(explanation.framework, tile)}`;
-    const line = (near: ResolvedSchedule): string => `  ${suggestionText(schedule, near)}${call(near.tile)}`;
+    const line = (near: ResolvedSchedule): string =>
+      `  ${suggestionText(schedule, near)}${callText(framework, near.tile, ": ")}`;
     lines.push("", "nearest legal", ...nearest.map(line));
-    if (pages?.legal === true) lines.push(`  --profile ${pages.profile}`);
+    if (pages?.legal === true)
+      lines.push(`  --profile ${pages.profile}${callText(framework, schedule.tile, ": ")}`);
     lines.push(...(pages?.nearest ?? []).map(line));
+    lines.push(...renderFramework(explanation));
   } else {
     lines.push("", `no tile is legal: ${infeasible.arithmetic}`);
     for (const { dim, largest } of infeasible.largestGatherDims) {
@@ -102,7 +108,10 @@ export function renderExplanation(explanation: Explanation): string {
     if (infeasible.waysOut.length > 0) {
       lines.push(
         "ways out",
-        ...infeasible.waysOut.map((way) => `  ${way.flags}: about ${way.cycles} cycles`),
+        ...infeasible.waysOut.map(
+          (way) =>
+            `  ${way.flags}: about ${way.cycles} cycles${callText(framework, way.schedule.tile, ", ")}`,
+        ),
       );
     } else {
       lines.push(`  ${infeasible.otherwise}`);
@@ -151,13 +160,49 @@ function renderLowering({
   ];
 }
 
+/** Returns the call that sets a tile behind a separator, and whether its last entry breaks the framework's rule; empty without a framework. */
+function callText(words: FrameworkWords | undefined, tile: Shape, separator: string): string {
+  if (words === undefined) return "";
+  const { tailBytes } = frameworkFacts[words.name];
+  const broken = isTailAligned(words, tile) ? "" : ` (its last entry is no multiple of ${tailBytes} B)`;
+  return `${separator}${tileCall(words.name, tile)}${broken}`;
+}
+
+/** Returns the line of the framework's program, the operators that share it, the rule on its last entry, and what the framework chooses. */
+function renderFramework({ framework: words, legal }: Explanation): string[] {
+  if (words?.tile === undefined) return [];
+  const { name, elementBytes } = words;
+  const { tile, call, tail, buffers, cores } = words.tile;
+  const { title, tailBytes, tailSource } = frameworkFacts[name];
+  const row = `tile[${tail.dim}] = ${at(tile, tail.dim)} x ${elementBytes} B = ${tail.bytes} B`;
+  const cycles = buffers.map((own) =>
+    own.cycles === undefined ? `${own.buffers} do not fit` : `about ${own.cycles} cycles with ${own.buffers}`,
+  );
+  return [
+    "",
+    `in a program of ${title}${legal ? "" : ", the nearest legal tile"}`,
+    `  line     ${call}`,
+    "  shared   the call tiles every operator behind it too, up to the next call",
+    ...(tail.aligned
+      ? [`  tail     ${row}, a multiple of ${tailBytes} B`]
+      : [
+          `  tail     ${row}, no multiple of ${tailBytes} B: operators that check it refuse the call`,
+          ...tail.instead.map((other) => `  instead  ${tileCall(name, other)}`),
+          `  source   ${tailSource}`,
+        ]),
+    `  buffers  ${title} chooses: ${cycles.join(", ")}`,
+    `  cores    ${title} chooses: the cycles are of ${counted(cores, "core")}`,
+  ];
+}
+
 /** Above this ratio to the floor a search is worth its time. */
 const nearFloor = 1.05;
 
 /** The one thing to try next. */
-function nextStep({ comparison, floor }: Explanation): string {
+function nextStep({ comparison, floor, framework }: Explanation): string {
   const better = comparison?.better;
-  if (better !== undefined) return `try   ${better.flags}: about ${better.cycles} cycles`;
+  if (better !== undefined)
+    return `try   ${better.flags}: about ${better.cycles} cycles${callText(framework, better.tile, ", ")}`;
   return floor.ratio > nearFloor
     ? "try   tilec tune, which searches other schedules"
     : "no schedule is more than 5 % faster";

@@ -539,7 +539,7 @@ describe("the tiling rules", () => {
         code: "TC301",
         hint: "--tile 64,512",
         notes: expect.arrayContaining([
-          "in a program of pypto: pypto.set_vec_tile_shapes(64, 512)",
+          "in a program of PyPTO: pypto.set_vec_tile_shapes(64, 512)",
         ]) as string[],
         data: { nearestTile: [64, 512] },
       });

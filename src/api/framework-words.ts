@@ -1,0 +1,106 @@
+/** A tile in the words of the framework whose operator is tiled: the line to write, its last entry, and what the framework chooses. */
+import {
+  at,
+  frameworkFacts,
+  isLegal,
+  meanBytes,
+  outputOf,
+  pinnedTiles,
+  replaced,
+  targetFacts,
+  tileCall,
+  type Copies,
+  type Framework,
+  type Shape,
+  type Tiling,
+} from "../../ir/index.js";
+import { clockOf } from "../../passes/index.js";
+
+/** Last entry of a tile, beside the rule that vector operators of the framework have on it. */
+export interface TileTail {
+  /** Output dim of the entry. */
+  readonly dim: number;
+  /** Bytes of a row of the output's tile. */
+  readonly bytes: number;
+  /** True if the bytes are a whole number of those that the rule asks for. */
+  readonly aligned: boolean;
+  /** Legal tiles whose last entry is the next aligned one below and above; none for a tile that is aligned. */
+  readonly instead: readonly Shape[];
+}
+
+/** A legal tile as a program of the framework states it. */
+export interface FrameworkTile {
+  readonly tile: Shape;
+  /** `pypto.set_vec_tile_shapes(64, 512)`. */
+  readonly call: string;
+  readonly tail: TileTail;
+  /** Cycles with each number of copies, which the framework chooses; without cycles where the copies do not fit. */
+  readonly buffers: readonly { readonly buffers: Copies; readonly cycles?: number }[];
+  /** Cores that the cycles are for. */
+  readonly cores: number;
+}
+
+/** What a program of a framework states of a tile, and how. */
+export interface FrameworkWords {
+  readonly name: Framework;
+  /** Bytes of an element of the output. */
+  readonly elementBytes: number;
+  /** The judged tile where it is legal, else the nearest legal one; absent where no tile is, and on targets that the framework does not have. */
+  readonly tile?: FrameworkTile;
+}
+
+/** Returns how a program of the framework states a legal tiling. */
+export function frameworkWords(
+  name: Framework,
+  { gather, target }: Pick<Tiling, "gather" | "target">,
+  legal: Tiling | undefined,
+): FrameworkWords {
+  const words = { name, elementBytes: meanBytes(outputOf(gather).type.dtype) };
+  return legal === undefined || !targetFacts[target.kind].runsPto
+    ? words
+    : { ...words, tile: tileIn(words, legal) };
+}
+
+function tileIn(words: FrameworkWords, tiling: Tiling): FrameworkTile {
+  const { tile, cores } = tiling.schedule;
+  return {
+    tile,
+    call: tileCall(words.name, tile),
+    tail: tailOf(words, tiling),
+    buffers: ([1, 2] as const).map((buffers) => {
+      const other = tiling.with({ buffers });
+      return { buffers, ...(isLegal(other) ? { cycles: clockOf(other).cycles } : {}) };
+    }),
+    cores,
+  };
+}
+
+/** Returns true if the rows of a tile of the output are a whole number of the bytes that vector operators of the framework ask for. */
+export const isTailAligned = ({ name, elementBytes }: FrameworkWords, tile: Shape): boolean =>
+  (at(tile, tile.length - 1) * elementBytes) % frameworkFacts[name].tailBytes === 0;
+
+function tailOf(words: FrameworkWords, tiling: Tiling): TileTail {
+  const { gather, schedule } = tiling;
+  const dim = schedule.tile.length - 1;
+  const entry = at(schedule.tile, dim);
+  const step = Math.ceil(frameworkFacts[words.name].tailBytes / words.elementBytes);
+  // A tile that is pinned takes its view along.
+  const pinned = pinnedTiles(gather, schedule).includes(dim);
+  const withTail = (n: number): Tiling =>
+    tiling.with({
+      tile: replaced(schedule.tile, dim, n),
+      ...(pinned ? { view: replaced(schedule.view, dim, n) } : {}),
+    });
+  const aligned = isTailAligned(words, schedule.tile);
+  const nearest = aligned ? [] : [step * Math.floor(entry / step), step * Math.ceil(entry / step)];
+  return {
+    dim,
+    bytes: entry * words.elementBytes,
+    aligned,
+    instead: nearest
+      .filter((n) => n > 0)
+      .map(withTail)
+      .filter(isLegal)
+      .map((other) => other.schedule.tile),
+  };
+}
