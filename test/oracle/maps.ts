@@ -106,19 +106,17 @@ const partsOf = (node: Node): readonly Node[] => {
   }
 };
 
+const isIndexValue = ({ kind }: Node): boolean => kind === "policy" || kind === "read" || kind === "fromEnd";
+
 /** Index values of a coordinate, without those inside them. */
 const indexValuesIn = (node: Node): readonly Node[] =>
-  node.kind === "policy" || node.kind === "read" || node.kind === "fromEnd"
-    ? [node]
-    : partsOf(node).flatMap(indexValuesIn);
+  isIndexValue(node) ? [node] : partsOf(node).flatMap(indexValuesIn);
 
-/** Dims that a value changes with: what cancels, or counts 0 times, does not. */
+/** Dims that a value changes with: what cancels, or counts 0 times, does not. An index value is looked up all the same. */
 function dimsIn(node: Node): readonly number[] {
-  if (node.kind === "policy" || node.kind === "read" || node.kind === "fromEnd")
-    return partsOf(node).flatMap(dimsIn);
   const atoms = new Map<string, { by: number; readonly of: Node }>();
   const collect = (part: Node, by: number): void => {
-    if (part.kind === "whole" || part.kind === "size") return;
+    if (part.kind === "whole" || part.kind === "size" || isIndexValue(part)) return;
     if (part.kind === "plus" || part.kind === "minus") {
       collect(part.left, by);
       collect(part.right, part.kind === "plus" ? by : -by);
@@ -140,9 +138,10 @@ function dimsIn(node: Node): readonly number[] {
     else known.by += by;
   };
   collect(node, 1);
-  return [...atoms.values()].flatMap(({ by, of }) =>
+  const changing = [...atoms.values()].flatMap(({ by, of }) =>
     by === 0 ? [] : of.kind === "dim" ? [of.dim] : partsOf(of).flatMap(dimsIn),
   );
+  return [...changing, ...indexValuesIn(node).flatMap(partsOf).flatMap(dimsIn)];
 }
 
 export const shapeOf = (shape: readonly (number | string)[], { sizes }: Pick<OracleMap, "sizes">): number[] =>
