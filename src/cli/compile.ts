@@ -27,7 +27,7 @@ import type { ModuleKind } from "../module/declarations.js";
 import type { EmittedModule } from "../module/emit-module.js";
 import { passPrinter } from "./print-passes.js";
 import { explainTile } from "../api/explain-tile.js";
-import type { LoadedProgram } from "./loaded-program.js";
+import type { LoadedProgram, Refuse } from "./loaded-program.js";
 import { residencyHint } from "../api/slower-residency.js";
 import { addForce, Outputs, type OutputFlags, type OutputFolder } from "./outputs.js";
 import { note, print, printDiagnostics, printJson } from "./terminal.js";
@@ -90,6 +90,9 @@ export function compileCommand(program: Command): void {
     .action(async (file: string | undefined, given: Omit<CompileFlags, "project">, command: Command) => {
       const flags: CompileFlags = { ...given, project: await projectOf(command) };
       const outputs = new Outputs("compile", flags);
+      const refuse: Refuse = (diagnostics) => {
+        outputs.refuse(diagnostics);
+      };
       if (flags.strict === true && flags.records === undefined) {
         throw new UsageError("--strict judges --records, and there are none");
       }
@@ -105,7 +108,10 @@ export function compileCommand(program: Command): void {
       const kind = modules.find((own) => own === flags.emit);
       const folder = kind !== undefined && flags.out?.endsWith(".js") === false ? flags.out : undefined;
       const own = kernelFlags(flags);
-      const programs = await loadPrograms(file, own, (model) => loadModelFor(model, own, flags, pipeline));
+      const programs = await loadPrograms(file, own, {
+        fromModel: (model) => loadModelFor(model, own, flags, { pipeline, refuse }),
+        refuse,
+      });
       if (flags.diffPage !== undefined && programs.length > 1) {
         throw new UsageError(`--diff-page is one page, and there are ${programs.length} programs`);
       }
@@ -120,8 +126,8 @@ export function compileCommand(program: Command): void {
       }
       if (folder !== undefined && kind !== undefined) {
         const { writeModuleFolder } = await import("./module-folder.js");
-        await writeModuleFolder(programs, {
-          folder: outputs.folder(folder),
+        await writeModuleFolder(programs, outputs, {
+          path: folder,
           compileAs: (loaded) => compileOne(loaded, flags, pipeline, outputs),
           emitAs: (kernel) => moduleOf(kernel, kind, flags),
         });
@@ -131,18 +137,18 @@ export function compileCommand(program: Command): void {
       const { emit, dumpDir, out } = flags;
       outputs.check(flags.diffPage, outputFormats.markup);
       if (emit !== "all") outputs.check(out, emits[emit].format);
-      const kernels: Kernel[] = [];
-      for (const loaded of programs) kernels.push(await compileOne(loaded, flags, pipeline, outputs));
+      const named = programs.map((loaded) => ({ name: loaded.func.name, loaded }));
+      const kernels = await outputs.each(named, ({ loaded }) => compileOne(loaded, flags, pipeline, outputs));
       if (emit === "all") await writeAll(kernels, outputs.folder(dumpDir ?? ""), outputs, flags);
       else if (flags.json === true) {
-        const documents = await Promise.all(kernels.map((kernel) => kernelJson(kernel, emit, flags)));
+        const documents = await outputs.each(kernels, (kernel) => kernelJson(kernel, emit, flags));
         printJson({ command: "compile", kernels: documents, ...outputs.told() });
       } else {
-        for (const kernel of kernels) {
+        await outputs.each(kernels, async (kernel) => {
           printDiagnostics(kernel.diagnostics);
           if (out === undefined) print(await emitted(kernel, emit, flags));
           else await writeOut(kernel, out, emit, outputs, flags);
-        }
+        });
       }
       process.exitCode = outputs.status(0);
     });
@@ -153,12 +159,12 @@ async function loadModelFor(
   file: string,
   own: CompileFlags,
   flags: CompileFlags,
-  pipeline: Pick<CompileOptions, "passes">,
+  { pipeline, refuse }: { readonly pipeline: Pick<CompileOptions, "passes">; readonly refuse: Refuse },
 ): Promise<LoadedProgram[]> {
-  const target = foldedFor(flags);
-  if (flags.func !== undefined) return (await import("./load-model.js")).loadModelPrograms(file, own, target);
+  const how = { target: foldedFor(flags), refuse };
+  if (flags.func !== undefined) return (await import("./load-model.js")).loadModelPrograms(file, own, how);
   const { loadNeededPrograms } = await import("./load-needed-programs.js");
-  return loadNeededPrograms(file, own, pipeline, target);
+  return loadNeededPrograms(file, own, pipeline, how);
 }
 
 async function compileOne(

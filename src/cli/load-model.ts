@@ -18,9 +18,9 @@ import {
 import { tryCompile, type CompileOptions, type CompileResult } from "../api/compile.js";
 import { tryProgram, type ProgramDescription, type ProgramResult } from "../api/program.js";
 import { withText } from "../api/try-text.js";
-import { withFlags, type LoadedProgram } from "./loaded-program.js";
+import { ofProgram, withFlags, type LoadedProgram, type Refuse } from "./loaded-program.js";
 import { parseBind, parseMost, targeting, type ProgramFlags, type ProjectFlags } from "./options.js";
-import { printDiagnostics } from "./terminal.js";
+import { printDiagnostics, printWarnings } from "./terminal.js";
 import { UsageError } from "./usage-error.js";
 
 /** A gather of a model, with its program where its shape is known. */
@@ -159,27 +159,37 @@ function modelGathers(gather: OnnxGather | OnnxUncompiled, flags: ProgramFlags):
 export function loadModelPrograms(
   file: string,
   flags: ProgramFlags & ProjectFlags,
-  target: Pick<CompileOptions, "target" | "findTarget"> = targeting(flags),
+  {
+    target = targeting(flags),
+    refuse = printWarnings,
+  }: { readonly target?: Pick<CompileOptions, "target" | "findTarget">; readonly refuse?: Refuse } = {},
 ): LoadedProgram[] {
   const { gathers: all, warnings } = loadModel(file, flags, target);
   const gathers = all.filter(
     ({ folds, without }) => flags.func !== undefined || (without !== "uncompiled" && folds === undefined),
   );
   if (gathers.length === 0) throw withoutGather(file, "at all", all);
-  return programsOf(gathers, warnings);
+  return programsOf(gathers, warnings, refuse);
 }
 
-/** The programs of gathers. What else is said of these and of the model is printed; where there is no program, it is the error. */
+/**
+ * The programs of gathers. What else is said of these and of the model is printed, and refusals are told; where there is no program,
+ * it is the error.
+ */
 export function programsOf(
-  gathers: readonly Pick<ModelGather, "diagnostics" | "loaded">[],
+  gathers: readonly Pick<ModelGather, "name" | "diagnostics" | "loaded" | "without">[],
   warnings: readonly Diagnostic[],
+  refuse: Refuse,
 ): LoadedProgram[] {
-  const refused = gathers.flatMap(({ diagnostics }) => diagnostics);
   const programs = gathers.flatMap(({ loaded }) => loaded ?? []);
-  if (programs.length === 0) throw new CompileError(refused);
-  printDiagnostics([
-    ...warnings,
-    ...refused.map((own) => (own.severity === "error" ? { ...own, severity: "warning" as const } : own)),
-  ]);
+  const told = (which: typeof gathers): Diagnostic[] =>
+    which.flatMap(({ name, diagnostics }) =>
+      gathers.length > 1 ? ofProgram(name, diagnostics) : diagnostics,
+    );
+  if (programs.length === 0) throw new CompileError(told(gathers));
+  printDiagnostics(warnings);
+  printWarnings(told(gathers.filter(({ without }) => without !== "refused")));
+  const refused = told(gathers.filter(({ without }) => without === "refused"));
+  if (refused.length > 0) refuse(refused);
   return programs;
 }

@@ -2,19 +2,22 @@
 import type { CompileOptions } from "../api/compile.js";
 import { listGathers } from "./list-model.js";
 import { loadModel, programsOf, withoutGather } from "./load-model.js";
-import type { LoadedProgram } from "./loaded-program.js";
+import type { LoadedProgram, Refuse } from "./loaded-program.js";
 import type { ProgramFlags, ProjectFlags } from "./options.js";
 import { isOwnProgram, placePrograms } from "./place-programs.js";
 
 /**
  * The gathers that `plan` compiles: each with what folds into it where that compiles, and none that others do the work of. Those that
- * are refused or open are reported; alone, or none, they are the error. `target`: by which folds are weighed.
+ * are refused or open are told; alone, or none, they are the error. `target`: by which folds are weighed.
  */
 export function loadNeededPrograms(
   file: string,
   flags: ProgramFlags & ProjectFlags,
   pipeline: Pick<CompileOptions, "passes">,
-  target: Pick<CompileOptions, "target" | "findTarget">,
+  {
+    target,
+    refuse,
+  }: { readonly target: Pick<CompileOptions, "target" | "findTarget">; readonly refuse: Refuse },
 ): LoadedProgram[] {
   const { gathers, warnings, uses } = loadModel(file, flags, target);
   const listed = listGathers(
@@ -26,10 +29,13 @@ export function loadNeededPrograms(
   const { chosen, placed } = placePrograms(uses, listed);
   const own = [...chosen.values()].flatMap((found) => (isOwnProgram(found, placed) ? [found.listed] : []));
   return programsOf(
-    own.map(({ diagnostics, kernel, loaded }) => ({
+    own.map(({ name, diagnostics, kernel, loaded, verdict }) => ({
+      name,
       diagnostics,
+      ...(verdict === "legal" ? {} : { without: verdict }),
       ...(kernel === undefined || loaded === undefined ? {} : { loaded }),
     })),
     warnings,
+    refuse,
   );
 }

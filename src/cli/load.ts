@@ -36,9 +36,9 @@ import { programKind } from "../formats/program-kind.js";
 import { findMlirGathers, type MlirGather } from "../formats/mlir.js";
 import { program } from "../api/program.js";
 import { withProfile } from "../api/with-profile.js";
-import { withFlags, type LoadedProgram } from "./loaded-program.js";
+import { withFlags, type LoadedProgram, type Refuse } from "./loaded-program.js";
 import { matching } from "./matching.js";
-import { note, printDiagnostics } from "./terminal.js";
+import { note, printWarnings } from "./terminal.js";
 import {
   dashed,
   flagOf,
@@ -55,17 +55,24 @@ import {
 import { ownAttributeFlags } from "./own-operators.js";
 import { UsageError } from "./usage-error.js";
 
+/** How the programs of a file are loaded. */
+interface Loading {
+  /** Programs of an ONNX model; by default each gather alone, or the one of `--func`. */
+  readonly fromModel?: (file: string) => Promise<LoadedProgram[]>;
+  /** Told of gathers that are refused beside others that are not; by default they are warnings. */
+  readonly refuse?: Refuse;
+}
+
 /**
- * Every program that the argument and flags name. Rejects with a CompileError, or a UsageError when nothing is named. `fromModel`: the
- * programs of an ONNX model; by default each gather alone, or the one of `--func`.
+ * Every program that the argument and flags name. Rejects with a CompileError, or a UsageError when nothing is named.
  */
 export async function loadPrograms(
   file: string | undefined,
   flags: ProgramFlags & ProjectFlags,
-  fromModel?: (file: string) => Promise<LoadedProgram[]>,
+  loading: Loading = {},
 ): Promise<LoadedProgram[]> {
   const { profile } = flags.project;
-  return (await loadStated(file, flags, fromModel)).map(({ func, open, ...loaded }) => ({
+  return (await loadStated(file, flags, loading)).map(({ func, open, ...loaded }) => ({
     ...loaded,
     func: withProfile(func, profile),
     ...(open === undefined ? {} : { open: { ...open, func: withProfile(open.func, profile) } }),
@@ -76,7 +83,7 @@ export async function loadPrograms(
 async function loadStated(
   file: string | undefined,
   flags: ProgramFlags & ProjectFlags,
-  fromModel?: (file: string) => Promise<LoadedProgram[]>,
+  { fromModel, refuse = printWarnings }: Loading,
 ): Promise<LoadedProgram[]> {
   checkFlags(file, flags);
   if (file === undefined) return [fromFlags(flags)];
@@ -85,10 +92,10 @@ async function loadStated(
       return (await import("./load-cases.js")).loadCases(file, flags);
     case "onnx":
       return fromModel === undefined
-        ? (await import("./load-model.js")).loadModelPrograms(file, flags)
+        ? (await import("./load-model.js")).loadModelPrograms(file, flags, { refuse })
         : fromModel(file);
     case "mlir":
-      return fromMlir(file, flags);
+      return fromMlir(file, flags, refuse);
     case "tir":
       return fromText(file, flags);
   }
@@ -363,8 +370,8 @@ function withSizes(func: Func, flags: ProgramFlags): LoadedProgram {
   return { func: bound.func, ...(whole ? { open: { func: open, sizes } } : {}) };
 }
 
-/** Every stablehlo.gather of an MLIR text; those that cannot be read are warnings, or the error where no other is. */
-function fromMlir(file: string, flags: ProgramFlags): LoadedProgram[] {
+/** Every stablehlo.gather of an MLIR text; those that cannot be read are refused, or the error where no other is. */
+function fromMlir(file: string, flags: ProgramFlags, refuse: Refuse): LoadedProgram[] {
   const gathers = findMlirGathers(readProgramText(file), file);
   const nameOf = (gather: MlirGather): string => (gather.ok ? gather.func.name : gather.name);
   const chosen = gathers.filter((gather) => flags.func === undefined || nameOf(gather) === flags.func);
@@ -378,6 +385,6 @@ function fromMlir(file: string, flags: ProgramFlags): LoadedProgram[] {
   const refused = chosen.flatMap((gather) => (gather.ok ? [] : [gather.diagnostic]));
   const programs = chosen.flatMap((gather) => (gather.ok ? [{ func: withFlags(gather.func, flags) }] : []));
   if (programs.length === 0) throw new CompileError(refused);
-  printDiagnostics(refused.map((diagnostic) => ({ ...diagnostic, severity: "warning" as const })));
+  if (refused.length > 0) refuse(refused);
   return programs;
 }

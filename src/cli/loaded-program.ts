@@ -1,5 +1,5 @@
 /** A program that the command line names, and what its flags make of it. */
-import { outOfBoundsPolicies, withPolicy, type Func, type Sizes } from "../../ir/index.js";
+import { outOfBoundsPolicies, withPolicy, type Diagnostic, type Func, type Sizes } from "../../ir/index.js";
 import type { TensorValue } from "../formats/tensor.js";
 import { scheduleOf, type ProgramFlags } from "./options.js";
 import { UsageError } from "./usage-error.js";
@@ -17,6 +17,13 @@ export interface LoadedProgram {
   /** What `--input` says of these. */
   readonly taken?: readonly string[];
 }
+
+/** Tells of programs of a file that are refused beside others that are not: errors, one at least. */
+export type Refuse = (diagnostics: readonly Diagnostic[]) => void;
+
+/** Returns diagnostics that say which of several programs they are of. */
+export const ofProgram = (name: string, diagnostics: readonly Diagnostic[]): readonly Diagnostic[] =>
+  diagnostics.map((own) => ({ ...own, notes: [...(own.notes ?? []), `program @${name}`] }));
 
 /** A file's program with the schedule flags over its own schedule, and --oob over its own policy. */
 export function withFlags(func: Func, flags: ProgramFlags): Func {

@@ -2,9 +2,11 @@
 import { join } from "node:path";
 import type { Command } from "commander";
 import { CompileError, type Diagnostic } from "../../ir/diagnostic.js";
+import { isBug } from "../../ir/faults.js";
 import { noteUse } from "../formats/files.js";
 import type { OutputFormat } from "../output/mark.js";
 import { checkOutput, makeFolder, RefusedOutput, writeOutput } from "../output/write-file.js";
+import { ofProgram } from "./loaded-program.js";
 import { printDiagnostics } from "./terminal.js";
 
 /** Flag of every command that writes files. */
@@ -23,7 +25,7 @@ export interface OutputFolder {
 
 /** The outputs of one command, and what became of them. */
 export class Outputs {
-  /** What was said of files that are not written. */
+  /** What was said of files that are not written, and of programs that have none. */
   readonly diagnostics: Diagnostic[] = [];
 
   /** `by`: the command, as marks name it. */
@@ -79,20 +81,51 @@ export class Outputs {
       return true;
     } catch (thrown) {
       if (!(thrown instanceof CompileError)) throw thrown;
-      printDiagnostics(thrown.diagnostics);
-      this.diagnostics.push(...thrown.diagnostics);
+      this.refuse(thrown.diagnostics);
       onFailure?.(thrown);
       return false;
     }
   }
 
-  /** Returns what a JSON document says of files that are not written. */
+  /**
+   * Returns what is made of each of some programs. One that is refused is told and costs no other; where nothing is made, rejects
+   * with a CompileError of why.
+   */
+  async each<Program extends { readonly name: string }, Made>(
+    programs: readonly Program[],
+    make: (program: Program) => Promise<Made>,
+  ): Promise<readonly Made[]> {
+    const made: Made[] = [];
+    const refused: Diagnostic[] = [];
+    for (const program of programs) {
+      try {
+        made.push(await make(program));
+      } catch (thrown) {
+        if (!(thrown instanceof CompileError)) throw thrown;
+        refused.push(
+          ...(programs.length > 1 ? ofProgram(program.name, thrown.diagnostics) : thrown.diagnostics),
+        );
+      }
+    }
+    if (made.length === 0 && refused.length > 0) throw new CompileError(refused);
+    this.refuse(refused);
+    return made;
+  }
+
+  /** Tells of what is not written, as errors; the rest of the command goes on. */
+  refuse(diagnostics: readonly Diagnostic[]): void {
+    printDiagnostics(diagnostics);
+    this.diagnostics.push(...diagnostics);
+  }
+
+  /** Returns what a JSON document says of what is not written. */
   told(): { readonly diagnostics?: readonly Diagnostic[] } {
     return this.diagnostics.length === 0 ? {} : { diagnostics: this.diagnostics };
   }
 
-  /** Returns an exit code: 1 in the place of 0 where a file is not written. */
+  /** Returns an exit code: 1 in the place of 0 where something is not written, and 3 where a bug is why. */
   status(code: number): number {
-    return code === 0 && this.diagnostics.length > 0 ? 1 : code;
+    if (code !== 0 || this.diagnostics.length === 0) return code;
+    return this.diagnostics.some(isBug) ? 3 : 1;
   }
 }

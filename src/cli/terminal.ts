@@ -32,6 +32,13 @@ export function printDiagnostics(diagnostics: readonly Diagnostic[]): void {
   }
 }
 
+/** Prints diagnostics of what the command goes on without: errors as warnings. */
+export function printWarnings(diagnostics: readonly Diagnostic[]): void {
+  printDiagnostics(
+    diagnostics.map((own) => (own.severity === "error" ? { ...own, severity: "warning" as const } : own)),
+  );
+}
+
 /** Its words without control characters. */
 const shown = ({ message, span, notes, hint, ...rest }: Diagnostic): Diagnostic => ({
   ...rest,

@@ -1,6 +1,6 @@
 /** A node of a model that cannot be read, or breaks a rule of its operator, is one refused row of a listing and costs no other. */
 import { createHash } from "node:crypto";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -236,6 +236,50 @@ describe("one node of three", () => {
       "open",
       "legal",
     ]);
+  });
+
+  it.each(["tile", "wgsl", "module", "all"])(
+    "costs no other one in compile --emit %s, which names it and ends with 1",
+    async (emit) => {
+      const file = join(folder, "among.onnx");
+      writeFileSync(file, model(graphOf(bad["an axis outside"]!)));
+      const out = join(folder, `among-${emit}`);
+      const where = emit === "module" ? ["--out", out] : emit === "all" ? ["--dump-dir", out] : [];
+      const { status, stdout, stderr } = await runHere(["compile", file, "--emit", emit, ...where]);
+      expect(stderr).toMatch(/^error\[TC101\]: axis 7 is outside .*\n +\|? *= note: program @bad$/m);
+      expect(status).toBe(1);
+      const made = where.length === 0 ? stdout : readdirSync(out).join(" ");
+      const expected = { tile: /@first[^]*@last/, wgsl: /@first[^]*@last/ };
+      expect(made).toMatch(emit === "tile" || emit === "wgsl" ? expected[emit] : /first\b.*last\b/);
+      expect(made).not.toMatch(/@bad|\bbad\./);
+    },
+  );
+
+  it("is in the document of compile", async () => {
+    const file = join(folder, "among.onnx");
+    writeFileSync(file, model(graphOf(bad["an axis outside"]!)));
+    const { status, stdout } = await runHere(["compile", file, "--json"]);
+    const { kernels, diagnostics } = JSON.parse(stdout) as {
+      kernels: { name: string }[];
+      diagnostics: { code: string; notes: string[] }[];
+    };
+    expect(status).toBe(1);
+    expect(kernels.map(({ name }) => name)).toEqual(["first", "last"]);
+    expect(diagnostics).toMatchObject([{ code: "TC101", notes: ["program @bad"] }]);
+  });
+
+  it("of a .tir file costs no other program in compile", async () => {
+    const file = join(folder, "two.tir");
+    const program = (name: string, columns: number): string =>
+      `func @${name}(%x: tensor<4x${columns}xf32>, %i: tensor<3xi64>) -> tensor<4x3xf32> {\n  %y = onnx.gather %x, %i {axis = 1}\n  return %y\n}\n`;
+    writeFileSync(file, program("long", 2_000_000) + program("short", 20));
+    const { status, stdout, stderr } = await runHere(["compile", file]);
+    expect(status).toBe(1);
+    expect(stdout).toContain("func @short(");
+    expect(stdout).not.toContain("@long");
+    expect(stderr).toMatch(/^error\[TC402\][^]*= note: program @long/);
+    const whole = await runHere(["compile", file, "--residency", "ub", "--func", "long"]);
+    expect([whole.status, whole.stdout]).toEqual([1, ""]);
   });
 
   it("alone is a row too", async () => {

@@ -131,8 +131,8 @@ it("writes both where the graph returns what the first one made", async () => {
 it("writes a gather alone where no tile holds it with what stands around it, and says what is refused", async () => {
   // The first gather's table exceeds the unified buffer, and so does what is folded over it.
   const { modules, compiled, made } = await both(chain(60000, "some"));
-  expect(made.status, made.stderr).toBe(0);
-  expect(made.stderr).toMatch(/^warning\[TC4\d+\]/m);
+  expect(made.status, made.stderr).toBe(1);
+  expect(made.stderr).toMatch(/^error\[TC4\d+\]/m);
   expect(compiled).toEqual(["some"]);
   expect(modules).toEqual(["some"]);
 });
