@@ -1,7 +1,5 @@
 /** `--pipeline` and `--load`: the passes that a command compiles with. */
 import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
-import { pathToFileURL } from "node:url";
 import type { Command } from "commander";
 import { CompileError } from "../../ir/index.js";
 import { isPass, parsePipeline, type Pass } from "../../passes/index.js";
@@ -10,6 +8,7 @@ import { collect } from "./collect.js";
 import type { ProjectFlags } from "./options.js";
 import { note } from "./terminal.js";
 import { UsageError } from "./usage-error.js";
+import { moduleUrl } from "../config/import-module.js";
 import { whyNotLoaded } from "../config/why-not-loaded.js";
 
 export interface PipelineFlags extends ProjectFlags {
@@ -67,7 +66,7 @@ export const loadPasses = async (files: readonly string[]): Promise<Pass[]> =>
 async function passesIn(file: string): Promise<Pass[]> {
   let exports: Readonly<Record<string, unknown>>;
   try {
-    exports = (await import(pathToFileURL(resolve(file)).href)) as Readonly<Record<string, unknown>>;
+    exports = (await import(moduleUrl(file))) as Readonly<Record<string, unknown>>;
   } catch (thrown) {
     throw new UsageError(
       `--load ${file}: ${whyNotLoaded(thrown, file)}`,

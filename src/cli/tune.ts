@@ -34,6 +34,7 @@ import { searchedCells, searchedColumns } from "../report/searched-cells.js";
 import { table } from "../report/table.js";
 import { gpuMeasurer } from "../tune/gpu-measurer.js";
 import { defaultBudget, defaultSeed, type TuneOptions } from "../tune/options.js";
+import { marksOf } from "../tune/marks.js";
 import { knownOf } from "../tune/records/known.js";
 import {
   candidateRecord,
@@ -496,15 +497,17 @@ function printResult(result: TuneResult, pipeline: Pick<TuneOptions, "passes">):
     ["default", own],
   ] as const) {
     printReport(`${label.padEnd(8)}${printSchedule(candidate.schedule)}`);
-    printReport(`        ${formatStanding(candidate, ratesOf(target))}`);
-    if (estimates) printReport(`        ${why(candidate)}`);
+    if (objective !== "ms" && candidate.status === "error") printReport("        refused by the passes");
+    else {
+      printReport(`        ${formatStanding(candidate, ratesOf(target))}`);
+      if (estimates) printReport(`        ${why(candidate)}`);
+    }
     if (best.id === own.id) break;
   }
   const timed = objective === "ms";
   const head = [...searchedColumns, "UB bytes", "bytes", "tasks", "cycles", "floor"];
   const rows = candidates.slice(0, shown).map((candidate) => {
     const { schedule, ubBytes, bytes, tasks, cycles } = candidate;
-    const marks = [candidate.id === best.id ? "best" : "", candidate.id === own.id ? "default" : ""];
     return [
       ...searchedCells(schedule),
       ubBytes,
@@ -513,7 +516,7 @@ function printResult(result: TuneResult, pipeline: Pick<TuneOptions, "passes">):
       cycles,
       formatRatio(candidate.floor.ratio),
       ...(timed ? [candidate.status === "measured" ? candidate.ms.toPrecision(4) : candidate.status] : []),
-      marks.filter((mark) => mark !== "").join(", "),
+      marksOf(candidate, result),
     ];
   });
   printReport(table([...head, ...(timed ? ["ms"] : []), ""], rows));

@@ -12,6 +12,7 @@ import {
   Tiling,
 } from "../../ir/index.js";
 import { clockOf } from "../../passes/index.js";
+import { marksOf } from "../tune/marks.js";
 import { candidateStatuses, type Candidate, type Objective, type TuneResult } from "../tune/result.js";
 import { escapeMarkup, figureOf, pageOf, htmlTable, type Row } from "./page.js";
 import { searchedCells, searchedColumns } from "./searched-cells.js";
@@ -147,14 +148,15 @@ const costOf = (candidate: Candidate, objective: Objective): readonly (string | 
 const busiest = ({ bottleneck: { pipe, share } }: Candidate): string =>
   `${pipe} ${Math.round(100 * share)} %`;
 
-function chosen({ best, default: own, objective }: TuneResult): string {
-  const row = (name: string, candidate: Candidate): Row => ({
-    cells: [name, printSchedule(candidate.schedule), ...costOf(candidate, objective)],
+function chosen(result: TuneResult): string {
+  const { best, default: own, objective } = result;
+  const row = (candidate: Candidate): Row => ({
+    cells: [marksOf(candidate, result), printSchedule(candidate.schedule), ...costOf(candidate, objective)],
   });
   return htmlTable(
     "the best schedule beside the default",
     ["", "schedule", ...costHead(objective)],
-    best.id === own.id ? [row("default, best", own)] : [row("best", best), row("default", own)],
+    (best.id === own.id ? [own] : [best, own]).map(row),
   );
 }
 
@@ -165,19 +167,13 @@ function accounts({ counts, space, seed, objective }: TuneResult): string {
   return `${all.join(", ")}; ${space.tiles.toLocaleString("en")} tiles${space.thinned ? ", and those around the best" : ""}.${objective === "ms" ? ` Seed ${seed}.` : ""}`;
 }
 
-function schedules({ candidates, best, default: own, objective }: TuneResult): string {
+function schedules(result: TuneResult): string {
+  const { candidates, objective } = result;
   const rows = candidates.map((candidate): Row => {
     const [tile = "", residency = "", ...others] = searchedCells(candidate.schedule);
-    const marks = [candidate.id === best.id ? "best" : "", candidate.id === own.id ? "default" : ""];
     return {
       id: candidateRow(candidate),
-      cells: [
-        marks.filter((mark) => mark !== "").join(", "),
-        tile,
-        residency,
-        ...costOf(candidate, objective),
-        ...others,
-      ],
+      cells: [marksOf(candidate, result), tile, residency, ...costOf(candidate, objective), ...others],
     };
   });
   const [tile = "", residency = "", ...others] = searchedColumns;

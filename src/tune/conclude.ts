@@ -39,7 +39,7 @@ export function concluded(
       ? beatsByTime(race, chosen, front)
       : figureOf(front, objective) < figureOf(chosen, objective);
   const winner = race === undefined ? front : (candidates.find(({ id }) => id === race.order[0]) ?? front);
-  const best = beatsDefault || objective !== "ms" ? winner : chosen;
+  const best = beatsDefault || (objective !== "ms" && hasFigure(winner)) ? winner : chosen;
   const counts: Record<CandidateStatus, number> = {
     measured: 0,
     estimated: 0,
@@ -129,11 +129,17 @@ function verdictOf(
     const none = `no schedule beats the default, ${figure(chosen, objective)}${rounds}`;
     return best.id === chosen.id ? none : `${none}; ${shown} is as good, and better in what breaks ties`;
   }
+  if (objective !== "ms" && !hasFigure(chosen))
+    return `${shown}: ${figure(best, objective)}; the passes refuse the default`;
   const gain = 1 - figureOf(best, objective) / figureOf(chosen, objective);
   return `${shown}: ${figure(best, objective)}, ${(100 * gain).toFixed(1)} % less than the default's ${figure(chosen, objective)}${rounds}`;
 }
 
+/** True for a candidate that no pass refuses, by an exact objective. */
+const hasFigure = ({ status }: Candidate): boolean => status === "estimated";
+
 function figureOf(candidate: Candidate, objective: Objective): number {
+  if (objective !== "ms" && !hasFigure(candidate)) return Infinity;
   if (objective === "bytes") return candidate.bytes;
   if (objective === "cycles") return candidate.cycles;
   return candidate.status === "measured" ? candidate.ms : Infinity;
@@ -141,6 +147,7 @@ function figureOf(candidate: Candidate, objective: Objective): number {
 
 function figure(candidate: Candidate, objective: Objective): string {
   const value = figureOf(candidate, objective);
-  if (objective === "ms") return value === Infinity ? "which did not run" : `${value.toPrecision(4)} ms`;
+  if (value === Infinity) return objective === "ms" ? "which did not run" : "which the passes refuse";
+  if (objective === "ms") return `${value.toPrecision(4)} ms`;
   return `${value} ${objective === "bytes" ? "B" : "cycles"}`;
 }

@@ -18,7 +18,13 @@ import { accessOf } from "../api/access.js";
 import { callable, isObject, oneOf, wholeNumber, type Fields } from "../../backends/index.js";
 import { simulateLongFields } from "../../backends/sim/options.js";
 import { checkOptions, checkProgram } from "../api/check-options.js";
-import { compileFields, resolveTargetOf } from "../api/compile.js";
+import {
+  compileFields,
+  resolveTargetOf,
+  tryCompile,
+  type CompileOptions,
+  type Kernel,
+} from "../api/compile.js";
 import { defaultKernel } from "../api/default-kernel.js";
 import type { Search, TuneOptions, TuneTask } from "./options.js";
 import { objectives, type TuneResult } from "./result.js";
@@ -33,17 +39,10 @@ export async function tune(program: Func, options: TuneOptions = {}): Promise<Tu
   const task = taskOf(program, options);
   const { gather, target, objective } = task;
   const { findTarget } = options;
-  /** As it was chosen: passes of the user's may make another one of it, of which they would make yet another. */
-  let chosen: Schedule = gather.schedule;
-  const kernel = defaultKernel(gather, {
-    target,
-    ...(findTarget === undefined ? {} : { findTarget }),
-    ...(task.passes === undefined ? {} : { passes: task.passes }),
-    afterPass(_, before, after) {
-      if (isResolved(after.schedule) && !isResolved(before.schedule)) chosen = after.schedule;
-    },
-  });
-  const schedule = task.passes === undefined ? kernel.tile.schedule : chosen;
+  const { kernel, schedule } = defaultOf(
+    task,
+    findTarget === undefined ? { target } : { target, findTarget },
+  );
   if (!isResolved(schedule)) throw new CompileError(kernel.diagnostics);
   const own = new Tiling(gather, schedule, target);
   const space = await inSlices(
@@ -57,6 +56,30 @@ export async function tune(program: Func, options: TuneOptions = {}): Promise<Tu
   // With what compares and names measurements, which the cycles do without.
   const { searchMeasured } = await import("./search-measured.js");
   return searchMeasured(search);
+}
+
+/**
+ * Returns the default kernel and its schedule, as it was chosen: passes of the user's may make another one of it, of which they would
+ * make yet another. Where they refuse it, the kernel is that of the built-in pipeline.
+ */
+function defaultOf(
+  { gather, passes }: TuneTask,
+  options: Pick<CompileOptions, "target" | "findTarget">,
+): { readonly kernel: Kernel; readonly schedule: Schedule } {
+  const builtIn = (): Kernel => defaultKernel(gather, options);
+  if (passes === undefined) {
+    const kernel = builtIn();
+    return { kernel, schedule: kernel.tile.schedule };
+  }
+  let chosen: Schedule = gather.schedule;
+  const afterPass: CompileOptions["afterPass"] = (_, before, after) => {
+    if (isResolved(after.schedule) && !isResolved(before.schedule)) chosen = after.schedule;
+  };
+  const own = { ...options, passes, afterPass };
+  const found = tryCompile(gather, own);
+  if (found.ok) return { kernel: found.kernel, schedule: chosen };
+  if (isResolved(chosen)) return { kernel: builtIn(), schedule: chosen };
+  return { kernel: defaultKernel(gather, own), schedule: chosen };
 }
 
 const within = (value: unknown, low: number, high: number): boolean =>

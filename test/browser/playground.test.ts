@@ -546,6 +546,30 @@ describe("long work", () => {
 });
 
 describe("the map of tiles", () => {
+  it("is said to be drawn until it is there; that there is none is said of one tile alone", async () => {
+    await page.goto("about:blank");
+    // Every text that the section has had, from the page's first element on.
+    await page.addInitScript(() => {
+      const seen = new Set<string>();
+      Object.assign(globalThis, { seenOfMap: seen });
+      new MutationObserver(() => {
+        for (const { textContent } of Array.from(document.querySelectorAll("section.space > p")))
+          seen.add(textContent);
+      }).observe(document, { childList: true, subtree: true, characterData: true });
+    });
+    const seen = () =>
+      page.evaluate(() => [...(globalThis as unknown as { seenOfMap: ReadonlySet<string> }).seenOfMap]);
+    await visit();
+    await by("heat-map").waitFor();
+    const texts = await seen();
+    expect(texts).toContain("Drawing the map…");
+    expect(texts.join()).not.toContain("no map");
+    await write(
+      "func @one(%x: tensor<4xf32>, %i: tensor<i32>) -> tensor<f32> {\n  %y = onnx.gather %x, %i {axis = 0}\n  return %y\n}\n",
+    );
+    await until(async () => (await seen()).includes("There is one tile: no map."));
+  });
+
   it("sets the tile of a cell, and an illegal one says why", async () => {
     await choose("over-budget");
     await by("heat-map").waitFor();

@@ -97,6 +97,23 @@ describe("an operator of a config", () => {
     ]);
   });
 
+  it("is listed by --help, and one with the name of a built-in one is told apart from it", () => {
+    const help = tilec(folder, "compile", "--help").stdout.replaceAll(/\s+/g, " ");
+    expect(help).toMatch(/--op <name> [^<]*; of \S*tilec\.config\.mjs: mine\.roll /);
+    expect(tilec(folder, "compile", "--help", "--no-config").stdout).not.toContain("mine.roll");
+    const twice = folderWith('{ operators: [{ ...roll, name: "mine.gather" }] }');
+    const command = ["compile", "--op", "gather", "--emit", "source", ...types];
+    const { status, stdout, stderr } = tilec(twice, ...command);
+    expect([status, stderr]).toEqual([0, "--op gather is onnx.gather; the config's is --op mine.gather\n"]);
+    expect(stdout).toContain("onnx.gather %data");
+    const own = tilec(twice, "compile", "--op", "mine.gather", "--turns", "1", "--emit", "source", ...types);
+    expect([own.status, own.stderr, own.stdout]).toEqual([
+      0,
+      "",
+      expect.stringContaining("mine.gather %data"),
+    ]);
+  });
+
   it("is run, is in case files and texts, whose faults are told, and is completed", () => {
     const { status, stdout, stderr } = tilec(folder, "check", "good.tir", "bad.tir", "cases.json");
     expect([status, stderr]).toEqual([0, ""]);

@@ -254,6 +254,9 @@ describe("bad input", () => {
     [["--pipeline", "select-tile after"], "select-tile after is no part of a pipeline"],
     [load, "--load ./mine.mjs is run by no pipeline"],
     [["--load", "./absent.mjs", "--pipeline", "default"], "--load ./absent.mjs: "],
+    // Zeros without an end, for the loader of modules too.
+    [["--load", "/dev/zero", "--pipeline", "default"], "--load /dev/zero: it is no regular file"],
+    [["--load", ".", "--pipeline", "default"], "--load .: it is no regular file"],
     [
       ["--load", "./broken.mjs", "--pipeline", "default"],
       "--load ./broken.mjs: line 3: Cannot read properties of undefined",

@@ -77,18 +77,50 @@ describe("a pipeline that refuses some candidates", () => {
     expect(verdict).toMatch(/^no schedule beats the default, \d+ cycles$/);
   });
 
+  it("goes on where the default is refused, which is said, and any other tile is the best", async () => {
+    const passes = withPass((func, context) => {
+      if (func.schedule.tile?.join() === own.join()) context.report(error("TC302", "mine takes no default"));
+      return func;
+    });
+    const result = await tune(op, { passes, budget: 3 });
+    const { counts, best, default: refused, beatsDefault, verdict } = result;
+    expect(counts).toMatchObject({ estimated: 2, error: 1 });
+    expect(refused).toMatchObject({
+      status: "error",
+      reason: "mine takes no default",
+      schedule: { tile: own },
+    });
+    expect([best.status, beatsDefault]).toEqual(["estimated", true]);
+    expect(verdict).toMatch(/^tile = .*: \d+ cycles; the passes refuse the default$/);
+    expect(tunePage(result, { command: "tilec tune", version: "0" })).toContain("default, refused");
+  });
+
+  it("ends with the default and no figure where all are refused", async () => {
+    const passes = withPass((func, context) => {
+      context.report(error("TC302", "mine takes nothing"));
+      return func;
+    });
+    const { best, default: refused, counts, verdict, beatsDefault } = await tune(op, { passes, budget: 3 });
+    expect(counts).toMatchObject({ estimated: 0, error: 3 });
+    expect([best, beatsDefault]).toEqual([refused, false]);
+    expect(verdict).toBe("no schedule beats the default, which the passes refuse");
+  });
+
   it("is a warning of the command, which ends well", async () => {
     const folder = mkdtempSync(join(tmpdir(), "tilec-own-"));
-    writeFileSync(
-      join(folder, "mine.mjs"),
-      `export const mine = {
-        name: "mine", summary: "", requires: ["scheduled"], ensures: ["scheduled"],
+    const refusing = (name: string, when: string): string =>
+      `export const ${name} = {
+        name: "${name}", summary: "", requires: ["scheduled"], ensures: ["scheduled"],
         run(func, context) {
-          if (func.schedule.tile.join() !== "${own.join()}")
+          if (${when})
             context.report({ code: "TC302", severity: "error", message: "mine takes no such tile" });
           return func;
         },
-      };`,
+      };`;
+    const isDefault = `func.schedule.tile.join() === "${own.join()}"`;
+    writeFileSync(
+      join(folder, "mine.mjs"),
+      refusing("mine", `!(${isDefault})`) + refusing("others", isDefault) + refusing("none", "true"),
     );
     const gathered = ["--op", "gather", "--data", "f32[256,512]", "--indices", "i32[64]"];
     const args = [
@@ -105,6 +137,23 @@ describe("a pipeline that refuses some candidates", () => {
     );
     expect([status, stdout]).toEqual([0, expect.stringContaining("no schedule beats the default")]);
     expect(stdout.match(/^(?:best|default) /gm)).toHaveLength(1);
+    const search = (name: string) =>
+      runHere(
+        [...args.slice(0, -1), `default, ${name} after select-tile`, "--budget", "4", "--no-config"],
+        folder,
+      );
+    const others = await search("others");
+    expect(others.stderr).toMatch(
+      /^warning\[TC302\]: tile \[\d+, \d+\] is refused by the passes: mine takes/m,
+    );
+    expect([others.status, others.stdout]).toEqual([
+      0,
+      expect.stringMatching(
+        /the passes refuse the default$[^]*^default .*\n +refused by the passes$[^]*default, refused$/m,
+      ),
+    ]);
+    const none = await search("none");
+    expect([none.status, none.stderr]).toEqual([1, expect.stringMatching(/^error\[TC302\]: tile/m)]);
   });
 });
 
