@@ -89,7 +89,11 @@ const external = /^[^./]/;
 const exported = Object.values(manifest.exports).flatMap((entry) =>
   typeof entry === "string" ? [] : [entry.default],
 );
-const threads = ["dist/src/device/thread.js", "dist/src/device/measure-thread.js"];
+const threads = [
+  "dist/src/device/thread.js",
+  "dist/src/device/measure-thread.js",
+  "dist/src/testing/foreign/foreign-server.js",
+];
 const forked = ["dist/bench/cold-process.js", "dist/bench/side-process.js", "dist/test/fuzz/worker.js"];
 const started = Object.values(manifest.scripts).flatMap(
   (script) => script.match(/(?<=node )dist\/\S+\.js/g) ?? [],

@@ -79,6 +79,7 @@ const slow: readonly (readonly [file: string, seconds: number, reason: string])[
     "compiles programs under other names for WebGPU and with a C++ compiler",
   ],
   ["test/report/tune-cells.test.ts", 29, "costs each tile of each map again"],
+  ["test/testing/foreign.test.ts", 15, "starts a process for each kernel that tilec did not write"],
   ["test/tune/exact.test.ts", 21, "costs every schedule of a search"],
   ["test/tune/more-ub.test.ts", 40, "searches random programs at several UB sizes"],
   ["test/tune/own-pipeline.test.ts", 9, "searches by pipelines that change each candidate"],

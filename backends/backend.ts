@@ -42,6 +42,8 @@ export interface Backend {
   readonly name: string;
   /** Of a backend that was loaded: where it comes from, for messages, such as `backends.mine of tilec.config.ts`. */
   readonly origin?: string;
+  /** False for one that has no way to reject an index: a comparison leaves out inputs that its program rejects. Default true. */
+  readonly rejects?: boolean;
   /** Throws a CompileError when the kernel cannot run here. */
   prepare(kernel: BackendKernel): PreparedKernel | Promise<PreparedKernel>;
 }

@@ -90,6 +90,7 @@ export const codes = {
   TC606: { category: "memory", title: "an output element written twice or never" },
   TC610: { category: "mismatch", title: "backends that disagree" },
   TC611: { category: "mismatch", title: "a backend of one's own that crashed or gave no output" },
+  TC612: { category: "mismatch", title: "a kernel that goes outside its tensors" },
   TC701: { category: "usage", title: "a command line that cannot be understood" },
   TC702: { category: "usage", title: "an argument or input that the library does not take" },
   TC703: { category: "usage", title: "a package that is not installed" },

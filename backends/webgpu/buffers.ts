@@ -46,6 +46,16 @@ export const bufferUsage = {
   QUERY_RESOLVE: 512,
 } as const;
 
+/** Types of buffer bindings, by how a kernel accesses them. */
+export const bufferTypes = {
+  read: "read-only-storage",
+  read_write: "storage",
+  uniform: "uniform",
+} as const satisfies Readonly<Record<WgslBinding["access"], GPUBufferBindingType>>;
+
+/** The flag of the specification's `GPUShaderStage.COMPUTE`. */
+export const computeStage = 4;
+
 /**
  * The buffers of some bindings, in their order. Throws a CompileError (TC702) with a diagnostic for each that is
  * missing, too small or without the usage, and for one that is written and bound twice.

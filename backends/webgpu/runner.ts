@@ -33,11 +33,12 @@ import {
   type WgslLimits,
   type WgslOptions,
 } from "../wgsl/index.js";
-import { bufferUsage, requireBuffers, type GpuBuffers } from "./buffers.js";
+import { bufferTypes, bufferUsage, computeStage, requireBuffers, type GpuBuffers } from "./buffers.js";
 import { buffersRefused, deviceLost, kernelRefused, orLost, orRefused, refusalError } from "./errors.js";
 import { DeviceLifetime } from "./lifetime.js";
 import { Resources } from "./resources.js";
 import { scoped } from "./scoped.js";
+import { settle, type AtFault } from "./settle.js";
 import { mostOfAccess, noneBad } from "./status.js";
 import { limitsOf, targetOf } from "./target.js";
 
@@ -476,19 +477,8 @@ class DeviceRunner implements Runner {
     }
   }
 
-  /**
-   * Begins work within the call and waits for its end. Rejects with what the device refused of it; `atFault` says whose
-   * mistake a validation error is.
-   */
-  private async settle<T>(
-    begin: () => Promise<T>,
-    atFault: (message: string) => Error | Promise<Error>,
-  ): Promise<T> {
-    const { value, refusal } = scoped(this.device, begin);
-    const [[ended], refused] = await this.lifetime.until(Promise.all([Promise.allSettled([value]), refusal]));
-    if (refused !== undefined) throw await refusalError(refused, atFault);
-    if (ended.status === "rejected") throw ended.reason;
-    return ended.value;
+  private settle<T>(begin: () => Promise<T>, atFault: AtFault): Promise<T> {
+    return settle(this.device, this.lifetime, begin, atFault);
   }
 
   private pipeline(wgsl: WgslKernel): Pipeline {
@@ -536,12 +526,6 @@ class DeviceRunner implements Runner {
   }
 }
 
-const bufferTypes = {
-  read: "read-only-storage",
-  read_write: "storage",
-  uniform: "uniform",
-} as const satisfies Readonly<Record<WgslBinding["access"], GPUBufferBindingType>>;
-
 /** Returns the buffers of some bindings by the keys of these. */
 function boundBy(
   bindings: readonly WgslBinding[],
@@ -583,5 +567,3 @@ function staleStatus(element: number, why = "whose indices are in range"): Compi
 /** Nanoseconds below which rounded timestamps say too little, and the launches that may be spent to get there. */
 const leastSpan = 2e6;
 const mostLaunches = 4096;
-
-const computeStage = 4;

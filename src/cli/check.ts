@@ -26,6 +26,7 @@ import { executorOption, parseShard, projectOf } from "./options.js";
 import { addPipelineOptions, pipelineOf, type PipelineFlags } from "./pipeline-flags.js";
 import { withPeer } from "../api/missing-peer.js";
 import { UsageError } from "./usage-error.js";
+import { addForeignOptions, loadForeign, type ForeignFlags } from "./foreign-kernel.js";
 import { github } from "./reporters/github.js";
 import { pretty } from "./reporters/pretty.js";
 import { countOf, type SuiteReport } from "./reporters/suite-report.js";
@@ -33,9 +34,10 @@ import { parseBackends, refuseWithoutSim } from "./run.js";
 import { addForce, Outputs, type OutputFlags } from "./outputs.js";
 import { note, print, printDiagnostics, printJson, printReport } from "./terminal.js";
 
+const defaultBackends = "reference,sim";
 const reporters = ["pretty", "json", "junit", "github"] as const;
 
-interface CheckFlags extends PipelineFlags, OutputFlags {
+interface CheckFlags extends PipelineFlags, OutputFlags, ForeignFlags {
   readonly backend: string;
   readonly reporter?: (typeof reporters)[number];
   readonly require?: string;
@@ -53,9 +55,9 @@ export function checkCommand(program: Command): void {
   const command = program
     .command("check")
     .argument("<files...>", "case files (.json), text tests (.tir), models (.onnx) or folders")
-    .option("--backend <list>", `${backendNames.join(", ")}, comma-separated`, "reference,sim")
+    .option("--backend <list>", `${backendNames.join(", ")}, comma-separated`, defaultBackends)
     .addOption(executorOption());
-  addForce(addPipelineOptions(command))
+  addForeignOptions(addForce(addPipelineOptions(command)))
     .option("--require <list>", "backends that must run; the variable TILEC_REQUIRE adds to them")
     .addOption(
       new Option("--reporter <name>", "how results are told (default: pretty)").choices([...reporters]),
@@ -100,7 +102,13 @@ function refuseRewriting(files: readonly string[], flags: CheckFlags): void {
 
 async function check(files: readonly string[], flags: CheckFlags): Promise<number> {
   const { project } = flags;
-  const backends = parseBackends(flags.backend, project);
+  const foreign = await loadForeign(files, flags);
+  if (foreign !== undefined && flags.backend !== defaultBackends)
+    throw new UsageError(
+      "--backend names where tests run, and a kernel of your own is judged alone",
+      "leave it out",
+    );
+  const backends = foreign === undefined ? parseBackends(flags.backend, project) : [foreign.backend];
   refuseWithoutSim(backends, flags);
   const names = backends.map(nameOf);
   const required = requiredBackends(
@@ -111,7 +119,8 @@ async function check(files: readonly string[], flags: CheckFlags): Promise<numbe
   if (absent !== undefined)
     throw new UsageError(`--require ${absent} is not in --backend ${names.join(",")}`);
   const pipeline = await pipelineOf(flags);
-  const tests = selected(files, flags);
+  const all = foreign?.tests ?? files.flatMap((file) => testsIn(file, project.operators));
+  const tests = selected(all, flags);
   const outputs = new Outputs("check", flags);
   const mismatches = new Map<Test, Map<string, TensorValue>>();
   const excesses = new Map<Test, Measured>();
@@ -127,7 +136,7 @@ async function check(files: readonly string[], flags: CheckFlags): Promise<numbe
     onMismatch(test, backend, actual) {
       mismatches.set(test, (mismatches.get(test) ?? new Map<string, TensorValue>()).set(backend, actual));
     },
-  });
+  }).finally(() => foreign?.close());
   await tell(run, flags.json === true ? "json" : (flags.reporter ?? "pretty"), project);
   printDiagnostics(run.diagnostics);
   for (const { id, thrown } of run.bugs) {
@@ -141,11 +150,7 @@ async function check(files: readonly string[], flags: CheckFlags): Promise<numbe
 }
 
 /** The tests of this run. Throws a CompileError (TC013) where there are none at all, or none that the filter lets through. */
-function selected(
-  files: readonly string[],
-  { filter, project, shard: part }: CheckFlags,
-): readonly NamedTest[] {
-  const all = files.flatMap((file) => testsIn(file, project.operators));
+function selected(all: readonly Test[], { filter, shard: part }: CheckFlags): readonly NamedTest[] {
   if (all.length === 0)
     throw new CompileError([error("TC013", "no test was found", { hint: "docs/cases.md" })]);
   const names = fileNames(all.map(({ id }) => id));

@@ -2,8 +2,6 @@
  * A command of the user's as what measures: it is given a folder with a candidate's files and prints nanoseconds as JSON. So the
  * search reaches devices that tilec cannot drive.
  */
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { join, resolve } from "node:path";
 import {
   at,
@@ -27,6 +25,7 @@ import { makeFolder, makeTemporaryFolder, removeFolder, writeOutput } from "../o
 import type { MeasuredTask, Measurer, OpenMeasurer } from "../tune/measurer.js";
 import type { MeasureOptions, Measurement } from "../tune/search-ms.js";
 import { firstDifferentByte } from "../tune/timed.js";
+import { firstLine, runCommand } from "./run-command.js";
 
 /**
  * The folder is the command's last argument. It holds `tile.tir` (tile IR), `schedule.json`; `kernel.wgsl`, and `kernel.cpp`
@@ -98,7 +97,10 @@ class CommandMeasurer implements Measurer {
   }
 
   private async measureIn(folder: string, { limitMs }: MeasureOptions): Promise<Measurement> {
-    const { code, stdout, stderr, late } = await this.run(folder, limitMs);
+    const running = runCommand(this.command, folder, limitMs, this.options.onStderr);
+    this.running = running.end;
+    const { code, stdout, stderr, late } = await running.result;
+    this.running = undefined;
     const failed = (reason: string): Measurement => ({ status: "error", code: "TC702", reason });
     if (late) {
       const reason = `the command was ended after ${Math.round(limitMs)} ms`;
@@ -151,33 +153,6 @@ class CommandMeasurer implements Measurer {
       return `its output cannot be read: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
     }
   }
-
-  /** In a process group of its own, so that what the command starts ends with it. */
-  private async run(folder: string, limitMs: number): Promise<Ran> {
-    const child = spawn("/bin/sh", ["-c", `${this.command} "$1"`, "sh", folder], {
-      detached: true,
-      stdio: ["ignore", "pipe", "pipe"],
-    });
-    const end = (): void => {
-      // It may have ended by itself.
-      if (child.pid !== undefined && child.exitCode === null) endGroup(child.pid);
-    };
-    let [stdout, stderr, late] = ["", "", false];
-    child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()));
-    child.stderr.on("data", (chunk: Buffer) => {
-      stderr += chunk.toString();
-      this.options.onStderr?.(chunk.toString());
-    });
-    const timer = setTimeout(() => {
-      late = true;
-      end();
-    }, limitMs);
-    this.running = end;
-    const [code] = (await once(child, "close")) as [number | null];
-    clearTimeout(timer);
-    this.running = undefined;
-    return { code, stdout, stderr, late };
-  }
 }
 
 const put = (file: string, contents: Uint8Array | string, format: OutputFormat): void => {
@@ -185,23 +160,6 @@ const put = (file: string, contents: Uint8Array | string, format: OutputFormat):
 };
 
 const documentOf = (value: object): string => `${JSON.stringify({ schema: jsonSchema, ...value })}\n`;
-
-interface Ran {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-  readonly late: boolean;
-}
-
-function endGroup(pid: number): void {
-  try {
-    process.kill(-pid, "SIGKILL");
-  } catch (thrown) {
-    if (!(thrown instanceof Error && "code" in thrown && thrown.code === "ESRCH")) throw thrown;
-  }
-}
-
-const firstLine = (text: string): string => text.trim().split("\n")[0] ?? "";
 
 interface Answer {
   readonly nanoseconds: readonly number[];

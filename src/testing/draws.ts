@@ -37,7 +37,7 @@ import {
 
 /** Inputs by key, and how their indices were drawn. */
 export interface Draw {
-  readonly indices: (typeof drawNames)[number] | "as given";
+  readonly indices: (typeof drawNames)[number] | typeof repeated | "as given";
   /** Of all that is drawn; absent where nothing is. */
   readonly seed?: number;
   readonly inputs: Readonly<Record<string, HostValue>>;
@@ -50,10 +50,14 @@ const drawNames = [
   "many indices out of range",
 ] as const;
 
+/** Finds what takes every index to be another one. */
+const repeated = "one index throughout";
+
 /** Returns what makes the inputs of a draw again: `inputs of seed 1, set 3 of 4: one index out of range`. Undefined for given ones. */
 export function inputsInWords({ indices, seed }: Draw): string | undefined {
   if (seed === undefined) return undefined;
   if (indices === "as given") return `inputs of seed ${seed}`;
+  if (indices === repeated) return `inputs of seed ${seed}: ${indices}`;
   return `inputs of seed ${seed}, set ${drawNames.indexOf(indices) + 1} of ${drawNames.length}: ${indices}`;
 }
 
@@ -73,13 +77,14 @@ export function definitionOf(
 
 /**
  * Four draws for the inputs of a kernel; one where no index is drawn, or where `given` has them all. The first is what
- * `randomInputs` gives. `program` says which indices are in range.
+ * `randomInputs` gives. `program` says which indices are in range. `withRepeated`: a fifth, whose indices are all the same.
  */
 export function* drawsOf(
   { operands }: { readonly operands: readonly Operand[] },
   program: IndexProgram,
   seed: number,
   given: Readonly<Record<string, HostValue>> = {},
+  { withRepeated = false }: { readonly withRepeated?: boolean } = {},
 ): Generator<Draw> {
   const indices = indexTables(program.map, { operands });
   const drawn = inputsOf({ operands }).flatMap((operand, table) =>
@@ -115,6 +120,9 @@ export function* drawsOf(
   moveOneOutside(one, many, { program, operands, tables: new Set(drawn.map(({ table }) => table)), seed });
   yield { indices: oneOutside, seed, inputs: one };
   yield { indices: manyOutside, seed, inputs: many };
+  if (!withRepeated) return;
+  const same: Choose = ({ least, most }) => least + (seed % (most - least + 1));
+  yield { indices: repeated, seed, inputs: inputsFor(seed + 4 * seedStep, same) };
 }
 
 /** Inputs under the keys and the types that a program has for them. */

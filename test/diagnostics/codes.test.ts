@@ -15,6 +15,7 @@ import {
 } from "../../ir/index.js";
 import {
   compile,
+  run,
   firstDifference,
   gather,
   gatherElements,
@@ -35,11 +36,13 @@ import { parseTargetFile } from "../../src/formats/target-file.js";
 import { parseType } from "../../src/cli/options.js";
 import { acquireGpu } from "../../src/device/node.js";
 import { missingPeer } from "../../src/api/missing-peer.js";
+import { foreignKernel } from "../../src/testing/index.js";
 import { parseRecords } from "../../src/tune/index.js";
 import { ofAnotherTask } from "../../src/tune/records/replay.js";
 import { timed } from "../../src/tune/timed.js";
 import { parseMeasurements } from "../../src/validation/measurement.js";
 import { input, intsAttribute, model, node, onnxTypes, output } from "../support/onnx-bytes.js";
+import { requireGpu } from "../support/gpu.js";
 import { operandOf } from "../support/operands.js";
 
 /** The diagnostics that an action reports or throws. */
@@ -121,6 +124,20 @@ const onBackend = (output: Uint8Array): Promise<readonly Diagnostic[]> =>
     name: "mine",
     prepare: () => ({ run: () => Promise.resolve({ output }), release: () => undefined }),
   });
+
+/** What a shader of one's own is found to do, with a word of three masked or not. */
+const onForeign = async (mask: string): Promise<readonly Diagnostic[]> => {
+  if ((await requireGpu()) === undefined) return mask === "" ? [error("TC612", "no device")] : [];
+  const wgsl = `@group(0) @binding(0) var<storage, read> x: array<u32>;
+    @group(0) @binding(1) var<storage, read> i: array<u32>;
+    @group(0) @binding(2) var<storage, read_write> y: array<u32>;
+    @compute @workgroup_size(4) fn main(@builtin(global_invocation_id) id: vec3u) { ${mask} y[id.x] = x[i[id.x]]; }`;
+  const mine = foreignKernel({ wgsl, bind: { data: 0, indices: 1, output: 2 }, dispatch: "1" });
+  const op = gather({ data: ["f32", [4]], indices: ["i32", [3]], axis: 0 });
+  const inputs = { data: new Float32Array(4), indices: new Int32Array(3) };
+  const thrown: unknown = await run(compile(op), inputs, { backend: mine }).catch((error: unknown) => error);
+  return thrown instanceof RunError ? thrown.diagnostics : [];
+};
 
 /** What is wrong with a config of this text. */
 async function config(text: string): Promise<readonly Diagnostic[]> {
@@ -334,6 +351,10 @@ const triggers: Readonly<Record<Code, Trigger>> = {
   TC611: {
     found: () => onBackend(new Uint8Array(7)),
     followed: () => onBackend(new Uint8Array(8)),
+  },
+  TC612: {
+    found: () => onForeign(""),
+    followed: () => onForeign("if (id.x >= 3u) { return; }"),
   },
   TC701: {
     found: () => diagnosticsOf(() => parseType("f32[a]", "data")),

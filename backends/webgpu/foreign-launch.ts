@@ -1,0 +1,127 @@
+/** Launches of WGSL that tilec did not print: buffers with their contents in, what they hold after the launch out. */
+import "../platform.js";
+import { error, RunError } from "../../ir/diagnostic.js";
+import { bufferTypes, bufferUsage, computeStage } from "./buffers.js";
+import { deviceLost, orRefused } from "./errors.js";
+import { DeviceLifetime } from "./lifetime.js";
+import { Resources } from "./resources.js";
+import { settle } from "./settle.js";
+
+/** A compute shader and what its group 0 binds. */
+export interface ForeignShader {
+  readonly code: string;
+  readonly entryPoint: string;
+  /** Values of `override` declarations, by name. */
+  readonly constants: Readonly<Record<string, number>>;
+  readonly bindings: readonly {
+    readonly binding: number;
+    readonly access: "read" | "read_write" | "uniform";
+  }[];
+}
+
+/** A buffer of one launch: what it holds before, and the part of it that is bound, in bytes. */
+export interface BoundContents {
+  readonly contents: Uint8Array;
+  readonly offset: number;
+  readonly size: number;
+}
+
+/** The shader on a device; its buffers are kept from launch to launch where their sizes allow. */
+export interface ForeignLauncher {
+  /**
+   * Launches once, with a buffer for each binding in their order, and resolves to what each holds after it. Rejects with a RunError:
+   * TC611 for what the device refuses of the shader or the launch, TC504 for a lost device and for want of memory.
+   */
+  launch(
+    buffers: readonly BoundContents[],
+    dispatch: readonly [number, number, number],
+  ): Promise<readonly Uint8Array[]>;
+  release(): void;
+}
+
+const usages = {
+  read: bufferUsage.STORAGE | bufferUsage.COPY_SRC | bufferUsage.COPY_DST,
+  read_write: bufferUsage.STORAGE | bufferUsage.COPY_SRC | bufferUsage.COPY_DST,
+  uniform: bufferUsage.UNIFORM | bufferUsage.COPY_SRC | bufferUsage.COPY_DST,
+} as const;
+
+/** Makes the shader's pipeline. Rejects as `launch` does. */
+export async function openForeignLauncher(
+  device: GPUDevice,
+  { code, entryPoint, constants, bindings }: ForeignShader,
+): Promise<ForeignLauncher> {
+  const lifetime = new DeviceLifetime(device, deviceLost);
+  const layout = device.createBindGroupLayout({
+    entries: bindings.map(({ binding, access }) => ({
+      binding,
+      visibility: computeStage,
+      buffer: { type: bufferTypes[access] },
+    })),
+  });
+  const pipeline = await settle(
+    device,
+    lifetime,
+    () =>
+      orRefused(
+        device.createComputePipelineAsync({
+          layout: device.createPipelineLayout({ bindGroupLayouts: [layout] }),
+          compute: { module: device.createShaderModule({ code }), entryPoint, constants: { ...constants } },
+        }),
+        refusedByDevice,
+      ),
+    refusedByDevice,
+  );
+  const owned = new Resources(device);
+  const kept = new Map<number, GPUBuffer>();
+  const bufferFor = ({ binding, access }: ForeignShader["bindings"][number], bytes: number): GPUBuffer => {
+    const known = kept.get(binding);
+    if (known?.size === bytes) return known;
+    const made = owned.buffer(bytes, usages[access]);
+    kept.set(binding, made);
+    return made;
+  };
+  return {
+    async launch(buffers, dispatch) {
+      const reads = new Resources(device);
+      try {
+        return await settle(
+          device,
+          lifetime,
+          () => {
+            const bound = bindings.map((own, k) => {
+              const { contents, offset, size } = buffers[k] ?? none;
+              const buffer = bufferFor(own, contents.byteLength);
+              device.queue.writeBuffer(buffer, 0, contents.slice());
+              return { binding: own.binding, resource: { buffer, offset, size } };
+            });
+            const encoder = device.createCommandEncoder();
+            const pass = encoder.beginComputePass();
+            pass.setPipeline(pipeline);
+            pass.setBindGroup(0, device.createBindGroup({ layout, entries: bound }));
+            pass.dispatchWorkgroups(...dispatch);
+            pass.end();
+            const after = bound.map(({ resource: { buffer } }) =>
+              reads.readback(encoder, buffer, 0, buffer.size),
+            );
+            device.queue.submit([encoder.finish()]);
+            return Promise.all(after.map((read) => read()));
+          },
+          refusedByDevice,
+        );
+      } finally {
+        reads.destroy();
+      }
+    },
+    release() {
+      owned.destroy();
+    },
+  };
+}
+
+const none: BoundContents = { contents: new Uint8Array(4), offset: 0, size: 4 };
+
+const refusedByDevice = (message: string): RunError =>
+  new RunError([error("TC611", `the device refused the kernel: ${firstPart(message)}`)]);
+
+/** Dawn adds what it was doing, after an empty line. */
+const firstPart = (message: string): string => message.trim().split("\n\n", 1).join("").trimEnd();

@@ -1,0 +1,155 @@
+/** `check PROGRAM --kernel mine.wgsl` and `--command`: a kernel that tilec did not write, beside what a program defines. */
+import type { Command } from "commander";
+import { inputsOf, keyOf } from "../../ir/index.js";
+import type { Backend } from "../../backends/index.js";
+import { asHost } from "../formats/tensor.js";
+import { readText } from "../formats/files.js";
+import { commandBackend } from "../testing/foreign/foreign-command.js";
+import { foreignTests } from "../testing/foreign/foreign-tests.js";
+import { foreignKernel } from "../testing/foreign/foreign-kernel.js";
+import type { Test } from "../testing/run-tests.js";
+import { collect } from "./collect.js";
+import { loadProgram } from "./load.js";
+import { dashed, parseCount, type ProjectFlags } from "./options.js";
+import { note } from "./terminal.js";
+import { UsageError } from "./usage-error.js";
+
+/** Flags of a kernel that tilec did not write. */
+export interface ForeignFlags {
+  readonly kernel?: string;
+  readonly command?: string;
+  readonly entry?: string;
+  readonly bind?: string;
+  readonly dispatch?: string;
+  readonly uniform?: readonly string[];
+  readonly override?: readonly string[];
+  readonly usesArrayLength?: boolean;
+  readonly timeout?: string;
+  readonly seed?: string;
+}
+
+/** Flags that say something of a WGSL text alone. */
+const ofWgsl = ["entry", "bind", "dispatch", "uniform", "override", "usesArrayLength"] as const;
+/** Flags of both. */
+const ofBoth = ["timeout", "seed"] as const;
+/** Flags of `check` that mean nothing beside a kernel of one's own. */
+const ofTests = ["require", "update", "watch", "dump", "executor"] as const;
+
+export const addForeignOptions = (command: Command): Command =>
+  command
+    .option(
+      "--kernel <file.wgsl>",
+      "judge this compute shader, in place of backends, by the program in the file",
+    )
+    .option("--command <command>", "judge a command: it reads a folder's inputs and writes its output.npy")
+    .option("--entry <name>", "with --kernel: the compute entry point, where there are several")
+    .option("--bind <list>", "with --kernel: the binding of each operand, data=0,indices=1,output=2")
+    .option("--dispatch <sizes>", 'with --kernel: counts of workgroups, such as "ceil(out0 / 64), out1"')
+    .option(
+      "--uniform <binding=sizes>",
+      "with --kernel: u32 numbers of a uniform buffer, 3=out0,in0_1; repeat for more",
+      collect,
+    )
+    .option("--override <name=size>", "with --kernel: the value of an override; repeat for more", collect)
+    .option(
+      "--uses-array-length",
+      "with --kernel: its bounds come from arrayLength, so no binding is longer than its tensor",
+    )
+    .option("--timeout <seconds>", "with --kernel or --command: what a draw may take (default: 60)")
+    .option("--seed <n>", "with --kernel or --command: the first of three seeds (default: 1)");
+
+/** A kernel that tilec did not write, and its tests. */
+interface LoadedForeign {
+  readonly backend: Backend;
+  readonly tests: readonly Test[];
+  readonly close: () => void;
+}
+
+/** Returns undefined where no flag names such a kernel. Throws a UsageError for flags that do not go together. */
+export async function loadForeign(
+  files: readonly string[],
+  flags: ForeignFlags & ProjectFlags & Readonly<Partial<Record<(typeof ofTests)[number], unknown>>>,
+): Promise<LoadedForeign | undefined> {
+  const { kernel, command } = flags;
+  if (kernel === undefined && command === undefined) {
+    const stray = [...ofWgsl, ...ofBoth].find((flag) => flags[flag] !== undefined);
+    if (stray !== undefined)
+      throw new UsageError(`--${dashed(stray)} says something of a kernel of your own`, "--kernel mine.wgsl");
+    return undefined;
+  }
+  if (kernel !== undefined && command !== undefined)
+    throw new UsageError("--kernel and --command do not go together", "judge one, then the other");
+  const stray = ofTests.find((flag) => flags[flag] !== undefined);
+  if (stray !== undefined)
+    throw new UsageError(
+      `--${dashed(stray)} is for tests, and --${kernel === undefined ? "command" : "kernel"} judges a kernel`,
+      "leave it out",
+    );
+  const [file, second] = files;
+  if (file === undefined || second !== undefined)
+    throw new UsageError(`a kernel is judged by one program, and ${files.length} files are given`);
+  const { func, inputs = {} } = await loadProgram(file, { project: flags.project });
+  const given = Object.fromEntries(
+    inputsOf(func).flatMap((operand) => {
+      const read = inputs[operand.name];
+      return read === undefined ? [] : [[keyOf(operand), asHost(keyOf(operand), read())] as const];
+    }),
+  );
+  const seconds = flags.timeout === undefined ? 60 : parseCount(flags.timeout, "timeout");
+  const seed = flags.seed === undefined ? 1 : parseCount(flags.seed, "seed");
+  const timeout = 1000 * seconds;
+  const judged = { func, file, given };
+  if (command !== undefined) {
+    const own = ofWgsl.find((flag) => flags[flag] !== undefined);
+    if (own !== undefined)
+      throw new UsageError(`--${dashed(own)} says something of WGSL, and --command runs a command`);
+    const backend = commandBackend(command, func, {
+      timeout,
+      onStderr: (text) => {
+        note(text.trimEnd());
+      },
+    });
+    return { backend, tests: await foreignTests(judged, backend, seed), close: () => undefined };
+  }
+  const backend = foreignKernel({
+    ...describedBy(kernel ?? "", flags),
+    timeout,
+  });
+  return { backend, tests: await foreignTests(judged, backend, seed), close: backend.close };
+}
+
+function describedBy(file: string, flags: ForeignFlags) {
+  const { entry, bind, dispatch, uniform = [], override = [], usesArrayLength } = flags;
+  if (bind === undefined)
+    throw new UsageError(
+      "--kernel needs --bind",
+      "--bind data=0,indices=1,output=2: the binding of each operand",
+    );
+  if (dispatch === undefined)
+    throw new UsageError(
+      "--kernel needs --dispatch",
+      '--dispatch "ceil(out0 / 64), out1": counts of workgroups',
+    );
+  return {
+    name: file,
+    wgsl: readText(file),
+    ...(entry === undefined ? {} : { entry }),
+    bind: Object.fromEntries(
+      bind.split(",").map((part) => {
+        const [name, number] = assigned(part.trim(), "bind", "data=0");
+        return [name, parseCount(number, "bind")] as const;
+      }),
+    ),
+    dispatch,
+    uniform: Object.fromEntries(uniform.map((part) => assigned(part, "uniform", "3=out0,in0_1"))),
+    override: Object.fromEntries(override.map((part) => assigned(part, "override", "width=in0_1"))),
+    ...(usesArrayLength === undefined ? {} : { usesArrayLength }),
+  };
+}
+
+function assigned(text: string, flag: string, example: string): readonly [name: string, value: string] {
+  const at = text.indexOf("=");
+  if (at <= 0 || at === text.length - 1)
+    throw new UsageError(`--${flag} ${text} assigns nothing`, `--${flag} ${example}`);
+  return [text.slice(0, at).trim(), text.slice(at + 1).trim()];
+}

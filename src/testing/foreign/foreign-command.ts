@@ -1,0 +1,110 @@
+/** A command of the user's as a backend: a process for each draw, which reads its inputs from a folder and writes its output there. */
+import { join } from "node:path";
+import type { Backend, HostInputs } from "../../../backends/index.js";
+import {
+  entryOf,
+  error,
+  formatType,
+  inputsOf,
+  keyOf,
+  outputOf,
+  printFunc,
+  RunError,
+  unscheduled,
+  type Func,
+} from "../../../ir/index.js";
+import { firstLine, runCommand } from "../../device/run-command.js";
+import { fileNames } from "../../formats/file-names.js";
+import { readBytes } from "../../formats/files.js";
+import { readNpy, writeNpy } from "../../formats/npy.js";
+import { jsonSchema, outputFormats } from "../../output/mark.js";
+import { makeFolder, makeTemporaryFolder, removeFolder, writeOutput } from "../../output/write-file.js";
+
+/** What a command is run with. */
+export interface CommandOptions {
+  /** Milliseconds that a draw may take. */
+  readonly timeout: number;
+  /** Called with what the command writes to stderr, as it comes. */
+  readonly onStderr?: (text: string) => void;
+}
+
+/**
+ * The folder is the command's last argument. It holds `inputs/NAME.npy` for each input, by its key, and `program.json`; the command
+ * writes `output.npy` there and ends with 0. `func`: the program that it computes. Its runs reject with a RunError (TC611) for another exit
+ * code, another output and a draw that takes too long; the folder of a draw that failed stays, and the message names it.
+ */
+export const commandBackend = (command: string, func: Func, options: CommandOptions): Backend => ({
+  name: command,
+  rejects: false,
+  prepare: () => ({
+    run: (inputs) => runDraw(command, func, inputs, options),
+    release() {
+      // A process lives as long as its draw.
+    },
+  }),
+});
+
+async function runDraw(
+  command: string,
+  func: Func,
+  inputs: HostInputs,
+  { timeout, onStderr }: CommandOptions,
+): Promise<{ readonly output: Uint8Array }> {
+  const folder = makeTemporaryFolder("tilec-check-");
+  writeDraw(folder, func, inputs);
+  const { code, stderr, late } = await runCommand(command, folder, timeout, onStderr).result;
+  const failed = (why: string): RunError =>
+    new RunError([error("TC611", `${command} ${why}`, { hint: `what it was given stays in ${folder}` })]);
+  if (late) throw failed(`was ended after ${timeout / 1000} s`);
+  if (code !== 0) {
+    const said = firstLine(stderr);
+    throw failed(`ended with ${code ?? "a signal"}${said === "" ? "" : `: ${said}`}`);
+  }
+  const { type } = outputOf(func);
+  const output = readOutput(join(folder, "output.npy"), failed);
+  if (formatType(output.type) !== formatType(type))
+    throw failed(`gives ${formatType(output.type)} as output.npy; it takes ${formatType(type)}`);
+  removeFolder(folder);
+  return { output: output.bytes };
+}
+
+function readOutput(file: string, failed: (why: string) => RunError): ReturnType<typeof readNpy> {
+  try {
+    return readNpy(readBytes(file), file);
+  } catch (thrown) {
+    throw failed(
+      `left no output that can be read: ${thrown instanceof Error ? thrown.message : String(thrown)}`,
+    );
+  }
+}
+
+/** Writes the inputs of a draw and what the program is. */
+function writeDraw(folder: string, func: Func, inputs: HostInputs): void {
+  const put = (
+    name: string,
+    contents: Uint8Array | string,
+    format: (typeof outputFormats)["npy" | "json"],
+  ): void => {
+    writeOutput(join(folder, name), contents, { format, by: "check --command" });
+  };
+  makeFolder(join(folder, "inputs"));
+  const operands = inputsOf(func);
+  const files = fileNames(operands.map(keyOf)).map((name) => `inputs/${name}.npy`);
+  for (const [k, operand] of operands.entries()) {
+    const bytes = entryOf(inputs, keyOf(operand))?.bytes ?? new Uint8Array();
+    put(files[k] ?? "", writeNpy({ type: operand.type, bytes }), outputFormats.npy);
+  }
+  const document = {
+    schema: jsonSchema,
+    program: printFunc(unscheduled(func)),
+    ...(func.level === "source" ? { op: func.op, attrs: func.attrs } : {}),
+    inputs: operands.map((operand, k) => ({
+      key: keyOf(operand),
+      name: operand.name,
+      ...operand.type,
+      file: files[k],
+    })),
+    output: { ...outputOf(func).type, file: "output.npy" },
+  };
+  put("program.json", `${JSON.stringify(document)}\n`, outputFormats.json);
+}

@@ -1,0 +1,134 @@
+/** Kernels that tilec did not write, as backends: checks hold them to the definition of a program. */
+import {
+  callable,
+  fromHost,
+  isObject,
+  stringsOf,
+  toHost,
+  wholeNumber,
+  yesOrNo,
+  type Backend,
+  type BackendKernel,
+  type Field,
+  type Fields,
+  type GatherData,
+  type TensorData,
+} from "../../../backends/index.js";
+import {
+  entryOf,
+  inputsOf,
+  invariant,
+  keyOf,
+  outputOf,
+  throwIfErrors,
+  type TensorType,
+} from "../../../ir/index.js";
+import { checkOptions } from "../../api/check-options.js";
+import { ForeignProcess } from "./foreign-process.js";
+import { checkDeclared, type ForeignWgsl, type OperandsOfProgram } from "./foreign-wgsl.js";
+
+/** A kernel of the caller's own as a backend. */
+export interface ForeignKernel extends Backend {
+  /** False: nothing in it finds an index out of range. */
+  readonly rejects: false;
+  /** Ends what it keeps: a shader's process, which otherwise ends with this one. */
+  readonly close: () => void;
+}
+
+/** A function that computes the output from the inputs by key, as typed arrays. */
+export interface ForeignFunction {
+  readonly name?: string;
+  readonly run: (inputs: GatherData, output: TensorType) => TensorData | Promise<TensorData>;
+}
+
+const text: Field = { code: "TC702", takes: "a text", holds: (value) => typeof value === "string" };
+const byName = (takes: string, each: (value: unknown) => boolean): Field => ({
+  code: "TC702",
+  takes,
+  holds: (value) => isObject(value) && Object.values(value).every(each),
+});
+const isText = (value: unknown): boolean => typeof value === "string";
+
+const wgslFields: Fields<ForeignWgsl> = {
+  name: text,
+  wgsl: text,
+  entry: text,
+  bind: byName("the binding of each operand, such as { data: 0, indices: 1, output: 2 }", (value) =>
+    Number.isInteger(value),
+  ),
+  dispatch: { ...text, takes: 'counts of workgroups, such as "ceil(out0 / 64), out1"' },
+  uniform: byName('sizes by binding, such as { 3: "out0, in0_1" }', isText),
+  override: byName('sizes by name, such as { width: "in0_1" }', isText),
+  usesArrayLength: yesOrNo,
+  timeout: wholeNumber(1),
+};
+
+const functionFields: Fields<ForeignFunction> = { name: text, run: callable };
+
+const isWgsl = (described: ForeignWgsl | ForeignFunction): described is ForeignWgsl =>
+  isObject(described) && "wgsl" in described;
+
+/**
+ * Returns a kernel of the caller's own, as WGSL or as a function, as a backend: `toMatchReference({ backends: [foreignKernel(…)] })`.
+ * It has no way to reject an index: where the program's policy does, nothing is compared. Throws a CompileError (TC702) for a
+ * description that says too little, or names what the WGSL does not declare.
+ */
+export function foreignKernel(described: ForeignWgsl | ForeignFunction): ForeignKernel {
+  if (isWgsl(described)) {
+    throwIfErrors(
+      checkOptions("foreignKernel", described, wgslFields, { needs: ["wgsl", "bind", "dispatch"] }),
+    );
+    return wgslKernel(described);
+  }
+  throwIfErrors(checkOptions("foreignKernel", described, functionFields, { needs: ["run"] }));
+  const { name = "foreign", run } = described;
+  return {
+    name,
+    rejects: false,
+    close: nothing,
+    prepare: ({ tile }) => ({
+      async run(inputs) {
+        const { type } = outputOf(tile);
+        const given = Object.fromEntries(
+          inputsOf(tile).flatMap((operand) => {
+            const host = entryOf(inputs, keyOf(operand));
+            // A copy: others read the same inputs.
+            return host === undefined
+              ? []
+              : [[keyOf(operand), fromHost(operand.type, host.bytes.slice(), stringsOf(inputs))] as const];
+          }),
+        );
+        return { output: toHost("output", type, await run(given, type)).bytes };
+      },
+      release: nothing,
+    }),
+  };
+}
+
+const nothing = (): void => undefined;
+
+/** A process of its own launches it: one that never ends is ended. */
+function wgslKernel(described: ForeignWgsl): ForeignKernel {
+  checkDeclared(described);
+  const own = new ForeignProcess(described);
+  return {
+    name: described.name ?? "foreign",
+    rejects: false,
+    async prepare(kernel: BackendKernel & { readonly source?: OperandsOfProgram }) {
+      // As its author wrote it: the operands of a tile program may lack leading ones.
+      const { operands } = kernel.source ?? kernel.tile;
+      await own.request({ operands });
+      return {
+        async run(inputs) {
+          const output = await own.request({ operands }, inputs);
+          invariant(output !== undefined, "a launch has an output");
+          return { output };
+        },
+        release: nothing,
+      };
+    },
+    close() {
+      own.close();
+    },
+  };
+}

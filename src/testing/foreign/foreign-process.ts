@@ -1,0 +1,101 @@
+/**
+ * A process for a WGSL kernel that tilec did not write: a shader that never ends holds up the process that launched it, which can then
+ * only be ended from outside.
+ */
+import { fork, type ChildProcess } from "node:child_process";
+import type { HostInputs } from "../../../backends/index.js";
+import { CompileError, error, RunError, type Diagnostic } from "../../../ir/index.js";
+import { ownFile } from "../../device/own-package.js";
+import type { ForeignWgsl, OperandsOfProgram } from "./foreign-wgsl.js";
+
+/** Asks for a launch; without inputs, for what the kernel would be refused for. */
+export interface ForeignRequest {
+  readonly described: ForeignWgsl;
+  readonly program: OperandsOfProgram;
+  readonly inputs?: HostInputs;
+}
+
+/** What a request came to. */
+export type ForeignReply =
+  | { readonly output?: Uint8Array }
+  | { readonly thrown: "CompileError" | "RunError"; readonly diagnostics: readonly Diagnostic[] }
+  | { readonly bug: string };
+
+/** Milliseconds that a device and a pipeline may take to be made. */
+const opening = 60_000;
+
+/** Sends one request after another to a process of its own, which begins with the first. */
+export class ForeignProcess {
+  private child: ChildProcess | undefined;
+  private pending: Promise<unknown> = Promise.resolve();
+  private ended: RunError | undefined;
+
+  constructor(private readonly described: ForeignWgsl) {}
+
+  /** Rejects with the CompileError or RunError of the other process, and with a RunError (TC611) where it takes too long or dies. */
+  request(program: OperandsOfProgram, inputs?: HostInputs): Promise<Uint8Array | undefined> {
+    const answer = this.pending.then(() =>
+      this.ask({ described: this.described, program, ...(inputs === undefined ? {} : { inputs }) }),
+    );
+    this.pending = answer.catch(() => undefined);
+    return answer;
+  }
+
+  private async ask(request: ForeignRequest): Promise<Uint8Array | undefined> {
+    if (this.ended !== undefined) throw this.ended;
+    const child = (this.child ??= start());
+    const reply = await this.replyOf(child, request);
+    if ("bug" in reply) throw new Error(reply.bug);
+    if ("thrown" in reply)
+      throw reply.thrown === "CompileError"
+        ? new CompileError(reply.diagnostics)
+        : new RunError(reply.diagnostics);
+    return reply.output;
+  }
+
+  private replyOf(child: ChildProcess, request: ForeignRequest): Promise<ForeignReply> {
+    const { timeout: ofDraw = opening, name = "foreign" } = this.described;
+    const timeout = request.inputs === undefined ? opening : ofDraw;
+    return new Promise((resolve, reject) => {
+      const over = (action: () => void): void => {
+        clearTimeout(timer);
+        child.off("message", onMessage).off("exit", onExit);
+        action();
+      };
+      const end = (message: string, hint: string): void => {
+        over(() => {
+          this.ended = new RunError([error("TC611", `${name} ${message}`, { hint })]);
+          child.kill("SIGKILL");
+          reject(this.ended);
+        });
+      };
+      const onMessage = (reply: unknown): void => {
+        over(() => {
+          resolve(reply as ForeignReply);
+        });
+      };
+      const onExit = (code: number | null): void => {
+        end(`ended its process with ${code ?? "a signal"}`, "its launches are run in a process of their own");
+      };
+      const timer = setTimeout(() => {
+        end(`gave no output within ${timeout / 1000} s`, "look for a loop without an end");
+      }, timeout);
+      child.on("message", onMessage).on("exit", onExit);
+      child.send(request);
+    });
+  }
+
+  /** Ends the process; the next request begins another. */
+  close(): void {
+    this.child?.kill("SIGKILL");
+    this.child = undefined;
+  }
+}
+
+/** Typed arrays travel as they are. It keeps nobody waiting: only a request does. */
+function start(): ChildProcess {
+  const child = fork(ownFile("dist/src/testing/foreign/foreign-server.js"), { serialization: "advanced" });
+  child.unref();
+  child.channel?.unref();
+  return child;
+}

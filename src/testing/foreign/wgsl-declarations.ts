@@ -1,0 +1,71 @@
+/** What a WGSL text declares: its bindings of group 0 and its compute entry points. A reading of the text, not a compiler of it. */
+import { CompileError, error } from "../../../ir/index.js";
+
+/** A variable of group 0. */
+export interface DeclaredBinding {
+  readonly binding: number;
+  readonly name: string;
+  readonly access: "read" | "read_write" | "uniform";
+}
+
+/** The declarations of a text. */
+export interface WgslDeclarations {
+  readonly bindings: readonly DeclaredBinding[];
+  readonly entryPoints: readonly string[];
+}
+
+/** Reads the declarations. Throws a CompileError (TC702) for a variable that is neither a buffer of group 0 nor numbered by a literal. */
+export function readDeclarations(wgsl: string): WgslDeclarations {
+  const text = withoutComments(wgsl);
+  const bindings = [...text.matchAll(bound)].map(
+    ([, attributes = "", space = "", access = "read", name = ""]): DeclaredBinding => {
+      const number = (attribute: string): number => {
+        const written = new RegExp(`@\\s*${attribute}\\s*\\(\\s*(\\d+)[iu]?\\s*,?\\s*\\)`).exec(
+          attributes,
+        )?.[1];
+        if (written === undefined)
+          throw refused(`${name} has no @${attribute}(…) that is a number`, "write the number itself");
+        return Number(written);
+      };
+      if (number("group") !== 0)
+        throw refused(`${name} is in group ${number("group")}`, "bind it in group 0");
+      const kind = space === "storage" ? access : space;
+      if (kind !== "read" && kind !== "read_write" && kind !== "uniform")
+        throw refused(
+          `${name} is ${space === "" ? "no buffer" : `var<${space}${access === "read" ? "" : `, ${access}`}>`}`,
+          "tensors are storage buffers, read or read_write, and sizes a uniform one",
+        );
+      return { binding: number("binding"), name, access: kind };
+    },
+  );
+  const entryPoints = [...text.matchAll(entry)].flatMap(([, name]) => name ?? []);
+  return { bindings, entryPoints };
+}
+
+const attribute = String.raw`@\s*\w+\s*(?:\([^)]*\)\s*)?`;
+/** A module-scope variable with attributes; one without a space, such as a texture, has none. */
+const bound = new RegExp(
+  String.raw`((?:${attribute})+)var\s*(?:<\s*(\w+)\s*(?:,\s*(\w+)\s*,?\s*)?>)?\s*(\w+)`,
+  "g",
+);
+const entry = /@\s*compute\b[^;{}]*?\bfn\s+(\w+)/g;
+
+/** Block comments of WGSL nest, and hold line comments as text. */
+function withoutComments(wgsl: string): string {
+  let depth = 0;
+  return wgsl.replace(/\/\*|\*\/|\/\/|\n|[^/*\n]+|[/*]/g, (part) => {
+    const inLine = depth === -1;
+    if (inLine) {
+      if (part === "\n") depth = 0;
+      return part === "\n" ? part : " ";
+    }
+    if (part === "/*") depth++;
+    else if (part === "*/" && depth > 0) depth--;
+    else if (part === "//" && depth === 0) depth = -1;
+    else return depth > 0 ? " " : part;
+    return " ";
+  });
+}
+
+const refused = (message: string, hint: string): CompileError =>
+  new CompileError([error("TC702", `the WGSL: ${message}`, { hint })]);

@@ -1,0 +1,359 @@
+/** Kernels that tilec did not write: a right one passes, and each planted bug is found. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it, type TestContext } from "vitest";
+import { at, CompileError, parseModule, type Func } from "../../ir/index.js";
+import { compile } from "../../src/index.js";
+import { assertThat, foreignKernel } from "../../src/testing/index.js";
+import { evaluateSizes } from "../../src/testing/foreign/size-expression.js";
+import { readDeclarations } from "../../src/testing/foreign/wgsl-declarations.js";
+import { requireGpu } from "../support/gpu.js";
+import { runHere } from "../support/run-here.js";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const example = join(root, "examples/foreign");
+const program = join(example, "rows.tir");
+const right = readFileSync(join(example, "rows.wgsl"), "utf8");
+
+let folder = "";
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "tilec-foreign-"));
+});
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function gpuOr(context: TestContext): Promise<void> {
+  if ((await requireGpu()) === undefined) context.skip();
+}
+
+const parse = (text: string): Func => at(parseModule(text, "rows.tir").module.funcs, 0);
+
+/** Replaces what must be there. */
+function altered(text: string, from: string, to: string): string {
+  expect(text).toContain(from);
+  return text.replace(from, to);
+}
+
+const flags = [
+  "--bind",
+  "data=0,indices=1,output=2",
+  "--uniform",
+  "3=out0,out1,in0_0",
+  "--override",
+  "WORKGROUP=32",
+];
+
+const judged = (wgsl: string, more: readonly string[] = []) => {
+  const file = join(folder, "mine.wgsl");
+  writeFileSync(file, wgsl);
+  const dispatch = ["--dispatch", "ceil(out0 * out1 / 64)"];
+  return runHere(["check", program, "--kernel", file, "--json", ...flags, ...dispatch, ...more]);
+};
+
+interface Result {
+  readonly id: string;
+  readonly status: string;
+  readonly code?: string;
+  readonly message?: string;
+}
+const resultsOf = (stdout: string): readonly Result[] =>
+  (JSON.parse(stdout) as { readonly results: readonly Result[] }).results;
+
+/** What each does wrong, by how it is altered: the code, the words of the first failure. */
+const bugs: Readonly<Record<string, readonly [from: string, to: string, code: string, said: RegExp]>> = {
+  "a bound that is off by one": [
+    "i32(sizes.table) - 1",
+    "i32(sizes.table)",
+    "TC612",
+    /seed 1, set 3 of 4: one index out of range.*differs between two launches/,
+  ],
+  "a negative index that is not wrapped": [
+    "index += i32(sizes.table);",
+    "index = index;",
+    "TC610",
+    /seed 1, set 2 of 4.*elements differ; first at \[2, 0\].*indices\[2\] = -1/,
+  ],
+  "a tail that is not masked": [
+    "if (id.x >= sizes.rows * sizes.width / 2u) {\n    return;\n  }",
+    "",
+    "TC612",
+    /output is written at byte 420, and its tensor has bytes 0 to 419/,
+  ],
+  "an output word that is left": [
+    "id.x >= sizes.rows * sizes.width / 2u",
+    "id.x + 1u >= sizes.rows * sizes.width / 2u",
+    "TC612",
+    /output \[20, 8\] is never written/,
+  ],
+  "a neighbour's half word": [
+    "half(2u * id.x) | (half(2u * id.x + 1u) << 16u)",
+    "half(2u * id.x) | (output[id.x] & 0xffff0000u)",
+    "TC612",
+    /output \[0, 1\] is never written/,
+  ],
+  "a workgroup that takes its first row for all its rows": [
+    "var index = indices[element / sizes.width];",
+    "var index = indices[(element / 64u * 64u) / sizes.width];",
+    "TC610",
+    /elements differ/,
+  ],
+};
+
+describe("a WGSL kernel", () => {
+  it("that is right passes on every draw", async (context) => {
+    await gpuOr(context);
+    const { status, stdout, stderr } = await judged(right);
+    expect(stderr).toBe("");
+    const results = resultsOf(stdout);
+    expect(results.map((result) => result.status)).toEqual(Array.from({ length: 15 }, () => "pass"));
+    expect(new Set(results.map(({ id }) => id)).size).toBe(15);
+    expect(status).toBe(0);
+  });
+
+  for (const [name, [from, to, code, said]] of Object.entries(bugs)) {
+    it(`with ${name} is found`, async (context) => {
+      await gpuOr(context);
+      const { status, stdout } = await judged(altered(right, from, to));
+      const first = resultsOf(stdout).find((result) => result.status === "fail");
+      expect(first?.code).toBe(code);
+      expect(`${first?.id}: ${first?.message}`).toMatch(said);
+      expect(status).toBe(1);
+    });
+  }
+
+  it("that loses one of two rows of one index fails where indices repeat", async (context) => {
+    await gpuOr(context);
+    // Each row of the table goes to the last place that names it.
+    const scattered = altered(
+      right,
+      "output[id.x] =",
+      `var last = id.x;
+  for (var other = id.x / 5u + 1u; other < sizes.rows; other++) {
+    if (indices[other] == indices[id.x / 5u]) { last = other * 5u + id.x % 5u; }
+  }
+  output[last] =`,
+    );
+    const { stdout } = await judged(scattered);
+    const failed = resultsOf(stdout).filter(({ status }) => status === "fail");
+    expect(failed.map(({ id }) => id).join()).toContain("one index throughout");
+  });
+
+  it("whose bounds come from arrayLength is judged on exact bindings alone", async (context) => {
+    await gpuOr(context);
+    const lengths = altered(right, "id.x >= sizes.rows * sizes.width / 2u", "id.x >= arrayLength(&output)");
+    expect((await judged(lengths)).status).toBe(1);
+    expect((await judged(lengths, ["--uses-array-length"])).status).toBe(0);
+  });
+
+  it("that never ends is ended, and what follows is not waited for", async (context) => {
+    await gpuOr(context);
+    const endless = altered(
+      right,
+      "output[id.x] =",
+      "loop { if (sizes.rows == 0u) { break; } output[id.x] += 1u; }\n  output[id.x] =",
+    );
+    const { stdout } = await judged(endless, ["--timeout", "1"]);
+    const results = resultsOf(stdout);
+    expect(results.map(({ code }) => code)).toEqual(results.map(() => "TC611"));
+    expect(results[0]?.message).toMatch(/gave no output within 1 s/);
+  });
+
+  it("is a backend of the assertions, and not compared where the program rejects an index", async (context) => {
+    await gpuOr(context);
+    const text = readFileSync(program, "utf8");
+    const mine = (wgsl: string) =>
+      foreignKernel({
+        wgsl,
+        bind: { data: 0, indices: 1, output: 2 },
+        dispatch: "ceil(out0 * out1 / 64)",
+        uniform: { 3: "out0, out1, in0_0" },
+      });
+    const kernel = compile(parse(text));
+    await assertThat(kernel, context).toMatchReference({ backends: [mine(right)] });
+    const strict = compile(parse(altered(text, "oob = clamp", "oob = error")));
+    await assertThat(strict, context).toMatchReference({ backends: [mine(right)] });
+    const wrong = mine(altered(right, "index += i32(sizes.table);", "index = index;"));
+    await expect(assertThat(kernel, context).toMatchReference({ backends: [wrong] })).rejects.toThrow(
+      /elements differ; first at \[2, 0\].*inputs of seed 1, set 2 of 4/,
+    );
+  });
+});
+
+describe("a function", () => {
+  it("is a backend of the assertions", async (context) => {
+    const kernel = compile(parse(readFileSync(program, "utf8")));
+    const rows = (wrap: boolean) =>
+      foreignKernel({
+        run({ data, indices }) {
+          const output = new Uint16Array(21 * 10);
+          for (let k = 0; k < 210; k++) {
+            const index = Number(indices?.[Math.floor(k / 10)]);
+            const row = Math.min(36, Math.max(0, wrap && index < 0 ? index + 37 : index));
+            output[k] = Number(data?.[row * 10 + (k % 10)]);
+          }
+          return output;
+        },
+      });
+    await assertThat(kernel, context).toMatchReference({ backends: [rows(true)] });
+    await expect(assertThat(kernel, context).toMatchReference({ backends: [rows(false)] })).rejects.toThrow(
+      /elements differ/,
+    );
+    expect(() => foreignKernel({} as never)).toThrow(/lacks run/);
+  });
+});
+
+/** Reads and writes .npy with nothing of tilec: rows of two bytes, indices of four. */
+const script = (body: string): string => `
+const fs = require("node:fs");
+const folder = process.argv[2];
+const { inputs, output } = JSON.parse(fs.readFileSync(folder + "/program.json", "utf8"));
+const read = ({ file }) => {
+  const bytes = fs.readFileSync(folder + "/" + file);
+  return bytes.subarray(10 + bytes.readUInt16LE(8));
+};
+const [data, indices] = inputs.map(read);
+const [rows, width] = output.shape;
+const table = inputs[0].shape[0];
+const result = Buffer.alloc(rows * width * 2);
+const put = (k, row) => { data.copy(result, k * width * 2, row * width * 2, (row + 1) * width * 2); };
+for (let k = 0; k < rows; k++) {
+  let index = indices.readInt32LE(4 * k);
+  ${body}
+}
+const head = "{'descr': '<f2', 'fortran_order': False, 'shape': (" + output.shape.join(", ") + "), }";
+const padded = head.padEnd(117) + "\\n";
+const start = Buffer.from([0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59, 1, 0, padded.length, 0]);
+fs.writeFileSync(folder + "/output.npy", Buffer.concat([start, Buffer.from(padded), result]));
+`;
+
+describe("a command", () => {
+  const command = (body: string, more: readonly string[] = []) => {
+    const file = join(folder, "mine.cjs");
+    writeFileSync(file, script(body));
+    return runHere(["check", program, "--command", `node ${file}`, "--json", ...more]);
+  };
+  const wrapped = "if (index < 0) index += table;";
+  const clamped = "put(k, Math.min(table - 1, Math.max(0, index)));";
+
+  it("that is right passes", async () => {
+    const { stdout, status } = await command(`${wrapped} ${clamped}`);
+    expect(resultsOf(stdout).map((result) => result.status)).toEqual(
+      Array.from({ length: 15 }, () => "pass"),
+    );
+    expect(status).toBe(0);
+  });
+
+  for (const [name, body, code] of [
+    ["a bound that is off by one", `${wrapped} put(k, Math.min(table, Math.max(0, index)));`, "TC610"],
+    ["a negative index that is not wrapped", clamped, "TC610"],
+    ["a last row that is left", `${wrapped} if (k < rows - 1) ${clamped}`, "TC610"],
+    ["another exit code", 'console.error("no"); process.exit(3);', "TC611"],
+    ["no end", "for (;;);", "TC611"],
+  ] as const) {
+    it(`with ${name} is found`, async () => {
+      const { stdout, status } = await command(body, ["--bail", "--timeout", name === "no end" ? "2" : "60"]);
+      const first = resultsOf(stdout).find((result) => result.status === "fail");
+      expect(first?.code).toBe(code);
+      expect(status).toBe(1);
+    });
+  }
+});
+
+describe("numbers from sizes", () => {
+  const sizes = new Map([
+    ["out0", 21],
+    ["in1_0", 7],
+  ]);
+
+  it("are exact, as arithmetic of rational numbers", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 10_000 }), fc.integer({ min: 1, max: 100 }), (a, b) => {
+        expect(evaluateSizes(`ceil(${a} / ${b}), ${a} * (out0 - 20)`, sizes, "it")).toEqual([
+          Math.ceil(a / b),
+          a,
+        ]);
+        expect(evaluateSizes(`${a} / ${b} * ${b}`, sizes, "it")).toEqual([a]);
+      }),
+    );
+    expect(evaluateSizes("ceil(-(out0 - in1_0 * 4) / 2) + 2", sizes, "it")).toEqual([6]);
+  });
+
+  it("are refused where they are none", () => {
+    for (const [text, said] of [
+      ["out0 / 2", /21\/2, no whole number/],
+      ["out1", /out1 is no size/],
+      ["3 -", /the end stands where a number belongs/],
+      ["(3", /the end stands where \) belongs/],
+      ["3 4", /4 follows what is whole/],
+      ["1 - 2", /outside 0 to 4294967295/],
+      ["1 / 0", /a division by 0/],
+      ["2 ^ 3", /\^ follows/],
+      ["", /the end stands where a number belongs/],
+    ] as const) {
+      expect(() => evaluateSizes(text, sizes, "it")).toThrow(said);
+    }
+  });
+});
+
+describe("the declarations of a WGSL text", () => {
+  it("are read past comments, in any order of attributes", () => {
+    const { bindings, entryPoints } = readDeclarations(`
+      /* @group(0) @binding(9) var<storage> no: array<u32>; /* // */ nested */
+      @binding(1u) @group(0) var<storage, read_write> y: array<vec4<u32>>; // @compute fn no() {}
+      @group(0) @binding( 0, ) var<storage> x : array<u32>;
+      @group(0) @binding(2) var<uniform> s: vec4u;
+      var<workgroup> held: array<u32, 4>;
+      @workgroup_size(8 * (2 + 2)) @compute fn one() {}
+      @compute @workgroup_size(1) fn two() {}`);
+    expect(bindings).toEqual([
+      { binding: 1, name: "y", access: "read_write" },
+      { binding: 0, name: "x", access: "read" },
+      { binding: 2, name: "s", access: "uniform" },
+    ]);
+    expect(entryPoints).toEqual(["one", "two"]);
+  });
+
+  it("are refused where they are no buffers of group 0", () => {
+    for (const [text, said] of [
+      ["@group(1) @binding(0) var<storage> x: array<u32>;", /in group 1/],
+      ["@group(0) @binding(N) var<storage> x: array<u32>;", /no @binding/],
+      ["@group(0) @binding(0) var x: texture_2d<f32>;", /no buffer/],
+    ] as const) {
+      expect(() => readDeclarations(text)).toThrow(said);
+    }
+  });
+});
+
+describe("flags", () => {
+  const kernel = ["check", program, "--kernel", join(example, "rows.wgsl")];
+  it("that say too little, or too much, are refused with what to type", async () => {
+    for (const [args, said] of [
+      [["check", program, "--dispatch", "1"], /--dispatch says something of a kernel of your own/],
+      [kernel, /--kernel needs --bind/],
+      [[...kernel, "--bind", "data=0"], /--kernel needs --dispatch/],
+      [[...kernel, "--bind", "data", "--dispatch", "1"], /--bind data assigns nothing/],
+      [[...kernel, "--bind", "data=7", "--dispatch", "1"], /declares no binding 7/],
+      [[...kernel, "--bind", "data=0", "--dispatch", "1", "--entry", "mian"], /did you mean main/],
+      [[...kernel, "--command", "x"], /do not go together/],
+      [[...kernel, "--watch"], /--watch is for tests/],
+      [["check", program, "--command", "x", "--entry", "main"], /--entry says something of WGSL/],
+    ] as const) {
+      const { status, stderr } = await runHere(args);
+      expect(stderr).toMatch(said);
+      expect(status).toBeGreaterThan(0);
+    }
+  });
+
+  it("are told with the operand or number that no binding has", async (context) => {
+    await gpuOr(context);
+    const missing = await runHere([...kernel, "--bind", "data=0,indices=1,output=2", "--dispatch", "1"]);
+    expect(missing.stderr).toMatch(/sizes \(binding 3\) holds nothing/);
+    const swapped = [...kernel, "--bind", "data=0,output=1,indices=2", "--uniform", "3=1", "--dispatch", "1"];
+    expect((await runHere(swapped)).stderr).toMatch(/indices is the output and is only read/);
+    expect(() => foreignKernel({ wgsl: "", bind: {}, dispatch: "1" })).toThrow(CompileError);
+  });
+});
