@@ -6,7 +6,7 @@ import { ownFile } from "../device/own-package.js";
 import { readText } from "../formats/files.js";
 import { outputFormats } from "../output/mark.js";
 import { fitOf } from "../validation/fit.js";
-import { parseMeasurements, type Measurement } from "../validation/measurement.js";
+import { parseMeasurements, type BoardMeasurement } from "../validation/measurement.js";
 import { validationPage, validationPicture, type Validation } from "../validation/page.js";
 import { fittedLines, summaryLines, verdictLines } from "../validation/report.js";
 import { machineOf, summaryOf, verdictOf } from "../validation/validate.js";
@@ -81,11 +81,15 @@ function writePage(
 interface Judged {
   readonly machine: string;
   readonly target: Target;
-  readonly rows: readonly Measurement[];
+  readonly rows: readonly BoardMeasurement[];
 }
 
 /** The rows of each machine, with the target that is judged: the one that is given judges the rows of its own machine. */
-function judgedBy(rows: readonly Measurement[], given: Target | undefined, file: string): readonly Judged[] {
+function judgedBy(
+  rows: readonly BoardMeasurement[],
+  given: Target | undefined,
+  file: string,
+): readonly Judged[] {
   const known: readonly Target[] = given === undefined ? Object.values(targets) : [given];
   const machines = [...new Set(rows.map(({ machine }) => machine))];
   const judged = machines.flatMap((machine): Judged[] => {

@@ -4,7 +4,7 @@
  */
 import { fasterWith, type BoardFigures, type KernelWork, type Target } from "../../ir/index.js";
 import { lcg } from "../formats/lcg.js";
-import { workOfMeasurement, type Measurement } from "./measurement.js";
+import { workOfMeasurement, type BoardMeasurement } from "./measurement.js";
 import { meanFactor, outsideBecause, predictionOf } from "./validate.js";
 
 /** A figure with what the measurements say of it. */
@@ -43,7 +43,7 @@ type Values = Partial<Record<keyof BoardFigures, number>>;
 
 /** A row with its work, which all fits price. */
 interface Row {
-  readonly row: Measurement;
+  readonly row: BoardMeasurement;
   readonly work: KernelWork;
 }
 
@@ -66,7 +66,7 @@ const tasksOf = (target: Target, rows: readonly Row[]): readonly Task[] =>
   });
 
 /** Returns the fit of a target to the rows of one machine, those outside the model left out. */
-export function fitOf(target: Target, machine: string, given: readonly Measurement[]): Fit {
+export function fitOf(target: Target, machine: string, given: readonly BoardMeasurement[]): Fit {
   const rows = given.flatMap((row) =>
     row.machine === machine && outsideBecause(row) === undefined
       ? [{ row, work: workOfMeasurement(row) }]

@@ -51,7 +51,7 @@ export interface MeasuredMemory {
 }
 
 /** One published quantity, with what each core does `repeat` times. */
-export interface Measurement {
+export interface BoardMeasurement {
   readonly id: string;
   /** The target that is judged. */
   readonly machine: string;
@@ -120,7 +120,7 @@ const step = choice(
   code,
 );
 
-const measurementFields: Fields<Measurement> = {
+const measurementFields: Fields<BoardMeasurement> = {
   id: text,
   machine: text,
   what: text,
@@ -168,7 +168,7 @@ const file = listOf(
 );
 
 /** Returns the measurements of a file's text. Throws a CompileError (TC019) that names the field. */
-export function parseMeasurements(content: string, name: string): readonly Measurement[] {
+export function parseMeasurements(content: string, name: string): readonly BoardMeasurement[] {
   const hint = "the form is that of validation/measurements.json (docs/validation.md)";
   let value: unknown;
   try {
@@ -182,7 +182,7 @@ export function parseMeasurements(content: string, name: string): readonly Measu
     throw new CompileError(
       problems.map((problem) => ({ hint, ...problem, message: `${name}: ${problem.message}` })),
     );
-  const rows = value as readonly Measurement[];
+  const rows = value as readonly BoardMeasurement[];
   const ids = new Set<string>();
   for (const { id } of rows) {
     if (ids.has(id)) throw new CompileError([error(code, `${name}: two rows have the id ${id}`, { hint })]);
@@ -192,7 +192,14 @@ export function parseMeasurements(content: string, name: string): readonly Measu
 }
 
 /** Returns a measurement as the table of work that the clock prices. */
-export function workOfMeasurement({ cores, repeat, steps, memory, launch, cold }: Measurement): KernelWork {
+export function workOfMeasurement({
+  cores,
+  repeat,
+  steps,
+  memory,
+  launch,
+  cold,
+}: BoardMeasurement): KernelWork {
   const stretches: Stretch[] = [];
   let runs: WorkRun[] = [];
   for (const step of steps) {

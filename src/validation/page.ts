@@ -1,15 +1,15 @@
 /** Markdown page of a validation, with its picture: what `tilec validate --page` writes. */
 import { fasterWith, targetFacts, type Target } from "../../ir/index.js";
 import type { Fit } from "./fit.js";
-import type { Measurement } from "./measurement.js";
+import type { BoardMeasurement } from "./measurement.js";
 import { shown } from "./report.js";
-import { outsideBecause, outsideReasons, type MachineSummary, type Verdict } from "./validate.js";
+import { outsideBecause, outsideReasons, type MachineSummary, type RowVerdict } from "./validate.js";
 
 /** Everything that a page shows. */
 export interface Validation {
-  readonly measurements: readonly Measurement[];
+  readonly measurements: readonly BoardMeasurement[];
   readonly targets: readonly Target[];
-  readonly rows: readonly Verdict[];
+  readonly rows: readonly RowVerdict[];
   readonly summary: readonly MachineSummary[];
   readonly fits: readonly Fit[];
 }
@@ -189,7 +189,7 @@ const [lowest, highest] = [0.4, 2];
 const roleColours = { fit: "#1f6feb", "held out": "#2da44e", outside: "#cf222e" } as const;
 
 /** Returns a picture of each row's ratio by its number in the table, as SVG. */
-export function validationPicture(rows: readonly Verdict[]): string {
+export function validationPicture(rows: readonly RowVerdict[]): string {
   const y = (ratio: number): number =>
     top +
     (plotHeight * (Math.log(highest) - Math.log(Math.min(highest, Math.max(lowest, ratio))))) /

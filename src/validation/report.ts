@@ -1,14 +1,14 @@
 /** Verdicts as tables on a terminal. */
 import { table } from "../report/table.js";
 import type { Fit } from "./fit.js";
-import type { MachineSummary, Verdict } from "./validate.js";
+import type { MachineSummary, RowVerdict } from "./validate.js";
 
 /** Three digits at least. */
 export const shown = (value: number): string =>
   value >= 1000 ? Math.round(value).toLocaleString("en") : String(Number(value.toPrecision(4)));
 
 /** Returns each row beside its prediction. */
-export const verdictLines = (rows: readonly Verdict[]): string =>
+export const verdictLines = (rows: readonly RowVerdict[]): string =>
   table(
     ["row", "quantity", "measured", "predicted", "ratio", "limit", "role"],
     rows.map(({ id, quantity, measured, predicted, ratio, limit, role }) => [

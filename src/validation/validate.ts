@@ -7,24 +7,24 @@ import {
   type PriceLimit,
   type Target,
 } from "../../ir/index.js";
-import { workOfMeasurement, type Measurement } from "./measurement.js";
+import { workOfMeasurement, type BoardMeasurement } from "./measurement.js";
 
 /**
  * `fit`: a figure of the target names the row. `outside`: the model does not claim it ({@link outsideBecause}). `held out`: every other.
  */
-export type Role = "fit" | "held out" | "outside";
+export type RowRole = "fit" | "held out" | "outside";
 
 /** A row beside its prediction, in the row's own unit. */
-export interface Verdict {
+export interface RowVerdict {
   readonly id: string;
   readonly machine: string;
-  readonly quantity: Measurement["quantity"];
+  readonly quantity: BoardMeasurement["quantity"];
   readonly measured: number;
   readonly predicted: number;
   /** `predicted / measured` */
   readonly ratio: number;
   readonly limit: PriceLimit;
-  readonly role: Role;
+  readonly role: RowRole;
 }
 
 /** The rows of one machine together. */
@@ -43,7 +43,7 @@ export interface MachineSummary {
 /** Kinds of rows that the model does not claim, each a predicate over fields of a row. */
 export const outsideReasons: readonly {
   readonly reason: string;
-  readonly holds: (row: Measurement) => boolean;
+  readonly holds: (row: BoardMeasurement) => boolean;
 }[] = [
   {
     reason: "bursts of 128 B or less whose reads bypass L2",
@@ -59,19 +59,19 @@ export const outsideReasons: readonly {
   },
 ];
 
-const loadsOf = ({ steps }: Measurement) =>
+const loadsOf = ({ steps }: BoardMeasurement) =>
   steps.flatMap((step) => ("pipe" in step && step.pipe === "MTE2" ? [step] : []));
 
-const hasShortLoads = (row: Measurement): boolean =>
+const hasShortLoads = (row: BoardMeasurement): boolean =>
   loadsOf(row).some(({ bytesPerBurst }) => bytesPerBurst <= 128);
 
 /** Returns why the model does not claim a row; undefined where it does. */
-export const outsideBecause = (row: Measurement): string | undefined =>
+export const outsideBecause = (row: BoardMeasurement): string | undefined =>
   outsideReasons.find(({ holds }) => holds(row))?.reason;
 
 /** Returns what the clock says of a row, in the row's unit, with what decides. */
 export function predictionOf(
-  row: Measurement,
+  row: BoardMeasurement,
   figures: BoardFigures,
   work = workOfMeasurement(row),
 ): { readonly predicted: number; readonly limit: PriceLimit } {
@@ -85,7 +85,7 @@ export function predictionOf(
 }
 
 /** Returns the least that the clock allows a row: each figure at the favourable end of its range. */
-export const boundOf = (row: Measurement, target: Target): number =>
+export const boundOf = (row: BoardMeasurement, target: Target): number =>
   predictionOf(row, favourable(target)).predicted;
 
 /** Returns the measurements that a figure of the target names. */
@@ -93,7 +93,7 @@ export const fitRows = (target: Target): ReadonlySet<string> =>
   new Set(Object.values(target.sources).flatMap(({ rows = [] }) => rows));
 
 /** Returns a row beside its prediction. */
-export function verdictOf(row: Measurement, target: Target, fitted = fitRows(target)): Verdict {
+export function verdictOf(row: BoardMeasurement, target: Target, fitted = fitRows(target)): RowVerdict {
   const { id, machine, quantity, measured } = row;
   const { predicted, limit } = predictionOf(row, target);
   const role = outsideBecause(row) !== undefined ? "outside" : fitted.has(id) ? "fit" : "held out";
@@ -103,13 +103,13 @@ export function verdictOf(row: Measurement, target: Target, fitted = fitRows(tar
 const farness = ({ ratio }: { readonly ratio: number }): number => Math.abs(Math.log(ratio));
 
 /** Returns `exp(mean |ln ratio|)`; 1 of no rows. */
-export const meanFactor = (verdicts: readonly Pick<Verdict, "ratio">[]): number =>
+export const meanFactor = (verdicts: readonly Pick<RowVerdict, "ratio">[]): number =>
   verdicts.length === 0
     ? 1
     : Math.exp(verdicts.reduce((sum, one) => sum + farness(one), 0) / verdicts.length);
 
 /** Returns one summary for each machine, in the order of the rows. */
-export function summaryOf(verdicts: readonly Verdict[]): readonly MachineSummary[] {
+export function summaryOf(verdicts: readonly RowVerdict[]): readonly MachineSummary[] {
   return [...new Set(verdicts.map(({ machine }) => machine))].map((machine) => {
     const own = verdicts.filter((verdict) => verdict.machine === machine);
     const inside = own.filter(({ role }) => role !== "outside");

@@ -5,7 +5,11 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { kernelPrice, targets, type Target } from "../../ir/index.js";
 import { fitOf, type Fit } from "../../src/validation/fit.js";
-import { parseMeasurements, workOfMeasurement, type Measurement } from "../../src/validation/measurement.js";
+import {
+  parseMeasurements,
+  workOfMeasurement,
+  type BoardMeasurement,
+} from "../../src/validation/measurement.js";
 import {
   boundOf,
   outsideBecause,
@@ -21,12 +25,12 @@ const machines: Readonly<Record<string, Target>> = {
   "ascend-a2": targets.ascendA2,
   "ascend-950": targets.ascend950,
 };
-const targetOf = ({ machine }: Measurement): Target => machines[machine]!;
+const targetOf = ({ machine }: BoardMeasurement): Target => machines[machine]!;
 const verdicts = rows.map((row) => verdictOf(row, targetOf(row)));
 const inside = verdicts.filter(({ role }) => role !== "outside");
 
 /** Bytes that the steps of all cores move over one pipe. */
-const stepBytes = ({ cores, repeat, steps }: Measurement, pipe: "MTE2" | "MTE3"): number =>
+const stepBytes = ({ cores, repeat, steps }: BoardMeasurement, pipe: "MTE2" | "MTE3"): number =>
   steps.reduce(
     (sum, step) =>
       "pipe" in step && step.pipe === pipe
@@ -55,7 +59,7 @@ describe("the measurements", () => {
 
   it("are refused with the row and the field that is wrong", () => {
     const parse = (value: unknown) => () => parseMeasurements(JSON.stringify(value), "m.json");
-    const [first] = JSON.parse(text) as [Measurement];
+    const [first] = JSON.parse(text) as [BoardMeasurement];
     expect(parse([{ ...first, measured: 0 }])).toThrow(
       /TC019.*rows\[0\]\.measured is 0; it takes a number above 0/,
     );

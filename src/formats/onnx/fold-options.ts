@@ -2,7 +2,7 @@
 import { cyclesOf, type AccessFunc, type Target } from "../../../ir/index.js";
 import { tryCompile, type CompileResult } from "../../api/compile.js";
 import { withText } from "../../api/try-text.js";
-import type { Price } from "./fold.js";
+import type { FoldPrice } from "./fold.js";
 import type { FoldPolicy } from "./fold-policies.js";
 
 /** How gathers are folded. Without a target and `compile`, they are folded as far as their maps go. */
@@ -20,7 +20,7 @@ export function pricesOf({
   fold = "cost",
   target,
   compile,
-}: FoldOptions): ((program: AccessFunc) => Price) | undefined {
+}: FoldOptions): ((program: AccessFunc) => FoldPrice) | undefined {
   if (target === undefined && compile === undefined) return undefined;
   const compiled =
     compile ?? ((program) => withText(tryCompile(program, target === undefined ? {} : { target })));

@@ -34,7 +34,7 @@ import { isStatic, showDims, tensorValue, type TrackedValue } from "./value.js";
 import { copiesElements, viewNamed } from "./views.js";
 
 /** A program's kernel with its launch: cycles, and what the choice goes by; or why the target refuses it. */
-export type Price = { readonly cycles: number; readonly weight: number } | { readonly refused: string };
+export type FoldPrice = { readonly cycles: number; readonly weight: number } | { readonly refused: string };
 
 /** A gather and what stands around it, in one access program. */
 export interface Folded {
@@ -97,10 +97,10 @@ export class ChainFolder {
   readonly #unfolded = new Map<OnnxNode, FoldCycles>();
   /** Nodes as kernels of their own. */
   readonly #separate = new Map<OnnxNode, () => Chain | undefined>();
-  readonly #prices = new WeakMap<Chain, Price>();
+  readonly #prices = new WeakMap<Chain, FoldPrice>();
   readonly #sums = { cycles: new WeakMap<Chain, number>(), weight: new WeakMap<Chain, number>() };
   readonly #uses: Uses;
-  readonly #priceOf: ((program: AccessFunc) => Price) | undefined;
+  readonly #priceOf: ((program: AccessFunc) => FoldPrice) | undefined;
 
   /**
    * `isGather`: true of the nodes that `leave` has programs for. `priceOf`: of a program on the target; absent: everything is folded as
@@ -109,7 +109,7 @@ export class ChainFolder {
   constructor(
     { graph, functions }: OnnxModel,
     isGather: (node: OnnxNode) => boolean,
-    priceOf?: (program: AccessFunc) => Price,
+    priceOf?: (program: AccessFunc) => FoldPrice,
   ) {
     this.#priceOf = priceOf;
     this.#uses = usesIn(
@@ -355,7 +355,7 @@ export class ChainFolder {
     return { made: { best, whole }, taken, why: comparison(cycles), cycles };
   }
 
-  #price(chain: Chain): Price {
+  #price(chain: Chain): FoldPrice {
     const known = this.#prices.get(chain);
     if (known !== undefined) return known;
     const made = this.#priceNew(chain);
@@ -363,7 +363,7 @@ export class ChainFolder {
     return made;
   }
 
-  #priceNew(chain: Chain): Price {
+  #priceNew(chain: Chain): FoldPrice {
     if (chain.nodes.every(({ op }) => !copiesElements(op))) return { cycles: 0, weight: 0 };
     const func = programOf(chain, "folded");
     const [wrong] = verifyStructure(func);
