@@ -2,8 +2,8 @@
  * Index values: each resolved under its rule, in order. The first that gives none or an error ends the elements that share it.
  */
 import { inputOf } from "../../ir/func.js";
-import { termPlaces } from "../../ir/intervals/intervals.js";
-import type { Linear } from "../../ir/linear.js";
+import { intervalOf, termPlaces } from "../../ir/intervals/intervals.js";
+import { atomsOf, partsOf, sitesOf, type Linear } from "../../ir/linear.js";
 import { indexBytes } from "../../ir/policy.js";
 import { assertNever, at, InternalError, isSigned } from "../../ir/types.js";
 import { belowText, lastText } from "./bounds.js";
@@ -42,6 +42,14 @@ function wordsOf(context: WgslContext, move: GatherMove, coords: readonly string
   const names = siteNames(move);
   return {
     narrow: (form) => context.address(form, coords, names),
+    isNarrow(form) {
+      const isInside = (own: Linear): boolean => {
+        const [least, most] = intervalOf(own, move.ranges);
+        return least >= 0 && most < 2 ** 32;
+      };
+      const isWide = sitesOf(form).some((s) => at(move.sites, s).rule === undefined);
+      return !isWide && isInside(form) && atomsOf(form).flatMap(partsOf).every(isInside);
+    },
     sites: move.sites.map((own) => ({ name: siteName(own), int128: own.rule === undefined })),
   };
 }

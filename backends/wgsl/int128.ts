@@ -10,6 +10,8 @@ import type { Lines } from "../lines.js";
 export interface Int128Words {
   /** A form of dims, loop variables and resolved sites, as a u32. */
   readonly narrow: (form: Linear) => string;
+  /** Whether a form, and all that it is made from, stays inside u32. */
+  readonly isNarrow: (form: Linear) => boolean;
   /** By site: the name of its value, and whether that is a 128-bit number. */
   readonly sites: readonly { readonly name: string; readonly int128: boolean }[];
 }
@@ -39,6 +41,8 @@ function productOf(value: string, by: number): string {
 
 function atomOf(form: Linear, words: Int128Words): string {
   const { of } = at(form.terms, 0);
+  // A division by 128 bits is a loop.
+  if (words.isNarrow(form)) return int128FromU32(words.narrow(form));
   switch (of.kind) {
     case "dim":
     case "iv":

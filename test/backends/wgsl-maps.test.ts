@@ -166,6 +166,49 @@ describe("forms of a general map on WebGPU", () => {
   });
 });
 
+describe("a quotient inside a sum that may be wide", () => {
+  /** Ends of segments, of which the last is a constant: a sum with what is read may leave u32, its quotient of a place does not. */
+  const ends = (form: string): string =>
+    compile(
+      parsed(`func @f(%x: tensor<64x8xf32>, %i: tensor<16xu32>) -> tensor<16x8xf32> {
+  %y = access.gather %x, %i (d0, d1) let e = error(${form} in 64) -> (e, d1) {oob = error}
+  return %y
+}
+`),
+      { target },
+    ).wgsl().code;
+  const calls = (code: string): number =>
+    code.slice(code.indexOf("@compute")).split(/(?:quotient|remainder)_i128\(/).length - 1;
+
+  it("is one of 32 bits where what it is of stays inside them, and a loop over 128 where it may not", () => {
+    const narrow = ends("%i[(d0 + 1) mod 16] + 64 * ((d0 + 1) div 16)");
+    expect(narrow).toContain("add_i128(");
+    expect(calls(narrow)).toBe(0);
+    expect(calls(ends("%i[d0] + (%i[d0] + 1) div 16"))).toBe(1);
+  });
+
+  it("has the bits of the definition", async () => {
+    const runner = await testRunner();
+    if (runner === undefined) return;
+    for (const form of ["%i[(d0 + 1) mod 16] + 16 * ((d0 + 1) div 16)", "%i[d0] + (%i[d0] + 1) div 16"]) {
+      const kernel = compile(
+        parsed(`func @f(%x: tensor<64x8xf32>, %i: tensor<16xu32>) -> tensor<16x8xf32> {
+  %y = access.gather %x, %i (d0, d1) let e = error(${form} in 64) -> (e, d1) {oob = error}
+  return %y
+}
+`),
+        { target },
+      );
+      const inputs = {
+        x: Float32Array.from({ length: 512 }, (_, k) => k),
+        i: Uint32Array.from({ length: 16 }, (_, k) => 2 * k),
+      };
+      const expected = (await run(kernel, inputs, { backend: "reference" })).outputs.output;
+      expect((await run(kernel, inputs, { backend: "webgpu", runner })).outputs.output).toEqual(expected);
+    }
+  });
+});
+
 describe("data without elements", () => {
   it("are an array of one access, however wide", async () => {
     const runner = await testRunner();
