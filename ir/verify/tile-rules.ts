@@ -136,7 +136,7 @@ function variablesInScope({ all }: Program): Diagnostic[] {
       stmt.op === "for"
         ? [[stmt.lower, stmt.upper]]
         : [
-            ...(stmt.op === "gather" ? stmt.origins : []),
+            ...(stmt.op === "gather" ? [...stmt.origins, formsOf(stmt.map)] : []),
             ...(stmt.op === "gather" && stmt.part !== undefined ? [[stmt.part.from, stmt.part.to]] : []),
             ...regionsOf(stmt).flatMap((region) => [region.offsets, region.sizes]),
           ];

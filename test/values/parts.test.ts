@@ -130,6 +130,7 @@ describe("a program is refused", () => {
     ["that rounds in each part", "part %r to min(%r + 4, 10) of 10", "part 0 to 4 of 4", "T11", "T13"],
     ["that ends too early", "min(%r + 4, 10) of 10", "min(%r + 4, 8) of 8", "T15"],
     ["that takes the terms of a part from the last", "%i_ub[d0, r]", "%i_ub[d0, 3 - r]", "T15"],
+    ["that reads at a loop variable of no loop", "%i_ub[d0, r]", "%i_ub[d0, %sum_ub]", "T1"],
     ["whose number of terms has no place", "into %sum_ub, %terms_ub", "into %sum_ub", "T2"],
   ])("%s", (_, from, to, ...rules) => {
     expect([...new Set(faults(from, to))]).toEqual(rules.map((rule) => `TC201 ${rule}`));
