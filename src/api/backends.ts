@@ -45,17 +45,17 @@ export const nameOf = (backend: BackendChoice): string =>
   typeof backend === "string" ? backend : backend.name;
 
 /** Where a loaded backend comes from, as a note of a message. */
-export const placeOf = (backend: BackendChoice): readonly string[] =>
+export const placeOf = (backend: BackendName | Pick<Backend, "name" | "origin">): readonly string[] =>
   typeof backend === "string" || backend.origin === undefined ? [] : [`${backend.name} is ${backend.origin}`];
 
-export const backendField: Field = {
+export const backendField = {
   code: "TC702",
   takes: `${backendNames.join(" or ")}, or a backend: an object with a name and prepare(kernel)`,
-  holds: (value) =>
+  holds: (value: unknown) =>
     backendNames.some((name) => name === value) ||
     (isObject(value) && typeof value["name"] === "string" && typeof value["prepare"] === "function"),
   words: backendNames,
-};
+} as const satisfies Field;
 
 /** What `sim` takes, and the runner that `webgpu` needs. */
 export interface BackendOptions extends SimulateLongOptions {
@@ -109,6 +109,7 @@ export async function runOn(
   checkRunnable(kernel);
   checkTensors(kernel.tile, inputs);
   const prepared = await backendFor(backend, options).prepare(kernel);
+  if (typeof backend !== "string") checkPrepared(backend, prepared);
   try {
     const ran = await prepared.run(inputs, { ...options, report: true });
     if (typeof backend !== "string") checkOutput(backend, kernel.tile, ran);
@@ -116,6 +117,16 @@ export async function runOn(
   } finally {
     prepared.release();
   }
+}
+
+/** Throws a RunError (TC611) for what a backend of the caller's own prepares that is no kernel to run. */
+export function checkPrepared(backend: Pick<Backend, "name" | "origin">, prepared: unknown): void {
+  const isWhole =
+    isObject(prepared) && ["run", "release"].every((name) => typeof prepared[name] === "function");
+  if (isWhole) return;
+  const message = `${backend.name} prepares ${shownValue(prepared)}, without run and release`;
+  const hint = "prepare(kernel) gives { run(inputs), release() }";
+  throw new RunError([error("TC611", message, { notes: placeOf(backend), hint })]);
 }
 
 function checkOutput(backend: Backend, tile: TileFunc, ran: unknown): void {

@@ -91,7 +91,7 @@ export function runCommand(program: Command): void {
       collect,
       [],
     )
-    .option("--out <name=file.npy>", "where the output goes, output=…", collect, [])
+    .option("--out <name=file.npy>", "where the output goes: output=…, or its name in the text", collect, [])
     .option("--against <program.tir>", "compare with what this source or access program defines")
     .addOption(executorOption())
     .option("--threads <n>", "threads of the fast executor")
@@ -179,7 +179,7 @@ interface DrawRun {
 async function run(loaded: LoadedProgram, flags: RunFlags): Promise<Ran> {
   const backends = parseBackends(flags.backend, flags.project);
   refuseWithoutSim(backends, flags);
-  const file = assignments(flags.out, "out", ["output"]).get("output");
+  const file = outputFile(flags, loaded.func);
   const outputs = new Outputs("run", flags);
   const targeted = {
     ...targeting(flags),
@@ -540,6 +540,15 @@ async function writeTrace(
   } else outputs.write(file, JSON.stringify({ schema: jsonSchema, ...chromeTrace(timing) }), format);
   if (timing.dropped > 0)
     note(`the trace holds the first ${timing.events.length} events; ${timing.dropped} more ran`);
+}
+
+/** Returns the file of the output, which has its key and its name in the text. */
+function outputFile({ out }: RunFlags, func: Func): string | undefined {
+  const { name, ...operand } = outputOf(func);
+  const key = keyOf(operand);
+  const [first, second] = assignments(out, "out", [...new Set([key, name])]).values();
+  if (second !== undefined) throw new UsageError(`--out ${key} and --out ${name} are one operand`);
+  return first;
 }
 
 /** `name=file` pairs; a name outside the list, or one given twice, is a usage error. */

@@ -1,6 +1,7 @@
 /** A backend of a config as commands run it: under its name there, and what it throws as a diagnostic. */
 import { CompileError, error, RunError } from "../../ir/index.js";
-import type { Backend, HostInputs, PreparedKernel } from "../../backends/index.js";
+import type { Backend, HostInputs } from "../../backends/index.js";
+import { checkPrepared } from "../api/backends.js";
 import { whyNotLoaded } from "./why-not-loaded.js";
 
 /** A crash in it is a RunError (TC611) that names the field, the file and the line. `shown`: the file, as messages name it. */
@@ -20,15 +21,13 @@ export function ownBackend(name: string, file: string, shown: string, backend: B
     origin,
     prepare: (kernel) =>
       guarded(async () => {
-        const prepared: Partial<PreparedKernel> | undefined = await backend.prepare(kernel);
-        const { run, release } = prepared ?? {};
-        if (typeof run !== "function" || typeof release !== "function")
-          throw new TypeError("prepare gives an object with run and release");
+        const prepared = await backend.prepare(kernel);
+        checkPrepared({ name, origin }, prepared);
         return {
           // Copies: other backends read the same inputs.
-          run: (inputs, options) => guarded(() => run.call(prepared, copied(inputs), options)),
+          run: (inputs, options) => guarded(() => prepared.run(copied(inputs), options)),
           release() {
-            release.call(prepared);
+            prepared.release();
           },
         };
       }),

@@ -8,13 +8,30 @@ import {
   renderDiagnostic,
   RunError,
   taskOfTile,
+  throwIfErrors,
   type Diagnostic,
   type Func,
 } from "../../ir/index.js";
-import { toHosts, type GatherData, type HostInputs } from "../../backends/index.js";
+import {
+  isObject,
+  toHosts,
+  wholeNumber,
+  type Fields,
+  type GatherData,
+  type HostInputs,
+} from "../../backends/index.js";
 import { fillsOfMap } from "../../backends/reference/reference-of-map.js";
 import { definedOutput, differenceFrom } from "../api/against.js";
-import { nameOf, runOn, type BackendChoice, type BackendName, type BackendOptions } from "../api/backends.js";
+import {
+  backendField,
+  backendNames,
+  nameOf,
+  runOn,
+  type BackendChoice,
+  type BackendName,
+  type BackendOptions,
+} from "../api/backends.js";
+import { checkOptions } from "../api/check-options.js";
 import type { Kernel } from "../api/compile.js";
 import { fromOutput } from "../formats/tensor.js";
 import { requiredBackends, testDevice } from "./device.js";
@@ -34,6 +51,26 @@ export interface ReferenceOptions {
   readonly seed?: number;
   /** Backends whose absence fails the check in place of skipping it; TILEC_REQUIRE adds to them. */
   readonly require?: readonly BackendName[];
+}
+
+const referenceFields: Fields<ReferenceOptions> = {
+  backends: {
+    code: "TC702",
+    takes: `a list, each ${backendField.takes}`,
+    holds: (value) => Array.isArray(value) && value.every(backendField.holds),
+  },
+  inputs: { code: "TC702", takes: "typed arrays by operand", holds: isObject },
+  seed: wholeNumber(-Infinity),
+  require: {
+    code: "TC702",
+    takes: `a list of backends: ${backendNames.join(", ")}`,
+    holds: (value) => Array.isArray(value) && value.every((one) => backendNames.some((name) => name === one)),
+  },
+};
+
+/** Throws a CompileError (TC702) for options that `matcher` does not take. */
+export function checkReferenceOptions(matcher: string, options: ReferenceOptions): void {
+  throwIfErrors(checkOptions(matcher, options, referenceFields));
 }
 
 /** `definition` says what is right; the kernel's own operator, or map, when absent. */

@@ -19,9 +19,9 @@ import {
 } from "../../ir/index.js";
 import { isObject, oneOf, type Field } from "../../backends/index.js";
 import { simulateBytes } from "../../backends/sim/index.js";
-import { checkOptions } from "../api/check-options.js";
+import { checkOptions, checkProgram } from "../api/check-options.js";
 import { tryCompile, type Kernel } from "../api/compile.js";
-import { compareWithReference, rendered, type ReferenceOptions } from "./compare.js";
+import { checkReferenceOptions, compareWithReference, rendered, type ReferenceOptions } from "./compare.js";
 import { definitionOf, drawsOf, inputsInWords, type Draw } from "./draws.js";
 import { fileCheck, parseChecks, slipsIn, vacuousChecks } from "./filecheck.js";
 import { excesses, measured, type Limits, type Measured } from "./measured.js";
@@ -181,12 +181,15 @@ function toTakeExactly(
 }
 
 async function toMatchReference(subject: Subject, options: ReferenceOptions = {}): Promise<Verdict> {
+  checkReferenceOptions("toMatchReference", options);
   const result = compiled(subject);
   if (!result.ok) return notCompiled(result.diagnostics);
   return compareWithReference(result.kernel, options);
 }
 
 async function toPreserve(subject: Subject, op: Func, options: ReferenceOptions = {}): Promise<Verdict> {
+  throwIfErrors(checkProgram(op));
+  checkReferenceOptions("toPreserve", options);
   const result = compiled(subject);
   if (!result.ok) return notCompiled(result.diagnostics);
   return compareWithReference(result.kernel, options, op);

@@ -163,6 +163,16 @@ describe("a flag that another one or the file would override is told, with exit 
       "--out is for one gather, and ",
     ],
     [
+      "--out of another name",
+      ["run", program, "--seed", "1", "--out", "z=o.npy"],
+      "--out z=o.npy names no output of the program",
+    ],
+    [
+      "--out by both of its names",
+      ["run", program, "--seed", "1", "--out", "output=o.npy", "--out", "y=p.npy"],
+      "--out output and --out y are one operand",
+    ],
+    [
       "--trace for two gathers",
       ["run", model, "--seed", "1", "--trace", "t.json"],
       "--trace is for one gather",
@@ -210,6 +220,9 @@ describe("a flag that another one or the file would override is told, with exit 
       (await tilec("run", model, "--func", "first", "--seed", "1", "--out", "output=o.npy")).status,
     ).toBe(0);
     expect((await tilec("explain", "TC301", "--json")).status).toBe(0);
+    expect((await tilec("run", program, "--seed", "1", "--out", "y=named.npy")).status).toBe(0);
+    expect((await tilec("run", program, "--seed", "1", "--out", "output=keyed.npy")).status).toBe(0);
+    expect(readFileSync(join(folder, "named.npy"))).toEqual(readFileSync(join(folder, "keyed.npy")));
   });
 
   it("legal says that it looks at every tile", async () => {

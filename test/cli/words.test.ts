@@ -190,7 +190,7 @@ describe("more cores than a target has", () => {
         "49",
       ]);
       expect([status, `${stderr}${stdout}`], command).toEqual([1, expect.stringContaining(said)]);
-      expect(`${stderr}${stdout}`).toContain("hint: cores = 48");
+      expect(`${stderr}${stdout}`).toContain("hint: --cores 48");
     }
   });
 
@@ -198,7 +198,7 @@ describe("more cores than a target has", () => {
     const op = gatherElements({ data: ["f32", [64, 80]], indices: ["i32", [64, 64]] });
     const { cores, name } = target;
     expect(() => compile(op, { target, cores: cores + 1 })).toThrow(
-      `error[TC303]: cores is ${cores + 1}; target ${name} has ${cores}\n   = hint: cores = ${cores}`,
+      `error[TC303]: cores is ${cores + 1}; target ${name} has ${cores}\n   = hint: --cores ${cores}`,
     );
     expect(compile(op, { target, cores }).tile.schedule.cores).toBe(cores);
     const { tile } = compile(op, { target });

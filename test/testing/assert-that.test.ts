@@ -326,6 +326,36 @@ describe("bits", () => {
   });
 });
 
+describe("options that a comparison does not take", () => {
+  it.each([
+    [{ backend: ["webgpu"] }, "toMatchReference has no backend; it has backends, inputs, seed, require"],
+    [{ backends: "webgpu" }, 'backends is "webgpu"; it takes a list, each reference or sim or webgpu'],
+    [{ backends: ["webgpo"] }, 'backends is ["webgpo"]; it takes a list'],
+    [{ seed: "1" }, 'seed is "1"; it takes a whole number'],
+    [{ require: ["gpu"] }, 'require is ["gpu"]; it takes a list of backends'],
+    [{ inputs: 3 }, "inputs is 3; it takes typed arrays by operand"],
+  ])("%j is TC702, and compares nothing", async (options, said) => {
+    await expect(assertThat(kernel).toMatchReference(options as never)).rejects.toThrow(`TC702]: ${said}`);
+    await expect(assertThat(kernel).not.toMatchReference(options as never)).rejects.toThrow("TC702");
+    await expect(assertThat(kernel).toPreserve(op, options as never)).rejects.toThrow("TC702]: ");
+  });
+
+  it("nor is anything but a program one that a kernel preserves", async () => {
+    await expect(assertThat(kernel).toPreserve(kernel as never)).rejects.toThrow(
+      "TC702]: the program is an object",
+    );
+  });
+
+  it("and a backend whose kernel does not run is told apart from one that gives other bits", async () => {
+    const own = (prepared: unknown) => ({ name: "mine", prepare: () => prepared as never });
+    const run = () => Promise.resolve({ output: new Uint8Array(4) });
+    for (const prepared of [undefined, 3, {}, { run }, { release: () => undefined }])
+      await expect(assertThat(kernel).toMatchReference({ backends: [own(prepared)] })).rejects.toThrow(
+        /TC611.*mine prepares .*, without run and release/,
+      );
+  });
+});
+
 describe("what cannot fail", () => {
   it.each([
     ["toFitUb", NaN],

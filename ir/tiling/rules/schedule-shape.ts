@@ -16,11 +16,11 @@ export function coresFault(
 ): { readonly detail: string; readonly hint: string } | undefined {
   if (cores === undefined) return undefined;
   if (!Number.isSafeInteger(cores) || cores < 1)
-    return { detail: `cores is ${cores}; at least 1 core runs the tasks`, hint: "cores = 1" };
+    return { detail: `cores is ${cores}; at least 1 core runs the tasks`, hint: "--cores 1" };
   if (cores <= target.cores) return undefined;
   return {
     detail: `cores is ${cores}; target ${target.name} has ${target.cores}`,
-    hint: `cores = ${target.cores}`,
+    hint: `--cores ${target.cores}`,
   };
 }
 
