@@ -88,6 +88,7 @@ const slow: readonly (readonly [file: string, seconds: number, reason: string])[
   ["test/values/drawn-schedules.test.ts", 25, "compiles ten cases under 50 schedules each"],
   ["test/values/uneven-rows.test.ts", 12, "compiles and runs each length of a row under several schedules"],
   ["test/values/sums.test.ts", 17, "runs random sums on every backend"],
+  ["test/values/unrolled.test.ts", 60, "runs 2,000 random values of long rows on every backend"],
   ["test/vitest/matchers.test.ts", 32, "runs vitest on projects of its own"],
   ["test/validation/validation.test.ts", 12, "fits the figures of two machines to sixty parts of their rows"],
 ];

@@ -54,14 +54,23 @@ export function nest(
     nest(code, sizes, rest, pointers, body);
     return;
   }
-  const own = pointers.map((pointer): Pointer => {
+  const own = movingAlong(code, dim, pointers);
+  code.repeat(size, `i${dim}`, () => {
+    nest(code, sizes, rest, own, body);
+    for (const { local, by } of own) code.advance(local, by[dim] ?? 0);
+  });
+}
+
+/** Copies pointers that a dim moves to locals of their own, which a loop over it may advance; the others stay. */
+export function movingAlong(
+  code: CodeBuilder,
+  dim: number,
+  pointers: readonly Pointer[],
+): readonly Pointer[] {
+  return pointers.map((pointer): Pointer => {
     if ((pointer.by[dim] ?? 0) === 0) return pointer;
     const local = code.local(`${at(code.locals, pointer.local).name}${dim}`);
     code.get(pointer.local).set(local);
     return { ...pointer, local };
-  });
-  code.repeat(size, `i${dim}`, () => {
-    nest(code, sizes, rest, own, body);
-    for (const { local, by } of own) code.advance(local, by[dim] ?? 0);
   });
 }

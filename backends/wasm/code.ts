@@ -33,6 +33,8 @@ export class CodeBuilder {
   private depth = 0;
   /** Names that locals have, each with the last number that was put behind it. */
   private readonly taken = new Map<string, number>();
+  /** Locals of constant vectors, by their words. */
+  private readonly vectors = new Map<string, LocalId>();
 
   /** A new local; a name already taken gets a number. */
   local(name: string, type: WasmType = "i32"): LocalId {
@@ -73,6 +75,17 @@ export class CodeBuilder {
 
   const(value: number): this {
     return this.op("i32.const", value | 0);
+  }
+
+  /** Pushes a constant vector of four words. It stands once, at the start of the function: each takes 18 bytes. */
+  vector(words: readonly [number, number, number, number]): this {
+    const key = words.map((word) => word | 0).join();
+    const known = this.vectors.get(key);
+    if (known !== undefined) return this.get(known);
+    const local = this.local("vector", "v128");
+    this.vectors.set(key, local);
+    this.body.unshift({ op: "v128.const", args: words }, { op: "local.set", args: [local] });
+    return this.get(local);
   }
 
   /** A constant, modulo the size of its type. */
@@ -302,4 +315,26 @@ export function storeBytes(code: CodeBuilder, to: LocalId, bytes: Uint8Array): v
     default:
       throw new InternalError(`elements of ${bytes.length} B`);
   }
+}
+
+/** An amount in rounds of so many, a power of two, and what is left. */
+export function dividedBy(
+  code: CodeBuilder,
+  count: Amount,
+  by: number,
+): { readonly rounds: Amount; readonly rest: Amount } {
+  if (count.kind === "const") {
+    return {
+      rounds: { kind: "const", value: Math.floor(count.value / by) },
+      rest: { kind: "const", value: count.value % by },
+    };
+  }
+  const [rounds, rest] = [code.local("rounds"), code.local("rest")];
+  code.get(count.local).const(Math.log2(by)).op("i32.shr_u").set(rounds);
+  code
+    .get(count.local)
+    .const(by - 1)
+    .op("i32.and")
+    .set(rest);
+  return { rounds: { kind: "local", local: rounds }, rest: { kind: "local", local: rest } };
 }

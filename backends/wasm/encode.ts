@@ -114,6 +114,10 @@ function plainInstruction({ op, args }: PlainInstr, out: number[]): void {
     case "const64":
       pushSignedWide(BigInt(at(args, 0)), out);
       return;
+    case "const128":
+      for (const word of args)
+        for (let byte = 0; byte < 4; byte++) out.push((Number(word) >>> (8 * byte)) & 0xff);
+      return;
     // Alignment is a hint as a power of two; 0 promises nothing.
     case "memory":
       out.push(0);

@@ -25,6 +25,7 @@ import {
 } from "./memory-places.js";
 import { lookupTable, type Table } from "./table.js";
 import { jamOf, type Jam } from "./unroll-and-jam.js";
+import { unrolledValues, type UnrolledValues } from "./unrolled-values.js";
 
 /** Elements of one iteration of the innermost loop. */
 export const unroll = 16;
@@ -69,6 +70,8 @@ export interface CpuGather extends GatherPlan {
   /** Where what the sites name is looked up before anything moves. */
   readonly table?: Table;
   readonly moving: GatherStrategy;
+  /** Where elements are computed in vectors. */
+  readonly unrolled?: UnrolledValues;
 }
 
 export function planCpuGather(
@@ -99,6 +102,11 @@ export function planCpuGather(
     page !== undefined && d === last ? page.step * elementBytes : step,
   );
   const run = commonRun(to.sizes, [output.by, rowBy], elementBytes, last + 1);
+  const unrolled = unrolledValues(
+    core,
+    computed.map(({ table }) => at(dtypes, table)),
+    output,
+  );
   return {
     ...core,
     // A promise that is broken is told too: it costs no more.
@@ -115,6 +123,7 @@ export function planCpuGather(
     run: page === undefined ? run : alongPage(run, page, [output.by, rowBy], last),
     ...(table === undefined ? {} : { table }),
     moving: movingOf(core, { data, indices, lookups, run, table }),
+    ...(unrolled === undefined ? {} : { unrolled }),
   };
 }
 

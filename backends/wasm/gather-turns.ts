@@ -4,7 +4,7 @@
  */
 import { assertNever, at, invariant } from "../../ir/types.js";
 import { range } from "../plan/runs.js";
-import { laneLoads, loads, stores, unrolledCopy, type Amount, type CodeBuilder } from "./code.js";
+import { dividedBy, laneLoads, loads, stores, unrolledCopy, type Amount, type CodeBuilder } from "./code.js";
 import type { WasmContext } from "./context.js";
 import { rowsTogether, unroll, type CpuGather, type GatherStrategy } from "./gather-plan.js";
 import { IndexCheck } from "./index-check.js";
@@ -49,7 +49,7 @@ export class GatherTurns {
     const { code, turn } = this;
     const { last } = this.plan;
     const shifts = this.shifts(pointers);
-    const { rounds, rest } = split(code, count, turn);
+    const { rounds, rest } = dividedBy(code, count, turn);
     const locals = listed(pointers).map(({ local, by }) => {
       if ((by[last] ?? 0) === 0) return local;
       const own = code.local(`${at(code.locals, local).name}.at`);
@@ -204,28 +204,6 @@ export class GatherTurns {
       });
     code.get(data.local).op("i32.add");
   }
-}
-
-/** Rounds of a turn, and what is left. */
-function split(
-  code: CodeBuilder,
-  count: Amount,
-  turn: number,
-): { readonly rounds: Amount; readonly rest: Amount } {
-  if (count.kind === "const") {
-    return {
-      rounds: { kind: "const", value: Math.floor(count.value / turn) },
-      rest: { kind: "const", value: count.value % turn },
-    };
-  }
-  const [rounds, rest] = [code.local("rounds"), code.local("rest")];
-  code.get(count.local).const(Math.log2(turn)).op("i32.shr_u").set(rounds);
-  code
-    .get(count.local)
-    .const(turn - 1)
-    .op("i32.and")
-    .set(rest);
-  return { rounds: { kind: "local", local: rounds }, rest: { kind: "local", local: rest } };
 }
 
 function unitOf({ elementBytes: size }: CpuGather): keyof typeof loads {

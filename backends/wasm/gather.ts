@@ -7,13 +7,15 @@
 import { termDim } from "../../ir/access.js";
 import { constant, dimsOf, mod, scale, sub, sumOf, type Linear } from "../../ir/linear.js";
 import { at, invariant, isSigned } from "../../ir/types.js";
+import type { ValuePlan } from "../../ir/values/index.js";
 import { indexBytes } from "../../ir/policy.js";
 import { isReadByTerms } from "../plan/gather.js";
 import type { PagedDims } from "../plan/page.js";
 import { commonRun, range } from "../plan/runs.js";
 import type { Stage } from "../plan/stages.js";
-import { nest, runBytes, type Pointer } from "./box.js";
+import { movingAlong, nest, runBytes, type Pointer } from "./box.js";
 import {
+  dividedBy,
   emitCopyBytes,
   storeBytes,
   zeroBytes,
@@ -30,7 +32,8 @@ import type { PointerWalk } from "./memory-places.js";
 import { listed, withLocals, type Pointers } from "./pointers.js";
 import { emitResolved, loadIndex, localValue, reportBad, type IndexValue } from "./resolve.js";
 import type { Table } from "./table.js";
-import { emitTerms, emitValue, type MemoryOf } from "./values.js";
+import { emitTerms, emitValue, type EachTerm, type ReadPlaces } from "./values.js";
+import { emitVectorTerms, emitVectorValues } from "./vector-values.js";
 import { int128Constant, int128Value } from "./int128.js";
 
 export function emitGather(context: WasmContext, plan: CpuGather): void {
@@ -42,6 +45,8 @@ interface Inside {
   readonly first: number;
   readonly whole: number;
   readonly sizes: readonly Amount[];
+  /** True where it is the elements of one unrolled step: no loop goes over them. */
+  readonly isStep?: boolean;
 }
 
 /** Values of the sites that were read, by number. */
@@ -119,6 +124,12 @@ class GatherEmitter {
             this.inside(k, withLocals(from, locals), values, whole);
           });
         });
+      });
+      return;
+    }
+    if (isLast && plan.values !== undefined) {
+      this.elements(range(outer, stage.dim + 1), sizes, pointers, (inner, step) => {
+        this.inside(k, inner, values, step ?? whole);
       });
       return;
     }
@@ -221,12 +232,7 @@ class GatherEmitter {
     const { code, context } = this;
     const { last } = this.plan;
     const [left, count] = [code.local("left"), code.local("count")];
-    const moving = listed(pointers).map((pointer) => {
-      if ((pointer.by[last] ?? 0) === 0) return pointer;
-      const local = code.local(`${at(code.locals, pointer.local).name}${last}`);
-      code.get(pointer.local).set(local);
-      return { ...pointer, local };
-    });
+    const moving = movingAlong(code, last, listed(pointers));
     const own = withLocals(
       pointers,
       moving.map(({ local }) => local),
@@ -363,28 +369,107 @@ class GatherEmitter {
   }
 
   /** Elements behind the sites, each by its steps. */
-  private computed({ first, sizes }: Inside, pointers: Pointers, values: Values): void {
+  private computed({ first, isStep, sizes }: Inside, pointers: Pointers, values: Values): void {
+    if (isStep === true) {
+      this.stepOfElements(pointers, values);
+      return;
+    }
+    // Where no terms are to come, all index values are known.
+    const left =
+      this.valuePlan.terms === undefined
+        ? { ...pointers, data: { ...pointers.data, by: [] }, index: [], coords: [] }
+        : pointers;
+    this.elements(range(first, sizes.length), sizes, left, (own, step) => {
+      if (step === undefined) this.element(own, values);
+      else this.stepOfElements(own, values);
+    });
+  }
+
+  private element(pointers: Pointers, values: Values): void {
+    const { code } = this;
+    const { steps, terms } = this.valuePlan;
+    const reduced =
+      terms === undefined ? undefined : emitTerms(code, terms, this.termsFrom(pointers, values));
+    emitValue(code, steps, this.places(pointers.reads), pointers.out.local, reduced);
+  }
+
+  private stepOfElements(pointers: Pointers, values: Values): void {
     const { code, plan } = this;
-    const { out, reads } = pointers;
-    const { steps, terms } = plan.values ?? { steps: [] };
-    const memory: MemoryOf = (read) => {
-      this.context.first(at(plan.reads, read).memory);
+    const { unrolled } = plan;
+    invariant(unrolled !== undefined, "a step has its plan");
+    const { steps, terms } = this.valuePlan;
+    const sums =
+      terms === undefined
+        ? undefined
+        : emitVectorTerms(code, terms, this.termsFrom(pointers, values), unrolled);
+    emitVectorValues(code, steps, this.places(pointers.reads), unrolled, pointers.out.local, sums);
+  }
+
+  private get valuePlan(): ValuePlan {
+    const { values } = this.plan;
+    invariant(values !== undefined, "the gather computes");
+    return values;
+  }
+
+  private places(reads: readonly Pointer[]): ReadPlaces {
+    return {
+      addresses: reads.map(({ local }) => local),
+      memory: (read) => {
+        this.context.first(at(this.plan.reads, read).memory);
+      },
     };
-    if (terms === undefined) {
-      nest(code, sizes, range(first, sizes.length), [out, ...reads], ([target, ...addresses]) => {
-        emitValue(code, steps, { addresses, memory }, target ?? out.local);
+  }
+
+  private termsFrom(pointers: Pointers, values: Values): EachTerm {
+    return (take) => {
+      this.eachTerm(pointers, values, (reads) => {
+        take(this.places(reads));
+      });
+    };
+  }
+
+  /**
+   * Loops over some dims, outermost first. The innermost output dim is taken by unrolled steps where there are such, and what they leave
+   * one by one. `step`: what lies inside one.
+   */
+  private elements(
+    dims: readonly number[],
+    sizes: readonly Amount[],
+    pointers: Pointers,
+    body: (pointers: Pointers, step?: Inside) => void,
+  ): void {
+    const { code, plan } = this;
+    const dim = sizes.length - 1;
+    const { unrolled } = plan;
+    if (unrolled === undefined || dims[dims.length - 1] !== dim) {
+      nest(code, sizes, dims, listed(pointers), (locals) => {
+        body(withLocals(pointers, locals));
       });
       return;
     }
-    nest(code, sizes, range(first, sizes.length), listed(pointers), (locals) => {
-      const own = withLocals(pointers, locals);
-      const reduced = emitTerms(code, terms, (take) => {
-        this.eachTerm(own, values, (here) => {
-          take({ addresses: here.map(({ local }) => local), memory });
-        });
+    const { elements } = unrolled;
+    const sized = (count: Amount): readonly Amount[] => sizes.map((size, d) => (d === dim ? count : size));
+    const step: Inside = {
+      first: dim,
+      whole: sizes.length,
+      sizes: sized({ kind: "const", value: elements }),
+      isStep: true,
+    };
+    nest(code, sizes, dims.slice(0, -1), listed(pointers), (locals) => {
+      const { rounds, rest } = dividedBy(code, at(sizes, dim), elements);
+      const moving = movingAlong(code, dim, listed(withLocals(pointers, locals)));
+      const inner = withLocals(
+        pointers,
+        moving.map(({ local }) => local),
+      );
+      code.repeat(rounds, "steps", () => {
+        body(inner, step);
+        for (const { local, by } of moving) code.advance(local, elements * (by[dim] ?? 0));
       });
-      const addresses = own.reads.map(({ local }) => local);
-      emitValue(code, steps, { addresses, memory }, own.out.local, reduced);
+      if (rest.kind === "const" && rest.value === 0) return;
+      nest(code, sized(rest), [dim], moving, (own) => {
+        body(withLocals(inner, own));
+      });
     });
   }
 

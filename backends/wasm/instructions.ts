@@ -8,7 +8,17 @@ import type { Stmt } from "../../ir/tile.js";
 
 /** What follows an opcode: nothing, a local, a label, a constant, a memory address, a lane, or a memory address and the lane that it fills. */
 export type Immediate =
-  "none" | "local" | "label" | "const" | "const64" | "memory" | "lane" | "memory and lane" | "copy" | "fill";
+  | "none"
+  | "local"
+  | "label"
+  | "const"
+  | "const64"
+  | "const128"
+  | "memory"
+  | "lane"
+  | "memory and lane"
+  | "copy"
+  | "fill";
 
 interface Encoding {
   readonly code: readonly number[];
@@ -102,24 +112,64 @@ export const encodings = {
   "memory.copy": { code: [0xfc, 10], immediate: "copy" },
   "memory.fill": { code: [0xfc, 11], immediate: "fill" },
   "v128.load": memory(simd, 0),
+  "v128.load8x8_s": memory(simd, 1),
+  "v128.load8x8_u": memory(simd, 2),
+  "v128.load16x4_s": memory(simd, 3),
+  "v128.load16x4_u": memory(simd, 4),
   "v128.load8_splat": memory(simd, 7),
   "v128.load16_splat": memory(simd, 8),
   "v128.load32_splat": memory(simd, 9),
   "v128.load64_splat": memory(simd, 10),
   "v128.store": memory(simd, 11),
+  "v128.const": { code: [simd, 12], immediate: "const128" },
   "v128.load8_lane": memoryAndLane(simd, 84),
   "v128.load16_lane": memoryAndLane(simd, 85),
   "v128.load32_lane": memoryAndLane(simd, 86),
   "v128.load64_lane": memoryAndLane(simd, 87),
   "v128.and": plain(simd, 78),
+  "v128.or": plain(simd, 80),
+  "v128.xor": plain(simd, 81),
+  "v128.bitselect": plain(simd, 82),
+  "i8x16.narrow_i16x8_s": plain(simd, 101),
+  "i8x16.narrow_i16x8_u": plain(simd, 102),
+  "i16x8.narrow_i32x4_s": plain(simd, 0x85, 0x01),
+  "i16x8.narrow_i32x4_u": plain(simd, 0x86, 0x01),
   "i32x4.splat": plain(simd, 17),
+  "i32x4.eq": plain(simd, 55),
+  "i32x4.ne": plain(simd, 56),
+  "i32x4.lt_s": plain(simd, 57),
+  "i32x4.gt_s": plain(simd, 59),
   "i32x4.le_u": plain(simd, 62),
+  "i32x4.all_true": plain(simd, 0xa3, 0x01),
   "i32x4.bitmask": plain(simd, 0xa4, 0x01),
+  "i32x4.extend_low_i16x8_s": plain(simd, 0xa7, 0x01),
+  "i32x4.extend_high_i16x8_s": plain(simd, 0xa8, 0x01),
+  "i32x4.extend_low_i16x8_u": plain(simd, 0xa9, 0x01),
+  "i32x4.extend_high_i16x8_u": plain(simd, 0xaa, 0x01),
+  "i32x4.shl": plain(simd, 0xab, 0x01),
+  "i32x4.shr_s": plain(simd, 0xac, 0x01),
+  "i32x4.shr_u": plain(simd, 0xad, 0x01),
+  "i32x4.add": plain(simd, 0xae, 0x01),
+  "i32x4.sub": plain(simd, 0xb1, 0x01),
+  "i32x4.mul": plain(simd, 0xb5, 0x01),
+  "i32x4.min_s": plain(simd, 0xb6, 0x01),
+  "i32x4.min_u": plain(simd, 0xb7, 0x01),
+  "i32x4.max_s": plain(simd, 0xb8, 0x01),
   "i32x4.max_u": plain(simd, 0xb9, 0x01),
+  "i32x4.trunc_sat_f32x4_s": plain(simd, 0xf8, 0x01),
+  "i32x4.trunc_sat_f32x4_u": plain(simd, 0xf9, 0x01),
   "i32x4.extract_lane": lane(simd, 27),
   "i32x4.replace_lane": lane(simd, 28),
-  "i32x4.shr_s": plain(simd, 0xac, 0x01),
-  "i32x4.add": plain(simd, 0xae, 0x01),
+  "f32x4.splat": plain(simd, 19),
+  "f32x4.eq": plain(simd, 65),
+  "f32x4.add": plain(simd, 0xe4, 0x01),
+  "f32x4.sub": plain(simd, 0xe5, 0x01),
+  "f32x4.mul": plain(simd, 0xe6, 0x01),
+  "f32x4.div": plain(simd, 0xe7, 0x01),
+  "f32x4.min": plain(simd, 0xe8, 0x01),
+  "f32x4.max": plain(simd, 0xe9, 0x01),
+  "f32x4.convert_i32x4_s": plain(simd, 0xfa, 0x01),
+  "f32x4.convert_i32x4_u": plain(simd, 0xfb, 0x01),
   "i64x2.shr_s": plain(simd, 0xcc, 0x01),
   "i64x2.add": plain(simd, 0xce, 0x01),
 } as const satisfies Readonly<Record<string, Encoding>>;

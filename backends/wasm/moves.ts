@@ -90,16 +90,20 @@ function gatherMoves(stmt: string, plan: CpuGather): Move[] {
             figures: { along: table.dims.map((d) => `d${d}`).join(" "), bytes: table.bytes },
           },
         ];
-  const { values, elementBytes } = plan;
+  const { values } = plan;
   const moved: Move =
     values === undefined
       ? { stmt, how: hows[plan.moving.by], figures: movingFigures(plan) }
-      : { stmt, how: "computed", figures: computedFigures(values, elementBytes) };
+      : { stmt, how: "computed", figures: computedFigures(values, plan) };
   return [...looked, moved];
 }
 
-const computedFigures = ({ steps, terms }: ValuePlan, bytes: number): Figures => ({
+const computedFigures = (
+  { steps, terms }: ValuePlan,
+  { elementBytes: bytes, unrolled }: Pick<CpuGather, "elementBytes" | "unrolled">,
+): Figures => ({
   bytes,
+  elements: unrolled?.elements ?? 1,
   ...(terms === undefined ? {} : { "steps of a term": terms.steps.length }),
   steps: steps.length,
 });

@@ -62,6 +62,8 @@ function immediates(instr: PlainInstr, locals: readonly string[]): string[] {
     case "const64":
     case "lane":
       return [String(at(args, 0))];
+    case "const128":
+      return ["i32x4", ...args.map(String)];
     case "memory":
       return memory();
     case "memory and lane":

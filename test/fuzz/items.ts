@@ -44,7 +44,7 @@ import { judgeBound, judgeMap, type MapOutcome } from "../support/map-trials.js"
 import { operandOf } from "../support/operands.js";
 import { randomMap } from "../support/random-map.js";
 import { randomExact, randomSum } from "../support/random-sum.js";
-import { randomValue } from "../support/random-value.js";
+import { longRows, randomValue, type RandomValue } from "../support/random-value.js";
 import { judgeValue } from "../support/value-trials.js";
 import { textOf as textOfMap, type OracleMap } from "../oracle/maps.js";
 import { judgeVerdicts } from "../support/verdicts.js";
@@ -102,6 +102,14 @@ async function judgeBoth(map: OracleMap, draw: Draw, runner: Runner | undefined)
   return outcome;
 }
 
+const valuesOf: readonly ((draw: Draw) => RandomValue)[] = [
+  randomValue,
+  randomSum,
+  (draw) => randomValue(draw, longRows),
+  (draw) => randomSum(draw, undefined, longRows),
+  randomExact,
+];
+
 function* itemsOf(seed: number, runner: Runner | undefined, only?: Kind): Generator<Item> {
   if (seed % kernelsOfOne === 0 && cppCompiler() !== undefined) yield kernels(seed);
   if (only === "pto") return;
@@ -115,9 +123,9 @@ function* itemsOf(seed: number, runner: Runner | undefined, only?: Kind): Genera
   }
   if (only === "map") return;
   const values = drawer(seed * 23 + 7);
-  const value = [randomValue, randomSum, randomValue, randomExact][seed % 4]!(values);
+  const value = valuesOf[seed % valuesOf.length]!(values);
   const onDevice = seed % 8 === 5 ? runner : undefined;
-  yield { kind: "values", input: value.text, run: () => judgeValue(value, values, onDevice) };
+  yield { kind: "values", input: value.text, run: () => judgeValue(value, values, { runner: onDevice }) };
   const other = mutatedText(value.text, values);
   yield { kind: "values", input: other, run: () => runText(other, undefined) };
   if (only === "values") return;

@@ -1,7 +1,7 @@
 /** Random gathers whose elements are made from terms: a fixed number of them, or bags between two offsets. */
 import { bitsOf, reduced, types, type Arithmetic, type Node, type Type } from "../oracle/values.js";
 import type { Draw } from "../fuzz/mutate.js";
-import { bytes, printed, randomBits, type RandomValue } from "./random-value.js";
+import { bytes, printed, randomBits, shortRows, type RandomValue, type Rows } from "./random-value.js";
 
 const policies = ["error", "clamp", "fill", "wrap"] as const;
 type Policy = (typeof policies)[number];
@@ -71,10 +71,18 @@ const exactTerms: readonly {
 /** An exact sum over terms. */
 export const randomExact = (draw: Draw): RandomValue => randomSum(draw, exactTerms[draw(exactTerms.length)]);
 
+const shortSums = (draw: Draw) => ({ ...shortRows(draw), most: 5 });
+
 /** `exactly`: the terms of an exact sum. */
-export function randomSum(draw: Draw, exactly?: (typeof exactTerms)[number]): RandomValue {
+export function randomSum(
+  draw: Draw,
+  exactly?: (typeof exactTerms)[number],
+  rowsOf: (draw: Draw) => Pick<Rows, "most" | "columns" | "tileColumns"> = shortSums,
+): RandomValue {
   const type = (of: readonly Type[] = types): Type => of[draw(of.length)]!;
-  const [rows, columns, count, most] = [1 + draw(5), 1 + draw(9), 1 + draw(5), 1 + draw(6)];
+  const rows = 1 + draw(5);
+  const { columns, most: mostRows, tileColumns } = rowsOf(draw);
+  const [count, most] = [1 + draw(mostRows), 1 + draw(6)];
   const bag = draw(2) === 0;
   const how = exactly === undefined ? (["fold", "fold", "mean", "max", "min"] as const)[draw(5)]! : "exact";
   const arithmetic =
@@ -218,5 +226,6 @@ export function randomSum(draw: Draw, exactly?: (typeof exactTerms)[number]): Ra
     },
     ...(bad === undefined ? {} : { bad }),
     output: bytes(output, out),
+    ...(tileColumns === undefined ? {} : { tileColumns }),
   };
 }

@@ -18,6 +18,8 @@ export interface RandomValue {
   /** The first output point whose index is out of range, under `error`. */
   readonly bad?: readonly [number, number];
   readonly output: Uint8Array;
+  /** Columns of a tile, where any may not do. */
+  readonly tileColumns?: number;
   /** Rows of packed elements that fill their bytes start at bytes: a tile's columns are multiples of `step`, or all of them. */
   readonly packed?: { readonly step: number; readonly columns: number };
 }
@@ -67,16 +69,50 @@ export function printed(node: Node, names: Readonly<Record<string, string>>): st
     : `(${a!}) ${{ add: "+", sub: "-", mul: "*" }[node.kind]} (${b!})`;
 }
 
-export function randomValue(draw: Draw): RandomValue {
+/** Output rows at most, their elements, how many share a scale, and whether each such block has an index value of its own. */
+export interface Rows {
+  readonly most: number;
+  readonly columns: number;
+  readonly block: number;
+  readonly hasIndexOfBlocks: boolean;
+  /** Of a tile; absent: any number of them. */
+  readonly tileColumns?: number;
+}
+
+/** Rows of few elements. */
+export const shortRows = (draw: Draw): Rows => ({
+  most: 7,
+  columns: 1 + draw(9),
+  block: 3,
+  hasIndexOfBlocks: false,
+});
+
+/** Rows of so many elements that vectors take them, with blocks and tiles that begin where vectors do, or elsewhere. */
+export function longRows(draw: Draw): Rows {
+  const columns = 16 + draw(96);
+  return {
+    most: 3,
+    columns,
+    block: [3, 16, 32, 64][draw(4)]!,
+    hasIndexOfBlocks: draw(3) === 0,
+    tileColumns: [columns, Math.min(32 * (1 + draw(3)), columns), 1 + draw(columns)][draw(3)]!,
+  };
+}
+
+export function randomValue(draw: Draw, rowsOf: (draw: Draw) => Rows = shortRows): RandomValue {
   const type = (): Type => types[draw(types.length)]!;
-  const [rows, columns, count] = [1 + draw(6), 1 + draw(9), 1 + draw(7)];
+  const rows = 1 + draw(6);
+  const { block, columns, hasIndexOfBlocks, most, tileColumns } = rowsOf(draw);
+  const count = 1 + draw(most);
   const stored = (): Stored => (draw(3) === 0 ? castOnly[draw(castOnly.length)]! : type());
   const tables = { q: stored(), s: stored(), b: stored() } as const;
   /** Elements in a byte; half of all rows are padded to whole bytes, others lie one behind the other. */
   const inByte = (name: "q" | "s" | "b"): number => Math.max(1, 8 / widthOf(tables[name]));
   const padded = (name: "q" | "s" | "b", extent: number): number =>
     draw(2) === 0 ? extent : Math.ceil(extent / inByte(name)) * inByte(name);
-  const names = { q: "%q[t, d1]", s: "%s[t, d1 div 3]", b: "%b[d0, d1]", i: "%i[d0]" };
+  const ofBlock = `d1 div ${block}`;
+  const place = hasIndexOfBlocks ? `d0, ${ofBlock}` : "d0";
+  const names = { q: "%q[t, d1]", s: `%s[t, ${ofBlock}]`, b: "%b[d0, d1]", i: `%i[${place}]` };
   const reads: Node[] = [
     { kind: "read", name: "q", type: tables.q },
     { kind: "read", name: "s", type: tables.s },
@@ -122,7 +158,7 @@ export function randomValue(draw: Draw): RandomValue {
   const policy = (["error", "clamp", "fill", "wrap"] as const)[draw(4)]!;
   const fill = policy === "fill" && draw(2) === 0 ? randomBits(output, draw) : 0n;
 
-  const blocks = Math.ceil(columns / 3);
+  const blocks = Math.ceil(columns / block);
   const shapes = {
     q: [rows, padded("q", columns)],
     s: [rows, padded("s", blocks)],
@@ -134,41 +170,49 @@ export function randomValue(draw: Draw): RandomValue {
       Array.from({ length: shapes[name][0] * shapes[name][1] }, () => randomBits(tables[name], draw)),
     ]),
   );
-  const indices = Array.from({ length: count }, () =>
+  const indices = Array.from({ length: count * (hasIndexOfBlocks ? blocks : 1) }, () =>
     draw(8) === 0 ? draw(4 * rows) - 2 * rows : draw(rows),
   );
+  /** The row that an index names, none or a bad one. */
+  const named = (index: number): number | "none" | "bad" => {
+    if (index >= 0 && index < rows) return index;
+    if (policy === "clamp") return index < 0 ? 0 : rows - 1;
+    if (policy === "wrap") return ((index % rows) + rows) % rows;
+    return policy === "error" ? "bad" : "none";
+  };
   const out: bigint[] = [];
   let bad: readonly [number, number] | undefined;
-  indices.forEach((index, row) => {
-    let t: number | undefined = index;
-    if (index < 0 || index >= rows) {
-      if (policy === "clamp") t = index < 0 ? 0 : rows - 1;
-      else if (policy === "wrap") t = ((index % rows) + rows) % rows;
-      else t = undefined;
-    }
-    if (t === undefined && policy === "error") bad ??= [row, 0];
+  for (let row = 0; row < count; row++) {
     for (let c = 0; c < columns; c++) {
-      if (t === undefined) out.push(fill);
+      const ofRow = Math.floor(c / block);
+      const index = indices[hasIndexOfBlocks ? row * blocks + ofRow : row]!;
+      const t = named(index);
+      if (t === "bad") bad ??= [row, c];
+      if (typeof t !== "number") out.push(fill);
       else {
         const at: Record<string, bigint> = {
           q: values["q"]![t * shapes.q[1] + c]!,
-          s: values["s"]![t * shapes.s[1] + Math.floor(c / 3)]!,
+          s: values["s"]![t * shapes.s[1] + ofRow]!,
           b: values["b"]![row * shapes.b[1] + c]!,
           i: BigInt.asUintN(32, BigInt(index)),
         };
         out.push(bitsOf(value, (name) => at[name]!));
       }
     }
-  });
+  }
   const tensor = (name: string, own: Stored, [outer, innermost]: readonly [number, number]): string =>
     `%${name}: tensor<${outer}x${innermost}x${own}>`;
   const yielded = printed(value, names);
   const used = (["q", "s", "b"] as const).filter((name) => name === "q" || yielded.includes(`%${name}[`));
-  const heads = [...used.map((name) => tensor(name, tables[name], shapes[name])), `%i: tensor<${count}xi32>`];
+  const indexShape = hasIndexOfBlocks ? `${count}x${blocks}` : `${count}`;
+  const heads = [
+    ...used.map((name) => tensor(name, tables[name], shapes[name])),
+    `%i: tensor<${indexShape}xi32>`,
+  ];
   const operands = [...used, "i"].map((name) => `%${name}`).join(", ");
   const filling = policy === "fill" && fill !== 0n ? `, fill = ${fill}` : "";
   const text = `func @f(${heads.join(", ")}) -> tensor<${count}x${columns}x${output}> {
-  %y = access.gather ${operands} (d0, d1) let t = ${policy}(%i[d0] in ${rows}) yield ${yielded} {oob = ${policy}${filling}}
+  %y = access.gather ${operands} (d0, d1) let t = ${policy}(%i[${place}] in ${rows}) yield ${yielded} {oob = ${policy}${filling}}
   return %y
 }
 `;
@@ -182,6 +226,7 @@ export function randomValue(draw: Draw): RandomValue {
     },
     ...(bad === undefined ? {} : { bad }),
     output: bytes(output, out),
+    ...(tileColumns === undefined ? {} : { tileColumns }),
     packed: {
       step: Math.max(
         ...used.map((name) => (name === "s" || shapes[name][1] % inByte(name) > 0 ? 1 : inByte(name))),

@@ -44,7 +44,7 @@ export function hasRightBits(
     await fc.assert(
       fc.asyncProperty(seeds, async (seed) => {
         const draw = drawer(seed);
-        await judgeValue(random(draw), draw, runner);
+        await judgeValue(random(draw), draw, { runner });
       }),
       { numRuns: runs(webgpu.programs) },
     );

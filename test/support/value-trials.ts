@@ -14,7 +14,8 @@ import {
   type Target,
 } from "../../ir/index.js";
 import { deviceLimits } from "../../ir/target.js";
-import { RunError, tryCompile } from "../../src/index.js";
+import type { HostInputs } from "../../backends/memory.js";
+import { RunError, tryCompile, type Kernel } from "../../src/index.js";
 import type { Draw } from "../fuzz/mutate.js";
 import { fastOutput } from "./fast.js";
 import type { RandomValue } from "./random-value.js";
@@ -47,11 +48,19 @@ const manyBuffers: Target = {
   limits: { ...deviceLimits(targets.webgpu), maxStorageBuffersPerShaderStage: 10 },
 };
 
-/** Throws an Error for the first backend whose bits, error or report differ. The schedule is drawn; with a runner, WebGPU runs too. */
+/** Whoever runs a kernel beside the executors. */
+export interface OtherRunners {
+  /** WebGPU. */
+  readonly runner?: Runner | undefined;
+  /** Returns further runs of a kernel. */
+  readonly others?: (kernel: Kernel, inputs: HostInputs) => readonly (() => Promise<Uint8Array>)[];
+}
+
+/** Throws an Error for the first backend whose bits, error or report differ. The schedule is drawn. */
 export async function judgeValue(
-  { text, inputs: bytes, bad, output, packed = { step: 1, columns: 1 } }: RandomValue,
+  { text, inputs: bytes, bad, output, tileColumns, packed = { step: 1, columns: 1 } }: RandomValue,
   draw: Draw,
-  runner?: Runner,
+  { runner, others }: OtherRunners = {},
 ): Promise<"right bits" | "error"> {
   const func = parsed(text);
   const inputs = Object.fromEntries(
@@ -61,7 +70,8 @@ export async function judgeValue(
     ]),
   );
   const target = runner === undefined ? [targets.ascendA2, targets.cpu, manyBuffers][draw(3)]! : manyBuffers;
-  const [rows = 1, wide = 1] = (func.operands.at(-1)?.type.shape ?? []).map((extent) => 1 + draw(extent));
+  const [rows = 1, any = 1] = (func.operands.at(-1)?.type.shape ?? []).map((extent) => 1 + draw(extent));
+  const wide = tileColumns ?? any;
   const terms = func.map.reduced === undefined || draw(3) === 0 ? [] : [1 + draw(func.map.reduced.most)];
   const schedule = { target, residency: (["ub", "gm", "auto"] as const)[draw(3)]! };
   const drawn = tryCompile(func, { ...schedule, tile: [rows, wide, ...terms] });
@@ -89,6 +99,7 @@ export async function judgeValue(
   });
   agree("sim, checked", checked);
   agree("sim, fast", await outcomeOf(() => fastOutput(kernel, inputs)));
+  for (const other of others?.(kernel, inputs) ?? []) agree("another executor", await outcomeOf(other));
   if (runner !== undefined) agree("webgpu", await outcomeOf(() => runner.runBytes(kernel, inputs)));
   if (bad !== undefined) return "error";
   const counts = countTraffic(kernel.tile, inputs, target);

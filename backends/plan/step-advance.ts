@@ -1,0 +1,62 @@
+/**
+ * How far a form moves along an unrolled step: so many neighbouring elements of an output dim, the first of which is a multiple of their
+ * number. What is said here is proved from the loops around the gather.
+ */
+import { residue } from "../../ir/intervals/loop-bounds.js";
+import { dimsOf, substitute, scale, dim, type Atom, type Linear } from "../../ir/linear.js";
+import type { ForStmt } from "../../ir/tile.js";
+
+/** Steps of `count` elements along an output dim of a tile, inside some loops, outermost first. */
+export interface UnrolledSteps {
+  readonly dim: number;
+  readonly count: number;
+  readonly loops: readonly ForStmt[];
+}
+
+/** Returns how far a form moves from each element of a step to the next, in every step; undefined where no one number is proved. */
+export function advanceAlong(form: Linear, steps: UnrolledSteps): number | undefined {
+  let sum = 0;
+  for (const { by, of } of form.terms) {
+    const own = advanceOf(of, steps);
+    if (own === undefined) return undefined;
+    sum += by * own;
+  }
+  return sum;
+}
+
+function advanceOf(of: Atom, steps: UnrolledSteps): number | undefined {
+  if (!dimsOf({ at: 0, terms: [{ by: 1, of }] }).includes(steps.dim)) return 0;
+  switch (of.kind) {
+    case "dim":
+      return 1;
+    case "div":
+    case "mod": {
+      const inner = advanceAlong(of.of, steps);
+      if (inner === 0) return 0;
+      // The values of a step lie in one block of the quotient, if a step begins at a multiple of what it moves and blocks hold whole ones.
+      const moved = inner === undefined ? 0 : inner * steps.count;
+      if (moved <= 0 || of.by % moved !== 0 || !beginsAtMultiples(of.of, moved, steps)) return undefined;
+      return of.kind === "div" ? 0 : inner;
+    }
+    case "min":
+      return of.of.every((side) => advanceAlong(side, steps) === 0) ? 0 : undefined;
+    case "iv":
+    case "site":
+    case "symbol":
+      return 0;
+  }
+}
+
+/** True if the value of a form at the first element of each step is proved to be a multiple of a number. */
+export const beginsAtMultiples = (
+  form: Linear,
+  of: number,
+  { count, dim: along, loops }: UnrolledSteps,
+): boolean =>
+  residue(
+    substitute(form, (atom) =>
+      atom.kind === "dim" && atom.dim === along ? scale(dim(along), count) : undefined,
+    ),
+    of,
+    loops,
+  ) === 0;

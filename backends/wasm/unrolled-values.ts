@@ -1,0 +1,49 @@
+/** Values that are computed in vectors: so many neighbours along the innermost output dim at a time, an unrolled step. */
+import { isConstant } from "../../ir/linear.js";
+import { at, elementsInByte, type DType } from "../../ir/types.js";
+import { mostOf, type GatherPlan } from "../plan/gather.js";
+import { advanceAlong, beginsAtMultiples } from "../plan/step-advance.js";
+import type { PointerWalk } from "./memory-places.js";
+
+/** Elements of an unrolled step. */
+export type StepElements = 16 | 32;
+
+export interface UnrolledValues {
+  readonly elements: StepElements;
+  /** By read: whether all elements of a step are made from the same element of it; else each from the next one. */
+  readonly still: readonly boolean[];
+}
+
+/**
+ * Returns the unrolled steps of a gather that computes; undefined where its elements are computed one by one: its rows are short, a
+ * read goes otherwise along them, an index value is another one within a step, or a sum is exact. `reads`: types of what is read.
+ */
+export function unrolledValues(
+  plan: GatherPlan,
+  reads: readonly DType[],
+  output: Pick<PointerWalk, "by" | "elementBytes">,
+): UnrolledValues | undefined {
+  const { loops, stmt, values } = plan;
+  const dim = stmt.to.sizes.length - 1;
+  const size = stmt.to.sizes[dim];
+  if (values === undefined || size === undefined || output.by[dim] !== output.elementBytes) return undefined;
+  if (values.terms?.how === "exact") return undefined;
+  const most = at(mostOf(stmt.to.sizes, loops), dim);
+  // What steps of 32 leave is computed one by one.
+  const leavesHalf = isConstant(size) && most % 32 >= 16;
+  const counts: readonly StepElements[] = leavesHalf ? [16] : [32, 16];
+  for (const elements of counts) {
+    if (elements > most) continue;
+    const steps = { dim, count: elements, loops };
+    if (!plan.sites.every(({ form }) => advanceAlong(form, steps) === 0)) continue;
+    const advances = plan.addresses.reads.map((address, k) => {
+      const each = elementsInByte(at(reads, k));
+      const advance = advanceAlong(address, steps);
+      return advance === 1 && each > 1 && !beginsAtMultiples(address, each, steps) ? undefined : advance;
+    });
+    if (!advances.every((advance) => advance === 0 || advance === 1)) continue;
+    const still = advances.map((advance) => advance === 0);
+    return still.includes(false) ? { elements, still } : undefined;
+  }
+  return undefined;
+}
