@@ -48,6 +48,10 @@ export const codes = {
   TC017: { category: "file", title: "tuning records of another task" },
   TC018: { category: "file", title: "a config file that cannot be used" },
   TC019: { category: "file", title: "malformed measurements" },
+  TC020: {
+    category: "file",
+    title: "a dump of PyPTO that cannot be read, or a gather in it that cannot be judged",
+  },
   TC101: { category: "axis", title: "an axis outside the operator's range" },
   TC102: { category: "rank", title: "a rank the operator does not take" },
   TC103: { category: "shape", title: "shapes that do not fit together" },

@@ -24,8 +24,8 @@ import { Identifiers } from "../names.js";
 /** What `set_vec_tile_shapes` takes at most. */
 const mostTileEntries = 4;
 
-/** Undefined for what `DataType` lacks. */
-const typeNames: Readonly<Record<DType, string | undefined>> = {
+/** Names of element types in PyPTO's `DataType`; undefined for what it lacks. */
+export const typeNames: Readonly<Record<DType, string | undefined>> = {
   bool: "DT_BOOL",
   i8: "DT_INT8",
   u8: "DT_UINT8",

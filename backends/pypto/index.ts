@@ -1,1 +1,1 @@
-export { computedForPypto, emitPypto } from "./emit.js";
+export { computedForPypto, emitPypto, typeNames } from "./emit.js";

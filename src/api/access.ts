@@ -1,11 +1,32 @@
 /** A program's access level, before any choice of its schedule. */
-import { CompileError, hasErrors, type AccessFunc, type Diagnostic, type Func } from "../../ir/index.js";
+import {
+  CompileError,
+  hasErrors,
+  type AccessFunc,
+  type Diagnostic,
+  type Func,
+  type Profile,
+} from "../../ir/index.js";
 import { canonicalizeAccess, runPipeline } from "../../passes/index.js";
 import { boundTo, resolveTargetOf, scheduled, type CompileOptions } from "./compile.js";
 
 /** Undefined for a tile program. Throws a CompileError when a rule of the dialect is broken. */
 export const accessOf = (program: Func, options: CompileOptions = {}): AccessFunc | undefined =>
   canonicalized(program, options)?.access;
+
+/** Returns the access level under another profile; undefined where the dialect refuses the operator there, and for a tile program. */
+export function accessUnder(
+  profile: Profile,
+  program: Func,
+  options: CompileOptions = {},
+): AccessFunc | undefined {
+  try {
+    return accessOf(program, { ...options, profile });
+  } catch (thrown) {
+    if (thrown instanceof CompileError) return undefined;
+    throw thrown;
+  }
+}
 
 /** Returns the warnings of the dialect on an operator that it takes; none for a tile program. Throws a CompileError as {@link accessOf} does. */
 export const operatorWarnings = (program: Func, options: CompileOptions = {}): readonly Diagnostic[] =>

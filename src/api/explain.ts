@@ -139,7 +139,8 @@ export function explain(program: Func, options: CompileOptions = {}): Explanatio
     asked !== undefined &&
     typed !== undefined &&
     (isLongerTile(asked, asked.schedule) || !sameShape(judged, tiling.schedule.tile));
-  const pages = asked === undefined ? undefined : pagesVerdict(asked, target, legal);
+  const pages =
+    asked === undefined ? undefined : pagesVerdict(program, options, { access: asked, target, legal });
   const nearest = legal ? [tiling] : nearestLegal(tiling);
   let comparison: Comparison | undefined;
   const compared = (): Comparison | undefined =>

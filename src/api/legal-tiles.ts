@@ -13,6 +13,7 @@ import {
   formatEntry,
   hasErrors,
   inputsOf,
+  invariant,
   freeDims,
   isLegal,
   isPowerOfTwo,
@@ -54,7 +55,7 @@ import {
   withDefaults,
 } from "../../passes/index.js";
 import { callable, type Fields } from "../../backends/index.js";
-import { accessOf } from "./access.js";
+import { accessOf, accessUnder } from "./access.js";
 import { checkOptions, checkProgram } from "./check-options.js";
 import { compileFields, compileTiled, resolveTargetOf, type CompileOptions } from "./compile.js";
 
@@ -162,7 +163,7 @@ export function legalTiles(program: Func, options: LegalOptions = {}): LegalTile
   const own = chosen.ok && chosen.tiling !== undefined ? [chosen.tiling] : [];
   const tiles = ranked([...own, ...found.flatMap((part) => part.tilings)], own[0]);
   const pages = standsBesidePages(gather, target)
-    ? countUnder(gather, target, "pages", onProgress)
+    ? countUnder("pages", program, compileOptions, onProgress)
     : undefined;
   const machine = ratesOf(target);
   const { view, order, buffers, ...schedule } = withoutTile(
@@ -193,19 +194,25 @@ export const standsBesidePages = ({ schedule, paired, framework }: AccessFunc, t
   targetFacts[target.kind].vectorUnit &&
   (paired.length > 0 || framework !== undefined);
 
-/** Returns how many tiles are legal under a profile, of a gather that states none. */
+/** Returns how many tiles of a program are legal under a profile; a tile that it states counts as not given. */
 export function countUnder(
-  access: AccessFunc,
-  target: Target,
   profile: Profile,
+  program: Func,
+  options: CompileOptions,
   onProgress: (done: number, total: number) => void = () => undefined,
 ): TileCount {
-  const gather: AccessFunc = { ...access, schedule: { ...access.schedule, profile } };
+  const target = resolveTargetOf(program, options);
+  const open = { ...program, schedule: withoutTile(program.schedule) };
+  const taken = accessUnder(profile, open, withoutTile(options));
+  const own = taken ?? accessOf(open, withoutTile(options));
+  invariant(own !== undefined, "tiles of a tile program are not counted");
+  const gather: AccessFunc = { ...own, schedule: { ...own.schedule, profile } };
   const counts = residenciesOf(gather, target, true).map((residency) =>
     counted(withDefaults(gather, residency, target), onProgress),
   );
   const { count, possible } = counts.reduce((_wide, last) => last);
   const { stands } = profileFacts[profile];
+  if (taken === undefined) return { profile, stands, count: 0, possible };
   return { profile, stands, ...(count === undefined ? {} : { count }), possible };
 }
 

@@ -5,11 +5,14 @@ import {
   nearestLegal,
   profileFacts,
   type AccessFunc,
+  type Func,
   type Profile,
   type ResolvedSchedule,
   type Target,
 } from "../../ir/index.js";
 import { residenciesOf, withDefaults } from "../../passes/index.js";
+import { accessUnder } from "./access.js";
+import type { CompileOptions } from "./compile.js";
 
 /** The profile that a verdict of `strict` is compared with. */
 const newer: Profile = "pages";
@@ -27,17 +30,31 @@ export interface ProfileVerdict {
   readonly nearest: readonly ResolvedSchedule[];
 }
 
-/** Returns the verdict of PyPTO's pages; undefined for a program under another profile than `strict`. `legal`: the program's own verdict. */
-export function pagesVerdict(access: AccessFunc, target: Target, legal: boolean): ProfileVerdict | undefined {
+/**
+ * Returns the verdict of PyPTO's pages on a program; undefined for one under another profile than `strict`. `access` is its access level, and
+ * `legal` its own verdict.
+ */
+export function pagesVerdict(
+  program: Func,
+  options: CompileOptions,
+  {
+    access,
+    target,
+    legal,
+  }: { readonly access: AccessFunc; readonly target: Target; readonly legal: boolean },
+): ProfileVerdict | undefined {
   if ((access.schedule.profile ?? "strict") !== "strict") return undefined;
-  const other: AccessFunc = { ...access, schedule: { ...access.schedule, profile: newer } };
+  const { stands } = profileFacts[newer];
+  const other = accessUnder(newer, program, options);
+  // The pages do not take its types or its ranks.
+  if (other === undefined) return { profile: newer, stands, legal: false, turns: legal, nearest: [] };
   const tilings = residenciesOf(other, target).map((residency) => withDefaults(other, residency, target));
   const [first] = tilings;
   const stated = access.schedule.tile !== undefined;
   const holds = tilings.some(stated ? isLegal : (tiling) => anyLegal(tiling));
   return {
     profile: newer,
-    stands: profileFacts[newer].stands,
+    stands,
     legal: holds,
     turns: holds !== legal,
     nearest: holds || first === undefined ? [] : nearestLegal(first).map(({ schedule }) => schedule),

@@ -1,7 +1,7 @@
 /** tilec explain: every rule, pass or fail, with the numbers; or the page of a diagnostic code. */
 import { readFileSync } from "node:fs";
 import type { Command } from "commander";
-import { codes, counted, isCode } from "../../ir/index.js";
+import { codes, CompileError, counted, inputsOf, isCode, type Func } from "../../ir/index.js";
 import { explainTile } from "../api/explain-tile.js";
 import { compile } from "../api/compile.js";
 import { explain } from "../api/explain.js";
@@ -12,11 +12,12 @@ import { renderMoved } from "../report/moved.js";
 import { renderPlan } from "../report/memory-plan.js";
 import { renderSensitivity } from "../report/sensitivity.js";
 import { renderSides } from "../report/side-by-side.js";
-import { renderExplanation } from "../report/explanation.js";
+import { readText } from "../formats/files.js";
+import { renderExplanation, renderVerdict } from "../report/explanation.js";
 import { addProgramOptions, dashed, projectOf, targeting, type ProgramFlags } from "./options.js";
 import { movedLike } from "./indices-like.js";
 import { UsageError } from "./usage-error.js";
-import { loadProgram } from "./load.js";
+import { loadProgram, loadPrograms } from "./load.js";
 import { addPipelineOptions, pipelineOf, type PipelineFlags } from "./pipeline-flags.js";
 import { ownFile } from "../device/own-package.js";
 import { print, printDiagnostics, printJson, printReport } from "./terminal.js";
@@ -39,8 +40,62 @@ export function explainCommand(program: Command): void {
     .option("--json", "print one JSON document")
     .action(async (file: string | undefined, given: Omit<ExplainFlags, "project">, command: Command) => {
       if (file !== undefined && /^TC\d+$/i.test(file)) explainCode(file.toUpperCase(), given);
-      else process.exitCode = await explainProgram(file, { ...given, project: await projectOf(command) });
+      else {
+        const flags: ExplainFlags = { ...given, project: await projectOf(command) };
+        const dump =
+          file?.endsWith(".json") === true && flags.case === undefined ? await dumpOf(file) : undefined;
+        process.exitCode =
+          file === undefined || dump === undefined
+            ? await explainProgram(file, flags)
+            : await explainDump(file, flags);
+      }
     });
+}
+
+/** Returns the graph that PyPTO dumped into a file; undefined of another file. */
+const dumpOf = async (file: string): Promise<unknown> =>
+  (await import("./load-cases.js")).dumpIn(readText(file));
+
+/** Prints the verdict on each gather of a dump, after its place; returns 1 if any is refused. */
+async function explainDump(file: string, flags: ExplainFlags): Promise<number> {
+  const unused = (["compare", "sensitivity", "indicesLike"] as const).find(
+    (flag) => flags[flag] !== undefined,
+  );
+  if (unused !== undefined)
+    throw new UsageError(`--${dashed(unused)} takes one program`, "--case PLACE chooses one of the dump");
+  const options = { ...targeting(flags), ...(await pipelineOf(flags)) };
+  const verdicts = (await loadPrograms(file, flags)).map(({ id = "", func }) => {
+    try {
+      return { place: id, func, explanation: explain(func, options) };
+    } catch (thrown) {
+      if (!(thrown instanceof CompileError)) throw thrown;
+      return { place: id, func, diagnostics: thrown.diagnostics };
+    }
+  });
+  if (flags.json === true)
+    printJson({
+      command: "explain",
+      gathers: verdicts.map(({ place, explanation, diagnostics }) => ({
+        place,
+        ...(explanation ?? { legal: false, diagnostics }),
+      })),
+    });
+  else
+    for (const [k, { place, func, explanation, diagnostics }] of verdicts.entries()) {
+      printReport(`${k === 0 ? "" : "\n"}${place}: ${describe(func)}`);
+      if (explanation !== undefined) printReport(renderVerdict(explanation));
+      const told = diagnostics ?? explanation?.diagnostics.filter(({ severity }) => severity === "warning");
+      printDiagnostics((told ?? []).map((one) => ({ ...one, message: `${place}: ${one.message}` })));
+    }
+  return verdicts.every(({ explanation }) => explanation?.legal === true) ? 0 : 1;
+}
+
+/** Returns `pypto.gather f32[32,160] by i32[32,8], tile 1,160`. */
+function describe(func: Func): string {
+  const [data, ...indices] = inputsOf(func).map(({ type: { dtype, shape } }) => `${dtype}[${shape.join()}]`);
+  const { tile } = func.schedule;
+  const op = func.level === "source" ? func.op : "gather";
+  return `${op} ${data ?? ""} by ${indices.join(" and ")}, ${tile === undefined ? "no tile in a tensor graph" : `tile ${tile.join()}`}`;
 }
 
 async function explainProgram(file: string | undefined, flags: ExplainFlags): Promise<number> {

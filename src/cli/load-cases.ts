@@ -3,14 +3,29 @@ import { CompileError, UniqueNames, type Func } from "../../ir/index.js";
 import { caseProgram } from "../formats/case-program.js";
 import { readCaseList } from "../formats/cases.js";
 import { readText } from "../formats/files.js";
+import { isPyptoDump } from "../formats/pypto-dump.js";
+import { loadDump } from "./load-dump.js";
 import { withFlags, type LoadedProgram } from "./loaded-program.js";
 import type { ProgramFlags, ProjectFlags } from "./options.js";
 import { printDiagnostics } from "./terminal.js";
 import { UsageError } from "./usage-error.js";
 
-/** The cases of a file, or that of `--case`. */
+/** Returns the graph of PyPTO that a text is, parsed; undefined for another text, which is read as cases. */
+export function dumpIn(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isPyptoDump(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The cases of a file, or that of `--case`; the gathers of a file that PyPTO dumped. */
 export function loadCases(file: string, flags: ProgramFlags & ProjectFlags): LoadedProgram[] {
-  const cases = readCaseList(readText(file), file, flags.project.operators);
+  const text = readText(file);
+  const dump = dumpIn(text);
+  if (dump !== undefined) return [...loadDump(dump, file, flags)];
+  const cases = readCaseList(text, file, flags.project.operators);
   const chosen = cases.filter((test) => flags.case === undefined || test.id === flags.case);
   if (chosen.length === 0) throw new UsageError(`${file} has no case ${flags.case ?? ""}`);
   const one = chosen.length === 1;

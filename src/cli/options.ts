@@ -74,7 +74,7 @@ export function addProgramOptions(command: Command): Command {
   command
     .argument(
       "[program]",
-      "a .tir file, an .onnx model or a case file, or - for the standard input; or describe the gather with --op",
+      "a .tir file, an .onnx model, a case file or a graph that PyPTO dumped, or - for the standard input; or describe the gather with --op",
     )
     .option("--op <name>", operatorHelp)
     .addOption(new Option("--dialect <name>", "whose rules apply").choices([...dialects]))

@@ -17,11 +17,12 @@ import {
   warning,
   type Code,
   type Diagnostic,
+  type Func,
   type Target,
   type Shape,
   Tiling,
 } from "../../ir/index.js";
-import { compile, resolveTargetOf } from "../api/compile.js";
+import { compile, resolveTargetOf, type CompileOptions } from "../api/compile.js";
 import { countUnder, formatTileCount, standsBesidePages, type TileCount } from "../api/legal-tiles.js";
 import { operatorWarnings } from "../api/access.js";
 import { slowerResidency } from "../api/slower-residency.js";
@@ -169,6 +170,7 @@ async function tuneOne(loaded: LoadedProgram, flags: TuneFlags, outputs: Outputs
     const status = report(result, flags, pipeline, {
       stopped: stop.signal.aborted,
       failed: machine.failed ?? [],
+      legal: tileCounts(loaded.func, { ...targeting(flags), target }, result),
       warnings: operatorWarnings(loaded.func, { ...targeting(flags), target }),
       outputs,
       ...(flags.csv === true && table !== undefined ? { table } : {}),
@@ -370,12 +372,15 @@ function report(
   {
     stopped,
     failed,
+    legal,
     warnings,
     outputs,
     table,
   }: {
     readonly stopped: boolean;
     readonly failed: readonly FailedFolder[];
+    /** Counts of legal tiles. */
+    readonly legal: readonly TileCount[];
     /** Warnings of the dialect. */
     readonly warnings: readonly Diagnostic[];
     readonly outputs: Outputs;
@@ -384,7 +389,6 @@ function report(
   },
 ): number {
   const { counts } = result;
-  const legal = tileCounts(result);
   const diagnostics = [...faults(result, failed), ...warnings, ...defaultHint(result)];
   if (flags.json === true) {
     const { name, target, passes, objective, backend, beatsDefault, verdict, space, runOff, complete, seed } =
@@ -422,11 +426,9 @@ function report(
 }
 
 /** Returns the counts of legal tiles under the search's profile and under PyPTO's pages, where these stand beside each other. */
-function tileCounts({ gather, target }: TuneResult): TileCount[] {
-  const { tile: _, ...schedule } = gather.schedule;
-  const open = { ...gather, schedule };
-  return standsBesidePages(open, target)
-    ? (["strict", "pages"] as const).map((profile) => countUnder(open, target, profile))
+function tileCounts(program: Func, options: CompileOptions, { gather, target }: TuneResult): TileCount[] {
+  return standsBesidePages(gather, target)
+    ? (["strict", "pages"] as const).map((profile) => countUnder(profile, program, options))
     : [];
 }
 

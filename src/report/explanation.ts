@@ -22,22 +22,24 @@ import { turnedText } from "../api/pages-verdict.js";
 import type { Comparison } from "../api/comparison.js";
 import { table } from "./table.js";
 
+/** Returns the verdict in short: the first lines, the rules that refuse, and what to do. */
+export function renderVerdict(explanation: Explanation): string {
+  const { legal, pages, rules } = explanation;
+  return [
+    verdictLine(explanation),
+    ...lineIf(turnedText(pages)),
+    ...rules.filter(({ pass }) => !pass).map(ruleLines),
+    ...(legal ? renderFramework(explanation) : renderRefused(explanation)),
+  ].join("\n");
+}
+
+/** Returns a rule's verdict with its source below. */
+const ruleLines = ({ pass, rule, detail, source }: Explanation["rules"][number]): string =>
+  `  ${pass ? "pass" : "FAIL"}  ${rule.padEnd(15)} ${detail}\n${" ".repeat(24)}${source}`;
+
 export function renderExplanation(explanation: Explanation): string {
-  const {
-    schedule,
-    passes,
-    legal,
-    pages,
-    rules,
-    footprint,
-    sizes,
-    framework,
-    nearest,
-    infeasible,
-    traffic,
-    reversed,
-    comparison,
-  } = explanation;
+  const { schedule, passes, legal, pages, rules, footprint, sizes, traffic, reversed, comparison } =
+    explanation;
   const lines = [
     verdictLine(explanation),
     ...lineIf(turnedText(pages)),
@@ -48,10 +50,7 @@ export function renderExplanation(explanation: Explanation): string {
     schedule.profile === undefined
       ? "rules (full load is not in force)"
       : `rules (profile ${schedule.profile})`,
-    ...rules.map(
-      (rule) =>
-        `  ${rule.pass ? "pass" : "FAIL"}  ${rule.rule.padEnd(15)} ${rule.detail}\n${" ".repeat(24)}${rule.source}`,
-    ),
+    ...rules.map(ruleLines),
     "",
     "unified buffer, bytes",
     table(
@@ -92,32 +91,46 @@ export function renderExplanation(explanation: Explanation): string {
     if (comparison !== undefined) lines.push("", ...renderComparison(comparison));
     lines.push(...renderFramework(explanation));
     lines.push("", formatStanding(explanation, explanation.machine), nextStep(explanation));
-  } else if (infeasible === undefined) {
+  } else lines.push(...renderRefused(explanation));
+  return lines.join("\n");
+}
+
+/** Returns what to do about a refusal: the nearest legal schedules, or why there is none and the ways out. */
+function renderRefused(explanation: Explanation): string[] {
+  const { schedule, pages, nearest, infeasible, framework } = explanation;
+  if (infeasible === undefined) {
     const line = (near: ResolvedSchedule): string =>
       `  ${suggestionText(schedule, near)}${callText(framework, near.tile, ": ")}`;
-    lines.push("", "nearest legal", ...nearest.map(line));
-    if (pages?.legal === true)
-      lines.push(`  --profile ${pages.profile}${callText(framework, schedule.tile, ": ")}`);
-    lines.push(...(pages?.nearest ?? []).map(line));
-    lines.push(...renderFramework(explanation));
-  } else {
-    lines.push("", `no tile is legal: ${infeasible.arithmetic}`);
-    for (const { dim, largest } of infeasible.largestGatherDims) {
-      lines.push(`  the largest gather dim ${dim} that would fit is ${largest}`);
-    }
-    if (infeasible.waysOut.length > 0) {
-      lines.push(
-        "ways out",
-        ...infeasible.waysOut.map(
-          (way) =>
-            `  ${way.flags}: about ${way.cycles} cycles${callText(framework, way.schedule.tile, ", ")}`,
-        ),
-      );
-    } else {
-      lines.push(`  ${infeasible.otherwise}`);
-    }
+    return [
+      "",
+      "nearest legal",
+      ...nearest.map(line),
+      ...lineIf(
+        pages?.legal === true
+          ? `  --profile ${pages.profile}${callText(framework, schedule.tile, ": ")}`
+          : undefined,
+      ),
+      ...(pages?.nearest ?? []).map(line),
+      ...renderFramework(explanation),
+    ];
   }
-  return lines.join("\n");
+  const { arithmetic, largestGatherDims, waysOut, otherwise } = infeasible;
+  return [
+    "",
+    `no tile is legal: ${arithmetic}`,
+    ...largestGatherDims.map(
+      ({ dim, largest }) => `  the largest gather dim ${dim} that would fit is ${largest}`,
+    ),
+    ...(waysOut.length === 0
+      ? [`  ${otherwise}`]
+      : [
+          "ways out",
+          ...waysOut.map(
+            (way) =>
+              `  ${way.flags}: about ${way.cycles} cycles${callText(framework, way.schedule.tile, ", ")}`,
+          ),
+        ]),
+  ];
 }
 
 /** Returns the first line: the verdict, and of what it is one where that is not the tile that was stated, or no full load. */

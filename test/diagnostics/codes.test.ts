@@ -31,6 +31,7 @@ import { openProject } from "../../src/config/open-project.js";
 import { readBytes } from "../../src/formats/files.js";
 import { readCases } from "../../src/formats/cases.js";
 import { readNpy, writeNpy } from "../../src/formats/npy.js";
+import { dumpedGathers } from "../../src/formats/pypto-dump.js";
 import { findGathers, readModel } from "../../src/formats/onnx/index.js";
 import { parseTargetFile } from "../../src/formats/target-file.js";
 import { parseType } from "../../src/cli/options.js";
@@ -205,6 +206,9 @@ const triggers: Readonly<Record<Code, Trigger>> = {
     followed: () => config('{ "passes": [] }'),
   },
   TC019: { found: () => diagnosticsOf(() => parseMeasurements('[{"id": "a"}]', "m.json")) },
+  TC020: {
+    found: () => diagnosticsOf(() => dumpedGathers({ version: "2.0", functions: [{}] }, "After.json")),
+  },
   TC101: {
     found: () => build(source("pypto.gather %x, %i {dim = 2}")),
     at: [2, 8],

@@ -320,6 +320,36 @@ describe("the level", () => {
     expect(compile(rows, { profile: "head" }).diagnostics.map(({ code }) => code)).not.toContain("TC911");
   });
 
+  it("is judged where verdicts of strict stand beside those of pages: a type that the pages lack turns them", () => {
+    const paged = pypto.gatherInUb({
+      param: ["bf16", [256, 64]],
+      indices: ["i32", [1, 8]],
+      blockTable: ["i32", [1, 2]],
+      blockSize: 128,
+      axis: -2,
+    });
+    const target = targets.ascendA2;
+    expect(explain(paged, { target, tile: [8, 64] })).toMatchObject({
+      legal: true,
+      pages: { profile: "pages", legal: false, turns: true, nearest: [] },
+    });
+    expect(legalTiles(paged, { target })).toMatchObject({
+      count: 512,
+      pages: { profile: "pages", count: 0, possible: 512 },
+    });
+    // A tile that does not fit stays refused, and no line offers what the pages refuse.
+    expect(explain(paged, { target, tile: [8, 64], ubBytes: 64 }).pages).toMatchObject({
+      legal: false,
+      turns: false,
+      nearest: [],
+    });
+    const narrow = pypto.gatherInUb({
+      ...{ param: ["f16", [256, 64]], indices: ["i32", [1, 8]] },
+      ...{ blockTable: ["i32", [1, 2]], blockSize: 128, axis: -2 },
+    });
+    expect(explain(narrow, { target, tile: [8, 64] }).pages).toMatchObject({ legal: true, turns: false });
+  });
+
   it("a refusal names the profile that takes the type or the rank", () => {
     const of = (dtype: DType, rank: number) =>
       refusal(() => compile(pypto.gather({ input: [dtype, twos(rank)], index: ["i32", twos(rank)], dim: 0 })))
