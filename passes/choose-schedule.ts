@@ -9,10 +9,10 @@ import { followedBy, gatheredTable } from "../ir/access.js";
 import { estimatesOfTile, floorOf, type Floor } from "../ir/clock/index.js";
 import { targetFacts, type Target } from "../ir/target.js";
 import { largestThat } from "../ir/intervals/intervals.js";
-import { isLegal, replaced, type Tiling } from "../ir/tiling/index.js";
+import { isLegal, replaced, ubCapacity, type Tiling } from "../ir/tiling/index.js";
 import { at, elementCount, isPowerOfTwo, type Shape } from "../ir/types.js";
 import { candidates, fits, reordered, roomOf, shareOf, variants, type Candidates } from "./candidates.js";
-import { clockOf } from "./lowered.js";
+import { clockOf, decided } from "./lowered.js";
 
 /** Best tiles that are searched around, tiles that are looked at in all before that ends, and schedules whose clock is read at most. */
 const leading = 6;
@@ -43,7 +43,13 @@ export function chooseSchedule(tiling: Tiling, against = Infinity): Tiling | und
   if (!isLegal(found.start)) return undefined;
   // Nothing takes no time, however it is cut.
   if (elementCount(tiling.extents) === 0) return found.start;
-  return new Search(found, roomOf(found.start), against).best();
+  const room = roomOf(found.start);
+  const { ubBytes } = tiling.schedule;
+  if (room >= ubCapacity(found.start)) return new Search(found, room, against).best();
+  // What a lowering adds stays within the safe size too: where it would take more if it could, the schedule says how much there is.
+  const best = new Search(candidates(tiling.with({ ubBytes: room })), room, against).best();
+  const free = best.with({ ubBytes });
+  return decided(free).footprint.planned <= room ? free : best;
 }
 
 /** What is known of a schedule whose clock was read. */
@@ -339,7 +345,7 @@ const bestTwo = (found: readonly Weighed[]): Weighed[] =>
 const tieOf = (tiling: Tiling): Tie => ({
   idleCores: clockOf(tiling).idleCores,
   bytes: tiling.traffic.bytes,
-  ubBytes: tiling.footprint.planned,
+  ubBytes: decided(tiling).footprint.planned,
   elements: elementCount(tiling.tile),
 });
 

@@ -8,6 +8,7 @@ import { warning } from "../ir/diagnostic.js";
 import { isResolved } from "../ir/schedule-entries.js";
 import { invariant } from "../ir/types.js";
 import { refusals, rules } from "../ir/tiling/index.js";
+import { decided } from "./lowered.js";
 import { definePass } from "./pass.js";
 import { waysOut } from "./ways-out.js";
 
@@ -25,7 +26,7 @@ export const fitUb = definePass({
     const tiling = context.tilings.of(func, schedule);
     const refused = refusals(rules.ubBudget, tiling, waysOut);
     refused.forEach(context.report);
-    const { planned: bytes, budget } = tiling.footprint;
+    const { planned: bytes, budget } = decided(tiling).footprint;
     if (refused.length === 0 && bytes > target.ubSafeBytes && budget === target.ubBytes) {
       context.report(
         warning(

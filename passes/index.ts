@@ -15,7 +15,7 @@ export { hoistLoads } from "./hoist-loads.js";
 export { insertSync } from "./insert-sync.js";
 export { lowerToTile } from "./lower-to-tile.js";
 export { contextFor, definePass, isPass, type Pass, type PassContext } from "./pass.js";
-export { clockOf, lowered, openLowered } from "./lowered.js";
+export { clockOf, decided, lowered, openLowered } from "./lowered.js";
 export { PassError, runPipeline, type PipelineOptions, type PipelineResult } from "./pipeline.js";
 export { candidates, fits, roomOf, variants, variantsInEveryOrder, type Candidates } from "./candidates.js";
 export { chooseSchedule, compareKeys, tieBreaks, type Tie } from "./choose-schedule.js";

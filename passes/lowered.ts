@@ -6,19 +6,19 @@ import { cyclesOf, type ClockResult } from "../ir/clock/index.js";
 import type { Func, OpenTile, TileFunc } from "../ir/func.js";
 import type { Symbolic } from "../ir/symbols/symbols.js";
 import type { Tiling } from "../ir/tiling/index.js";
-import { InternalError } from "../ir/types.js";
+import { InternalError, invariant } from "../ir/types.js";
 import { allocateUb } from "./allocate-ub.js";
 import { hoistLoads } from "./hoist-loads.js";
 import { insertSync } from "./insert-sync.js";
-import { openTileProgram, tileProgram } from "./lower-to-tile.js";
+import { openTileProgram, tileProgram } from "./tile-program.js";
 import { contextFor } from "./pass.js";
 
 /** The tile program of a tiling, through the passes after the choice of its schedule. */
-export const lowered = (tiling: Tiling): TileFunc => finished(tileProgram(tiling), tiling);
+export const lowered = (tiling: Tiling): TileFunc => finished(tileProgram(decided(tiling)), tiling);
 
 /** The one tile program for all sizes of a gather's symbols, under a schedule that was chosen at the most. */
 export const openLowered = (tiling: Tiling, symbolic: Symbolic): OpenTile => ({
-  ...finished(openTileProgram(tiling, symbolic), tiling),
+  ...finished(openTileProgram(decided(tiling), symbolic), tiling),
   symbolic,
 });
 
@@ -35,9 +35,24 @@ function finished(program: TileFunc, { target }: Tiling): TileFunc {
 
 const clocks = new WeakMap<Tiling, ClockResult>();
 
-/** The clock of the program that a tiling becomes: the cycles that its run reports. Read once. */
+/**
+ * The clock of the program that a tiling becomes: the cycles that its run reports. Read once. What the lowering adds to UB changes none of
+ * them.
+ */
 export function clockOf(tiling: Tiling): ClockResult {
-  const clock = clocks.get(tiling) ?? cyclesOf(lowered(tiling), tiling.target);
+  const clock = clocks.get(tiling) ?? cyclesOf(finished(tileProgram(tiling), tiling), tiling.target);
   clocks.set(tiling, clock);
   return clock;
+}
+
+/** Returns the tiling with the lowering that the clock chooses for its program, which its footprint then counts. */
+export function decided(tiling: Tiling): Tiling {
+  const found = tiling.decided(() => {
+    const { lowering } = clockOf(tiling);
+    invariant(lowering !== undefined, "a program with elements has a gather");
+    return lowering;
+  });
+  const clock = clocks.get(tiling);
+  if (clock !== undefined) clocks.set(found, clock);
+  return found;
 }

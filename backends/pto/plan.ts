@@ -11,7 +11,7 @@ import type { IndexRule } from "../../ir/policy.js";
 import { pipeOf, ubBuffers } from "../../ir/regions.js";
 import { targetFacts, type Target } from "../../ir/target.js";
 import { taskOfTile, type Located, type ParallelNest } from "../../ir/task/index.js";
-import type { AddedName } from "../../ir/tiling/flat-program.js";
+import type { Added, AddedName } from "../../ir/tiling/flat-program.js";
 import type { GatherLowering } from "../../ir/tiling/lowering.js";
 import {
   ubBytes,
@@ -85,13 +85,13 @@ export function planPto(given: TileFunc, target: Target): PtoPlan {
   refuse(gather === undefined ? [] : beyondInt64(gather));
   const events = eventIds(func);
   refuse(events.pairs.flatMap(({ sync, ids }) => (ids > eventsOfProgram ? [tooManyEvents(sync, ids)] : [])));
-  // No lowering uses the program's scratch: what it adds begins there.
   const used = [...buffers.values()].filter(({ name }) => stmt?.scratch?.includes(name) !== true);
   const peak = Math.max(
     0,
     ...used.flatMap((buffer) => (buffer.addresses ?? []).map((address) => address + ubBytes(buffer))),
   );
-  const { added, end } = placed(lowering, alignUp(peak, target.blockBytes), peak, target);
+  const scratch = (stmt?.scratch ?? []).flatMap((name) => buffers.get(name) ?? []);
+  const { added, end } = placed(lowering?.adds ?? [], scratch, peak, target);
   const budget = func.schedule.ubBytes ?? target.ubBytes;
   refuse(end > budget ? [spilled(func, target, { peak, end, budget, adds: lowering?.adds ?? [] })] : []);
   return {
@@ -148,15 +148,20 @@ function gatherOf(
   return { ...planned, rules, lowering, pipe };
 }
 
-/** Behind the program's own buffers, each part on a block of its own. */
-function placed(lowering: GatherLowering | undefined, from: number, peak: number, target: Target) {
+/**
+ * Returns where each part of what the lowering adds lies: in the program's scratch, which has a tile for each, or where a program was
+ * written otherwise behind its own buffers, each part on a block of its own.
+ */
+function placed(adds: readonly Added[], scratch: readonly UbBuffer[], peak: number, target: Target) {
   const added = new Map<AddedName, { address: number; bytes: number }>();
+  const fits =
+    scratch.length === adds.length && adds.every(({ bytes }, k) => ubBytes(at(scratch, k)) >= bytes);
   let end = peak;
-  let next = from;
-  for (const { name, bytes } of lowering?.adds ?? []) {
-    added.set(name, { address: next, bytes });
-    end = next + bytes;
-    next = alignUp(end, target.blockBytes);
+  for (const [k, { name, bytes }] of adds.entries()) {
+    const own = fits ? at(scratch, k).addresses?.[0] : undefined;
+    const address = own ?? alignUp(end, target.blockBytes);
+    added.set(name, { address, bytes });
+    end = Math.max(end, address + bytes);
   }
   return { added, end };
 }

@@ -1,9 +1,9 @@
 /**
- * The footprint: bytes of unified buffer that one tile needs, part by part.
+ * The footprint: bytes of unified buffer, part by part, that one tile needs, and that its kernel takes.
  *
- * Counted as PyPTO's own code counts (decision D6): every operand tile in UB with its innermost rows padded to the
- * target's block, times its copies, plus the hidden scratch of a vector gather. The budget rule `spec` counts the
- * written rule's sum of tiles alone.
+ * What a tile needs is counted as PyPTO's own code counts (decision D6): every operand tile in UB with its innermost rows padded to
+ * the target's block, times its copies, plus the hidden scratch of a vector gather. The budget rule `spec` counts the
+ * written rule's sum of tiles alone. What the kernel takes has, in place of that scratch, what its own lowering adds.
  */
 import { gatheredTable, gatherDims, rowElements } from "../access.js";
 import { keyOf } from "../func.js";
@@ -12,17 +12,21 @@ import type { BudgetRule, Copies } from "../schedule.js";
 import { targetFacts, type Target } from "../target.js";
 import { alignUp, at, bytesFor, elementCount, meanBytes, type DType, type Shape } from "../types.js";
 import { copiesOf } from "./copies.js";
+import type { Added } from "./flat-program.js";
 import type { Loop } from "./loops.js";
 import { hasPtoForm } from "./plain.js";
 import { sumsOf, temporariesOf, type Temporary } from "./temporaries.js";
 import type { TiledGather, TiledOperand } from "./tiled.js";
 
-/** The use of a part of UB: a tile of an operand, by its number, scratch of a vector gather, a result, what terms come to. */
-export type PartUse = { readonly operand: number } | "scratch" | "result" | "sum";
+/**
+ * The use of a part of UB: a tile of an operand, by its number, scratch of PyPTO's vector gather, what the lowering adds, a result, what
+ * terms come to.
+ */
+export type PartUse = { readonly operand: number } | "scratch" | "added" | "result" | "sum";
 
 /** What one operand, or scratch, takes of UB, in bytes. */
 export interface FootprintPart {
-  /** For people: an operand's key (`keyOf`), `scratch`, or what a value is computed in: `gathered q`, `value 1`. */
+  /** For people: an operand's key (`keyOf`), `scratch`, what a lowering adds (`addresses`), or what a value is computed in: `value 1`. */
   readonly part: string;
   readonly use: PartUse;
   readonly dtype: DType;
@@ -103,6 +107,7 @@ export const ubCapacity = ({ gather, schedule }: Pick<TiledGather, "gather" | "s
     ? schedule.ubBytes - 1
     : schedule.ubBytes;
 
+/** Returns what a tile needs, whatever its lowering: no kernel of the tile takes less, and one of them takes no more but for the scratch. */
 export function footprintOf(tiling: TiledGather & { readonly loops: readonly Loop[] }): Footprint {
   const { gather, operands, schedule, target, tile } = tiling;
   const { budgetRule: rule, ubBytes: budget } = schedule;
@@ -157,4 +162,21 @@ export function footprintOf(tiling: TiledGather & { readonly loops: readonly Loo
     for (const sum of sums) hold(sum, "sum");
   }
   return { parts, written, bytes: total, planned, budget, rule };
+}
+
+/**
+ * Returns what a kernel takes: its tiles, and in place of PyPTO's scratch what its lowering adds. The written rule (`spec`) does not
+ * count what is added.
+ */
+export function withAdded({ parts, ...need }: Footprint, adds: readonly Added[]): Footprint {
+  const kept = parts.filter(({ use }) => use !== "scratch");
+  const added = adds.map(({ name, bytes }): FootprintPart => {
+    const counted = need.rule === "full" ? bytes : 0;
+    const tile = [bytes];
+    return { part: name, use: "added", dtype: "u8", tile, bytes, rowBytes: bytes, padded: bytes, buffers: 1, counted };
+  });
+  const all = [...kept, ...added];
+  const counted = [...all, ...need.written].reduce((sum, part) => sum + part.counted, 0);
+  const planned = all.reduce((sum, part) => sum + part.padded * part.buffers, 0);
+  return { ...need, parts: all, bytes: counted, planned };
 }

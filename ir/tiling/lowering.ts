@@ -75,10 +75,10 @@ export function likeliest({
 export function loweringFacts(
   tiling: TiledGather & {
     readonly loops: readonly Loop[];
-    readonly footprint: Pick<Footprint, "parts" | "planned">;
+    readonly need: Pick<Footprint, "parts" | "planned">;
   },
 ): LoweringFacts {
-  const { gather, schedule, target, tile, extents, operands, loops, footprint } = tiling;
+  const { gather, schedule, target, tile, extents, operands, loops, need } = tiling;
   const looped = new Set(loops.map((loop) => loop.dim));
   const ragged = tile.flatMap((entry, d) => {
     const view = Math.min(at(schedule.view, d), at(extents, d));
@@ -90,7 +90,7 @@ export function loweringFacts(
     const rowBytes = alignUp(bytesFor(shape.at(-1) ?? 1, type.dtype), target.blockBytes);
     return { type, inTile: ubStrides({ dtype: type.dtype, shape, rowBytes }) };
   });
-  const scratch = footprint.parts.reduce(
+  const scratch = need.parts.reduce(
     (sum, { use, padded, buffers }) => sum + (use === "scratch" ? padded * buffers : 0),
     0,
   );
@@ -104,7 +104,7 @@ export function loweringFacts(
     freshIndices: operands
       .slice(1, -1)
       .every(({ inUb, follows }) => inUb && (innermost?.mode !== "serial" || follows.has(innermost.dim))),
-    spareBytes: schedule.ubBytes - footprint.planned + scratch,
+    spareBytes: schedule.ubBytes - need.planned + scratch,
     ...(schedule.lowering === undefined ? {} : { asked: schedule.lowering }),
   };
 }

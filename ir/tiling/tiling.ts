@@ -5,9 +5,9 @@
 import { outputOf, type AccessFunc } from "../func.js";
 import type { Residency, ResolvedSchedule } from "../schedule.js";
 import { targetFacts, type Target } from "../target.js";
-import { at, type Shape } from "../types.js";
+import { at, elementCount, type Shape } from "../types.js";
 import { buffersOf, copiesOf, keptSingle, streamedOperands } from "./copies.js";
-import { footprintOf, type Footprint } from "./footprint.js";
+import { footprintOf, ubCapacity, withAdded, type Footprint } from "./footprint.js";
 import { tiledLoops, type Loop } from "./loops.js";
 import { direct, likeliest, loweringFacts, waysOf, type GatherLowering, type Ways } from "./lowering.js";
 import { dataResidency } from "./residency.js";
@@ -17,11 +17,13 @@ import { trafficOf, type Traffic } from "./traffic.js";
 
 interface Parts {
   operands?: readonly TiledOperand[];
-  footprint?: Footprint;
+  need?: Footprint;
   loops?: readonly Loop[];
   ways?: Ways;
   lowering?: GatherLowering;
   traffic?: Traffic;
+  /** How the gather of its program is done, once that is known. */
+  done?: GatherLowering;
 }
 
 /** Each part is derived when it is first asked for. */
@@ -43,6 +45,8 @@ export class Tiling implements TiledGather {
     private readonly parts: Parts = {},
     /** Ways to do the gather on the target, by what of a schedule they depend on. */
     private readonly known = new Map<string, Ways>(),
+    /** UB that the kernel takes, where the lowering of its program is known. */
+    private readonly kernel?: Footprint,
   ) {
     const schedule = takenSchedule(gather, stated);
     const { tile, view } = schedule;
@@ -59,8 +63,14 @@ export class Tiling implements TiledGather {
     return (this.parts.operands ??= tiledOperands(this));
   }
 
+  /** UB that the tile needs, by which it is judged. */
+  get need(): Footprint {
+    return (this.parts.need ??= footprintOf(this));
+  }
+
+  /** UB that the kernel takes, of a tiling whose lowering is `decided`; what the tile needs of another one. */
   get footprint(): Footprint {
-    return (this.parts.footprint ??= footprintOf(this));
+    return this.kernel ?? this.need;
   }
 
   /** Outermost first; loops with one trip are left out. */
@@ -80,6 +90,22 @@ export class Tiling implements TiledGather {
 
   get traffic(): Traffic {
     return (this.parts.traffic ??= trafficOf(this));
+  }
+
+  /**
+   * Returns the same with the lowering of its program, which its footprint then counts; itself where the tile does not fit. `found`: asked
+   * for once for all tilings of one gather and schedule.
+   */
+  decided(found: () => GatherLowering): Tiling {
+    const { need, parts } = this;
+    if (this.kernel !== undefined || need.planned > ubCapacity(this)) return this;
+    const { gather, schedule, target, known } = this;
+    // The program of an output without elements takes nothing.
+    if (elementCount(this.extents) === 0)
+      return new Tiling(gather, schedule, target, parts, known, withAdded({ ...need, parts: [] }, []));
+    const lowering = (parts.done ??= found());
+    const kernel = withAdded(need, lowering.adds);
+    return new Tiling(gather, schedule, target, { ...parts, lowering }, known, kernel);
   }
 
   /** The same gather on the same target under another schedule. */

@@ -60,6 +60,7 @@ import {
   type WgslLimits,
 } from "../../ir/index.js";
 import {
+  decided,
   defaultPipeline,
   isPass,
   openLowered,
@@ -133,7 +134,7 @@ export interface Kernel {
   readonly resolved?: Resolved;
   /** The access program that it was compiled from, before any pass, where it had no operator: for `reference`. */
   readonly definition?: AccessFunc;
-  /** UB bytes by operand; absent for a program that began at the tile level. */
+  /** UB bytes of the kernel, part by part; absent for a program that began at the tile level. */
   readonly footprint?: Footprint;
   /** The pipeline that made it, and makes it again for other sizes and targets. */
   readonly passes: readonly Pass[];
@@ -230,7 +231,7 @@ export function compileTiled(program: Func, options: CompileOptions): CompiledTi
   if (access !== undefined) levels.set("access", access);
   const tiling =
     access?.level === "access" && isResolved(access.schedule)
-      ? { tiling: tilings.of(access, access.schedule) }
+      ? { tiling: decided(tilings.of(access, access.schedule)) }
       : {};
   const table =
     options.records !== undefined && input.level === "access" && input.symbolic !== undefined

@@ -49,6 +49,7 @@ import {
 import {
   candidates,
   clockOf,
+  decided,
   fits,
   residenciesOf,
   variantsInEveryOrder,
@@ -344,7 +345,7 @@ function ranked(tilings: readonly Tiling[], chosen: Tiling | undefined): LegalTi
   const floor = programFloor(first);
   const tiles = [...once.values()].map((tiling): Omit<LegalTile, "pareto"> => {
     const clock = clockOf(tiling);
-    const { traffic, footprint, schedule } = tiling;
+    const { traffic, footprint, schedule } = decided(tiling);
     const { tile, residency, view, order, buffers } = schedule;
     return {
       tile,

@@ -13,7 +13,7 @@ import {
   type ClockResult,
   type Traffic,
 } from "../../ir/index.js";
-import { clockOf, lowered } from "../../passes/index.js";
+import { clockOf, decided, lowered } from "../../passes/index.js";
 import { randomValue } from "../testing/random.js";
 import type { Kernel } from "./compile.js";
 
@@ -36,7 +36,7 @@ export function ranTiling(kernel: Kernel, gather: AccessFunc): Tiling | undefine
 export function ranFigures(kernel: Kernel, tiling: Tiling): RanFigures {
   const { tile, target } = kernel;
   if (printFunc(tile) === printFunc(lowered(tiling))) {
-    const { traffic, footprint } = tiling;
+    const { traffic, footprint } = decided(tiling);
     return { tiling, clock: clockOf(tiling), traffic, ubBytes: footprint.planned };
   }
   const inputs = Object.fromEntries(

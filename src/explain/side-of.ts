@@ -17,7 +17,7 @@ import {
 } from "../../ir/index.js";
 import { indexInputs } from "../../backends/index.js";
 import { countedReport } from "../../backends/sim/index.js";
-import { lowered } from "../../passes/index.js";
+import { decided, lowered } from "../../passes/index.js";
 import { randomValue } from "../testing/random.js";
 import type { Kernel } from "../api/compile.js";
 
@@ -56,7 +56,7 @@ export const programAtMost = (kernel: Kernel): TileFunc =>
 export function sideOf(kernel: Kernel): Side {
   const { target } = kernel;
   const tiling = tilingOf(kernel);
-  const { schedule, traffic, footprint } = tiling;
+  const { schedule, traffic, footprint } = decided(tiling);
   const func = programAtMost(kernel);
   const clock = cyclesOf(func, target);
   const { cycles, busy, memory, tasks, idleCores, lowering } = clock;

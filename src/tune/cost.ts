@@ -1,6 +1,6 @@
 /** The exact figures of a schedule, and which of two is better. */
 import { standingOf, type ProgramFloor, type Standing } from "../../ir/index.js";
-import { clockOf, compareKeys, tieBreaks } from "../../passes/index.js";
+import { clockOf, compareKeys, decided, tieBreaks } from "../../passes/index.js";
 import type { Candidate, CostFacts, Objective } from "./result.js";
 import type { SpaceEntry } from "./space.js";
 
@@ -8,13 +8,16 @@ import type { SpaceEntry } from "./space.js";
 export interface Cost extends Standing {
   readonly cycles: number;
   readonly idleCores: number;
+  /** Bytes of unified buffer that the kernel takes. */
+  readonly ubBytes: number;
 }
 
 /** `floor`: of the program. */
 export function costOf({ tiling }: Pick<SpaceEntry, "tiling">, floor: ProgramFloor): Cost {
   const clock = clockOf(tiling);
   const { cycles, idleCores } = clock;
-  return { cycles, idleCores, ...standingOf(tiling, clock, floor) };
+  const ubBytes = decided(tiling).footprint.planned;
+  return { cycles, idleCores, ubBytes, ...standingOf(tiling, clock, floor) };
 }
 
 /** Fewer of what is sought, then what decides between defaults, then the id: a total order. */

@@ -47,7 +47,7 @@ export interface CandidateFacts {
   readonly beside: boolean;
   /** Bytes that cross between global memory and the cores. */
   readonly bytes: number;
-  /** Bytes of unified buffer, second buffers and padding included. */
+  /** Bytes of unified buffer, second buffers and padding included: of the kernel once it is costed, of its tile before that. */
   readonly ubBytes: number;
   readonly tasks: number;
   /** Of one output tile. */

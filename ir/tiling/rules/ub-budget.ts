@@ -10,17 +10,21 @@ export const ubBudget: Rule = {
   id: "ub-budget",
   code: "TC401",
   judge(tiling) {
-    const { footprint, target, schedule } = tiling;
+    const { footprint, need, target, schedule } = tiling;
     const { parts, written, bytes, planned, budget, rule } = footprint;
     const capacity = ubCapacity(tiling);
-    const [within, over] = capacity < budget ? ["<", ">="] : ["<=", ">"];
+    const below = capacity < budget;
     const source = (): string => `target ${target.name}: ${target.sources.ubBytes.source}`;
-    const compared = (sum: number): string => `${sum} B ${sum <= capacity ? within : over} ${budget} B`;
+    const compared = (sum: number, pass: boolean): string => {
+      // What a kernel adds may take all that a tile below the buffer leaves.
+      const relation = pass ? (below && sum < budget ? "<" : "<=") : below ? ">=" : ">";
+      return `${sum} B ${relation} ${budget} B`;
+    };
     const sum: RuleVerdict = {
       rule: "ub-budget",
-      pass: bytes <= capacity,
+      pass: need.bytes <= capacity,
       get detail() {
-        return `${[...parts, ...written].map((p) => p.counted).join(" + ") || "0"} = ${compared(bytes)}`;
+        return `${[...parts, ...written].map((p) => p.counted).join(" + ") || "0"} = ${compared(bytes, this.pass)}`;
       },
       get source() {
         return source();
@@ -48,9 +52,9 @@ export const ubBudget: Rule = {
     if (rule === "full") return [sum, ...room];
     const plan: RuleVerdict = {
       rule: "ub-plan",
-      pass: planned <= capacity,
+      pass: need.planned <= capacity,
       get detail() {
-        return `with padding and second buffers ${compared(planned)}`;
+        return `with padding and second buffers ${compared(planned, this.pass)}`;
       },
       get source() {
         return source();

@@ -9,12 +9,12 @@ export function knownOf(records: readonly TuneRecord[], task: string): ReadonlyM
   const known = new Map<string, KnownCandidate>();
   for (const record of mergeRecords(records)) {
     if (record.record !== "candidate" || record.task !== task || record.clock !== clockVersion) continue;
-    const { cycles, idleCores, floor, bottleneck, clock, runs, status, code, reason } = record;
+    const { cycles, idleCores, ubBytes, floor, bottleneck, clock, runs, status, code, reason } = record;
     const failed = status === "timeout" || status === "wrong" || status === "error";
     known.set(record.candidate, {
       ...(floor === undefined || bottleneck === undefined
         ? {}
-        : { cost: { cycles, idleCores, clock, ...standingIn(record), floor, bottleneck } }),
+        : { cost: { cycles, idleCores, ubBytes, clock, ...standingIn(record), floor, bottleneck } }),
       runs,
       ...(failed && code !== undefined && reason !== undefined ? { failure: { status, code, reason } } : {}),
     });

@@ -12,7 +12,7 @@ import {
   type ProgramFloor,
 } from "../../../ir/index.js";
 import { shapeFaults } from "../../../ir/tiling/rules/index.js";
-import { clockOf } from "../../../passes/index.js";
+import { clockOf, decided } from "../../../passes/index.js";
 import { accessOf } from "../../api/access.js";
 import { factsOf, idOf } from "../space.js";
 import { programInRecord } from "./pin.js";
@@ -75,7 +75,7 @@ function costsOf(
       shapeFaults(access, schedule, target).length > 0 ? undefined : new Tiling(access, schedule, target);
     if (tiling === undefined || !isLegal(tiling))
       return `the schedule of candidate ${candidate} is not legal`;
-    const { bytes, ubBytes, tasks, elements } = factsOf(tiling);
+    const { bytes, ubBytes, tasks, elements } = factsOf(decided(tiling));
     const timed = clockOf(tiling);
     const { cycles, idleCores } = timed;
     const own: Figures = {

@@ -149,7 +149,7 @@ extern "C" __global__ AICORE void tilec_kernel_gather_elements(__gm__ int8_t* gm
         // sync MTE2 -> V
         set_flag(PIPE_MTE2, PIPE_V, EVENT_ID1);
         wait_flag(PIPE_MTE2, PIPE_V, EVENT_ID1);
-        // gather %data_ub[0, 0][20, 8], %indices_ub[0, 0][12, 8] to %output_ub[0, 0][12, 8] (d0, d1) -> (from_end(%indices_ub[d0, d1]), d1) {oob = clamp, origin = [0, %t1], scratch = %scratch_ub}
+        // gather %data_ub[0, 0][20, 8], %indices_ub[0, 0][12, 8] to %output_ub[0, 0][12, 8] (d0, d1) -> (from_end(%indices_ub[d0, d1]), d1) {oob = clamp, origin = [0, %t1], scratch = %addresses_ub, %pattern_ub, %base_ub, %widened_ub}
         turn_output ^= 1;
         UbBytes row0;
         TASSIGN(row0, ub_data[turn_data]);

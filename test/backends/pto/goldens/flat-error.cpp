@@ -118,7 +118,7 @@ extern "C" __global__ AICORE void tilec_kernel_gather(__gm__ int32_t* gm_data, _
             // sync MTE2 -> V
             set_flag(PIPE_MTE2, PIPE_V, EVENT_ID2);
             wait_flag(PIPE_MTE2, PIPE_V, EVENT_ID2);
-            // gather %data_ub[0, 0][min(4, 10 - %t0), 64], %indices_ub[0][min(16, 40 - %t1)] to %output_ub[0, 0][min(4, 10 - %t0), min(16, 40 - %t1)] (d0, d1) -> (d0, from_end(%indices_ub[d1])) {oob = error, origin = [%t1], scratch = %scratch_ub}
+            // gather %data_ub[0, 0][min(4, 10 - %t0), 64], %indices_ub[0][min(16, 40 - %t1)] to %output_ub[0, 0][min(4, 10 - %t0), min(16, 40 - %t1)] (d0, d1) -> (d0, from_end(%indices_ub[d1])) {oob = error, origin = [%t1], scratch = %addresses_ub, %pattern_ub, %base_ub, %seen_ub}
             pipe_barrier(PIPE_V);
             UbRow row0;
             TASSIGN(row0, ub_output);

@@ -100,7 +100,7 @@ extern "C" __global__ AICORE void tilec_kernel_take_along_axis(__gm__ int32_t* g
         // sync MTE2 -> V
         set_flag(PIPE_MTE2, PIPE_V, EVENT_ID1);
         wait_flag(PIPE_MTE2, PIPE_V, EVENT_ID1);
-        // gather %data_ub[0, 0][20, min(16, 40 - %t1)], %indices_ub[0, 0][12, min(16, 40 - %t1)] to %output_ub[0, 0][12, min(16, 40 - %t1)] (d0, d1) -> (from_end(%indices_ub[d0, d1]), d1) {oob = zero, origin = [0, %t1], scratch = %scratch_ub}
+        // gather %data_ub[0, 0][20, min(16, 40 - %t1)], %indices_ub[0, 0][12, min(16, 40 - %t1)] to %output_ub[0, 0][12, min(16, 40 - %t1)] (d0, d1) -> (from_end(%indices_ub[d0, d1]), d1) {oob = zero, origin = [0, %t1], scratch = %narrow_ub, %base_ub, %border_ub}
         turn_output ^= 1;
         pipe_barrier(PIPE_V);
         UbShort row0;

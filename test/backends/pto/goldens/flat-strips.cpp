@@ -146,7 +146,7 @@ extern "C" __global__ AICORE void tilec_kernel_gather_elements(__gm__ int32_t* g
     // sync MTE2 -> S
     set_flag(PIPE_MTE2, PIPE_S, EVENT_ID1);
     wait_flag(PIPE_MTE2, PIPE_S, EVENT_ID1);
-    // gather %data_ub[0, 0][20, 12], %indices_ub[0, 0][27, 12] to %output_ub[0, 0][27, 12] (d0, d1) -> (from_end(%indices_ub[d0, d1]), d1) {oob = error, origin = [0, 0], scratch = %scratch_ub}
+    // gather %data_ub[0, 0][20, 12], %indices_ub[0, 0][27, 12] to %output_ub[0, 0][27, 12] (d0, d1) -> (from_end(%indices_ub[d0, d1]), d1) {oob = error, origin = [0, 0], scratch = %narrow_ub, %addresses_ub, %pattern_ub, %base_ub, %seen_ub}
     set_flag(PIPE_S, PIPE_V, EVENT_ID7);
     wait_flag(PIPE_S, PIPE_V, EVENT_ID7);
     pipe_barrier(PIPE_V);

@@ -91,7 +91,7 @@ extern "C" __global__ AICORE void tilec_kernel_gather_nd(__gm__ int32_t* gm_data
         // sync MTE2 -> S
         set_flag(PIPE_MTE2, PIPE_S, EVENT_ID2);
         wait_flag(PIPE_MTE2, PIPE_S, EVENT_ID2);
-        // gather %data_ub[0, 0][30, 9], %indices_ub[0, 0][min(48, 100 - %t0), 2] to %output_ub[0][min(48, 100 - %t0)] (d0) -> (from_end(%indices_ub[d0, 0]), from_end(%indices_ub[d0, 1])) {oob = error, origin = [%t0, 0], scratch = %scratch_ub}
+        // gather %data_ub[0, 0][30, 9], %indices_ub[0, 0][min(48, 100 - %t0), 2] to %output_ub[0][min(48, 100 - %t0)] (d0) -> (from_end(%indices_ub[d0, 0]), from_end(%indices_ub[d0, 1])) {oob = error, origin = [%t0, 0], scratch = %narrow_ub, %addresses_ub, %pattern_ub, %seen_ub}
         set_flag(PIPE_S, PIPE_V, EVENT_ID7);
         wait_flag(PIPE_S, PIPE_V, EVENT_ID7);
         turn_output ^= 1;

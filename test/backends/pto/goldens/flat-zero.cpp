@@ -100,7 +100,7 @@ extern "C" __global__ AICORE void tilec_kernel_gather_elements(__gm__ int16_t* g
             // sync MTE2 -> V
             set_flag(PIPE_MTE2, PIPE_V, EVENT_ID2);
             wait_flag(PIPE_MTE2, PIPE_V, EVENT_ID2);
-            // gather %data_ub[0, 0][20, min(16, 40 - %t1)], %indices_ub[0, 0][min(5, 12 - %t0), min(16, 40 - %t1)] to %output_ub[0, 0][min(5, 12 - %t0), min(16, 40 - %t1)] (d0, d1) -> (from_end(%indices_ub[d0, d1]), d1) {oob = zero, origin = [%t0, %t1], scratch = %scratch_ub}
+            // gather %data_ub[0, 0][20, min(16, 40 - %t1)], %indices_ub[0, 0][min(5, 12 - %t0), min(16, 40 - %t1)] to %output_ub[0, 0][min(5, 12 - %t0), min(16, 40 - %t1)] (d0, d1) -> (from_end(%indices_ub[d0, d1]), d1) {oob = zero, origin = [%t0, %t1], scratch = %addresses_ub, %base_ub, %border_ub}
             turn_output ^= 1;
             pipe_barrier(PIPE_V);
             UbRow row0;

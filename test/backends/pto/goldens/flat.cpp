@@ -131,7 +131,7 @@ extern "C" __global__ AICORE void tilec_kernel_gather(__gm__ int32_t* gm_data, _
         // sync MTE2 -> V
         set_flag(PIPE_MTE2, PIPE_V, EVENT_ID1);
         wait_flag(PIPE_MTE2, PIPE_V, EVENT_ID1);
-        // gather %data_ub[0, 0][300, min(16, 40 - %t1)], %indices_ub[0, 0][300, min(16, 40 - %t1)] to %output_ub[0, 0][300, min(16, 40 - %t1)] (d0, d1) -> (%indices_ub[d0, d1], d1) {oob = clamp, origin = [0, %t1], scratch = %scratch_ub}
+        // gather %data_ub[0, 0][300, min(16, 40 - %t1)], %indices_ub[0, 0][300, min(16, 40 - %t1)] to %output_ub[0, 0][300, min(16, 40 - %t1)] (d0, d1) -> (%indices_ub[d0, d1], d1) {oob = clamp, origin = [0, %t1], scratch = %base_ub}
         turn_output ^= 1;
         pipe_barrier(PIPE_V);
         UbRow row0;

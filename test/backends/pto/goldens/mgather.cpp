@@ -37,7 +37,7 @@ extern "C" __global__ AICORE void tilec_kernel_gather(__gm__ int32_t* gm_data, _
         set_flag(PIPE_MTE3, PIPE_MTE2, (event_t)(1 + (sync0 & 1)));
         if (sync0 > 0) wait_flag(PIPE_MTE3, PIPE_MTE2, (event_t)(1 + ((sync0 - 1) & 1)));
         sync0++;
-        // gather %data[0, %t1][5000, min(128, 300 - %t1)], %indices_ub[0][min(16, 70 - %t0)] to %output_ub[0, 0][min(16, 70 - %t0), min(128, 300 - %t1)] (d0, d1) -> (from_end(%indices_ub[d0]), d1) {oob = clamp, origin = [%t0]}
+        // gather %data[0, %t1][5000, min(128, 300 - %t1)], %indices_ub[0][min(16, 70 - %t0)] to %output_ub[0, 0][min(16, 70 - %t0), min(128, 300 - %t1)] (d0, d1) -> (from_end(%indices_ub[d0]), d1) {oob = clamp, origin = [%t0], scratch = %addresses_ub}
         turn_output ^= 1;
         UbOutput tile1(n0, n1);
         TASSIGN(tile1, ub_output[turn_output]);

@@ -72,7 +72,7 @@ extern "C" __global__ AICORE void tilec_kernel_gather(__gm__ int32_t* gm_data, _
             // sync MTE2 -> V
             set_flag(PIPE_MTE2, PIPE_V, EVENT_ID2);
             wait_flag(PIPE_MTE2, PIPE_V, EVENT_ID2);
-            // gather %data_ub[0, 0][20, min(5, 12 - %t1)], %indices_ub[0][min(16, 50 - %t0)] to %output_ub[0, 0][min(16, 50 - %t0), min(5, 12 - %t1)] (d0, d1) -> (from_end(%indices_ub[d0]), d1) {oob = error, origin = [%t0], scratch = %scratch_ub}
+            // gather %data_ub[0, 0][20, min(5, 12 - %t1)], %indices_ub[0][min(16, 50 - %t0)] to %output_ub[0, 0][min(16, 50 - %t0), min(5, 12 - %t1)] (d0, d1) -> (from_end(%indices_ub[d0]), d1) {oob = error, origin = [%t0]}
             set_flag(PIPE_V, PIPE_S, EVENT_ID7);
             wait_flag(PIPE_V, PIPE_S, EVENT_ID7);
             turn_output ^= 1;

@@ -46,7 +46,7 @@ extern "C" __global__ AICORE void tilec_kernel_gather(__gm__ int16_t* gm_data, _
         set_flag(PIPE_MTE3, PIPE_MTE2, (event_t)(1 + (sync0 & 1)));
         if (sync0 > 0) wait_flag(PIPE_MTE3, PIPE_MTE2, (event_t)(1 + ((sync0 - 1) & 1)));
         sync0++;
-        // gather %data[0, %t1][40, min(16, 20 - %t1)], %indices_ub[0][min(21, 50 - %t0)] to %output_ub[0, 0][min(21, 50 - %t0), min(16, 20 - %t1)] (d0, d1) -> (from_end(%indices_ub[d0]), d1) {oob = zero, origin = [%t0]}
+        // gather %data[0, %t1][40, min(16, 20 - %t1)], %indices_ub[0][min(21, 50 - %t0)] to %output_ub[0, 0][min(21, 50 - %t0), min(16, 20 - %t1)] (d0, d1) -> (from_end(%indices_ub[d0]), d1) {oob = zero, origin = [%t0], scratch = %narrow_ub, %addresses_ub, %turned_ub}
         set_flag(PIPE_MTE2, PIPE_V, EVENT_ID7);
         wait_flag(PIPE_MTE2, PIPE_V, EVENT_ID7);
         turn_output ^= 1;

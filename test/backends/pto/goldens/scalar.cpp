@@ -72,7 +72,7 @@ extern "C" __global__ AICORE void tilec_kernel_gather_elements(__gm__ int32_t* g
             // sync MTE2 -> V
             set_flag(PIPE_MTE2, PIPE_V, EVENT_ID2);
             wait_flag(PIPE_MTE2, PIPE_V, EVENT_ID2);
-            // gather %data_ub[0, 0][9, min(5, 9 - %t1)], %indices_ub[0, 0][min(7, 40 - %t0), min(5, 9 - %t1)] to %output_ub[0, 0][min(7, 40 - %t0), min(5, 9 - %t1)] (d0, d1) -> (from_end(%indices_ub[d0, d1]), d1) {oob = wrap, origin = [%t0, %t1], scratch = %scratch_ub}
+            // gather %data_ub[0, 0][9, min(5, 9 - %t1)], %indices_ub[0, 0][min(7, 40 - %t0), min(5, 9 - %t1)] to %output_ub[0, 0][min(7, 40 - %t0), min(5, 9 - %t1)] (d0, d1) -> (from_end(%indices_ub[d0, d1]), d1) {oob = wrap, origin = [%t0, %t1]}
             set_flag(PIPE_V, PIPE_S, EVENT_ID7);
             wait_flag(PIPE_V, PIPE_S, EVENT_ID7);
             turn_output ^= 1;

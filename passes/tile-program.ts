@@ -1,0 +1,315 @@
+/**
+ * The tile program that a tiling stands for, before loads are hoisted: loops over output tiles, with memory spaces spelled out. Everything
+ * is loaded in the innermost loop. An empty output has no tasks (`emptyBody`).
+ */
+import {
+  followedDims,
+  gatheredTable,
+  isRead,
+  mapForms,
+  spanOver,
+  type AccessMap,
+  type Followed,
+  type Read,
+} from "../ir/access.js";
+import { emptyBody } from "../ir/addressing.js";
+import { inputsOf, type TileFunc } from "../ir/func.js";
+import {
+  add,
+  constant,
+  dim,
+  dimsOf,
+  isConstant,
+  iv,
+  min,
+  scale,
+  soleAtom,
+  stepAlong,
+  sub,
+  substitute,
+  sumOf,
+  withoutDims,
+  type Linear,
+} from "../ir/linear.js";
+import { openMap } from "../ir/symbols/open.js";
+import { extentsOver, type Symbolic } from "../ir/symbols/symbols.js";
+import { entryLimits, soleDim, type Loop, type PartUse, type Tiling } from "../ir/tiling/index.js";
+import type { ForStmt, GatherStmt, Part, Region, Stmt, UbBuffer } from "../ir/tile.js";
+import { at, elementCount, invariant } from "../ir/types.js";
+import { UniqueNames } from "../ir/unique-names.js";
+
+/** The program before loads are hoisted; without addresses and syncs. */
+export const tileProgram = (tiling: Tiling): TileFunc => programOf(tiling, tiling.gather.map);
+
+/**
+ * The same program for every size that the symbols of its gather may have, with the loops and the buffers that it has at the
+ * most: outermost extents are symbols, and tails a minimum.
+ */
+export function openTileProgram(tiling: Tiling, symbolic: Symbolic): TileFunc {
+  const { gather } = tiling;
+  const inputs = inputsOf(gather).map(({ type }) => type);
+  return { ...programOf(tiling, openMap(symbolic, inputs), symbolic.outermost), symbolic };
+}
+
+function programOf(tiling: Tiling, map: AccessMap, outermost: readonly (string | null)[] = []): TileFunc {
+  const { name, operands, target, span } = tiling.gather;
+  const extents = operands.map(({ type }, k) => extentsOver(type.shape, outermost[k] ?? null));
+  return {
+    level: "tile",
+    name,
+    operands,
+    schedule: tiling.schedule,
+    body:
+      elementCount(tiling.extents) === 0 ? emptyBody(map, operands, extents) : lower(tiling, map, extents),
+    ...(target === undefined ? {} : { target }),
+    ...(span === undefined ? {} : { span }),
+  };
+}
+
+/** `extents`: of each operand, outermost first. */
+function lower(tiling: Tiling, map: AccessMap, extents: readonly (readonly Linear[])[]): Stmt[] {
+  const { gather, operands } = tiling;
+  const bounds = at(extents, extents.length - 1).map((extent, dim) =>
+    dimBounds(dim, extent, { limit: at(tiling.extents, dim), step: at(tiling.tile, dim) }, tiling),
+  );
+  const names = new UniqueNames(gather.operands.map(({ name }) => name));
+  const parts = tilesOf(tiling, names);
+  /** The tile of an operand in UB. */
+  const tileOf = (operand: number): string => {
+    const found = parts.find(({ use }) => typeof use !== "string" && use.operand === operand);
+    invariant(found !== undefined, `operand ${operand} has a tile in UB`);
+    return found.buffer.name;
+  };
+  const named = (isWanted: (use: PartUse) => boolean): readonly string[] =>
+    parts.filter(({ use }) => isWanted(use)).map(({ buffer }) => buffer.name);
+  const terms = termsOf(tiling, map, names);
+  const space = [...bounds, ...(terms === undefined ? [] : [terms.bounds])];
+  const cutSpace = [...cutBounds(tiling, bounds, at(extents, gatheredTable)), ...space.slice(bounds.length)];
+  const global = inputsOf(gather).map(({ name }, table): Region => ({
+    buffer: name,
+    ...inputRegion(map, table, at(extents, table), table === gatheredTable ? cutSpace : space),
+  }));
+  const output = at(operands, operands.length - 1);
+  const written: Region = {
+    buffer: output.operand.name,
+    offsets: bounds.map((b) => b.offset),
+    sizes: bounds.map((b) => b.size),
+  };
+  /** Where the gather finds an operand: its UB tile, from the origin, or global memory. */
+  const found = (region: Region, operand: number): Region =>
+    at(operands, operand).inUb
+      ? {
+          buffer: tileOf(operand),
+          offsets: region.offsets.map(() => constant(0)),
+          sizes: region.sizes,
+        }
+      : region;
+  const part = terms?.part === undefined ? undefined : { ...terms.part, into: named((use) => use === "sum") };
+  const scratch = named((use) => typeof use === "string" && (use !== "sum" || part === undefined));
+  const inside = mapInside(map, global, space);
+  const stmt: GatherStmt = {
+    op: "gather",
+    from: global.map(found),
+    to: found(written, operands.length - 1),
+    ...(part === undefined ? {} : { part }),
+    map: terms === undefined ? inside : withTerms(inside, tiling.terms),
+    origins: global.slice(1).map((region) => region.offsets),
+    ...(scratch.length === 0 ? {} : { scratch }),
+  };
+  const run: Stmt[] = [
+    ...global.flatMap((from, table): Stmt[] =>
+      at(operands, table).inUb ? [{ op: "load", from, to: tileOf(table) }] : [],
+    ),
+    stmt,
+  ];
+  const inner: Stmt[] = [
+    ...(terms?.loop === undefined ? run : [{ ...terms.loop, body: run }]),
+    ...(output.inUb ? [{ op: "store", from: tileOf(operands.length - 1), to: written } as const] : []),
+  ];
+  return [
+    ...parts.map(({ buffer }) => ({ op: "alloc", buffer }) as const),
+    ...nest(
+      tiling.loops.filter((loop) => loop.dim < bounds.length),
+      bounds,
+      inner,
+    ),
+  ];
+}
+
+/** The map where so many terms are taken in at once. */
+const withTerms = (map: AccessMap, terms: number): AccessMap =>
+  map.reduced === undefined || map.reduced.most === terms
+    ? map
+    : { ...map, reduced: { ...map.reduced, most: terms } };
+
+/** The terms of a run, and the loop over runs where one has not all of them. */
+interface Terms {
+  readonly bounds: TileBounds;
+  readonly part?: Omit<Part, "into">;
+  readonly loop?: Omit<ForStmt, "body">;
+}
+
+function termsOf({ terms }: Tiling, { reduced }: AccessMap, names: UniqueNames): Terms | undefined {
+  if (reduced === undefined) return undefined;
+  const { most, bag } = reduced;
+  if (terms >= most) return { bounds: wholeDim(most) };
+  const name = names.next("r");
+  const [from, of] = [iv(name), constant(most)];
+  const to = min(add(from, constant(terms)), of);
+  const size = most % terms === 0 ? constant(terms) : min(constant(terms), sub(of, from));
+  return {
+    // In a bag, r is the place in its list, which no region follows.
+    bounds: bag === undefined ? { offset: from, size } : wholeDim(terms),
+    part: { from, to, of: most },
+    loop: { op: "for", iv: name, lower: constant(0), upper: of, step: terms, mode: "serial" },
+  };
+}
+
+/** The part of an input that a tile reads: what follows output dims moves with them, the rest is whole. */
+function inputRegion(
+  map: AccessMap,
+  table: number,
+  extents: readonly Linear[],
+  bounds: readonly TileBounds[],
+): Pick<Region, "offsets" | "sizes"> {
+  const followed = followedDims(map, table);
+  const sizes = bounds.map(({ size }) => size);
+  const along = extents.map((extent, k) => {
+    const found = followed[k];
+    return found === undefined
+      ? { offset: constant(0), size: extent }
+      : { offset: firstOf(found, bounds), size: spanOver(found, sizes) };
+  });
+  return { offsets: along.map((b) => b.offset), sizes: along.map((b) => b.size) };
+}
+
+/** The least coordinate in a tile: what is taken away counts from the tile's last element. */
+const firstOf = ({ form }: Followed, bounds: readonly TileBounds[]): Linear =>
+  sumOf([
+    withoutDims(form),
+    ...dimsOf(form).map((d) => {
+      const [{ offset, size }, by] = [at(bounds, d), stepAlong(form, "dim", d)];
+      return scale(by > 0 ? offset : add(offset, sub(size, constant(1))), by);
+    }),
+  ]);
+
+/**
+ * The map inside the regions of a tile: dims count from where the tile starts, coordinates from where the region of their
+ * input does.
+ */
+function mapInside(map: AccessMap, regions: readonly Region[], bounds: readonly TileBounds[]): AccessMap {
+  // What is known of a map is known by its identity.
+  if (staysInside(map)) return map;
+  const dims = bounds.map(({ offset }, d) => add(dim(d), offset));
+  const placed = (form: Linear): Linear =>
+    substitute(form, (of) => (of.kind === "dim" ? at(dims, of.dim) : undefined));
+  return mapForms(map, placed, ({ table, at: coords }) =>
+    coords.map((coord, k) => sub(placed(coord), at(at(regions, table).offsets, k))),
+  );
+}
+
+/** Whether every coordinate is a dim that its region moves with, or follows none. */
+function staysInside(map: AccessMap): boolean {
+  const stay = ({ table, at: coords }: Read): boolean => {
+    const followed = followedDims(map, table);
+    return coords.every((coord, k) =>
+      soleAtom(coord)?.kind === "dim" ? followed[k]?.spread === 0 : dimsOf(coord).length === 0,
+    );
+  };
+  return (
+    map.reads.every(stay) &&
+    map.sites.every(({ value }) => (isRead(value) ? stay(value) : dimsOf(value).length === 0))
+  );
+}
+
+/** A buffer in UB, and what it is for. */
+interface UbTile {
+  readonly use: PartUse;
+  readonly buffer: UbBuffer;
+}
+
+/** Returns a buffer for each part of what the kernel takes, under names of their own. PyPTO's scratch is none. */
+const tilesOf = ({ gather, footprint }: Tiling, names: UniqueNames): readonly UbTile[] =>
+  footprint.parts
+    .filter(({ use }) => use !== "scratch")
+    .map(({ use, part, dtype, tile, rowBytes, buffers }) => {
+      const held = typeof use === "string" ? part : at(gather.operands, use.operand).name;
+      return { use, buffer: { name: names.next(`${held}_ub`), dtype, shape: tile, rowBytes, buffers } };
+    });
+
+/** Where a tile starts along a dim and how much of it exists, in elements. */
+interface TileBounds {
+  readonly offset: Linear;
+  readonly size: Linear;
+}
+
+const wholeDim = (size: number): TileBounds => ({ offset: constant(0), size: constant(size) });
+
+interface DimBounds extends TileBounds {
+  readonly viewRange: readonly [Linear, Linear];
+  readonly tileRange: readonly [Linear, Linear];
+}
+
+/** The tiles of one operand along an output dim: the extent that they cut, in elements, and how many of these each covers. */
+interface Cut {
+  readonly limit: number;
+  readonly step: number;
+}
+
+/** Returns the part of the data that a tile cuts along each output dim: longer than the tile where its framework cuts it so. */
+function cutBounds(
+  tiling: Tiling,
+  bounds: readonly DimBounds[],
+  data: readonly Linear[],
+): readonly TileBounds[] {
+  const { gather, operands, cut } = tiling;
+  if (gather.framework === undefined || !at(operands, gatheredTable).inUb) return bounds;
+  const limits = entryLimits(gather);
+  const followed = followedDims(gather.map, gatheredTable);
+  return bounds.map((own, d) => {
+    const k = followed.findIndex((along) => along !== undefined && soleDim(along) === d);
+    return k === -1 ? own : dimBounds(d, at(data, k), { limit: at(limits, d), step: at(cut, d) }, tiling);
+  });
+}
+
+function dimBounds(
+  dim: number,
+  extent: Linear,
+  { limit, step }: Cut,
+  { schedule, loops }: Tiling,
+): DimBounds {
+  const view = Math.min(at(schedule.view, dim), limit);
+  const hasView = loops.some((loop) => loop.dim === dim && loop.kind === "view");
+  const hasTile = loops.some((loop) => loop.dim === dim && loop.kind === "tile");
+  const viewStart = hasView ? iv(`v${dim}`) : constant(0);
+  const end = add(viewStart, constant(view));
+  const viewEnd = view === limit ? extent : isMultiple(extent, view) ? end : min(end, extent);
+  const offset = hasTile ? iv(`t${dim}`) : viewStart;
+  // Every view ends on a tile's end: all tiles are whole.
+  const whole = view % step === 0 && isMultiple(extent, step);
+  const alone = isConstant(extent) && !hasView && !hasTile;
+  const size = whole || alone ? constant(step) : min(constant(step), sub(viewEnd, offset));
+  return { offset, size, viewRange: [constant(0), extent], tileRange: [viewStart, viewEnd] };
+}
+
+/** At every size. */
+const isMultiple = (extent: Linear, of: number): boolean => isConstant(extent) && extent.at % of === 0;
+
+function nest(loops: readonly Loop[], bounds: readonly DimBounds[], inner: readonly Stmt[]): readonly Stmt[] {
+  const [loop, ...rest] = loops;
+  if (loop === undefined) return inner;
+  const dim = at(bounds, loop.dim);
+  const [lower, upper] = loop.kind === "view" ? dim.viewRange : dim.tileRange;
+  const variable = `${loop.kind === "view" ? "v" : "t"}${loop.dim}`;
+  return [
+    {
+      op: "for",
+      iv: variable,
+      lower,
+      upper,
+      step: loop.step,
+      mode: loop.mode,
+      body: nest(rest, bounds, inner),
+    },
+  ];
+}

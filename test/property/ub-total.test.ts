@@ -1,0 +1,108 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { CompileError, ubBuffers, type DType, type Schedule, type SourceFunc } from "../../ir/index.js";
+import { explain, legalTiles, onnx, pypto, targets, tryCompile, type Kernel } from "../../src/index.js";
+import { peakOf } from "../../backends/sim/ub-arena.js";
+import { randomGather } from "../support/arbitrary.js";
+
+/** The peak of the kernel for PTO-ISA; undefined where there is none. */
+function ptoPeak(kernel: Kernel): number | undefined {
+  try {
+    return kernel.pto().ubPeak;
+  } catch (thrown) {
+    if (thrown instanceof CompileError) return undefined;
+    throw thrown;
+  }
+}
+
+/** Gathers that fill the buffer of an Ascend core in part, in full and not at all. */
+const largeGather: fc.Arbitrary<SourceFunc> = fc
+  .record({
+    of: fc.constantFrom("rows", "columns", "elements", "pypto.gather", "pypto.index_select"),
+    dtype: fc.constantFrom<DType[]>("i8", "f16", "f32", "f64"),
+    index: fc.constantFrom<DType[]>("i32", "i64"),
+    rows: fc.integer({ min: 1, max: 3000 }),
+    columns: fc.integer({ min: 1, max: 90 }),
+    picks: fc.integer({ min: 1, max: 4000 }),
+    oob: fc.constantFrom("error", "clamp", "wrap", "zero"),
+  })
+  .map(({ of, dtype, index, rows, columns, picks, oob }): SourceFunc => {
+    switch (of) {
+      case "rows":
+        return onnx.gather({ data: [dtype, [rows, columns]], indices: [index, [picks]], axis: 0, oob });
+      case "columns":
+        return onnx.gather({ data: [dtype, [columns, rows]], indices: [index, [picks]], axis: 1, oob });
+      case "elements":
+        return onnx.gatherElements({
+          data: [dtype, [columns, rows]],
+          indices: [index, [columns, picks]],
+          axis: 1,
+          oob,
+        });
+      case "pypto.gather":
+        return pypto.gather({ input: ["f32", [rows, columns]], index: [index, [picks, columns]], dim: 0 });
+      default:
+        return pypto.indexSelect({ input: ["f32", [rows, columns]], index: [index, [picks]], dim: picks % 2 });
+    }
+  });
+
+const chips = [targets.ascendA2, targets.ascendA3, targets.ascend950];
+
+/** Schedules that leave the tile open, or state it. */
+const schedules = (rank: number): fc.Arbitrary<Schedule> =>
+  fc
+    .record(
+      {
+        tile: fc.array(fc.oneof(fc.integer({ min: 1, max: 40 }), fc.constant(9999)), {
+          minLength: rank,
+          maxLength: rank,
+        }),
+        buffers: fc.constantFrom(1, 2),
+        profile: fc.constantFrom("pages", "head"),
+      },
+      { requiredKeys: [], noNullPrototype: true },
+    )
+    .map((entries) => entries as Schedule);
+
+const trial = fc
+  .oneof({ arbitrary: largeGather, weight: 3 }, randomGather.map(({ func }) => func))
+  .chain((func) => {
+    const rank = func.operands.at(-1)!.type.shape.length;
+    return fc.record({ func: fc.constant(func), schedule: schedules(rank), target: fc.constantFrom(...chips) });
+  });
+
+describe("the bytes of unified buffer of a legal gather", () => {
+  it("are one number: the parts, the total, the arena's end and the kernel's peak", () => {
+    const seen = { legal: 0, kernels: 0, added: 0, defaults: 0 };
+    fc.assert(
+      fc.property(trial, ({ func, schedule, target }) => {
+        const options = { ...schedule, target };
+        const compiled = tryCompile(func, options);
+        if (!compiled.ok) return;
+        const { kernel } = compiled;
+        const { footprint, diagnostics, rules } = explain(func, options);
+        const { parts, bytes, planned, budget } = footprint;
+        seen.legal++;
+        expect(kernel.footprint).toEqual(footprint);
+        expect(parts.reduce((sum, { counted }) => sum + counted, 0)).toBe(bytes);
+        expect(planned).toBe(bytes);
+        expect(rules.find(({ rule }) => rule === "ub-budget")?.detail).toContain(`= ${bytes} B <`);
+        expect(peakOf(ubBuffers(kernel.tile).values())).toBe(bytes);
+        const peak = ptoPeak(kernel);
+        if (peak !== undefined) {
+          seen.kernels++;
+          expect(peak).toBe(bytes);
+        }
+        if (parts.some(({ use }) => use === "added")) seen.added++;
+        const unsafe = bytes > target.ubSafeBytes && budget === target.ubBytes;
+        expect(diagnostics.some(({ code }) => code === "TC905")).toBe(unsafe);
+        if (schedule.tile === undefined) {
+          seen.defaults++;
+          expect(bytes <= target.ubSafeBytes).toBe(true);
+        }
+      }),
+      { numRuns: 200 },
+    );
+    for (const [what, count] of Object.entries(seen)) expect([what, count > 20]).toEqual([what, true]);
+  });
+});
