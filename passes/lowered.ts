@@ -4,6 +4,7 @@
  */
 import { cyclesOf, type ClockResult } from "../ir/clock/index.js";
 import type { Func, OpenTile, TileFunc } from "../ir/func.js";
+import { targetFacts } from "../ir/target.js";
 import type { Symbolic } from "../ir/symbols/symbols.js";
 import type { Tiling } from "../ir/tiling/index.js";
 import { InternalError, invariant } from "../ir/types.js";
@@ -48,6 +49,8 @@ export function clockOf(tiling: Tiling): ClockResult {
 /** Returns the tiling with the lowering that the clock chooses for its program, which its footprint then counts. */
 export function decided(tiling: Tiling): Tiling {
   const found = tiling.decided(() => {
+    // Elsewhere there is one way.
+    if (!targetFacts[tiling.target.kind].vectorUnit) return tiling.lowering;
     const { lowering } = clockOf(tiling);
     invariant(lowering !== undefined, "a program with elements has a gather");
     return lowering;

@@ -286,7 +286,9 @@ describe("the lowering of a gather", () => {
     expect(gatherCycles(rows(20, 30), schedule)).toBe(apart + fetched);
     // Together they take four runs of 40 words as addresses, two as a pattern; with the 32-bit values, and two batches of two rows.
     const { footprint } = compile(rows(20, 20), { ...schedule, target: ascendA2 });
-    const room = (footprint?.planned ?? 0) + 4 * 152 + 6 * 160 + 4 * 256;
+    const added = footprint!.parts.filter(({ use }) => use === "added");
+    expect(added.reduce((sum, { bytes }) => sum + bytes, 0)).toBe(4 * 152 + 6 * 160 + 4 * 256);
+    const room = footprint!.planned;
     expect(gatherCycles(rows(20, 20), { ...schedule, ubBytes: room })).toBe(together + fetched);
     expect(gatherCycles(rows(20, 20), { ...schedule, ubBytes: room - 32 })).toBe(apart + fetched);
   });

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { CompileError, ubBuffers, type DType, type Schedule, type SourceFunc } from "../../ir/index.js";
-import { explain, legalTiles, onnx, pypto, targets, tryCompile, type Kernel } from "../../src/index.js";
+import { explain, onnx, pypto, targets, tryCompile, type Kernel } from "../../src/index.js";
 import { peakOf } from "../../backends/sim/ub-arena.js";
 import { randomGather } from "../support/arbitrary.js";
 
