@@ -10,13 +10,16 @@
  * tile), TC403 (residency), TC502 (more buffers than the device binds), TC906 (a tile of more
  * entries than the output has dims), TC907 (auto).
  */
+import { isMove, pickedFrom } from "../ir/access.js";
 import { hint as hintDiagnostic, warning, type Diagnostic } from "../ir/diagnostic.js";
 import { floorOf } from "../ir/clock/index.js";
 import { keyOf, type AccessFunc } from "../ir/func.js";
 import { profileOf } from "../ir/profile.js";
-import { formatEntry, type Residencies } from "../ir/schedule.js";
+import { formatEntry, type Residencies, type Residency } from "../ir/schedule.js";
+import { isResolved } from "../ir/schedule-entries.js";
 import { targetFacts, type Target } from "../ir/target.js";
 import {
+  anyLegal,
   doubles,
   gmAllowed,
   honoured,
@@ -28,6 +31,7 @@ import {
   noLegalTile,
   openResidencies,
   ownOrSmallest,
+  readsInGm,
   refusals,
   rules,
   shapeRefusals,
@@ -36,7 +40,7 @@ import {
   takenSchedule,
   type Tiling,
 } from "../ir/tiling/index.js";
-import { at } from "../ir/types.js";
+import { at, invariant } from "../ir/types.js";
 import { asFast, chooseSchedule } from "./choose-schedule.js";
 import { clockOf } from "./lowered.js";
 import { definePass } from "./pass.js";
@@ -60,6 +64,7 @@ export const selectTile = definePass({
     const { target } = context;
     const options = residenciesOf(func, target);
     const [first] = options;
+    reportRoom(func, first, target).forEach(context.report);
     const attempted = withDefaults(func, first, target);
     for (const rule of [rules.deviceLimits, rules.residency]) {
       const broken = refusals(rule, attempted, waysOut);
@@ -96,6 +101,16 @@ function reportLonger(gather: AccessFunc): Diagnostic[] {
   return [warning("TC906", message, { span: gather.opSpan, notes })];
 }
 
+/** TC907 for tables that the default leaves in global memory for want of room. */
+function reportRoom(func: AccessFunc, residency: Residencies, target: Target): Diagnostic[] {
+  const name = formatEntry(residency);
+  const { defaultResidency: plain } = target;
+  if (func.schedule.residency !== undefined || isMove(func.map) || plain === "auto" || name === plain) return [];
+  if (readsInGm(func, target)) return [];
+  const message = `residency ${name}: no tile is legal with residency ${plain}, the default of ${target.name}`;
+  return [hintDiagnostic("TC907", message, { span: func.opSpan, hint: `--residency ${name}` })];
+}
+
 /** TC908 for second copies that are asked for and not kept. */
 function reportSingle(tiling: Tiling): Diagnostic[] {
   const { gather, schedule, target } = tiling;
@@ -122,19 +137,57 @@ const complete = (tiling: Tiling, against?: number): Tiling | undefined =>
   tiling.gather.schedule.tile === undefined ? chooseSchedule(tiling, against) : withBuffers(tiling);
 
 /**
- * Returns the residency that is stated, in its shortest form, or those that `auto` chooses among. A tile or a view of an operator whose
- * framework loads the data whole is judged so on every target: only a stated `gm` leaves the data in global memory. `typed`: whether
- * there is such a tile.
+ * Returns the residency that is stated, in its shortest form, or those to choose among, the first of which a refusal speaks of. A tile or a view
+ * of an operator whose framework loads the data whole is judged so on every target: only a stated `gm` leaves the data in global
+ * memory. Where the framework reads every input in global memory, so may a kernel, and the first one does: what it stages is its own.
+ * `typed`: whether there is such a tile.
  */
 export function residenciesOf(
   func: AccessFunc,
   target: Target,
   typed = func.schedule.tile !== undefined || func.schedule.view !== undefined,
 ): readonly [Residencies, ...Residencies[]] {
-  const asked = func.schedule.residency ?? target.defaultResidency;
-  if (asked !== "auto") return [shortest(func, target, asked)];
+  const { residency } = func.schedule;
+  if (readsInGm(func, target) && !isResolved(func.schedule) && typeof residency !== "object")
+    return leastFirst(func, target, residency);
+  const asked = residency ?? target.defaultResidency;
+  if (asked !== "auto")
+    return [residency === undefined ? withRoom(func, target, asked) : shortest(func, target, asked)];
   const loads = typed && func.framework !== undefined && func.paired.length > 0;
   return openResidencies(func, target, gmAllowed(func, target) && !loads ? ["ub", "gm"] : ["ub"]);
+}
+
+/**
+ * Returns a target's default; of a computed value that has no legal tile so, the first residency that has one: its tables that are too long for
+ * the unified buffer stay in global memory.
+ */
+function withRoom(func: AccessFunc, target: Target, own: Residencies): Residencies {
+  const plain = shortest(func, target, own);
+  const fits = (residency: Residencies): boolean => anyLegal(withDefaults(func, residency, target));
+  if (isMove(func.map) || !targetFacts[target.kind].vectorUnit || fits(plain)) return plain;
+  return openResidencies(func, target, gmAllowed(func, target) ? ["ub", "gm"] : ["ub"]).find(fits) ?? plain;
+}
+
+/** Returns the residencies of a gather whose framework reads its inputs in global memory, the one that takes the least of UB first. */
+function leastFirst(
+  func: AccessFunc,
+  target: Target,
+  residency: Residency | "auto" | undefined,
+): readonly [Residencies, ...Residencies[]] {
+  const rows = pickedFrom(func.map) < func.map.outRank;
+  const stated = residency === "ub" || residency === "gm" ? residency : undefined;
+  // Elements that lie apart are gathered in UB, where there is room for the data.
+  const open: readonly [Residency, ...Residency[]] =
+    stated !== undefined ? [stated] : rows && residency === undefined ? ["gm"] : ["ub", "gm"];
+  const least = [...openResidencies(func, target, open)].reverse();
+  // Instructions that are asked for find their operands where they take them.
+  const able =
+    func.schedule.lowering === undefined
+      ? least
+      : least.filter((own) => refusals(rules.residency, withDefaults(func, own, target)).length === 0);
+  const [first, ...others] = able.length === 0 ? least : able;
+  invariant(first !== undefined, "there is a residency");
+  return [first, ...others];
 }
 
 /** A legal residency under its best schedule; `cycles` of its clock, or that no schedule of it is under where it has lost already. */
@@ -151,10 +204,12 @@ function decideResidency(
   target: Target,
   report: (diagnostic: Diagnostic) => void,
 ): Tiling | undefined {
+  const auto = (func.schedule.residency ?? target.defaultResidency) === "auto";
   const say = (message: string): void => {
-    report(hintDiagnostic("TC907", message, { span: func.opSpan }));
+    if (auto) report(hintDiagnostic("TC907", message, { span: func.opSpan }));
   };
   const open = options.map((residency) => withDefaults(func, residency, target));
+  const loaded = open.find(({ residency }) => residency === "ub") ?? at(open, 0);
   const floors = open.map((tiling) => floorOf(tiling).any());
   const found: (Weighed | undefined)[] = open.map(() => undefined);
   // What may be the fastest first: what it takes spares the search of what cannot be.
@@ -184,7 +239,7 @@ function decideResidency(
   const others = legal.filter((other) => other !== chosen);
   const name = ({ tiling }: Weighed): string => formatEntry(tiling.schedule.residency);
   if (chosen.tiling.residency === "gm" && !legal.some(({ tiling }) => tiling.residency === "ub"))
-    say(`residency auto: ${name(chosen)}, because ${whyNoFullLoad(at(open, 0))}`);
+    say(`residency auto: ${name(chosen)}, because ${whyNoFullLoad(loaded)}`);
   else if (others.length > 0) {
     const against = others
       .map((other) => `${other.lost ? "at least " : ""}${other.cycles} with ${name(other)}`)

@@ -53,6 +53,7 @@ export {
   isLookedUp,
   movableTables,
   openResidencies,
+  readsInGm,
   placed,
   residencyOf,
   shortest,

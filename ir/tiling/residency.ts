@@ -36,11 +36,20 @@ export const dataResidency = (
 export const isLookedUp = ({ map }: Pick<AccessFunc, "map">, table: number): boolean =>
   readsOf(map, table).some((coords) => coords.some((coord) => sitesOf(coord).length > 0));
 
+/**
+ * True if the operator's framework keeps its inputs in global memory on an Ascend core, so that its rule of the buffer counts the result alone:
+ * PyPTO's index_select and gather_in_ub. Sources, in hicann/pypto at 883e7df (2026-08-22): framework/src/interface/operation/opcode.cpp,
+ * memory types of GATHER and GATHER_IN_UB; docs/zh/api/operation/pypto-index_select.md, rule 5.
+ */
+export const readsInGm = ({ framework, paired }: AccessFunc, target: Target): boolean =>
+  framework !== undefined && paired.length === 0 && targetFacts[target.kind].vectorUnit;
+
 /** Index tables that a schedule may leave in global memory, or load to UB, by choice: the largest first. */
 export function movableTables(gather: AccessFunc, target: Target): readonly Operand[] {
   if (targetFacts[target.kind].gathersInPlace) return [];
+  const every = readsInGm(gather, target);
   return inputsOf(gather)
-    .filter((_, table) => table !== gatheredTable && isLookedUp(gather, table))
+    .filter((_, table) => table !== gatheredTable && (every || isLookedUp(gather, table)))
     .sort((a, b) => byteCount(b.type) - byteCount(a.type));
 }
 

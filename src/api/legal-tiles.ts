@@ -154,11 +154,11 @@ export function legalTiles(program: Func, options: LegalOptions = {}): LegalTile
   const faults = shapeRefusals(gather, open, target);
   if (hasErrors(faults)) throw new CompileError(faults);
   const judged = residenciesOf(gather, target, true);
-  const asked = judged.length === 1 ? judged[0] : (open.residency ?? target.defaultResidency);
+  const asked = judged.length === 1 ? judged[0] : (open.residency ?? "auto");
   const found = judged.map((residency) => under(withDefaults(gather, residency, target), onProgress));
-  // Data that stays in global memory takes less of UB, and no rule pins its dims: the last residency takes every tile
-  // that an earlier one takes.
-  const widest = found.reduce((_wide, last) => last);
+  // What stays in global memory takes nothing of UB, and no rule pins its dims: the residency whose smallest tile needs least takes
+  // every tile that another one takes.
+  const widest = found.reduce((wide, other) => (other.least <= wide.least ? other : wide));
   const chosen = compileTiled({ ...program, schedule: withoutTile(program.schedule) }, compileOptions);
   // None where passes left the schedule open.
   const own = chosen.ok && chosen.tiling !== undefined ? [chosen.tiling] : [];
@@ -211,7 +211,7 @@ export function countUnder(
   const counts = residenciesOf(gather, target, true).map((residency) =>
     counted(withDefaults(gather, residency, target), onProgress),
   );
-  const { count, possible } = counts.reduce((_wide, last) => last);
+  const { count, possible } = counts.reduce((wide, other) => (other.least <= wide.least ? other : wide));
   const { stands } = profileFacts[profile];
   if (taken === undefined) return { profile, stands, count: 0, possible };
   return { profile, stands, ...(count === undefined ? {} : { count }), possible };
@@ -229,6 +229,8 @@ const withoutTile = <T extends { readonly tile?: Shape }>({ tile: _, ...rest }: 
 
 interface Part extends Pick<LegalTiles, "count" | "possible" | "largestGatherDims" | "sizes" | "proof"> {
   readonly residency: Residencies;
+  /** Bytes of UB that its smallest tile needs. */
+  readonly least: number;
   /** The fastest schedule of each tile, by the estimate. */
   readonly tilings: readonly Tiling[];
 }
@@ -237,14 +239,14 @@ interface Part extends Pick<LegalTiles, "count" | "possible" | "largestGatherDim
 function counted(
   tiling: Tiling,
   step: (done: number, total: number) => void,
-): Pick<Part, "count" | "possible"> {
+): Pick<Part, "count" | "possible" | "least"> {
   const { schedule, extents } = tiling;
   const base = smallestInView(tiling);
   const limits = extents.map((extent, d) => Math.max(1, Math.min(extent, schedule.view[d] ?? extent)));
   const free = freeDims(tiling);
   const possible = free.reduce((product, d) => product * (limits[d] ?? 1), 1);
   const count = isLegal(base) ? countLegal(base, free, limits, step) : 0;
-  return { ...(count === undefined ? {} : { count }), possible };
+  return { ...(count === undefined ? {} : { count }), possible, least: base.need.planned };
 }
 
 function under(tiling: Tiling, step: (done: number, total: number) => void): Part {
