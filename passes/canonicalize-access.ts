@@ -9,14 +9,12 @@
  * entries that belong to them). Below this pass nothing knows the dialect. May report TC1xx.
  */
 import { error, warning, type Diagnostic } from "../ir/diagnostic.js";
-import { gatheredTable, pickedFrom } from "../ir/access.js";
+import { gatheredTable } from "../ir/access.js";
 import { inputOf, outputOf, type AccessFunc } from "../ir/func.js";
 import { accessMap, effectiveType, outputShape, pairedDims } from "../ir/operator.js";
 import { findOp, originOf, resolveSource, sourceOp } from "../ir/ops/registry.js";
 import type { Schedule } from "../ir/schedule.js";
-import { targetFacts } from "../ir/target.js";
 import { verifyMap } from "../ir/verify/map-rules.js";
-import { gmAllowed } from "../ir/tiling/index.js";
 import { formatType, sameShape, type Shape } from "../ir/types.js";
 import { definePass } from "./pass.js";
 
@@ -46,7 +44,7 @@ export const canonicalizeAccess = definePass({
     if (disputed !== undefined)
       context.report(warning("TC911", disputed.message, { span: func.opSpan, notes: disputed.notes }));
     const definition = findOp(func.op, func.operators);
-    const { resultRules, framework, dataIn } = definition ?? {};
+    const { resultRules, framework } = definition ?? {};
     const rules = resultRules === undefined ? "" : ` (${resultRules})`;
     const declared = outputOf(func).type;
     const expected = {
@@ -86,14 +84,7 @@ export const canonicalizeAccess = definePass({
           message: `the map of ${func.op}: ${fault.message}`,
           ...originOf(definition),
         });
-    // What the framework reads in global memory stays there, as far as that target fetches it as rows.
-    const stays =
-      dataIn !== undefined &&
-      schedule.residency === undefined &&
-      targetFacts[context.target.kind].vectorUnit &&
-      pickedFrom(access.map) < access.map.outRank &&
-      gmAllowed(access, context.target);
-    return stays ? { ...access, schedule: { ...schedule, residency: dataIn } } : access;
+    return access;
   },
 });
 

@@ -105,7 +105,8 @@ function reportLonger(gather: AccessFunc): Diagnostic[] {
 function reportRoom(func: AccessFunc, residency: Residencies, target: Target): Diagnostic[] {
   const name = formatEntry(residency);
   const { defaultResidency: plain } = target;
-  if (func.schedule.residency !== undefined || isMove(func.map) || plain === "auto" || name === plain) return [];
+  if (func.schedule.residency !== undefined || isMove(func.map) || plain === "auto" || name === plain)
+    return [];
   if (readsInGm(func, target)) return [];
   const message = `residency ${name}: no tile is legal with residency ${plain}, the default of ${target.name}`;
   return [hintDiagnostic("TC907", message, { span: func.opSpan, hint: `--residency ${name}` })];
@@ -147,9 +148,14 @@ export function residenciesOf(
   target: Target,
   typed = func.schedule.tile !== undefined || func.schedule.view !== undefined,
 ): readonly [Residencies, ...Residencies[]] {
-  const { residency } = func.schedule;
-  if (readsInGm(func, target) && !isResolved(func.schedule) && typeof residency !== "object")
-    return leastFirst(func, target, residency);
+  const { schedule } = func;
+  const { residency } = schedule;
+  // Under PyPTO's own profiles `gm` says where the data is, and where all else is by PyPTO's rule, which counts the result alone.
+  const open =
+    residency === undefined ||
+    residency === "auto" ||
+    (residency === "gm" && profileOf(schedule).rowsBelowBudget);
+  if (readsInGm(func, target) && open && !isResolved(schedule)) return leastFirst(func, target, residency);
   const asked = residency ?? target.defaultResidency;
   if (asked !== "auto")
     return [residency === undefined ? withRoom(func, target, asked) : shortest(func, target, asked)];
@@ -172,13 +178,12 @@ function withRoom(func: AccessFunc, target: Target, own: Residencies): Residenci
 function leastFirst(
   func: AccessFunc,
   target: Target,
-  residency: Residency | "auto" | undefined,
+  residency: "gm" | "auto" | undefined,
 ): readonly [Residencies, ...Residencies[]] {
   const rows = pickedFrom(func.map) < func.map.outRank;
-  const stated = residency === "ub" || residency === "gm" ? residency : undefined;
-  // Elements that lie apart are gathered in UB, where there is room for the data.
+  // Elements that lie apart are gathered in UB, where there is room for the data and that is faster.
   const open: readonly [Residency, ...Residency[]] =
-    stated !== undefined ? [stated] : rows && residency === undefined ? ["gm"] : ["ub", "gm"];
+    residency === "gm" || (rows && residency === undefined) ? ["gm"] : ["ub", "gm"];
   const least = [...openResidencies(func, target, open)].reverse();
   // Instructions that are asked for find their operands where they take them.
   const able =

@@ -79,7 +79,6 @@ export const pyptoGatherInUb = defineOperator({
   name: who,
   ...names,
   framework: "pypto",
-  dataIn: "gm",
   attrs: {
     block_size: {
       key: "block_size",

@@ -133,8 +133,6 @@ export interface OpDef {
   readonly maxElements?: number;
   /** Framework that cuts the tiles of the operator itself, and whose rules on them bind on every target. */
   readonly framework?: Framework;
-  /** Where the framework's own code reads data on an Ascend core: the residency there of a program that states none. */
-  readonly dataIn?: "gm";
   /** By name in text. */
   readonly attrs: Readonly<Record<string, AttrSpec>>;
   /** Where an operator that tilec does not have is from, for a note beside what is wrong with it: `operators[0] of tilec.config.ts`. */

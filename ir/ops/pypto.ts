@@ -195,7 +195,6 @@ export const pyptoIndexSelect = defineOperator({
   name: "pypto.index_select",
   kind: "gather",
   framework: "pypto",
-  dataIn: "gm",
   // Their table of tests is named Gather; that of pypto.gather is named GatherElement.
   testName: "gather",
   attrs: { dim, level, oob: oobSpec("error") },

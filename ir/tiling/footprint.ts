@@ -146,9 +146,9 @@ export function footprintOf(tiling: TiledGather & { readonly loops: readonly Loo
     loads &&
     elementCount(tile) > 0 &&
     hasPtoForm(gather.map, operands.length - 1);
-  for (const { operand, tile: own } of scratched ? operands : []) {
+  for (const { operand, tile: own, inUb } of scratched ? operands : []) {
     const { role, type } = operand;
-    if (role !== "indices") continue;
+    if (role !== "indices" || !inUb) continue;
     const { dtype } = type;
     hold({ part: "scratch", dtype, tile: scratchShape(own, dtype, target) }, "scratch");
   }
@@ -173,7 +173,17 @@ export function withAdded({ parts, ...need }: Footprint, adds: readonly Added[])
   const added = adds.map(({ name, bytes }): FootprintPart => {
     const counted = need.rule === "full" ? bytes : 0;
     const tile = [bytes];
-    return { part: name, use: "added", dtype: "u8", tile, bytes, rowBytes: bytes, padded: bytes, buffers: 1, counted };
+    return {
+      part: name,
+      use: "added",
+      dtype: "u8",
+      tile,
+      bytes,
+      rowBytes: bytes,
+      padded: bytes,
+      buffers: 1,
+      counted,
+    };
   });
   const all = [...kept, ...added];
   const counted = [...all, ...need.written].reduce((sum, part) => sum + part.counted, 0);

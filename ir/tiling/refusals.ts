@@ -223,10 +223,11 @@ function overBudget(tiling: Tiling, first: RuleVerdict): Diagnostic {
   const nearest = nearestLegal(tiling);
   const [best] = nearest;
   const needed = first.rule === "ub-plan" ? footprint.planned : footprint.bytes;
+  const over = needed - footprint.budget;
   return error(
     "TC401",
-    `tile ${formatShape(schedule.tile)} needs ${needed} B of unified buffer, over ${footprint.budget} B ` +
-      `(target ${target.name}, profile ${profileName(schedule)}) by ${needed - footprint.budget} B; most of it is ${culprit.part}`,
+    `tile ${formatShape(schedule.tile)} needs ${needed} B of unified buffer, ${over > 0 ? "over" : "not below"} ${footprint.budget} B ` +
+      `(target ${target.name}, profile ${profileName(schedule)})${over > 0 ? ` by ${over} B` : ""}; most of it is ${culprit.part}`,
     {
       span: gather.opSpan,
       notes: footprintNotes(tiling),

@@ -442,8 +442,9 @@ describe("residency", () => {
       expect(chosen(func, targets.ascend950)).toBe("gm");
       expect(chosen(func, targets.ascendA2, { residency: "ub" })).toBe("ub");
     }
-    // Elements are no rows, and other dialects say nothing of where data is.
-    expect(chosen(indexSelect([4, 8], [3], 1), targets.ascendA2)).toBe("ub");
+    // Elements that lie apart are gathered in UB where that is faster, and other dialects say nothing of where data is.
+    expect(chosen(indexSelect([64, 1000], [4096], 1), targets.ascendA2)).toBe("ub");
+    expect(chosen(indexSelect([8, 100_000], [128], 1), targets.ascendA2)).toBe("gm");
     const rows = onnx.gather({ data: ["f32", [4, 8]], indices: ["i32", [3]] });
     expect(chosen(rows, targets.ascendA2)).toBe("ub");
   });
@@ -604,12 +605,20 @@ describe("the tiling rules", () => {
   });
 
   it("rows stay below the buffer under pages and head, and may meet it under strict", () => {
-    // 64 rows of 8 f32 and 64 i32 of index: 2304 B.
+    // 64 rows of 8 f32: 2048 B. Its 256 B of indices stay in global memory where there is no room for them.
     const func = indexSelect([100, 8], [64]);
     const fits = (profile: "strict" | "pages" | "head", ubBytes: number) =>
-      ascend(func, { tile: [64, 8], residency: "gm", buffers: 1, profile, ubBytes });
-    expect(profiles.map((profile) => fits(profile, 2304) === "accepted")).toEqual([true, false, false]);
-    expect(profiles.map((profile) => fits(profile, 2305) === "accepted")).toEqual([true, true, true]);
+      ascend(func, { tile: [64, 8], buffers: 1, profile, ubBytes });
+    expect(profiles.map((profile) => fits(profile, 2047) === "accepted")).toEqual([false, false, false]);
+    expect(profiles.map((profile) => fits(profile, 2048) === "accepted")).toEqual([true, false, false]);
+    expect(profiles.map((profile) => fits(profile, 2049) === "accepted")).toEqual([true, true, true]);
+    // What is staged beside the result takes all that there is, and no more.
+    const residencies = [2304, 2303].map(
+      (ubBytes) =>
+        compile(func, { target: targets.ascendA2, tile: [64, 8], buffers: 1, ubBytes }).tile.schedule
+          .residency,
+    );
+    expect(residencies).toEqual(["gm", { data: "gm", indices: "gm" }]);
   });
 
   it("a tile has one entry for each dim of the result (PG17, PS13)", () => {
@@ -733,6 +742,15 @@ describe("the tiling rules", () => {
     expect(ascend(func, { tile, residency: "gm", ubBytes: 2303 })).toMatch(/^TC40[12]$/);
     expect(ascend(func, { tile, residency: "ub", ubBytes: 2304 })).toMatch(/^TC40[12]$/);
     expect(ascend(func, { tile, residency: "ub", ubBytes: 3200 + 2304 + 512 })).toBe("accepted");
+    // Where nothing is said of the residency, and under PyPTO's own profiles, the result alone decides.
+    for (const stated of [
+      {},
+      { residency: "gm", profile: "pages" },
+      { residency: "gm", profile: "head" },
+    ] as const) {
+      expect(ascend(func, { tile, ubBytes: 2049, ...stated })).toBe("accepted");
+      expect(ascend(func, { tile, ubBytes: 2047, ...stated })).toMatch(/^TC40[12]$/);
+    }
   });
 
   it("the data of index_select is whole along dim whatever the view and the tile (PS11)", () => {

@@ -21,7 +21,11 @@ const judged = (random: RandomGather): JudgedGather => ({
 });
 
 /** What the user leaves out: no tile means any that the full-load rule allows under the view. */
-function judgedSchedules(g: JudgedGather, s: Schedule, residency: "ub" | "gm"): JudgedSchedule[] {
+function judgedSchedules(
+  g: JudgedGather,
+  s: Schedule,
+  residency: JudgedSchedule["residency"],
+): JudgedSchedule[] {
   const output = judgedOutput(g);
   // DirectML's leading ones do not count.
   const own = (shape: Shape | undefined): Shape | undefined => shape?.slice(shape.length - output.length);
@@ -39,10 +43,11 @@ function expectedCategories(random: RandomGather, s: Schedule, target: Target): 
   const budget = s.ubBytes ?? target.ubBytes;
   const typed = s.tile !== undefined || s.view !== undefined;
   const loads = g.pypto === true && g.op === "gather_elements" && typed;
+  // What PyPTO reads in global memory is loaded by choice.
+  const rows = g.pypto === true && g.op === "gather" && target.kind === "ascend";
+  const gm = rows && (s.residency === "auto" || (s.profile ?? "strict") !== "strict") ? "result" : "gm";
   const choices =
-    s.residency === "auto" && !loads
-      ? (["ub", "gm"] as const)
-      : ([s.residency === "gm" ? "gm" : "ub"] as const);
+    s.residency === "auto" && !loads ? (["ub", gm] as const) : ([s.residency === "gm" ? gm : "ub"] as const);
   const found = choices
     .flatMap((residency) => judgedSchedules(g, s, residency))
     .map((tried) => brokenRules(g, tried, target.kind, budget));

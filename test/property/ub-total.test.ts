@@ -41,8 +41,12 @@ const largeGather: fc.Arbitrary<SourceFunc> = fc
         });
       case "pypto.gather":
         return pypto.gather({ input: ["f32", [rows, columns]], index: [index, [picks, columns]], dim: 0 });
-      default:
-        return pypto.indexSelect({ input: ["f32", [rows, columns]], index: [index, [picks]], dim: picks % 2 });
+      case "pypto.index_select":
+        return pypto.indexSelect({
+          input: ["f32", [rows, columns]],
+          index: [index, [picks]],
+          dim: picks % 2,
+        });
     }
   });
 
@@ -65,10 +69,17 @@ const schedules = (rank: number): fc.Arbitrary<Schedule> =>
     .map((entries) => entries as Schedule);
 
 const trial = fc
-  .oneof({ arbitrary: largeGather, weight: 3 }, randomGather.map(({ func }) => func))
+  .oneof(
+    { arbitrary: largeGather, weight: 3 },
+    randomGather.map(({ func }) => func),
+  )
   .chain((func) => {
     const rank = func.operands.at(-1)!.type.shape.length;
-    return fc.record({ func: fc.constant(func), schedule: schedules(rank), target: fc.constantFrom(...chips) });
+    return fc.record({
+      func: fc.constant(func),
+      schedule: schedules(rank),
+      target: fc.constantFrom(...chips),
+    });
   });
 
 describe("the bytes of unified buffer of a legal gather", () => {

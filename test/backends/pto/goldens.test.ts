@@ -15,7 +15,9 @@ describe.each(Object.entries(exampleKernels))("%s", (name, example) => {
 
   it("takes the bytes that the footprint counts, with what the lowering adds", () => {
     const { parts, bytes } = kernel.footprint!;
-    const added = parts.filter(({ use }) => use === "added").map(({ part, bytes }) => ({ name: part, bytes }));
+    const added = parts
+      .filter(({ use }) => use === "added")
+      .map(({ part, bytes }) => ({ name: part, bytes }));
     expect(added).toEqual(cyclesOf(kernel.tile, kernel.target).lowering?.adds);
     expect(ubPeak).toBe(bytes);
     expect(buffers.reduce((sum, buffer) => sum + buffer.bytes * buffer.addresses.length, 0)).toBe(bytes);
