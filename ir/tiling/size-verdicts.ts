@@ -79,19 +79,19 @@ function ofTables(tiling: Tiling, outermost: readonly (string | null)[]): SizeVe
 
 /** `extent`: of the open dims in this tiling. None where nothing of it is in UB. */
 function verdict(tiling: Tiling, open: readonly Open[], name: string, extent: number) {
-  const { footprint, target } = tiling;
+  const { need, target } = tiling;
   const capacity = ubCapacity(tiling);
   const dimOf = new Map(open.map(({ operand, dim }) => [operand, dim]));
   const dimIn = ({ use }: FootprintPart): number | undefined =>
     typeof use === "string" ? undefined : dimOf.get(use.operand);
-  const all = [...footprint.parts, ...footprint.written];
+  const all = [...need.parts, ...need.written];
   const moved = all.flatMap((part) => {
     const dim = dimIn(part);
     return dim === undefined ? [] : [{ part, dim }];
   });
   if (moved.length === 0) return [];
   const padded = ({ part, dim }: { part: FootprintPart; dim: number }): boolean =>
-    dim === part.tile.length - 1 && footprint.rule === "full";
+    dim === part.tile.length - 1 && need.rule === "full";
   const lines = moved.filter((own) => !padded(own)).map(({ part }) => part.counted / extent);
   const each = lines.reduce((sum, bytes) => sum + bytes, 0);
   const rows = moved.filter(padded).map(({ part }) => ({ by: meanBytes(part.dtype), buffers: part.buffers }));
@@ -107,7 +107,7 @@ function verdict(tiling: Tiling, open: readonly Open[], name: string, extent: nu
   ];
   return [
     {
-      formula: `${terms.join(" + ")} ${capacity < footprint.budget ? "<" : "<="} ${footprint.budget}`,
+      formula: `${terms.join(" + ")} ${capacity < need.budget ? "<" : "<="} ${need.budget}`,
       fitsUpTo: (most: number) => largestThat(0, most, (size) => bytes(size) <= capacity),
     },
   ];

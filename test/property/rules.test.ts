@@ -73,6 +73,15 @@ describe("the verdict on any gather, target and schedule", () => {
         const first = result.diagnostics.find((d) => d.severity === "error");
         if (first === undefined) throw new Error("refused without an error");
         const category = categoryOf(first.code);
+        if (category === "dtype") {
+          // What PyPTO has on the 950 alone.
+          expect([random.func.op, random.dtype, target.name]).toEqual([
+            "pypto.index_select",
+            expect.stringMatching(/^(bool|f8|hif8)/),
+            expect.stringMatching(/^ascend-a[23]$/),
+          ]);
+          return;
+        }
         expect(expected, first.message).toContain(category);
         counts[category as keyof typeof counts]++;
         const data = first.data ?? {};
