@@ -123,6 +123,27 @@ const special: readonly [string, GatherClass, Func, Schedule, RegExp][] = [
     { residency: "gm", tile: [4, 5] },
     /inside \? gm_data\[/,
   ],
+  [
+    "rows by indices that are read in global memory",
+    "row-fetch",
+    pypto.indexSelect({ input: ["f32", [40, 24]], index: ["i64", [30]], dim: 0, oob: "zero" }),
+    { residency: { data: "gm", indices: "gm" }, tile: [8, 24], buffers: 2 },
+    /\(int64_t\)gm_indices\[/,
+  ],
+  [
+    "elements by indices that are read in global memory, both",
+    "scalar",
+    pypto.indexSelect({ input: ["f16", [7, 30]], index: ["i32", [11]], dim: 1 }),
+    { residency: { data: "gm", indices: "gm" }, tile: [4, 5] },
+    /\(int32_t\)gm_indices\[/,
+  ],
+  [
+    "elements of a table in UB by indices that are read in global memory",
+    "scalar",
+    pypto.indexSelect({ input: ["i32", [7, 30]], index: ["i32", [11]], dim: 1, oob: "wrap" }),
+    { residency: { data: "ub", indices: "gm" }, tile: [4, 5] },
+    /\(int32_t\)gm_indices\[/,
+  ],
 ];
 
 function inputsOf(kernel: Kernel) {
