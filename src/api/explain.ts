@@ -72,7 +72,7 @@ export interface Explanation extends Standing {
   /** The verdict of PyPTO's pages, where the profile is `strict`. */
   readonly pages?: ProfileVerdict;
   readonly rules: readonly RuleVerdict[];
-  /** What the kernel takes, or where it is refused for that what its tile needs at least. */
+  /** What the kernel takes; of a schedule that is refused, what its tile needs at least. */
   readonly footprint: Footprint;
   /** The symbols that are open; cycles and traffic are at their most. */
   readonly symbols: readonly Sym[];
@@ -124,7 +124,9 @@ export function explain(program: Func, options: CompileOptions = {}): Explanatio
   const { passes = defaultPipeline } = options;
   const own = !isDefaultPipeline(passes);
   const ran = compiled.ok && own ? ranTiling(compiled.kernel, access) : undefined;
-  const tiling = decided(ran ?? (compiled.ok ? compiled.tiling : undefined) ?? attempted(access, target));
+  const found = ran ?? (compiled.ok ? compiled.tiling : undefined) ?? attempted(access, target);
+  // What is refused has no kernel: its bytes are those that its tile needs.
+  const tiling = compiled.ok ? decided(found) : found;
   const rules = [...judge(tiling), ...bufferBytes(access, target)].map((verdict) => ({ ...verdict }));
   const legal = rules.every((rule) => rule.pass);
   const figures = compiled.ok && own ? ranFigures(compiled.kernel, tiling) : undefined;
