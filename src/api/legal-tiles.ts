@@ -158,7 +158,8 @@ export function legalTiles(program: Func, options: LegalOptions = {}): LegalTile
   const found = judged.map((residency) => under(withDefaults(gather, residency, target), onProgress));
   // What stays in global memory takes nothing of UB, and no rule pins its dims: the residency whose smallest tile needs least takes
   // every tile that another one takes.
-  const widest = found.reduce((wide, other) => (other.least <= wide.least ? other : wide));
+  const widest = found.reduce(wider);
+  const loaded = found.filter(({ largestGatherDims: dims }) => dims.length > 0);
   const chosen = compileTiled({ ...program, schedule: withoutTile(program.schedule) }, compileOptions);
   // None where passes left the schedule open.
   const own = chosen.ok && chosen.tiling !== undefined ? [chosen.tiling] : [];
@@ -179,7 +180,7 @@ export function legalTiles(program: Func, options: LegalOptions = {}): LegalTile
     ...(pages === undefined ? {} : { pages }),
     ...(machine === undefined ? {} : { machine }),
     tiles,
-    largestGatherDims: found.flatMap((part) => part.largestGatherDims),
+    largestGatherDims: loaded.length === 0 ? [] : loaded.reduce(wider).largestGatherDims,
     sizes: found.flatMap((part) => part.sizes),
     // Where the compiler chooses global memory by itself, some tile is legal, though no full load is.
     ...(widest.proof === undefined || own.length > 0 ? {} : { proof: widest.proof }),
@@ -211,11 +212,14 @@ export function countUnder(
   const counts = residenciesOf(gather, target, true).map((residency) =>
     counted(withDefaults(gather, residency, target), onProgress),
   );
-  const { count, possible } = counts.reduce((wide, other) => (other.least <= wide.least ? other : wide));
+  const { count, possible } = counts.reduce(wider);
   const { stands } = profileFacts[profile];
   if (taken === undefined) return { profile, stands, count: 0, possible };
   return { profile, stands, ...(count === undefined ? {} : { count }), possible };
 }
+
+/** Returns the one of two whose smallest tile needs less of UB; of equals the second. */
+const wider = <T extends { readonly least: number }>(a: T, b: T): T => (b.least <= a.least ? b : a);
 
 /** What no tile has otherwise; without tiles, the default. */
 function sharedBy([first, ...others]: readonly LegalTile[], fallback: Required<Shared>): Shared {

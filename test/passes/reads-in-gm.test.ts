@@ -70,6 +70,8 @@ describe("a tile that PyPTO accepts", () => {
     expect(tiles.some(({ tile }) => tile.join() === "16,8")).toBe(true);
     expect(tryCompile(func, { target, ubBytes: 512, tile: [16, 8] }).ok).toBe(true);
     expect(tryCompile(func, { target, ubBytes: 512, tile: [17, 8] }).ok).toBe(false);
+    // One limit of a full load, whatever else is in UB.
+    expect(legalTiles(select([8, 100_000], 128, 1), { target }).largestGatherDims).toHaveLength(1);
   });
 });
 
