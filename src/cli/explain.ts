@@ -13,6 +13,7 @@ import { renderPlan } from "../report/memory-plan.js";
 import { renderSensitivity } from "../report/sensitivity.js";
 import { renderSides } from "../report/side-by-side.js";
 import { readText } from "../formats/files.js";
+import { programKind } from "../formats/program-kind.js";
 import { renderExplanation, renderVerdict } from "../report/explanation.js";
 import { addProgramOptions, dashed, projectOf, targeting, type ProgramFlags } from "./options.js";
 import { movedLike } from "./indices-like.js";
@@ -42,19 +43,17 @@ export function explainCommand(program: Command): void {
       if (file !== undefined && /^TC\d+$/i.test(file)) explainCode(file.toUpperCase(), given);
       else {
         const flags: ExplainFlags = { ...given, project: await projectOf(command) };
-        const dump =
-          file?.endsWith(".json") === true && flags.case === undefined ? await dumpOf(file) : undefined;
         process.exitCode =
-          file === undefined || dump === undefined
-            ? await explainProgram(file, flags)
-            : await explainDump(file, flags);
+          file !== undefined && flags.case === undefined && (await isDump(file))
+            ? await explainDump(file, flags)
+            : await explainProgram(file, flags);
       }
     });
 }
 
-/** Returns the graph that PyPTO dumped into a file; undefined of another file. */
-const dumpOf = async (file: string): Promise<unknown> =>
-  (await import("./load-cases.js")).dumpIn(readText(file));
+/** True if a file holds a graph that PyPTO dumped. */
+const isDump = async (file: string): Promise<boolean> =>
+  programKind(file) === "json" && (await import("./load-cases.js")).dumpIn(readText(file)) !== undefined;
 
 /** Prints the verdict on each gather of a dump, after its place; returns 1 if any is refused. */
 async function explainDump(file: string, flags: ExplainFlags): Promise<number> {
