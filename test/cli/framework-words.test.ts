@@ -75,7 +75,7 @@ describe("explain of an operator of PyPTO", () => {
     const rows = ["--op", "pypto.index_select", "--data", "i16[9,60]", "--indices", "i32[9]", "--axis", "0"];
     const lines = await explained(...rows, "--tile", "9,31");
     expect(lines.join("\n")).toContain("residency ub");
-    expect(lines.find((line) => line.startsWith("try"))).not.toContain("--residency");
+    expect(lines.find((line) => line.startsWith("try"))).not.toContain("--residency ub");
     const pages = ["--data", "i8[262144,656]", "--indices", "i32[1,2048]", "--indices", "i32[1,512]"];
     const tried = (
       await explained("--op", "pypto.gather_in_ub", ...pages, "--block-size", "128", "--tile", "1,672")
