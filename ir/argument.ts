@@ -1,9 +1,11 @@
 /** What functions of the library ask of their first argument where it is of no use to check more: callers are not all TypeScript. */
 import { CompileError, error } from "./diagnostic.js";
 
-const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
+/** Returns the fields of an object; of anything else none. */
+export const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
-const isObject = (value: unknown): boolean => typeof value === "object" && value !== null;
+/** True for an object, a list too. */
+export const isObject = (value: unknown): boolean => typeof value === "object" && value !== null;
 const isTile = (value: unknown): boolean =>
   Array.isArray(fieldsOf(value)["body"]) && Array.isArray(fieldsOf(value)["operands"]);
 
@@ -24,14 +26,21 @@ const kinds = {
   ],
   tensor: ["a tensor, an object with type and bytes", (value: unknown) => isObject(fieldsOf(value)["type"])],
   model: ["a model, such as readModel(bytes, file)", (value: unknown) => isObject(fieldsOf(value)["graph"])],
-} as const satisfies Readonly<Record<string, readonly [takes: string, holds: (value: unknown) => boolean]>>;
+} as const satisfies Readonly<Record<string, Kind>>;
 
 /** Kind of an argument. */
 export type ArgumentKind = keyof typeof kinds;
 
 /** Throws a CompileError (TC702) for an argument of another kind than `call` takes. */
-export function checkArgument(call: string, kind: ArgumentKind, value: unknown): void {
-  const [takes, holds] = kinds[kind];
+export const checkArgument = (call: string, kind: ArgumentKind, value: unknown): void => {
+  checkKind(call, kinds[kind], value);
+};
+
+/** What a function takes in words, and whether a value is such. */
+export type Kind = readonly [takes: string, holds: (value: unknown) => boolean];
+
+/** Throws a CompileError (TC702) for an argument that is not of a kind. */
+export function checkKind(call: string, [takes, holds]: Kind, value: unknown): void {
   if (holds(value)) return;
   const shown =
     typeof value === "function" || isObject(value) ? `a value of type ${typeof value}` : String(value);

@@ -1,4 +1,5 @@
 /** Target files: the JSON of a target, as `tilec targets NAME --json` prints it, with every figure's source. */
+import { checkOwnArgument } from "../api/argument-kinds.js";
 import {
   boardOfA2,
   CompileError,
@@ -41,6 +42,7 @@ export interface TargetFile {
 
 /** A target as the JSON value of a target file. */
 export function targetFile(target: Target): TargetFile {
+  checkOwnArgument("targetFile", "target", target);
   const {
     name,
     kind,

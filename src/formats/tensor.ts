@@ -1,4 +1,5 @@
 /** A tensor from or for a file: bytes little-endian row-major, strings as themselves. */
+import { checkArgument } from "../../ir/argument.js";
 import { bytesOf, elementCount, isPacked, wholeBytes, type TensorType } from "../../ir/index.js";
 import { fromHost, stringsOf, toHost, type HostValue } from "../../backends/index.js";
 
@@ -11,8 +12,11 @@ export interface TensorValue {
 }
 
 /** The tensor as backends take it: strings become handles. Bytes of packed elements are never taken for a number each. */
-export const asHost = (name: string, { type, bytes, strings }: TensorValue): HostValue =>
-  isPacked(type.dtype) ? { type, bytes } : toHost(name, type, strings ?? bytes);
+export function asHost(name: string, tensor: TensorValue): HostValue {
+  checkArgument("asHost", "tensor", tensor);
+  const { type, bytes, strings } = tensor;
+  return isPacked(type.dtype) ? { type, bytes } : toHost(name, type, strings ?? bytes);
+}
 
 /** What a backend gave back for inputs, with the handles of their strings resolved. */
 export function fromOutput(
@@ -20,6 +24,7 @@ export function fromOutput(
   bytes: Uint8Array,
   inputs: Readonly<Record<string, HostValue>>,
 ): TensorValue {
+  checkArgument("fromOutput", "type", type);
   if (type.dtype !== "string") return { type, bytes };
   return {
     type,

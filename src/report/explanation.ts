@@ -1,4 +1,5 @@
 /** An explanation as text: rules, bytes, traffic, and what to do about a refusal. */
+import { checkOwnArgument } from "../api/argument-kinds.js";
 import {
   at,
   atMost,
@@ -24,6 +25,7 @@ import { table } from "./table.js";
 
 /** Returns the verdict in short: the first lines, the rules that refuse, and what to do. */
 export function renderVerdict(explanation: Explanation): string {
+  checkOwnArgument("renderVerdict", "explanation", explanation);
   const { legal, pages, rules } = explanation;
   return [
     verdictLine(explanation),
@@ -38,6 +40,7 @@ const ruleLines = ({ pass, rule, detail, source }: Explanation["rules"][number])
   `  ${pass ? "pass" : "FAIL"}  ${rule.padEnd(15)} ${detail}\n${" ".repeat(24)}${source}`;
 
 export function renderExplanation(explanation: Explanation): string {
+  checkOwnArgument("renderExplanation", "explanation", explanation);
   const { schedule, passes, legal, pages, rules, footprint, sizes, traffic, reversed, comparison } =
     explanation;
   const lines = [

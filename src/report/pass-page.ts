@@ -1,4 +1,6 @@
 /** A pass-by-pass diff: one self-contained page, passes that changed nothing left out. */
+import { checkOwnArgument } from "../api/argument-kinds.js";
+import { checkArgument } from "../../ir/argument.js";
 import { diffLines, diffWordsWithSpace, type Change } from "diff";
 import { counted, type Func } from "../../ir/index.js";
 import { scheduleLines, withoutSchedule } from "./compared-text.js";
@@ -13,8 +15,11 @@ export interface PassStep {
 }
 
 /** HTML without scripts or outside resources. */
-export const passPage = (title: string, steps: readonly PassStep[]): string =>
-  pageOf({ title, style: passStyle, body: passSections(steps) });
+export function passPage(title: string, steps: readonly PassStep[]): string {
+  checkArgument("passPage", "text", title);
+  checkOwnArgument("passPage", "steps", steps);
+  return pageOf({ title, style: passStyle, body: passSections(steps) });
+}
 
 /** What each pass changed, as markup. Schedules are folded beside the program: they are long, and seldom change. */
 export function passSections(steps: readonly PassStep[]): string {

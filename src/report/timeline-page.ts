@@ -1,4 +1,6 @@
 /** A run, or two schedules of it one above the other, as one page: cores, pipes, the unified buffer and the output's tiles. */
+import { checkOwnArgument } from "../api/argument-kinds.js";
+import { checkArgument } from "../../ir/argument.js";
 import { counted, printSchedule, type Walked } from "../../ir/index.js";
 import type { Kernel } from "../api/compile.js";
 import { kernelStanding } from "../explain/kernel-standing.js";
@@ -18,6 +20,8 @@ import {
 
 /** Self-contained HTML without scripts. With another schedule their figures stand side by side above the charts. */
 export function timelinePage(kernel: Kernel, timing: Walked, other?: Timeline<Kernel>): string {
+  checkArgument("timelinePage", "kernel", kernel);
+  checkOwnArgument("timelinePage", "timing", timing);
   const one: Timeline<Kernel> = { kernel, timing };
   if (other === undefined)
     return pageOf({ title: `@${kernel.name} on ${kernel.target.name}`, body: timelineSections(one) });

@@ -1,4 +1,5 @@
 /** What a search found as one page: the best beside the default, cost by tile, bytes against time, and what was refused. */
+import { checkOwnArgument } from "../api/argument-kinds.js";
 import {
   clockVersion,
   formatEntry,
@@ -29,6 +30,7 @@ export interface PageOrigin {
 
 /** Self-contained HTML: no scripts, nothing from elsewhere. */
 export function tunePage(result: TuneResult, origin: PageOrigin = {}): string {
+  checkOwnArgument("tunePage", "search result", result);
   const title = `@${result.name} on ${result.target.name}: schedules by ${result.objective}`;
   const heat = heatMap(result);
   const timed = timedSchedules(result);

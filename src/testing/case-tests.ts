@@ -1,12 +1,17 @@
 /** The cases of files and folders as tests of any runner: one function each, that throws when its case fails. */
 import { AssertionError } from "node:assert";
-import { CompileError, error, type Operators, type Target } from "../../ir/index.js";
+import { CompileError, error, throwIfErrors, type Operators, type Target } from "../../ir/index.js";
+import type { Field, Fields } from "../../backends/index.js";
 import type { Executor } from "../../backends/sim/index.js";
+import { simulateLongFields } from "../../backends/sim/options.js";
 import type { Pass } from "../../passes/index.js";
 import type { BackendChoice, BackendName } from "../api/backends.js";
+import { checkOptions } from "../api/check-options.js";
+import { compileFields } from "../api/compile.js";
 import { lookUpTarget } from "../formats/look-up-target.js";
 import { loud, type SkipContext } from "./assert-that.js";
 import type { CheckContext } from "./check-case.js";
+import { placeFields } from "./compare.js";
 import { requiredBackends, testDevice } from "./device.js";
 import { testsIn } from "./find-tests.js";
 import { runTests, type Test } from "./run-tests.js";
@@ -27,6 +32,16 @@ export interface CaseOptions {
   readonly operators?: Operators;
 }
 
+const list = (takes: string): Field => ({ code: "TC702", takes, holds: Array.isArray });
+
+const caseFields: Fields<CaseOptions> = {
+  ...placeFields,
+  executor: simulateLongFields.executor,
+  passes: compileFields.passes,
+  targets: list("a list of targets"),
+  operators: list("a list of operators, as operatorsWith gives them"),
+};
+
 /** A case as a test of any runner. */
 export interface CaseTest {
   /** The case's id. */
@@ -37,9 +52,10 @@ export interface CaseTest {
 
 /**
  * One test for each case, text test and model under a path: a file, or a folder with all it holds. Throws a CompileError (TC013)
- * where there is none.
+ * where there is none, or (TC702) for options that it does not take.
  */
 export function caseTests(path: string, options: CaseOptions = {}): CaseTest[] {
+  throwIfErrors(checkOptions("caseTests", options, caseFields));
   const tests = testsIn(path, options.operators);
   if (tests.length === 0) {
     throw new CompileError([error("TC013", `no test was found in ${path}`, { hint: "docs/cases.md" })]);

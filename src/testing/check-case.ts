@@ -1,4 +1,6 @@
 /** One regression case on one backend: pass, fail or skip, with the reason. */
+import { checkOwnArgument } from "../api/argument-kinds.js";
+import { checkArgument } from "../../ir/argument.js";
 import {
   bindSizes,
   categoryOf,
@@ -83,7 +85,12 @@ export const checkCase = async (
   test: Case,
   backends: readonly BackendChoice[],
   context: CheckContext,
-): Promise<CheckResult[]> => beginCase(test, backends, context)();
+): Promise<CheckResult[]> => {
+  checkOwnArgument("checkCase", "case", test);
+  checkArgument("checkCase", "list", backends);
+  checkArgument("checkCase", "object", context);
+  return beginCase(test, backends, context)();
+};
 
 /** Compiles, and begins the pipeline; what it returns runs on every backend. */
 export function beginCase(

@@ -53,19 +53,24 @@ export interface ReferenceOptions {
   readonly require?: readonly BackendName[];
 }
 
-const referenceFields: Fields<ReferenceOptions> = {
+/** Where something is compared. */
+export const placeFields: Fields<Pick<ReferenceOptions, "backends" | "require">> = {
   backends: {
     code: "TC702",
     takes: `a list, each ${backendField.takes}`,
     holds: (value) => Array.isArray(value) && value.every(backendField.holds),
   },
-  inputs: { code: "TC702", takes: "typed arrays by operand", holds: isObject },
-  seed: wholeNumber(-Infinity),
   require: {
     code: "TC702",
     takes: `a list of backends: ${backendNames.join(", ")}`,
     holds: (value) => Array.isArray(value) && value.every((one) => backendNames.some((name) => name === one)),
   },
+};
+
+const referenceFields: Fields<ReferenceOptions> = {
+  ...placeFields,
+  inputs: { code: "TC702", takes: "typed arrays by operand", holds: isObject },
+  seed: wholeNumber(-Infinity),
 };
 
 /** Throws a CompileError (TC702) for options that `matcher` does not take. */

@@ -1,4 +1,6 @@
 /** A GPU as what measures. A launch cannot be stopped: what took too long is told afterwards, and is not launched again. */
+import { checkOwnArgument } from "../api/argument-kinds.js";
+import { checkArgument } from "../../ir/argument.js";
 import { inputTensor } from "../../backends/memory.js";
 import { buffersOf, bufferUsage } from "../../backends/webgpu/buffers.js";
 import type { Runner } from "../../backends/webgpu/index.js";
@@ -10,11 +12,10 @@ import type { MeasureOptions, Measurement } from "./search-ms.js";
 import { firstDifferentByte, poisonByte, samplingShare, tookTooLong } from "./timed.js";
 
 /** On buffers that stay on the device. `runner` is the caller's; one made with few `pipelines` lets go of those of candidates that are done. */
-export function gpuMeasurer(
-  runner: Runner,
-  device: string,
-  { kernel, inputs, expected }: MeasuredTask,
-): Measurer {
+export function gpuMeasurer(runner: Runner, device: string, task: MeasuredTask): Measurer {
+  checkArgument("gpuMeasurer", "object", runner);
+  checkOwnArgument("gpuMeasurer", "measured task", task);
+  const { kernel, inputs, expected } = task;
   const resources = new Resources(runner.device);
   const usage = bufferUsage.STORAGE | bufferUsage.COPY_SRC | bufferUsage.COPY_DST;
   const whole = (bytes: number): number => Math.max(4, alignUp(bytes, 4));

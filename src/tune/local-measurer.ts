@@ -2,6 +2,8 @@
  * The fast executor on the calling thread as what measures: in a browser, and inside the thread that `tilec/node` can end. A run
  * under way cannot be stopped here.
  */
+import { checkOwnArgument } from "../api/argument-kinds.js";
+import { checkArgument } from "../../ir/argument.js";
 import { FastExecutor, type SpawnThread } from "../../backends/sim/index.js";
 import { CompileError, RunError, type TileFunc } from "../../ir/index.js";
 import type { MeasuredTask, Measurer } from "./measurer.js";
@@ -19,9 +21,13 @@ export interface LocalOptions {
 
 /** Candidates take over each other's memory, so that inputs are copied once. */
 export function localMeasurer(
-  { inputs, expected }: Pick<MeasuredTask, "inputs" | "expected">,
-  { device = "this machine", threads = 1, spawn }: LocalOptions = {},
+  task: Pick<MeasuredTask, "inputs" | "expected">,
+  options: LocalOptions = {},
 ): Measurer {
+  checkOwnArgument("localMeasurer", "measured task", task);
+  checkArgument("localMeasurer", "object", options);
+  const { device = "this machine", threads = 1, spawn } = options;
+  const { inputs, expected } = task;
   let latest: FastExecutor | undefined;
   const open = async (tile: TileFunc): Promise<FastExecutor> => {
     const before = latest;

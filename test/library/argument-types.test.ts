@@ -9,7 +9,8 @@ import * as library from "../../src/index.js";
 import * as formats from "../../src/formats/index.js";
 import * as onnx from "../../src/formats/onnx/index.js";
 import * as testing from "../../src/testing/index.js";
-import { parseRecords, taskOf, tune, tuneSizes } from "../../src/tune/index.js";
+import * as report from "../../src/report/index.js";
+import * as tuning from "../../src/tune/index.js";
 
 const values = [undefined, null, 3, "text", {}, [], true, 5n, () => undefined, NaN];
 
@@ -42,9 +43,6 @@ async function outcome(call: () => unknown): Promise<string> {
 
 const { renderDiagnostic: _, ...ofLibrary } = library;
 const { simulate, simulateLong, simulateBytes, watOf, wasmMoves, countedReport } = sim;
-const { readNpy, writeNpy } = formats;
-const { readModel, findGathers, surveyModel, readTensorFile } = onnx;
-const { assertThat, fileCheck, parseChecks, vacuousChecks, runTextTest, readCases, readCaseList } = testing;
 const called = [
   ...functionsOf(ofLibrary),
   ...functionsOf({
@@ -57,9 +55,7 @@ const called = [
     createRunner,
   }),
   ...functionsOf({ simulate, simulateLong, simulateBytes, watOf, wasmMoves, countedReport }),
-  ...functionsOf({ readNpy, writeNpy, readModel, findGathers, surveyModel, readTensorFile }),
-  ...functionsOf({ fileCheck, parseChecks, vacuousChecks, runTextTest, readCases, readCaseList }),
-  ...functionsOf({ parseRecords, taskOf, tune, tuneSizes }),
+  ...[formats, onnx, report, testing, tuning].flatMap((door) => functionsOf(door)),
 ];
 
 describe("an argument of a wrong kind", () => {
@@ -72,8 +68,11 @@ describe("an argument of a wrong kind", () => {
 
   it.each(called)("of %s is refused with a code, or taken", async (name, call) => {
     for (const value of values) {
-      const found = await outcome(() => call(value)).catch((thrown: unknown) => thrown);
-      expect(typeof found, `${name} of ${typeof value}: ${JSON.stringify(found)}`).toBe("string");
+      // The others of its arguments are none, or of the same kind.
+      for (const args of [[value], [value, value], ["text", value]]) {
+        const found = await outcome(() => call(...args)).catch((thrown: unknown) => thrown);
+        expect(typeof found, `${name} of ${typeof value}: ${String(found)}`).toBe("string");
+      }
     }
   });
 
@@ -84,9 +83,15 @@ describe("an argument of a wrong kind", () => {
     expect(() => library.printModule(3 as never)).toThrow(
       "printModule takes a module, such as { funcs: [program] }, not 3",
     );
+    expect(() => testing.caseTests("cases", { backend: ["webgpu"] } as never)).toThrow(
+      "TC702]: caseTests has no backend; it has backends, ",
+    );
+    expect(() => tuning.bestOf([{}] as never)).toThrow(
+      "TC702]: bestOf takes a list of records, such as those of parseRecords, not a value of type object",
+    );
     expect(() => watOf({} as never)).toThrow("watOf takes a tile program, such as compile(program).tile");
     expect(() => {
-      assertThat(null as never).toBeLegal();
+      testing.assertThat(null as never).toBeLegal();
     }).toThrow("TC702");
   });
 });

@@ -1,4 +1,5 @@
 /** The gathers of a model, each as a program of its own, or why it cannot be one. */
+import { checkOwnArgument } from "../../api/argument-kinds.js";
 import { checkArgument } from "../../../ir/argument.js";
 import {
   CompileError,
@@ -105,20 +106,21 @@ export interface OnnxOpen {
 }
 
 /** Returns the inputs that the model fixes, by their keys. */
-export const fixedInputs = ({
-  data,
-  indices,
-  others = {},
-}: Pick<OnnxGather & { readonly ok: true }, "data" | "indices" | "others">): Readonly<
-  Record<string, TensorValue>
-> => ({
-  ...(data === undefined ? {} : { data }),
-  ...(indices === undefined ? {} : { indices }),
-  ...others,
-});
+export function fixedInputs(
+  gather: Pick<OnnxGather & { readonly ok: true }, "data" | "indices" | "others">,
+): Readonly<Record<string, TensorValue>> {
+  checkArgument("fixedInputs", "object", gather);
+  const { data, indices, others = {} } = gather;
+  return {
+    ...(data === undefined ? {} : { data }),
+    ...(indices === undefined ? {} : { indices }),
+    ...others,
+  };
+}
 
 /** Returns the keys of the inputs that the model does not fix. */
 export function openInputs(gather: OnnxGather & { readonly ok: true }): readonly string[] {
+  checkOwnArgument("openInputs", "read gather", gather);
   const fixed = fixedInputs(gather);
   return inputNames(gather.program, gather.node).filter((key) => !Object.hasOwn(fixed, key));
 }

@@ -2,6 +2,8 @@
  * ONNX backend-test folders as cases: `model.onnx` and `test_data_set_<n>/{input,output}_<k>.pb`, as onnx/onnx
  * docs/OnnxBackendTest.md lays them out. `input_<k>.pb` is the graph's input k, initializers not counted.
  */
+import { checkOwnArgument } from "../../api/argument-kinds.js";
+import { checkArgument } from "../../../ir/argument.js";
 import { existsSync, readdirSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { readBytes } from "../files.js";
@@ -20,11 +22,13 @@ const dataFile = /^(test_data_set_\d+)\/(?:input|output)_\d+\.pb$/;
 
 /** Whether a folder holds a model and a data set of ONNX's backend tests. */
 export function isNodeTestFolder(path: string): boolean {
+  checkArgument("isNodeTestFolder", "text", path);
   return existsSync(join(path, modelFile)) && entries(path).some((name) => dataSet.test(name));
 }
 
 /** The cases of a folder, named after it. Throws a CompileError (TC010, TC014). */
 export function readNodeTestFolder(path: string): Case[] {
+  checkArgument("readNodeTestFolder", "text", path);
   const files = new Map([[modelFile, readBytes(join(path, modelFile))]]);
   for (const set of entries(path).filter((name) => dataSet.test(name))) {
     for (const name of entries(join(path, set))) {
@@ -49,6 +53,8 @@ function entries(path: string): string[] {
  * several. Throws a CompileError (TC014).
  */
 export function readNodeTest(name: string, files: ReadonlyMap<string, Uint8Array>): Case[] {
+  checkArgument("readNodeTest", "text", name);
+  checkOwnArgument("readNodeTest", "files", files);
   const bytes = files.get(modelFile);
   if (bytes === undefined) throw modelError(name, `it lacks ${modelFile}`);
   const model = readModel(bytes, `${name}/${modelFile}`);

@@ -1,4 +1,5 @@
 /** Which programs a model still needs, once gathers are folded into others, and into which of them each node went. */
+import { checkOwnArgument } from "../../api/argument-kinds.js";
 import type { OnnxNode } from "./model.js";
 import type { OnnxUse } from "./uses.js";
 
@@ -25,6 +26,8 @@ export function placementOf(
   programs: readonly PlacedProgram[],
   uses: readonly OnnxUse[],
 ): ReadonlyMap<OnnxNode, Placed> {
+  checkOwnArgument("placementOf", "programs", programs);
+  checkOwnArgument("placementOf", "uses", uses);
   const holders = new Map<OnnxNode, PlacedProgram[]>();
   const ends = new Map<OnnxNode, PlacedProgram[]>();
   for (const program of programs) {

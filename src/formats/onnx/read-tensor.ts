@@ -2,6 +2,7 @@
  * TensorProto to a tensor. Elements are in `raw_data` (9), little-endian, or in the typed field that onnx.proto gives
  * to their type. They are counted before anything is allocated, so dims alone never take memory.
  */
+import { checkOwnArgument } from "../../api/argument-kinds.js";
 import { checkArgument } from "../../../ir/argument.js";
 import {
   bitsOf,
@@ -59,7 +60,7 @@ export function readTensorFile(
 
 /** Throws a CompileError (TC014) that names the tensor when its elements are not here or do not fit its dims. */
 export function readTensor(tensor: OnnxTensor, file: string): TensorValue {
-  checkArgument("readTensor", "object", tensor);
+  checkOwnArgument("readTensor", "tensor of a model", tensor);
   if (tensor.problem !== undefined)
     throw modelError(file, `tensor ${quoted(tensor.name)} has ${tensor.problem}`);
   const where = `${file}: tensor ${quoted(tensor.name)}`;

@@ -1,4 +1,6 @@
 /** Times that were measured elsewhere, beside a candidate that records know. */
+import { checkOwnArgument } from "../../api/argument-kinds.js";
+import { checkArgument } from "../../../ir/argument.js";
 import { CompileError, error } from "../../../ir/index.js";
 import { taskHashOf, type CandidateRecord, type TaskRecord, type TuneRecord } from "./record.js";
 
@@ -15,6 +17,8 @@ export interface GivenTimes {
  * CompileError (TC016) for a candidate that the records do not know, or know several of.
  */
 export function givenRecords(records: readonly TuneRecord[], times: GivenTimes): readonly TuneRecord[] {
+  checkOwnArgument("givenRecords", "records", records);
+  checkArgument("givenRecords", "object", times);
   const matching = records.filter(
     (record): record is CandidateRecord =>
       record.record === "candidate" && record.candidate.startsWith(times.candidate),

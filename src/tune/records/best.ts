@@ -1,4 +1,5 @@
 /** The best candidate of each task in records: exact figures by themselves, milliseconds by the default's on the same device. */
+import { checkOwnArgument } from "../../api/argument-kinds.js";
 import { compareKeys, tieBreaks } from "../../../passes/index.js";
 import { median } from "../median.js";
 import { decided } from "../search-ms.js";
@@ -19,6 +20,7 @@ export interface BestRecord {
 
 /** One for each task that has a candidate with a figure; by time, one whose default was measured: times compare by it alone. */
 export function bestOf(records: readonly TuneRecord[]): readonly BestRecord[] {
+  checkOwnArgument("bestOf", "records", records);
   const tasks = new Map<string, TaskRecord>();
   for (const record of records) if (record.record === "task") tasks.set(record.task, record);
   return [...tasks.values()].flatMap((task) => {

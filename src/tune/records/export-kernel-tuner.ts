@@ -2,6 +2,7 @@
  * Records as a cache file of Kernel Tuner (schema/cache/1.0.0), which its dashboard opens. A configuration's key is its parameters in
  * the order of `tune_params_keys`, so they are whole numbers; `time` is what the task sought: milliseconds, or cycles or bytes.
  */
+import { checkOwnArgument } from "../../api/argument-kinds.js";
 import { CompileError, error, outputOf, parseModule, type Shape } from "../../../ir/index.js";
 import { millisecondsOf } from "./best.js";
 import { scheduleParameters } from "./parameters.js";
@@ -26,6 +27,7 @@ const noTime = "1970-01-01T00:00:00+00:00";
 
 /** A cache is about one kernel: throws a CompileError (TC016) for records of several tasks. */
 export function kernelTunerCache(records: readonly TuneRecord[]): KernelTunerCache {
+  checkOwnArgument("kernelTunerCache", "records", records);
   const tasks = new Map(records.flatMap((r) => (r.record === "task" ? [[r.task, r] as const] : [])));
   const [task] = tasks.values();
   if (task === undefined || tasks.size > 1) {

@@ -2,6 +2,7 @@
  * Records in T4, the results format of the autotuning community that Kernel Tuner writes and reads: `{schema_version, results}`, each
  * result with its configuration, times, invalidity and correctness (Kernel Tuner, schema/T4/1.0.0).
  */
+import { checkOwnArgument } from "../../api/argument-kinds.js";
 import type { CandidateRecord, TuneRecord } from "./record.js";
 import { scheduleParameters } from "./parameters.js";
 
@@ -29,6 +30,7 @@ export interface T4Result {
 
 /** Candidates that were costed or run, in the order of the records. Pruned ones were not, and refused tiles are no configurations. */
 export function t4Results(records: readonly TuneRecord[]): T4Results {
+  checkOwnArgument("t4Results", "records", records);
   const objectives = new Map(records.flatMap((r) => (r.record === "task" ? [[r.task, r.objective]] : [])));
   const results = records.flatMap((record) =>
     record.record === "candidate" ? [t4Result(record, objectives.get(record.task) ?? "cycles")] : [],

@@ -1,4 +1,5 @@
 /** What records say about the candidates of a task, for a search that goes on. */
+import { checkOwnArgument } from "../../api/argument-kinds.js";
 import { clockVersion } from "../../../ir/index.js";
 import type { KnownCandidate } from "../options.js";
 import { mergeRecords } from "./merge.js";
@@ -6,6 +7,7 @@ import { standingIn, type TuneRecord } from "./record.js";
 
 /** By id. Cycles of another clock are not known. */
 export function knownOf(records: readonly TuneRecord[], task: string): ReadonlyMap<string, KnownCandidate> {
+  checkOwnArgument("knownOf", "records", records);
   const known = new Map<string, KnownCandidate>();
   for (const record of mergeRecords(records)) {
     if (record.record !== "candidate" || record.task !== task || record.clock !== clockVersion) continue;

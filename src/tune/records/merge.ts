@@ -2,12 +2,14 @@
  * Records of several files as one: each fact once, in an order of its own. What comes out depends neither on the order of the
  * files or lines nor on how often something was merged before.
  */
+import { checkOwnArgument } from "../../api/argument-kinds.js";
 import { assertNever } from "../../../ir/index.js";
 import { canonicalJson } from "../content-hash.js";
 import { standingIn, type CandidateRecord, type TuneRecord } from "./record.js";
 
 /** Records of several searches as one list; the order of the arguments does not matter, nor do repetitions. */
 export function mergeRecords(records: readonly TuneRecord[]): readonly TuneRecord[] {
+  checkOwnArgument("mergeRecords", "records", records);
   const merged = new Map<string, TuneRecord>();
   for (const record of records) {
     const key = keyOf(record);

@@ -1,4 +1,5 @@
 /** The best of a task as a `.tir` test: the program with its schedule, and CHECK lines for what is exact. Never milliseconds. */
+import { checkOwnArgument } from "../../api/argument-kinds.js";
 import {
   CompileError,
   error,
@@ -11,7 +12,9 @@ import {
 import type { BestRecord } from "./best.js";
 
 /** `operators`: those that the program may name. Throws a CompileError (TC016) for a program text that does not parse, and for a pipeline, whose passes it cannot load. */
-export function pinnedTest({ task, best }: BestRecord, operators?: Operators): string {
+export function pinnedTest(record: BestRecord, operators?: Operators): string {
+  checkOwnArgument("pinnedTest", "best record", record);
+  const { task, best } = record;
   if (task.pipeline !== undefined) {
     throw new CompileError([
       error("TC016", `@${task.name} was searched with the pipeline ${task.pipeline.passes}`, {

@@ -3,6 +3,8 @@
  * takes. Tasks and candidates are named by hashes of what they are, so that records of several machines and runs belong together
  * without an agreement between them.
  */
+import { checkOwnArgument } from "../../api/argument-kinds.js";
+import { checkArgument } from "../../../ir/argument.js";
 import {
   printFunc,
   clockVersion,
@@ -85,11 +87,9 @@ export interface RefusedRecord extends Omit<RefusedTiles, "status"> {
 export type TuneRecord = TaskRecord | CandidateRecord | PrunedRecord | RefusedRecord | TableRecord;
 
 /** The hash by which `compile` finds what was found out about a program. */
-export function gatherHash({
-  gather,
-  target,
-  passes,
-}: Pick<TuneTask, "gather" | "target" | "passes">): string {
+export function gatherHash(task: Pick<TuneTask, "gather" | "target" | "passes">): string {
+  checkOwnArgument("gatherHash", "search task", task);
+  const { gather, target, passes } = task;
   const { sources: _, title: __, ...figures } = target;
   const text = printFunc({ ...gather, name: "main", target: target.name });
   const pipeline = pipelineRecord(passes);
@@ -109,6 +109,7 @@ function pipelineRecord(passes: TuneTask["passes"]): TaskRecord["pipeline"] {
 export function taskHash(
   task: Pick<TuneTask, "gather" | "target" | "passes" | "objective" | "backend">,
 ): string {
+  checkOwnArgument("taskHash", "search task", task);
   return taskHashOf(gatherHash(task), task.objective, task.backend);
 }
 
@@ -117,6 +118,7 @@ export const taskHashOf = (gather: string, objective: Objective, backend: TuneBa
 
 /** `version` is tilec's own. */
 export function taskRecord(task: TuneTask, seed: number, version: string): TaskRecord {
+  checkOwnArgument("taskRecord", "search task", task);
   const { program, gather, target, objective, backend, device } = task;
   const pipeline = pipelineRecord(task.passes);
   return {
@@ -152,6 +154,8 @@ export function standingIn({
 
 /** The line of a candidate; `own` is the default's hash. */
 export function candidateRecord(task: string, candidate: Candidate, own: string): CandidateRecord {
+  checkArgument("candidateRecord", "text", task);
+  checkOwnArgument("candidateRecord", "candidate", candidate);
   const { id, schedule, given, status, cycles, idleCores, bytes, ubBytes, tasks, elements, clock } =
     candidate;
   const failed = status === "timeout" || status === "wrong" || status === "error";
@@ -177,28 +181,34 @@ export function candidateRecord(task: string, candidate: Candidate, own: string)
 }
 
 /** The line of candidates that were left out by their bounds. */
-export const prunedRecord = (task: string, pruned: PrunedCount): PrunedRecord => ({
-  record: "pruned",
-  task,
-  ...pruned,
-});
+export function prunedRecord(task: string, pruned: PrunedCount): PrunedRecord {
+  checkArgument("prunedRecord", "text", task);
+  checkArgument("prunedRecord", "object", pruned);
+  return { record: "pruned", task, ...pruned };
+}
 
 /** The line of refused tiles. */
-export const refusedRecord = (task: string, { status: _, ...refused }: RefusedTiles): RefusedRecord => ({
-  record: "refused",
-  task,
-  ...refused,
-});
+export function refusedRecord(task: string, tiles: RefusedTiles): RefusedRecord {
+  checkArgument("refusedRecord", "text", task);
+  checkArgument("refusedRecord", "object", tiles);
+  const { status: _, ...refused } = tiles;
+  return { record: "refused", task, ...refused };
+}
 
 /** The line of a table of ranges; `task`: the hash of the search by cycles of the program with its symbol open. */
-export const tableRecord = (
+export function tableRecord(
   task: string,
-  { gather, target, symbol, pieces }: Pick<SizesResult, "gather" | "target" | "symbol" | "pieces">,
-): TableRecord => ({
-  record: "table",
-  task,
-  ...tableKey(gather, target),
-  symbol: symbol.name,
-  pieces,
-  clock: clockVersion,
-});
+  found: Pick<SizesResult, "gather" | "target" | "symbol" | "pieces">,
+): TableRecord {
+  checkArgument("tableRecord", "text", task);
+  checkOwnArgument("tableRecord", "size results", found);
+  const { gather, target, symbol, pieces } = found;
+  return {
+    record: "table",
+    task,
+    ...tableKey(gather, target),
+    symbol: symbol.name,
+    pieces,
+    clock: clockVersion,
+  };
+}

@@ -1,4 +1,5 @@
 /** Records from and to JSON Lines. */
+import { checkOwnArgument } from "../../api/argument-kinds.js";
 import { checkArgument } from "../../../ir/argument.js";
 import type { Field, Fields } from "../../../backends/index.js";
 import { isObject, oneOf, shownValue, wholeNumber, yesOrNo } from "../../../backends/index.js";
@@ -179,5 +180,8 @@ function faults(value: unknown): readonly string[] {
 const versionOf = (versions: unknown): unknown => (isObject(versions) ? versions["records"] : undefined);
 
 /** Returns one line, the same for equal records. It begins with the record's kind, by which files of records are known. */
-export const recordLine = ({ record, ...rest }: TuneRecord): string =>
-  `{"record":"${record}",${canonicalJson(rest).slice(1)}\n`;
+export function recordLine(line: TuneRecord): string {
+  checkOwnArgument("recordLine", "record", line);
+  const { record, ...rest } = line;
+  return `{"record":"${record}",${canonicalJson(rest).slice(1)}\n`;
+}
