@@ -1,7 +1,17 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { CompileError, ubBuffers, type DType, type Schedule, type SourceFunc } from "../../ir/index.js";
-import { compile, explain, onnx, pypto, targets, tryCompile, type Kernel } from "../../src/index.js";
+import {
+  compile,
+  explain,
+  legalTiles,
+  onnx,
+  pypto,
+  targets,
+  tryCompile,
+  tune,
+  type Kernel,
+} from "../../src/index.js";
 import { peakOf } from "../../backends/sim/ub-arena.js";
 import { randomGather } from "../support/arbitrary.js";
 
@@ -141,5 +151,19 @@ describe("the bytes of unified buffer of a legal gather", () => {
         `${stated.footprint!.bytes} B is within 196608 B but above the 188416 B that libraries leave alone`,
       ],
     ]);
+  });
+
+  it("are those of legal and of tune", async () => {
+    const target = targets.ascendA2;
+    const func = onnx.gather({ data: ["f32", [300, 64]], indices: ["i64", [500]], axis: 0 });
+    const bytesOf = (schedule: Schedule): number => compile(func, { ...schedule, target }).footprint!.bytes;
+    const { tiles } = legalTiles(func, { target });
+    for (const { tile, view, order, buffers, residency, bytes } of tiles.slice(0, 20))
+      expect([tile, bytes]).toEqual([tile, bytesOf({ tile, view, order, buffers, residency })]);
+    expect(tiles.length).toBeGreaterThan(20);
+    const { candidates } = await tune(func, { target, budget: 10 });
+    for (const { schedule, ubBytes } of candidates)
+      expect([schedule, ubBytes]).toEqual([schedule, bytesOf(schedule)]);
+    expect(candidates.length).toBeGreaterThanOrEqual(10);
   });
 });
