@@ -102,6 +102,10 @@ export const quotient = (value: number, by: number): number => Math.floor(value 
 /** The remainder, never negative. */
 export const remainder = (value: number, by: number): number => value - by * quotient(value, by);
 
+/** The greatest number that divides two numbers that are not negative; of 0 and another one, the other one. */
+export const greatestCommonDivisor = (a: number, b: number): number =>
+  b === 0 ? a : greatestCommonDivisor(b, a % b);
+
 /** The sum of forms; 0 of none. */
 export const sumOf = (forms: readonly Linear[]): Linear => forms.reduce(add, constant(0));
 

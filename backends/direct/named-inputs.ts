@@ -2,16 +2,26 @@
  * Inputs of which a call names few rows: those alone are copied to where a kernel reads them, whatever lies beside them there. Shapes
  * decide which inputs these are, never index values.
  */
-import { isRead, walked } from "../../ir/access.js";
+import { isRead, termDim, walked } from "../../ir/access.js";
 import { stepsOf } from "../../ir/addressing.js";
 import { inputsOf, keyOf, outputOf, type Operand, type TileFunc } from "../../ir/func.js";
-import { dimsOf, type Linear } from "../../ir/linear.js";
+import {
+  dim,
+  dimsOf,
+  greatestCommonDivisor,
+  site,
+  sitesOf,
+  substitute,
+  type Linear,
+} from "../../ir/linear.js";
 import { flatten } from "../../ir/tile.js";
 import { at, byteCount, elementCount, elementTypes, type Shape } from "../../ir/types.js";
 import { inputTensor, type HostInputs } from "../memory.js";
 import { isReadByTerms, type GatherPlan } from "../plan/gather.js";
-import { stagesOf } from "../plan/stages.js";
+import { beyondSteps, stagesOf } from "../plan/stages.js";
 import { planWhole } from "../plan/whole.js";
+import type { SiteStep } from "../index-walk.js";
+import { walksByBlocks } from "./blocks-of-dims.js";
 import { walkTime } from "./times.js";
 import { GatherWalk, rowOf, type RowVisitor } from "./walk.js";
 
@@ -30,6 +40,8 @@ interface NamedRead {
   /** Bits of the first row's address without index values, and of a row. */
   readonly start: number;
   readonly rowBits: number;
+  /** Bits that divide the address of every row. */
+  readonly unitBits: number;
   readonly rows: number;
   /** Where the value of each site is read first. */
   readonly starts: readonly number[];
@@ -58,25 +70,87 @@ export function planNamed(tile: TileFunc): readonly NamedInput[] {
   const gather = planWhole(tile);
   if (gather === undefined) return [];
   const { map } = gather.stmt;
-  // How many elements a bag has, its offsets say.
-  if (map.reduced?.bag !== undefined) return [];
   // A load copies all of its region, named or not.
   const loaded = flatten(tile.body).flatMap((stmt) => (stmt.op === "load" ? [stmt.from.buffer] : []));
   return inputsOf(tile).flatMap((operand, table): NamedInput[] => {
     if (loaded.includes(operand.name)) return [];
     if (map.sites.some(({ value }) => isRead(value) && value.table === table)) return [];
-    const reads = map.reads.flatMap((read, k) =>
-      read.table === table ? [planRead(tile, gather, table, at(gather.addresses.reads, k))] : [],
+    const reads = map.reads.map((read, k) =>
+      read.table === table ? planRead(tile, gather, table, at(gather.addresses.reads, k)) : [],
     );
-    return reads.length > 0 ? [{ operand, key: keyOf(operand), reads }] : [];
+    const found = reads.flatMap((own) => own ?? []);
+    const isWhole = reads.includes(undefined) || found.length === 0;
+    return isWhole ? [] : [{ operand, key: keyOf(operand), reads: found }];
   });
 }
 
-function planRead(tile: TileFunc, { sites, stmt }: GatherPlan, table: number, address: Linear): NamedRead {
-  const shape = walked(stmt.map, outputOf(tile).type.shape);
+/** Where a read lies, and the index values that lead there, over the points of a shape. */
+interface ReadWalk {
+  readonly shape: Shape;
+  readonly address: Linear;
+  readonly sites: readonly SiteStep[];
+}
+
+/** The rows of one read, by one walk or by several; undefined where no walk finds them. */
+function planRead(
+  tile: TileFunc,
+  gather: GatherPlan,
+  table: number,
+  address: Linear,
+): readonly NamedRead[] | undefined {
+  const walk = readWalk(tile, gather, address);
+  if (walk === undefined) return undefined;
+  const { shape, sites } = walk;
+  const forms = [walk.address, ...sites.map(({ form }) => form)];
+  return walksByBlocks({ sizes: shape, forms }).map(({ sizes, forms: [placed = walk.address, ...own] }) =>
+    namedRead(tile, table, {
+      shape: sizes,
+      address: placed,
+      sites: sites.map((step, k) => ({ ...step, form: at(own, k) })),
+    }),
+  );
+}
+
+function readWalk(tile: TileFunc, { sites, stmt }: GatherPlan, address: Linear): ReadWalk | undefined {
+  const { map } = stmt;
+  const shape = walked(map, outputOf(tile).type.shape);
   // A term without an index is left out of its sum, whatever else the element is made from.
-  const own = isReadByTerms(address, sites, stmt.map) ? sites : sites.filter(({ ofTerm }) => !ofTerm);
+  if (!isReadByTerms(address, sites, map))
+    return { shape, address, sites: sites.filter(({ ofTerm }) => !ofTerm) };
+  const { bag } = map.reduced ?? {};
+  return bag === undefined ? { shape, address, sites } : listWalk({ shape, address, sites }, map, bag.to);
+}
+
+/**
+ * The walk over the whole list in which segments lie, wherever they begin: their elements are at the places before the greatest value at
+ * which a segment ends. Undefined where an index value depends on its segment in another way.
+ */
+function listWalk(
+  { address, shape, sites }: ReadWalk,
+  map: GatherPlan["stmt"]["map"],
+  to: number,
+): ReadWalk | undefined {
+  const ends = at(sites, to).rule?.below;
+  const before = sites.filter(({ ofTerm }) => !ofTerm).length;
+  const own = sites.slice(before);
+  const r = termDim(map);
   const forms = own.map(({ form }) => form);
+  const dependsOnSegment =
+    forms.flatMap(dimsOf).some((d) => d !== r) ||
+    [address, ...forms].flatMap(sitesOf).some((n) => n < before);
+  if (ends === undefined || dependsOnSegment) return undefined;
+  const numbered = (form: Linear): Linear =>
+    substitute(form, (of) => (of.kind === "site" ? site(of.site - before) : undefined));
+  return {
+    shape: shape.map((size, d) => (d === r ? Math.max(0, ends - 1) : size)),
+    address: numbered(address),
+    sites: own.map((step) => ({ ...step, site: step.site - before, form: numbered(step.form) })),
+  };
+}
+
+function namedRead(tile: TileFunc, table: number, walk: ReadWalk): NamedRead {
+  const { address, shape, sites } = rowsLast(walk);
+  const forms = sites.map(({ form }) => form);
   const stages = stagesOf(forms, address);
   const followed = new Set([address, ...forms].flatMap(dimsOf));
   const sizes = shape.map((size, d) => (followed.has(d) ? size : Math.min(size, 1)));
@@ -86,13 +160,32 @@ function planRead(tile: TileFunc, { sites, stmt }: GatherPlan, table: number, ad
     stepsOf(address, shape.length),
     at(stages, stages.length - 1).dim,
   );
+  const steps = address.terms
+    .filter(({ of }) => of.kind !== "dim" || of.dim < outer)
+    .map(({ by }) => Math.abs(by));
   return {
-    walk: new GatherWalk(tile, { sites: own, stages, address, table, rank: shape.length, scale: bits }),
+    walk: new GatherWalk(tile, { sites, stages, address, table, rank: shape.length, scale: bits }),
     sizes,
     start: address.at * bits,
     rowBits: rowElements * bits,
+    unitBits: bits * (steps.reduce(greatestCommonDivisor, Math.abs(address.at)) || rowElements),
     rows: elementCount(sizes.slice(0, outer)),
     starts: forms.map(({ at }) => at),
+  };
+}
+
+/** The same with the dims that index values, quotients and remainders follow before the others, along which rows lie: terms before columns. */
+function rowsLast({ address, shape, sites }: ReadWalk): ReadWalk {
+  const forms = [...sites.map(({ form }) => form), { at: 0, terms: beyondSteps(address) }];
+  const first = new Set(forms.flatMap(dimsOf));
+  const dims = [...shape.keys()];
+  const order = [...dims.filter((d) => first.has(d)), ...dims.filter((d) => !first.has(d))];
+  const moved = (form: Linear): Linear =>
+    substitute(form, (of) => (of.kind === "dim" ? dim(order.indexOf(of.dim)) : undefined));
+  return {
+    address: moved(address),
+    shape: order.map((d) => at(shape, d)),
+    sites: sites.map((step) => ({ ...step, form: moved(step.form) })),
   };
 }
 
@@ -114,11 +207,12 @@ export function* copyNamed(
 ): Generator<CopiedRows, void> {
   for (const { operand, reads } of named) {
     const [source, target] = [inputTensor(from, operand).bytes, inputTensor(to, operand).bytes];
-    for (const { rowBits, rows, sizes, start, starts, walk } of reads) {
+    for (const { rowBits, rows, sizes, start, starts, unitBits, walk } of reads) {
       const extent = sizes[0] ?? 1;
+      const seen = new SeenRows(source.byteLength, unitBits);
       const step = Math.max(1, Math.floor((rowsAtOnce * extent) / Math.max(1, rows)));
       for (let first = 0; first < extent; first += step) {
-        const copier = new RowCopier(source, target, rowBits);
+        const copier = new RowCopier(source, target, rowBits, seen);
         walk.bind(from);
         try {
           walk.walk(copier, sizes, start, starts, noLoops, first, Math.min(extent, first + step));
@@ -139,6 +233,34 @@ const shortRowBytes = 16;
 /** A machine gives memory out by pages of so many bytes. */
 const pageBytes = 4096;
 
+/** Places of which a bit each is kept, at most: 4 MiB. */
+const mostSeen = 2 ** 25;
+
+/** Rows that were copied, by their addresses; of a table with too many places, none. */
+class SeenRows {
+  private readonly bits: Uint32Array | undefined;
+
+  /** `unitBits`: divide every address. */
+  constructor(
+    tableBytes: number,
+    private readonly unitBits: number,
+  ) {
+    const places = Math.ceil((8 * tableBytes) / unitBits);
+    if (places <= mostSeen) this.bits = new Uint32Array(Math.ceil(places / 32));
+  }
+
+  /** True if a row was asked for before. */
+  has(address: number): boolean {
+    const { bits } = this;
+    if (bits === undefined) return false;
+    const place = address / this.unitBits;
+    const word = bits[place >>> 5] ?? 0;
+    const bit = 1 << (place & 31);
+    bits[place >>> 5] = word | bit;
+    return (word & bit) !== 0;
+  }
+}
+
 class RowCopier implements RowVisitor, CopiedRows {
   bytes = 0;
   touched = 0;
@@ -147,6 +269,7 @@ class RowCopier implements RowVisitor, CopiedRows {
     private readonly source: Uint8Array,
     private readonly target: Uint8Array,
     private readonly rowBits: number,
+    private readonly seen: SeenRows,
   ) {}
 
   block({ addresses, ended }: Parameters<RowVisitor["block"]>[0], from: number, count: number): void {
@@ -155,6 +278,7 @@ class RowCopier implements RowVisitor, CopiedRows {
 
   row(address: number): void {
     const { rowBits, source, target } = this;
+    if (this.seen.has(address)) return;
     const [first, end] = [Math.floor(address / 8), Math.ceil((address + rowBits) / 8)];
     this.bytes += end - first;
     this.touched += (Math.ceil(end / pageBytes) - Math.floor(first / pageBytes)) * pageBytes;

@@ -32,6 +32,7 @@ import {
   type Atom,
   type Linear,
   type Term,
+  greatestCommonDivisor,
 } from "../linear.js";
 import { extentsOver, type Symbolic } from "../symbols/symbols.js";
 import { printLinear } from "../text/print.js";
@@ -269,6 +270,3 @@ function periodOf(form: Linear): number {
     return (period * own) / greatestCommonDivisor(period, own);
   }, 1);
 }
-
-const greatestCommonDivisor = (a: number, b: number): number =>
-  b === 0 ? a : greatestCommonDivisor(b, a % b);

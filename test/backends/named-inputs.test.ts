@@ -40,8 +40,8 @@ const expectedOf = (
 const fast = { executor: "fast" } as const;
 
 describe("an operand of which few rows are named", () => {
-  /** Bytes of six rows and of the indices: the scales of six rows are too few to look for. */
-  const most = tokens * (columns + 4 + 8);
+  /** Bytes of the rows that some of six indices name, each once, of their scales, and of the indices. */
+  const copiedFor = (values: readonly number[]): number => new Set(values).size * (columns + 4) + tokens * 8;
 
   it("is copied by the row, call by call", () => {
     const kernel = scaled();
@@ -53,7 +53,7 @@ describe("an operand of which few rows are named", () => {
       const inputs = inputsOf(first, values);
       const { outputs, report } = simulate(kernel, inputs, fast);
       expect(outputs.output).toEqual(expectedOf(inputs, values));
-      expect(report.copiedBytes).toBe(most);
+      expect(report.copiedBytes).toBe(copiedFor(values));
     }
   });
 
@@ -62,7 +62,7 @@ describe("an operand of which few rows are named", () => {
     for (const options of [fast, { ...fast, threads: 2, spawn: spawnThread }]) {
       const { outputs, report } = await simulateLong(scaled(), inputs, options);
       expect(outputs.output).toEqual(expectedOf(inputs, [1, 2, 3, 4, 4999, 6]));
-      expect(report.copiedBytes).toBe(most);
+      expect(report.copiedBytes).toBe(copiedFor([1, 2, 3, 4, 4999, 6]));
     }
   });
 
@@ -109,6 +109,85 @@ describe("an operand of which few rows are named", () => {
 
   it("is said to be, in the plan of moves", () => {
     expect(printMoves(wasmMoves(scaled().tile))).toContain("inputs named rows");
+  });
+});
+
+describe("rows that are divided", () => {
+  const [i, values] = [Int32Array.of(4999, 0, 7, 7, 2500, 31), [4999, 0, 7, 2500, 31]];
+  const q = Int8Array.from({ length: rows * columns }, (_, k) => k * 7);
+  const outputOf = (element: (t: number, c: number) => number): Float32Array =>
+    Float32Array.from([...i].flatMap((t) => Array.from({ length: columns }, (_, c) => element(t, c))));
+
+  it.each([
+    ["into blocks", "d1 div 16", 3, (c: number) => Math.floor(c / 16)],
+    ["into blocks, the last one short", "d1 div 20", 3, (c: number) => Math.floor(c / 20)],
+    ["into places in blocks", "d1 mod 16", 16, (c: number) => c % 16],
+    ["into places in more than the row", "d1 mod 100", 48, (c: number) => c],
+  ])("%s, are copied where indices name them", (_, coord, scales, place) => {
+    const kernel =
+      kernelOf(`func @f(%q: tensor<${rows}x${columns}xi8>, %s: tensor<${rows}x${scales}xf32>, %i: tensor<${tokens}xi32>) -> tensor<${tokens}x${columns}xf32> {
+  %y = access.gather %q, %s, %i (d0, d1) let t = error(%i[d0] in ${rows}) yield f32(%q[t, d1]) * %s[t, ${coord}] {oob = error}
+  return %y
+}
+`);
+    const s = Float32Array.from({ length: rows * scales }, (_, k) => k % 1000);
+    const { outputs, report } = simulate(kernel, { q, s, i }, fast);
+    expect(outputs.output).toEqual(outputOf((t, c) => q[t * columns + c]! * s[t * scales + place(c)]!));
+    expect(report.copiedBytes).toBe(values.length * (columns + 4 * scales) + i.byteLength);
+  });
+
+  it("by pages, are copied where both name them", () => {
+    const kernel =
+      kernelOf(`func @f(%q: tensor<1250x4x${columns}xi8>, %i: tensor<2xi32>) -> tensor<7x${columns}xf32> {
+  %y = access.gather %q, %i (d0, d1) let t = error(%i[d0 div 4] in 1250) yield f32(%q[t, d0 mod 4, d1]) * 2.0 {oob = error}
+  return %y
+}
+`);
+    const pages = Int32Array.of(1249, 3);
+    const { outputs, report } = simulate(kernel, { q, i: pages }, fast);
+    const expected = Array.from({ length: 7 * columns }, (_, o) => {
+      const d0 = Math.floor(o / columns);
+      return 2 * q[(4 * pages[Math.floor(d0 / 4)]! + (d0 % 4)) * columns + (o % columns)]!;
+    });
+    expect(outputs.output).toEqual(Float32Array.from(expected));
+    expect(report.copiedBytes).toBe(7 * columns + pages.byteLength);
+  });
+});
+
+describe("rows that segments list", () => {
+  const [listed, segments] = [12, 4];
+  const text = (term: string): string =>
+    `func @f(%x: tensor<${rows}x${columns}xf32>, %i: tensor<${listed}xi32>, %off: tensor<${segments + 1}xi32>) -> tensor<${segments}x${columns}xf32> {
+  %y = access.gather %x, %i, %off (d0, d1; r in error(%off[d0] in ${listed + 1}) to error(%off[d0 + 1] in ${listed + 1}) most 5) let t = fill(%i[r] in ${rows} but 8) yield fold(${term}) {oob = fill}
+  return %y
+}
+`;
+  const x = Float32Array.from({ length: rows * columns }, (_, k) => k % 977);
+  const off = Int32Array.of(0, 3, 3, 7, 12);
+  // 8 names no row; nor does 5000.
+  const i = Int32Array.of(4999, 8, 2, 2, 5000, 40, 2, 1, 4999, 77, 3000, 60);
+
+  it("are copied once each, however many segments list them", () => {
+    const { outputs, report } = simulate(kernelOf(text("%x[t, d1] * 0.5")), { x, i, off }, fast);
+    const expected = Array.from({ length: segments * columns }, (_, o) => {
+      const [d0, c] = [Math.floor(o / columns), o % columns];
+      const own = [...i.subarray(off[d0], off[d0 + 1])].filter((t) => t !== 8 && t < rows);
+      return own.reduce((sum, t) => Math.fround(sum + x[t * columns + c]! * 0.5), 0);
+    });
+    expect(outputs.output).toEqual(Float32Array.from(expected));
+    expect(report.copiedBytes).toBe(7 * columns * 4 + i.byteLength + off.byteLength);
+  });
+
+  it("are copied whole where an index value depends on its segment in another way", () => {
+    const kernel =
+      kernelOf(`func @f(%x: tensor<${rows}x${columns}xf32>, %i: tensor<${segments}x${listed}xi32>, %off: tensor<${segments + 1}xi32>) -> tensor<${segments}x${columns}xf32> {
+  %y = access.gather %x, %i, %off (d0, d1; r in error(%off[d0] in ${listed + 1}) to error(%off[d0 + 1] in ${listed + 1}) most 5) let t = error(%i[d0, r] in ${rows}) yield fold(%x[t, d1]) {oob = error}
+  return %y
+}
+`);
+    const own = Int32Array.from({ length: segments * listed }, (_, k) => 100 * k);
+    const { report } = simulate(kernel, { x, i: own, off }, fast);
+    expect(report.copiedBytes).toBe(x.byteLength + own.byteLength + off.byteLength);
   });
 });
 

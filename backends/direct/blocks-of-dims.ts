@@ -1,0 +1,70 @@
+/**
+ * A walk whose forms divide its dims, as walks over blocks and the places in them, whose forms do not: `d div 32` is the number of a
+ * block of d, and moves by steps as any dim does.
+ */
+import {
+  add,
+  atomsOf,
+  constant,
+  dim,
+  dimsOf,
+  scale,
+  soleAtom,
+  substitute,
+  type Linear,
+} from "../../ir/linear.js";
+import { at, type Shape } from "../../ir/types.js";
+
+/** What a walk goes through: every point of a shape, at which forms have a value. */
+export interface FormWalk {
+  readonly sizes: Shape;
+  readonly forms: readonly Linear[];
+}
+
+/** Returns walks that together have the same values; one that cannot be taken by blocks as it is. */
+export function walksByBlocks(walk: FormWalk): readonly FormWalk[] {
+  for (const d of walk.sizes.keys()) {
+    const block = blockOf(walk.forms, d);
+    if (block !== undefined) return inBlocks(walk, d, block).flatMap(walksByBlocks);
+  }
+  return [walk];
+}
+
+/** The one number by which forms divide a dim, alone; undefined where there is none, or where a quotient or remainder has more in it. */
+function blockOf(forms: readonly Linear[], d: number): number | undefined {
+  const by = new Set<number>();
+  for (const of of forms.flatMap(atomsOf)) {
+    if ((of.kind !== "div" && of.kind !== "mod") || !dimsOf(of.of).includes(d)) continue;
+    const only = soleAtom(of.of);
+    if (only?.kind !== "dim") return undefined;
+    by.add(of.by);
+  }
+  const [block] = by;
+  return by.size === 1 ? block : undefined;
+}
+
+/** Whole blocks, and what is left of the last one: each with the number of a block in place of the dim, and the place in it after that. */
+function inBlocks({ forms, sizes }: FormWalk, d: number, block: number): readonly FormWalk[] {
+  const size = at(sizes, d);
+  const [whole, left] = [Math.floor(size / block), size % block];
+  const walkOf = (first: number, blocks: number, places: number): FormWalk => {
+    const [number, place] = [add(dim(d), constant(first)), dim(d + 1)];
+    return {
+      sizes: [...sizes.slice(0, d), blocks, places, ...sizes.slice(d + 1)],
+      forms: forms.map((form) =>
+        substitute(form, (of) => {
+          if (of.kind === "dim") {
+            if (of.dim === d) return add(scale(number, block), place);
+            return of.dim > d ? dim(of.dim + 1) : undefined;
+          }
+          if ((of.kind !== "div" && of.kind !== "mod") || !dimsOf(of.of).includes(d)) return undefined;
+          return of.kind === "div" ? number : place;
+        }),
+      ),
+    };
+  };
+  return [
+    ...(whole > 0 || left === 0 ? [walkOf(0, whole, block)] : []),
+    ...(left > 0 ? [walkOf(whole, 1, left)] : []),
+  ];
+}
