@@ -1,5 +1,6 @@
 /** A legal schedule beside others of the same gather: other buffers, residencies and sizes of UB, each as fast as it gets there. */
 import {
+  dataResidency,
   formatEntry,
   isLegal,
   openResidencies,
@@ -31,7 +32,7 @@ export interface Alternative {
 export interface Comparison {
   /** The schedule that runs comes first. */
   readonly alternatives: readonly Alternative[];
-  /** The fastest in a UB of the same size, and in a program of a framework with its data in the same place, where it saves more than a tenth of the cycles. */
+  /** The fastest in a UB of the same size, and in a program of a framework with the data in the same place, where it saves more than a tenth of the cycles. */
   readonly better?: Pick<Alternative, "flags" | "cycles"> & { readonly tile: Shape };
 }
 
@@ -69,9 +70,9 @@ export function compareSchedules(access: AccessFunc, tiling: Tiling): Comparison
       : []),
   ];
   const others = ways.flatMap(([name, way]) => (way === undefined ? [] : [measured(name, way)]));
-  // A framework that cuts the tiles itself also decides where its operators read their data.
+  // A framework that cuts the tiles itself also decides where its operators read the data.
   const isOpen = (other: ResolvedSchedule): boolean =>
-    access.framework === undefined || formatEntry(other.residency) === formatEntry(schedule.residency);
+    access.framework === undefined || dataResidency(access, other) === dataResidency(access, schedule);
   const [fastest] = others
     .filter(
       (other) =>
