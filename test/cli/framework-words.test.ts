@@ -72,8 +72,17 @@ describe("explain of an operator of PyPTO", () => {
   });
 
   it("proposes no residency that PyPTO does not have, and says what the line of each proposal breaks", async () => {
-    const rows = ["--op", "pypto.index_select", "--data", "i16[9,60]", "--indices", "i32[9]", "--axis", "0"];
-    const lines = await explained(...rows, "--tile", "9,31");
+    const rows = [
+      "--op",
+      "pypto.index_select",
+      "--data",
+      "f32[64,256]",
+      "--indices",
+      "i32[4096]",
+      "--axis",
+      "0",
+    ];
+    const lines = await explained(...rows, "--tile", "64,256");
     expect(lines.join("\n")).toContain("residency ub");
     expect(lines.find((line) => line.startsWith("try"))).not.toContain("--residency ub");
     const pages = ["--data", "i8[262144,656]", "--indices", "i32[1,2048]", "--indices", "i32[1,512]"];
