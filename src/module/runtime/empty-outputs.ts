@@ -29,10 +29,9 @@ export async function lookUpEmpty(
 /**
  * Returns the extents of the points at which an empty output has index values; none where it has elements.
  */
-const pointsOf = (
-  { indexed = [] }: ModulePlan,
-  { output: { elements, extents } }: Sized,
-): readonly number[] => (elements > 0 || indexed.length === 0 ? [0] : pointsAlong(new Set(indexed), extents));
+const pointsOf = ({ indexed }: ModulePlan, { output: { elements, extents } }: Sized): readonly number[] =>
+  // Index values that follow no output dim, those of a 0-dim tensor, have one point.
+  elements > 0 || indexed === undefined ? [0] : pointsAlong(new Set(indexed), extents);
 
 /** Usage of a buffer that is copied from. */
 const copySrc = 4;
