@@ -10,6 +10,7 @@ import {
   gmAllowed,
   honoured,
   openResidencies,
+  readsInGm,
   shortest,
   suggestionText,
   type Tiling,
@@ -35,14 +36,20 @@ export function wayTo(gather: AccessFunc, open: Open, target: Target): Way | und
   const chosen = chooseSchedule(withDefaults({ ...gather, schedule: open }, residency, target));
   if (chosen === undefined) return undefined;
   const tiling = honoured(chosen);
-  const from = withTargets(gather.schedule, target);
+  const from = withTargets(gather, gather.schedule, target);
   if (Object.keys(gather.schedule).every((entry) => entry in open))
     return { tiling, flags: suggestionText(from, open) };
   return { tiling, flags: flagsTo(gather, tiling.with({ residency })) };
 }
 
-/** The given entries, completed with the target's defaults. */
-const withTargets = (given: Schedule, target: Target): Schedule => ({ ...defaultsOn(target), ...given });
+/**
+ * Returns the given entries, completed with the target's defaults. Where a framework reads its inputs in global memory the target's residency
+ * is no default: without a stated one there is none, so that every flag names its own.
+ */
+function withTargets(gather: AccessFunc, given: Schedule, target: Target): Schedule {
+  const { residency, ...defaults } = defaultsOn(target);
+  return { ...defaults, ...(readsInGm(gather, target) ? {} : { residency }), ...given };
+}
 
 /** Flags to add to the user's to get a tiling: its tile, and each entry that is not the default for that tile. */
 export function flagsTo(gather: AccessFunc, { schedule, target }: Tiling): string {
@@ -56,7 +63,7 @@ export function flagsTo(gather: AccessFunc, { schedule, target }: Tiling): strin
   const got = stated ?? withBuffers(beside({ view, order })).schedule.buffers;
   const buffers = formatEntry(got) === formatEntry(own) ? (stated ?? plain.buffers) : got;
   return suggestionText(
-    { ...withTargets(given, target), view: plain.view, order: plain.order, buffers },
+    { ...withTargets(gather, given, target), view: plain.view, order: plain.order, buffers },
     schedule,
   );
 }
