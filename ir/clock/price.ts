@@ -112,8 +112,14 @@ export function memoryTraffic(work: MemoryWork, figures: BoardFigures): MemoryTr
         (sum, { bytes, times }) => sum + (bytes <= figures.l2Bytes ? bytes * Math.max(0, times - 1) : 0),
         0,
       );
-  const room = readsBypassL2 ? figures.l2Bytes : (figures.l2Bytes * written) / Math.max(1, written + reads);
-  const beyond = unaligned === undefined ? 0 : (reads - hit) * beyondBursts(unaligned, figures);
+  const room = readsBypassL2
+    ? figures.l2Bytes
+    : (figures.l2Bytes * written) / Math.max(1, written + reads - hit);
+  const beyond =
+    unaligned === undefined
+      ? 0
+      : ((reads - hit) * beyondBurst(unaligned.bytesPerBurst, unaligned.pitchBytes, figures)) /
+        unaligned.bytesPerBurst;
   // Where a line is no more than a sector, neighbours find it in L2.
   const wide = figures.unalignedLineBytes > figures.sectorBytes;
   return {
@@ -123,25 +129,33 @@ export function memoryTraffic(work: MemoryWork, figures: BoardFigures): MemoryTr
   };
 }
 
-/** Bytes of the lines that unaligned bursts touch beyond their own, for each byte of theirs, in the mean over the starts. */
-function beyondBursts(
-  { pitchBytes, bytesPerBurst }: NonNullable<MemoryWork["unaligned"]>,
-  { unalignedLineBytes: line }: BoardFigures,
+/**
+ * Returns the bytes of the lines that a burst touches beyond its own, in the mean over the starts that the pitch of its rows gives.
+ * Aligned starts count whole sectors.
+ */
+export function beyondBurst(
+  bytes: number,
+  pitchBytes: number,
+  { sectorBytes, unalignedLineBytes }: BoardFigures,
 ): number {
-  return (line - commonDivisor(pitchBytes, line)) / bytesPerBurst;
+  const step = commonDivisor(Math.round(pitchBytes), sectorBytes);
+  // A burst that stays within its step lies in one sector, or in whole ones.
+  if (step === sectorBytes || bytes <= step) return Math.ceil(bytes / sectorBytes) * sectorBytes - bytes;
+  return unalignedLineBytes - commonDivisor(Math.round(pitchBytes), unalignedLineBytes);
 }
 
 const commonDivisor = (a: number, b: number): number => (b === 0 ? a : commonDivisor(b, a % b));
 
-/** Of what reaches memory, the part up to which writes do not slow it down. */
-const hardlyAnyWrites = 0.05;
+/** Of what reaches memory, the part of writes from which all of it moves at the mixed rate. */
+const mixedFrom = 0.05;
 
 /** Cycles that global memory and L2 take for all cores together. */
 export function memoryPrice(traffic: MemoryTraffic, figures: BoardFigures): Price {
   const { read, hit, writtenBack } = traffic;
   const reached = read + writtenBack;
-  const mixed = writtenBack > hardlyAnyWrites * reached;
-  const memory = reached / (mixed ? figures.gmMixedBytesPerCycle : figures.gmReadBytesPerCycle);
+  // In proportion up to there: more bytes never take less time.
+  const mixed = Math.min(reached, writtenBack / mixedFrom);
+  const memory = (reached - mixed) / figures.gmReadBytesPerCycle + mixed / figures.gmMixedBytesPerCycle;
   const l2 = hit / figures.l2BytesPerCycle;
   return { cycles: memory + l2, limit: l2 > memory ? "L2" : "memory" };
 }

@@ -41,10 +41,10 @@ function showTarget(target: Target, flags: JsonFlag): void {
         value,
         range: [low, high],
         kind,
-        source,
         rows,
+        source,
       },
-    ]) => [figure, value, low === high ? "" : `${low} to ${high}`, kind, source, rows.join(", ")],
+    ]) => [figure, value, low === high ? "" : `${low} to ${high}`, kind, rows.join(", "), source],
   );
-  printReport(table(["figure", "value", "range", "kind", "source", "rows"], cells));
+  printReport(table(["figure", "value", "range", "kind", "rows", "source"], cells));
 }

@@ -83,14 +83,14 @@ export function excesses(
   const say = (limit: Excess["limit"], message: string): Excess[] =>
     misses(limit) ? [{ limit, message: `@${name} ${message}; ${parts[limit]}` }] : [];
   const { bytes = 0, ratio = 0, ubPeak = 0, cycles = 0, clock = clockVersion } = limits;
-  const changed =
+  const inCycles =
     clock === clockVersion
-      ? ""
-      : ` (the limit is of clock ${clock}, this is clock ${clockVersion}: the clock changed, and the kernel may not have)`;
+      ? `takes ${apart(found.cycles, cycles, "")} cycles`
+      : `is pinned under clock ${clock}, and this is clock ${clockVersion}: ${cycles} cycles of the one do not compare with ${found.cycles} of the other`;
   return [
     ...say("bytes", `moves ${apart(found.bytes, bytes, " B")}`),
     ...say("ratio", `moves ${found.ratio.toFixed(3)} times what any schedule moves, more than ${ratio}`),
     ...say("ubPeak", `takes ${apart(found.ubPeak, ubPeak, " B")} of the unified buffer`),
-    ...say("cycles", `takes ${apart(found.cycles, cycles, "")} cycles${changed}`),
+    ...say("cycles", inCycles),
   ];
 }

@@ -163,6 +163,23 @@ describe("the price of a table of work", () => {
     expect(over.cycles).toBeCloseTo((3 * (a2.l2Bytes + 1024)) / a2.gmReadBytesPerCycle, 3);
   });
 
+  it("takes no less time for more bytes, read or written", () => {
+    const sizes = [0, 1, 2, 16, 64, 128, 150, 155, 191, 193, 200, 512].map((mebi) => mebi * 2 ** 20);
+    for (const bypass of [false, true])
+      for (const one of sizes) {
+        const reads = sizes.map((bytes) => memory(bytes, 1, one, bypass).cycles);
+        expect(reads, `${one} B written`).toEqual([...reads].sort((a, b) => a - b));
+        const writes = sizes.map((written) => memory(one, 1, written, bypass).cycles);
+        expect(writes, `${one} B read`).toEqual([...writes].sort((a, b) => a - b));
+      }
+  });
+
+  it("keeps dirty lines where reads hit L2", () => {
+    const [read, written] = [2 ** 24, 2 ** 27];
+    const hits = (15 * read) / a2.l2BytesPerCycle;
+    expect(memory(read, 16, written).cycles).toBeCloseTo(read / a2.gmReadBytesPerCycle + hits, 3);
+  });
+
   it("leaves dirty lines in L2, and takes the mixed rate for what is written back", () => {
     expect(memory(2 ** 20, 1, 2 ** 20).cycles).toBeCloseTo(2 ** 20 / a2.gmReadBytesPerCycle, 6);
     const [read, written] = [2 ** 28, 2 ** 27];
