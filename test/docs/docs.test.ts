@@ -80,7 +80,9 @@ const inItsOwnProcess = (args: readonly string[]) =>
 
 describe("the commands in the pages", () => {
   it.each(commands)("$page: $command", async ({ command, status }) => {
-    const args = command.split(/\s+/).slice(2);
+    const args = [...command.matchAll(/"([^"]*)"|(\S+)/g)]
+      .map(([, quoted, word]) => quoted ?? word ?? "")
+      .slice(2);
     const result = command.includes("webgpu") ? inItsOwnProcess(args) : await runHere(args, root);
     const written = args.filter((_, k) => ["--html", "--svg"].includes(args[k - 1] ?? ""));
     // Without `force`: a page that was not written is a failure.
