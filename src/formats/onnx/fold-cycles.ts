@@ -1,6 +1,7 @@
 /** Estimated cycles of a fold as one kernel, and of its nodes as a kernel each; launches are included. */
 import { checkOwnArgument } from "../../api/argument-kinds.js";
 
+/** Cycles of a fold under either policy. */
 export interface FoldCycles {
   readonly folded: number;
   readonly separate: number;

@@ -38,6 +38,7 @@ export interface ForeignKernel extends Backend {
 /** A function that computes the output from the inputs by key, as typed arrays. */
 export interface ForeignFunction {
   readonly name?: string;
+  /** Computes the output, of the type given, as a typed array of its own. */
   readonly run: (inputs: GatherData, output: TensorType) => TensorData | Promise<TensorData>;
 }
 
