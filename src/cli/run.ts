@@ -542,13 +542,14 @@ async function writeTrace(
     note(`the trace holds the first ${timing.events.length} events; ${timing.dropped} more ran`);
 }
 
-/** Returns the file of the output, which has its key and its name in the text. */
+/** Returns the file of the output: by its role, its key or its name in the text. */
 function outputFile({ out }: RunFlags, func: Func): string | undefined {
-  const { name, ...operand } = outputOf(func);
-  const key = keyOf(operand);
-  const [first, second] = assignments(out, "out", [...new Set([key, name])]).values();
-  if (second !== undefined) throw new UsageError(`--out ${key} and --out ${name} are one operand`);
-  return first;
+  const operand = outputOf(func);
+  const names = new Set([operand.role, keyOf(operand), operand.name]);
+  const [first, second] = [...assignments(out, "out", [...names])];
+  if (first !== undefined && second !== undefined)
+    throw new UsageError(`--out ${first[0]} and --out ${second[0]} are one operand`);
+  return first?.[1];
 }
 
 /** `name=file` pairs; a name outside the list, or one given twice, is a usage error. */
