@@ -1,8 +1,8 @@
 /** The verdict of PyPTO's pages on a program that is judged by the specification's page. */
 import {
-  anyLegal,
   isLegal,
   nearestLegal,
+  ownOrSmallest,
   profileFacts,
   type AccessFunc,
   type Func,
@@ -50,8 +50,8 @@ export function pagesVerdict(
   if (other === undefined) return { profile: newer, stands, legal: false, turns: legal, nearest: [] };
   const tilings = residenciesOf(other, target).map((residency) => withDefaults(other, residency, target));
   const [first] = tilings;
-  const stated = access.schedule.tile !== undefined;
-  const holds = tilings.some(stated ? isLegal : (tiling) => anyLegal(tiling));
+  // A typed view stays as it is, also where no tile is typed.
+  const holds = tilings.some((tiling) => isLegal(ownOrSmallest(tiling)));
   return {
     profile: newer,
     stands,

@@ -49,6 +49,18 @@ describe("the profile of a config", () => {
     }
   });
 
+  it("takes no other profile's word for a typed view that it refuses", async () => {
+    for (const target of ["ascend-a2", "webgpu"]) {
+      const viewed = [...columns, "--target", target, "--view", "4,16"];
+      const { stdout, status } = await runHere(["explain", ...viewed]);
+      expect([status, stdout]).toEqual([1, expect.not.stringMatching(/under profile pages .*: legal/)]);
+      expect((await runHere(["explain", ...viewed, "--profile", "pages"])).status).toBe(1);
+      const whole = [...columns, "--target", target, "--view", "16,16", "--tile", "4,16"];
+      expect((await runHere(["explain", ...whole])).stdout).toMatch(/under profile pages .*: legal/);
+      expect((await runHere(["explain", ...whole, "--profile", "pages"])).status).toBe(0);
+    }
+  });
+
   it("changes the types and ranks that PyPTO's operators take", async () => {
     const wide = ["--op", "pypto.gather", "--data", "u16[8,8]", "--indices", "i32[8,8]", "--axis", "0"];
     expect((await runHere(["explain", ...wide], projectOf("pages"))).status).toBe(0);
