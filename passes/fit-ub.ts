@@ -7,7 +7,7 @@
 import { warning } from "../ir/diagnostic.js";
 import { isResolved } from "../ir/schedule-entries.js";
 import { invariant } from "../ir/types.js";
-import { refusals, rules } from "../ir/tiling/index.js";
+import { isLegal, nearestLegal, refusals, rules, type Tiling } from "../ir/tiling/index.js";
 import { decided } from "./lowered.js";
 import { definePass } from "./pass.js";
 import { waysOut } from "./ways-out.js";
@@ -32,13 +32,18 @@ export const fitUb = definePass({
         warning(
           "TC905",
           `${bytes} B is within ${budget} B but above the ${target.ubSafeBytes} B that libraries leave alone`,
-          {
-            span: func.opSpan,
-            hint: `--ub-bytes ${target.ubSafeBytes}`,
-          },
+          { span: func.opSpan, ...hintFor(tiling.with({ ubBytes: target.ubSafeBytes })) },
         ),
       );
     }
     return func;
   },
 });
+
+/** What to type for a schedule that stays within the budget of `safe`; nothing where no tile does. */
+function hintFor(safe: Tiling): { readonly hint?: string } {
+  const flag = `--ub-bytes ${safe.schedule.ubBytes}`;
+  if (isLegal(safe)) return { hint: flag };
+  const [nearest] = nearestLegal(safe);
+  return nearest === undefined ? {} : { hint: `--tile ${nearest.schedule.tile.join(",")} ${flag}` };
+}
