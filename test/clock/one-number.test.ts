@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { simulateBytes } from "../../backends/sim/index.js";
 import { waysOfProgram } from "../../ir/clock/statement.js";
-import { byteCount, cyclesOf, givenEntries, outputOf, Tiling } from "../../ir/index.js";
+import { byteCount, cyclesOf, formatEntry, givenEntries, outputOf, Tiling } from "../../ir/index.js";
 import type { Ways } from "../../ir/tiling/lowering.js";
 import { isResolved } from "../../ir/schedule-entries.js";
 import { explain } from "../../src/api/explain.js";
@@ -50,7 +50,13 @@ describe("the cycles of a program", () => {
           if (tile === undefined) return;
           listed++;
           const again = tryCompile(random.func, { ...options, ...givenEntries(tile) });
-          expect(again.ok && cyclesOf(again.kernel.tile, target).cycles).toBe(tile.cycles);
+          const own = again.ok ? again.kernel.tile : undefined;
+          const cycles = own === undefined ? undefined : cyclesOf(own, target).cycles;
+          // A stated `gm` of PyPTO's operators stays open to where else they read in global memory, where that is faster.
+          const residency = own?.schedule.residency ?? "ub";
+          if (tile.residency === "gm" && formatEntry(residency) !== "gm")
+            expect(cycles).toBeLessThan(tile.cycles);
+          else expect(cycles).toBe(tile.cycles);
         },
       ),
       { numRuns: runs(1500) },
