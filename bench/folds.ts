@@ -8,22 +8,13 @@ import { at, cyclesOf, inputsOf, keyOf, parseModule, targets, type Func, type Op
 import { lcg } from "../src/formats/lcg.js";
 import { findGathers, readModel, type FoldPolicy } from "../src/formats/onnx/index.js";
 import { compile, program, type Kernel } from "../src/index.js";
-import {
-  input,
-  intAttribute,
-  model,
-  named,
-  node,
-  onnxTypes,
-  output,
-  text,
-} from "../test/support/onnx-bytes.js";
+import { tokenModel, tokenTables } from "../test/support/token-model.js";
 import type { NodeGpu } from "../src/device/node.js";
 import { cpuMs, wallMs } from "./clocks.js";
 import { download, statusBuffer, storageBuffer, timed } from "./gpu-subjects.js";
 import { measure, type Row } from "./rows.js";
 
-const [rows, columns, block] = [2000, 128, 32];
+const { rows, columns, block } = tokenTables;
 /** Times that the kernels are launched in a pass. */
 const launches = 8;
 
@@ -33,30 +24,6 @@ interface Step {
   readonly reads: readonly string[];
   readonly makes: string;
 }
-
-const modelOf = (tokens: number): Uint8Array =>
-  model([
-    ...node("Gather", ["wte", "ids"], ["tok"], named("tok")),
-    ...node(
-      "GatherBlockQuantized",
-      ["wq", "ids", "ws"],
-      ["pos"],
-      [
-        ...named("pos"),
-        ...intAttribute("bits", 4),
-        ...intAttribute("block_size", block),
-        ...intAttribute("quantize_axis", 1),
-        ...text(7, "com.microsoft"),
-      ],
-    ),
-    ...node("Add", ["tok", "pos"], ["sum"], named("sum")),
-    ...text(2, "g"),
-    ...input("wte", onnxTypes.f32, [rows, columns]),
-    ...input("ids", onnxTypes.i32, [1, tokens]),
-    ...input("wq", onnxTypes.u8, [rows, columns / 2]),
-    ...input("ws", onnxTypes.f32, [rows, columns / block]),
-    ...output("sum", onnxTypes.f32),
-  ]);
 
 /** The Add that no gather takes in, as a program of its own. */
 function addOf(tokens: number): Step {
@@ -71,7 +38,7 @@ function addOf(tokens: number): Step {
 
 /** The kernels of the model under a policy, in an order in which each finds what it reads. */
 function stepsOf(tokens: number, fold: FoldPolicy): readonly Step[] {
-  const gathers = findGathers(readModel(modelOf(tokens), "m.onnx"), {}, { target: targets.webgpu, fold });
+  const gathers = findGathers(readModel(tokenModel(tokens), "m.onnx"), {}, { target: targets.webgpu, fold });
   const done = new Set<string>();
   const steps = gathers.flatMap((gather): Step[] => {
     if (!gather.ok || done.has(gather.node.name)) return [];

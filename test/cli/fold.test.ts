@@ -18,7 +18,6 @@ import { loadModule, type LoadedModule } from "../support/modules.js";
 import {
   initializer,
   input,
-  intAttribute,
   intsAttribute,
   model,
   named,
@@ -29,6 +28,7 @@ import {
   text,
 } from "../support/onnx-bytes.js";
 import { runHere } from "../support/run-here.js";
+import { tokenModel } from "../support/token-model.js";
 
 const folder = mkdtempSync(join(tmpdir(), "tilec-fold-"));
 afterAll(() => {
@@ -66,42 +66,7 @@ async function planOf(file: string, ...flags: readonly string[]): Promise<readon
 const brief = (nodes: readonly Planned[]): readonly string[] =>
   nodes.map(({ name, status, into }) => `${name} ${status}${into === undefined ? "" : ` ${into.join()}`}`);
 
-const embedding = (tokens: number) => ({
-  wte: [2000, 128],
-  ids: [1, tokens],
-  wq: [2000, 64],
-  ws: [2000, 4],
-  sum: [1, tokens, 128],
-});
-
-/** Rows of a table of floats, plus rows of a table of 4-bit elements in blocks of 32 under scales, by the same indices. */
-function tokensAndPlaces(tokens: number): string {
-  const shapes = embedding(tokens);
-  return fileOf(
-    model([
-      ...node("Gather", ["wte", "ids"], ["tok"], named("tok")),
-      ...node(
-        "GatherBlockQuantized",
-        ["wq", "ids", "ws"],
-        ["pos"],
-        [
-          ...named("pos"),
-          ...intAttribute("bits", 4),
-          ...intAttribute("block_size", 32),
-          ...intAttribute("quantize_axis", 1),
-          ...text(7, "com.microsoft"),
-        ],
-      ),
-      ...node("Add", ["tok", "pos"], ["sum"], named("sum")),
-      ...text(2, "g"),
-      ...input("wte", onnxTypes.f32, shapes.wte),
-      ...input("ids", onnxTypes.i32, shapes.ids),
-      ...input("wq", onnxTypes.u8, shapes.wq),
-      ...input("ws", onnxTypes.f32, shapes.ws),
-      ...output("sum", onnxTypes.f32),
-    ]),
-  );
-}
+const tokensAndPlaces = (tokens: number): string => fileOf(tokenModel(tokens));
 
 const onWebgpu = ["--target", "webgpu"];
 

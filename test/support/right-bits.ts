@@ -35,6 +35,14 @@ export function hasRightBits(
     expect(seen.error).toBeGreaterThanOrEqual(runs(executors.errors));
   });
 
+  hasRightBitsOnWebgpu(random, webgpu);
+}
+
+/** Declares the test on WebGPU alone. */
+export function hasRightBitsOnWebgpu(
+  random: (draw: Draw) => RandomValue,
+  { programs }: Trials["webgpu"],
+): void {
   it("has the same bits in a kernel on WebGPU", async (context) => {
     const runner = await testRunner();
     if (runner === undefined) {
@@ -46,7 +54,7 @@ export function hasRightBits(
         const draw = drawer(seed);
         await judgeValue(random(draw), draw, { runner });
       }),
-      { numRuns: runs(webgpu.programs) },
+      { numRuns: runs(programs) },
     );
   });
 }

@@ -10,9 +10,9 @@ import { spawnThread } from "../../src/device/index.js";
 import type { Kernel } from "../../src/index.js";
 import { drawer, type Draw } from "../fuzz/mutate.js";
 import { float8Types, packedTypes, types } from "../oracle/values.js";
-import { testRunner } from "../support/gpu.js";
 import { randomSum } from "../support/random-sum.js";
 import { longRows, randomValue, type RandomValue } from "../support/random-value.js";
+import { hasRightBitsOnWebgpu } from "../support/right-bits.js";
 import { runs } from "../support/runs.js";
 import { judgeValue } from "../support/value-trials.js";
 
@@ -85,18 +85,5 @@ describe("a value of a long row", () => {
     if (trials === 2000) expect(wanted.filter((name) => (counts.get(name) ?? 0) === 0)).toEqual([]);
   });
 
-  it("has the same bits in a kernel on WebGPU", async (context) => {
-    const runner = await testRunner();
-    if (runner === undefined) {
-      context.skip();
-      return;
-    }
-    await fc.assert(
-      fc.asyncProperty(seeds, async (seed) => {
-        const draw = drawer(seed);
-        await judgeValue(longValue(draw), draw, { runner });
-      }),
-      { numRuns: runs(100) },
-    );
-  });
+  hasRightBitsOnWebgpu(longValue, { programs: 100 });
 });
