@@ -1,4 +1,4 @@
-/** Where a map over whole tensors finds what an output element is made from. */
+/** Places of the elements that a map over whole tensors makes an output element from. */
 import { isRead } from "../ir/access.js";
 import { addressOf } from "../ir/addressing.js";
 import { inputsOf } from "../ir/func.js";
@@ -8,7 +8,7 @@ import { at, strides } from "../ir/types.js";
 import { IndexWalk, siteSteps, termsOf, type SiteStep } from "./index-walk.js";
 import { indexReader, inputTensor, type MappedInputs } from "./memory.js";
 
-/** Where the elements lie that an output element is made from. */
+/** Places of the elements that one output element is made from. */
 export interface Places {
   /**
    * Goes to an output element. Below zero, the mark that ends it: `noElement` leaves the map's fill bits,

@@ -1,14 +1,14 @@
 /** A figure of a target, with what is known of it. */
 
 /**
- * How well a figure is known. `board`: fitted to measurements of hardware. `vendor text`: stated by who made the hardware or its
+ * Kinds of figures, by how well they are known. `board`: fitted to measurements of hardware. `vendor text`: stated by who made the hardware or its
  * interface. `model of others`: a fit or a calibration that others published. `simulator`: from another simulator's sources.
  */
 export const figureKinds = ["board", "vendor text", "model of others", "simulator", "assumption"] as const;
-/** How well a figure is known. */
+/** Kind of a figure: how well it is known. */
 export type FigureKind = (typeof figureKinds)[number];
 
-/** Where a figure comes from, and how sure it is. */
+/** Source of a figure, and how sure it is. */
 export interface FigureSource {
   readonly source: string;
   readonly kind: FigureKind;

@@ -40,7 +40,7 @@ export const fitUb = definePass({
   },
 });
 
-/** What to type for a schedule that stays within the budget of `safe`; nothing where no tile does. */
+/** Returns the flags of a schedule that stays within the budget of `safe`; nothing where no tile does. */
 function hintFor(safe: Tiling): { readonly hint?: string } {
   const flag = `--ub-bytes ${safe.schedule.ubBytes}`;
   if (isLegal(safe)) return { hint: flag };

@@ -15,7 +15,7 @@ import {
 } from "../../ir/linear.js";
 import { at, type Shape } from "../../ir/types.js";
 
-/** What a walk goes through: every point of a shape, at which forms have a value. */
+/** Forms to evaluate at every point of a shape. */
 export interface FormWalk {
   readonly sizes: Shape;
   readonly forms: readonly Linear[];

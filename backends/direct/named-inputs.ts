@@ -84,7 +84,7 @@ export function planNamed(tile: TileFunc): readonly NamedInput[] {
   });
 }
 
-/** Where a read lies, and the index values that lead there, over the points of a shape. */
+/** Address of a read, and the index values that lead there, over the points of a shape. */
 interface ReadWalk {
   readonly shape: Shape;
   readonly address: Linear;
@@ -174,7 +174,7 @@ function namedRead(tile: TileFunc, table: number, walk: ReadWalk): NamedRead {
   };
 }
 
-/** The same with the dims that index values, quotients and remainders follow before the others, along which rows lie: terms before columns. */
+/** Puts the dims that index values, quotients and remainders depend on before those along which rows lie: terms before columns. */
 function rowsLast({ address, shape, sites }: ReadWalk): ReadWalk {
   const forms = [...sites.map(({ form }) => form), { at: 0, terms: beyondSteps(address) }];
   const first = new Set(forms.flatMap(dimsOf));

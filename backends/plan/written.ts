@@ -1,4 +1,4 @@
-/** What of a tile program code is made from. */
+/** The part of a tile program that code is made from. */
 import { outputOf, type TileFunc } from "../../ir/func.js";
 import { elementCount } from "../../ir/types.js";
 

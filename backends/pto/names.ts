@@ -6,7 +6,7 @@ import { Identifiers, namesOf, type Names } from "../names.js";
 export interface PtoNames extends Names {
   /** Of the variable that says which copy of a UB buffer is in turn. */
   readonly turn: (buffer: string) => string;
-  /** Of the kernel: `tilec_kernel_gather` for `@gather`. What it declares besides begins with it and `_`. */
+  /** Name of the kernel: `tilec_kernel_gather` for `@gather`. Its other declarations begin with it and `_`. */
   readonly entryPoint: string;
 }
 

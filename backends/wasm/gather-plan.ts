@@ -70,7 +70,7 @@ export interface CpuGather extends GatherPlan {
   /** Where what the sites name is looked up before anything moves. */
   readonly table?: Table;
   readonly moving: GatherStrategy;
-  /** Where elements are computed in vectors. */
+  /** Present if elements are computed in vectors. */
   readonly unrolled?: UnrolledValues;
 }
 

@@ -30,11 +30,11 @@ import type { LaneCode, LaneOp } from "./lane-code.js";
 
 /** The steps of values before a step. */
 export interface StepInputs {
-  /** What holds a value, by the number of its step. */
+  /** Returns the local that holds a value, by the number of its step. */
   readonly of: (step: number) => LocalId;
   /** Pushes the bits of an element; of an integer or an f32, its value. */
   readonly read: (step: Extract<ValueStep, { readonly kind: "read" }>) => void;
-  /** What the terms came to. */
+  /** The local that holds the reduced elements. */
   readonly reduced: LocalId | undefined;
 }
 
@@ -161,7 +161,7 @@ function rebiasByProduct(lanes: LaneCode, wide: LocalId): void {
 }
 
 /**
- * The same without a product, which x86 takes long over where one of four lanes is subnormal: such a number stands for digits below
+ * Rebiases the exponent without a product, which x86 takes long over where one of four lanes is subnormal: such a number stands for digits below
  * 2^-14, and a difference takes that away from their sum.
  */
 function rebiasBySums(lanes: LaneCode, wide: LocalId): void {

@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 
-/** What a command came to. */
+/** The result of a command that has ended. */
 export interface CommandResult {
   /** Null for one that a signal ended. */
   readonly code: number | null;

@@ -11,7 +11,10 @@ import { meanFactor, outsideBecause, predictionOf } from "./validate.js";
 export interface FittedFigure {
   readonly figure: keyof BoardFigures;
   readonly value: number;
-  /** Of the values of its rows one by one, and of eight of ten fits without a third of the rows, each widened by the noise of the pages. */
+  /**
+   * Covers the value that each row asks for alone and eight of ten fits without a third of the rows, each widened by the noise of the
+   * pages.
+   */
   readonly range: readonly [low: number, high: number];
   /** The measurements that it was fitted to. */
   readonly rows: readonly string[];
@@ -109,7 +112,7 @@ export function fitOf(target: Target, machine: string, given: readonly BoardMeas
   };
 }
 
-/** Of three digits. */
+/** Returns a value of three digits. */
 function rounded(value: number, round: (value: number) => number): number {
   if (value === 0) return 0;
   const unit = 10 ** (Math.floor(Math.log10(value)) - 2);

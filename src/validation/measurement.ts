@@ -45,7 +45,7 @@ export interface MeasuredMemory {
   readonly operands: readonly { readonly bytes: number; readonly times: number }[];
   readonly written: number;
   readonly readsBypassL2?: boolean;
-  /** Of rows that start unaligned. */
+  /** Bytes from one row to the next, where rows start unaligned. */
   readonly rowPitchBytes?: number;
   readonly sameOrderOnAllCores?: boolean;
 }

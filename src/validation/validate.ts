@@ -34,7 +34,7 @@ export interface MachineSummary {
   readonly rows: number;
   /** `exp(mean |ln ratio|)` over them. */
   readonly mean: number;
-  /** Of them, the row whose ratio is farthest from 1; absent where there is none. */
+  /** The row inside the model whose ratio is farthest from 1; absent where there is none. */
   readonly worst?: { readonly id: string; readonly ratio: number };
   /** Rows outside the model. */
   readonly outside: number;

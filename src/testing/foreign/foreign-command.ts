@@ -20,7 +20,7 @@ import { readNpy, writeNpy } from "../../formats/npy.js";
 import { jsonSchema, outputFormats } from "../../output/mark.js";
 import { makeFolder, makeTemporaryFolder, removeFolder, writeOutput } from "../../output/write-file.js";
 
-/** What a command is run with. */
+/** Options of a command. */
 export interface CommandOptions {
   /** Milliseconds that a draw may take. */
   readonly timeout: number;

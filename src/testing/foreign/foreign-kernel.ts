@@ -25,7 +25,7 @@ import {
 } from "../../../ir/index.js";
 import { checkOptions } from "../../api/check-options.js";
 import { ForeignProcess } from "./foreign-process.js";
-import { checkDeclared, type ForeignWgsl, type OperandsOfProgram } from "./foreign-wgsl.js";
+import { declarationsOf, type ForeignWgsl, type OperandsOfProgram } from "./foreign-wgsl.js";
 
 /** A kernel of the caller's own as a backend. */
 export interface ForeignKernel extends Backend {
@@ -110,7 +110,8 @@ const nothing = (): void => undefined;
 
 /** A process of its own launches it: one that never ends is ended. */
 function wgslKernel(described: ForeignWgsl): ForeignKernel {
-  checkDeclared(described);
+  // Refused at once, not with the first draw.
+  declarationsOf(described);
   const own = new ForeignProcess(described);
   return {
     name: described.name ?? "foreign",

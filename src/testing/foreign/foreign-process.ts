@@ -15,7 +15,7 @@ export interface ForeignRequest {
   readonly inputs?: HostInputs;
 }
 
-/** What a request came to. */
+/** The answer to a request. */
 export type ForeignReply =
   | { readonly output?: Uint8Array }
   | { readonly thrown: "CompileError" | "RunError"; readonly diagnostics: readonly Diagnostic[] }

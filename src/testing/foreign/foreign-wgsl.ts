@@ -53,20 +53,23 @@ export interface ForeignWgsl {
 
 /** Bytes before and after a tensor: a multiple of what WebGPU asks of the start of a binding. */
 const guardBytes = 256;
-/** What guards hold: other bytes in each buffer and at each place, so that one that is copied to another shows. */
+/** Returns a byte of a guard: another in each buffer and at each place, so that one that is copied to another shows. */
 const guardByte = (buffer: number, place: number): number => (0xc3 + 31 * buffer + 7 * place) & 0xff;
-/** What the output holds before each of the two launches. */
+/** Bytes of the output before each of the two launches. */
 const stale = [0xa5, 0x5a] as const;
 
-/** The compute entry point that runs. Throws a CompileError (TC702) for a binding or entry point that the text does not declare. */
-export function checkDeclared({ wgsl, bind, entry, uniform = {} }: ForeignWgsl): string {
+/** Reads the bindings and the entry point that runs. Throws a CompileError (TC702) for one that the text does not declare. */
+export function declarationsOf({ wgsl, bind, entry, uniform = {} }: ForeignWgsl): {
+  readonly bindings: readonly DeclaredBinding[];
+  readonly entryPoint: string;
+} {
   const { bindings, entryPoints } = readDeclarations(wgsl);
   const entryPoint = chosenEntry(entry, entryPoints);
   for (const number of [...Object.values(bind), ...Object.keys(uniform).map(Number)]) {
     if (bindings.some(({ binding }) => binding === number)) continue;
     throw refused(`the WGSL declares no binding ${number} in group 0`, `it declares ${listed(bindings)}`);
   }
-  return entryPoint;
+  return { bindings, entryPoint };
 }
 
 /**
@@ -78,8 +81,7 @@ export async function openWgsl(
   program: OperandsOfProgram,
   device: GPUDevice,
 ): Promise<(inputs: HostInputs) => Promise<Uint8Array>> {
-  const entryPoint = checkDeclared(described);
-  const { bindings } = readDeclarations(described.wgsl);
+  const { bindings, entryPoint } = declarationsOf(described);
   const sizes = sizesByName(program);
   const bound = bindings.map((own) => ({ ...own, holds: contentOf(own, described, program, sizes) }));
   for (const operand of program.operands) {

@@ -1,4 +1,4 @@
-/** What a WGSL text declares: its bindings of group 0 and its compute entry points. A reading of the text, not a compiler of it. */
+/** Declarations of a WGSL text: its bindings of group 0 and its compute entry points. They are read from the text; nothing is compiled. */
 import { CompileError, error } from "../../../ir/index.js";
 
 /** A variable of group 0. */
