@@ -1,4 +1,5 @@
 /** Figures of an Ascend core that published measurements of boards fix, as far as they do. `tilec validate --fit` fits them. */
+import { defined } from "./defined.js";
 import type { Figure } from "./figure.js";
 
 /** Cycles, bytes, or as each name says; a rate is per cycle. */
@@ -76,7 +77,7 @@ const assumed = (value: number, range: readonly [number, number] | undefined, so
   value,
   kind: "assumption",
   source,
-  ...(range === undefined ? {} : { range }),
+  ...defined({ range }),
 });
 
 const stated = (value: number, source: string): Figure => ({ value, kind: "vendor text", source });

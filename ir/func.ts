@@ -1,4 +1,5 @@
 /** A function at one of the three levels, and a module of them. A function holds one gather. */
+import { defined } from "./defined.js";
 import type { AccessMap } from "./access.js";
 import type { Attrs } from "./attrs.js";
 import { entryCalled } from "./entry-of.js";
@@ -167,5 +168,5 @@ export function withoutProfile<F extends Pick<FuncHead, "schedule">>(func: F): F
 /** Returns a function without what its schedule makes of it; the profile stays, by which its operator was judged. */
 export function unscheduled<F extends Pick<FuncHead, "schedule">>(func: F): F {
   const { profile } = func.schedule;
-  return { ...func, schedule: profile === undefined ? {} : { profile } };
+  return { ...func, schedule: defined({ profile }) };
 }

@@ -5,6 +5,7 @@ export * from "./attrs.js";
 export * from "./clock/index.js";
 export * from "./codes.js";
 export * from "./counted.js";
+export * from "./defined.js";
 export * from "./diagnostic.js";
 export * from "./entry-of.js";
 export * from "./equal.js";

@@ -1,4 +1,5 @@
 /** What an index value means: one definition, executed here and printed by each code generator. */
+import { defined } from "./defined.js";
 import { isRead, type AccessMap, type OpenBounds, type OutOfBounds, type Site } from "./access.js";
 import {
   assertNever,
@@ -85,9 +86,9 @@ export function indexRule(site: Bounded, dtype: DType): IndexRule {
     outside: outside[keep],
     signed,
     bytes: indexBytes(dtype),
-    ...(but === undefined ? {} : { but }),
+    ...defined({ but }),
     mayBeNone: mayBeNone(site),
-    ...(open === undefined ? {} : { open }),
+    ...defined({ open }),
   };
 }
 

@@ -6,6 +6,7 @@
  * In program order, one behind the other: the operands of one gather are all live while it runs. Two copies lie side by
  * side. Reports TC401 should the peak exceed the budget, which fit-ub's sum rules out under the full rule.
  */
+import { defined } from "../ir/defined.js";
 import { error } from "../ir/diagnostic.js";
 import { ubBytes, type AllocStmt, type Stmt, type UbBuffer } from "../ir/tile.js";
 import { alignUp } from "../ir/types.js";
@@ -34,7 +35,7 @@ export const allocateUb = definePass({
           "TC401",
           `the buffers need ${peak} B of unified buffer, over ${budget} B (target ${target.name})`,
           {
-            ...(func.span === undefined ? {} : { span: func.span }),
+            ...defined({ span: func.span }),
             notes: placed.map((p) => `%${p.buffer.name} ${p.end - p.start} B at ${p.start}`),
             hint: "padding, scratch and second buffers count here; --budget-rule full counts them when it chooses a tile",
             data: { bytes: peak, budget },

@@ -8,6 +8,7 @@
  * The dialect's rules are applied here, its defaults written down, its leading ones dropped (with the schedule
  * entries that belong to them). Below this pass nothing knows the dialect. May report TC1xx.
  */
+import { defined } from "../ir/defined.js";
 import { error, warning, type Diagnostic } from "../ir/diagnostic.js";
 import { gatheredTable } from "../ir/access.js";
 import { inputOf, outputOf, type AccessFunc } from "../ir/func.js";
@@ -70,11 +71,9 @@ export const canonicalizeAccess = definePass({
       })),
       map: accessMap(operator, negative, oob),
       paired: pairedDims(operator),
-      ...(framework === undefined ? {} : { framework }),
+      ...defined({ framework }),
       schedule,
-      ...(target === undefined ? {} : { target }),
-      ...(span === undefined ? {} : { span }),
-      ...(opSpan === undefined ? {} : { opSpan }),
+      ...defined({ target, span, opSpan }),
     };
     // A test proves the maps of the built-in operators; another one's is its author's to get right.
     if (definition !== undefined && definition !== findOp(func.op))

@@ -2,6 +2,7 @@
  * The tile program that a tiling stands for, before loads are hoisted: loops over output tiles, with memory spaces spelled out. Everything
  * is loaded in the innermost loop. An empty output has no tasks (`emptyBody`).
  */
+import { defined } from "../ir/defined.js";
 import {
   followedDims,
   gatheredTable,
@@ -61,8 +62,7 @@ function programOf(tiling: Tiling, map: AccessMap, outermost: readonly (string |
     schedule: tiling.schedule,
     body:
       elementCount(tiling.extents) === 0 ? emptyBody(map, operands, extents) : lower(tiling, map, extents),
-    ...(target === undefined ? {} : { target }),
-    ...(span === undefined ? {} : { span }),
+    ...defined({ target, span }),
   };
 }
 
@@ -111,7 +111,7 @@ function lower(tiling: Tiling, map: AccessMap, extents: readonly (readonly Linea
     op: "gather",
     from: global.map(found),
     to: found(written, operands.length - 1),
-    ...(part === undefined ? {} : { part }),
+    ...defined({ part }),
     map: terms === undefined ? inside : withTerms(inside, tiling.terms),
     origins: global.slice(1).map((region) => region.offsets),
     ...(scratch.length === 0 ? {} : { scratch }),

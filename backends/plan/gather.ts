@@ -2,6 +2,7 @@
  * A gather as every machine carries it out: where its elements lie, at which output dim each index value is read, how far what
  * was read there serves, and what an element without an index has. How many bytes move at a time is the machine's to add.
  */
+import { defined } from "../../ir/defined.js";
 import { fillBytes, isMove, termDim, type AccessMap } from "../../ir/access.js";
 import type { GatherAddresses } from "../../ir/addressing.js";
 import { inputsOf, outputOf, type TileFunc } from "../../ir/func.js";
@@ -78,7 +79,7 @@ export function planGather(
     sites,
     stages,
     last,
-    ...(page === undefined ? {} : { page }),
+    ...defined({ page }),
     ...(moves ? {} : { values: valuesOf(map, inputs) }),
     fill: fillOf(map, func),
     mayBeNone: sites.some(({ rule, ofTerm }) => !ofTerm && rule?.mayBeNone === true),

@@ -2,6 +2,7 @@
  * A tile program as a PTO-ISA kernel, decided before any text: words, tasks, event ids, the lowering of its gather, and
  * where what the lowering adds lies in UB.
  */
+import { defined } from "../../ir/defined.js";
 import { gatheredTable } from "../../ir/access.js";
 import { gatherAddresses } from "../../ir/addressing.js";
 import { programLowering } from "../../ir/clock/index.js";
@@ -100,7 +101,7 @@ export function planPto(given: TileFunc, target: Target): PtoPlan {
     names: ptoNamesOf(func),
     nest,
     blocks: stmt === undefined ? 0 : Math.min(func.schedule.cores ?? target.cores, nest.tasks),
-    ...(gather === undefined ? {} : { gather }),
+    ...defined({ gather }),
     buffers: new Map(used.map((buffer) => [buffer.name, buffer])),
     words,
     events: events.first,

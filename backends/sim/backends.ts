@@ -1,4 +1,5 @@
 /** The two executors as backends. */
+import { defined } from "../../ir/defined.js";
 import type { TileFunc } from "../../ir/func.js";
 import { verifyOnce } from "../../ir/verify/verify-once.js";
 import type { Backend } from "../backend.js";
@@ -42,8 +43,7 @@ export async function openExecutor(
   }
   const { threads, spawn } = options;
   const executor = await FastExecutor.open(tile, {
-    ...(threads === undefined ? {} : { threads }),
-    ...(spawn === undefined ? {} : { spawn }),
+    ...defined({ threads, spawn }),
   });
   return {
     executor,

@@ -1,4 +1,5 @@
 /** A call of the fast executor in a memory of WebAssembly. Of inputs of which few rows are named, these alone are copied. */
+import { defined } from "../../ir/defined.js";
 import type { TileFunc } from "../../ir/func.js";
 import { byteCount } from "../../ir/types.js";
 import { copyNamed, namedInputs } from "../direct/named-inputs.js";
@@ -21,12 +22,7 @@ export async function runCopiedLong(
   options: LongRunOptions,
 ): Promise<FastRun> {
   const { signal } = options;
-  const placed = await inSlices(
-    place(tile, executor, inputs),
-    () => 0,
-    0,
-    signal === undefined ? {} : { signal },
-  );
+  const placed = await inSlices(place(tile, executor, inputs), () => 0, 0, defined({ signal }));
   return withCopies(await executor.runLong(placed.inputs, options), placed);
 }
 

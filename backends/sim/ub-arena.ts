@@ -1,4 +1,5 @@
 /** One core's unified buffer: poisoned bytes, and which of them were written since the task began. */
+import { defined } from "../../ir/defined.js";
 import { error, RunError } from "../../ir/diagnostic.js";
 import { printStmtHead } from "../../ir/text/print.js";
 import { ubBytes, type Pipe, type Stmt, type SyncStmt, type UbBuffer } from "../../ir/tile.js";
@@ -142,7 +143,7 @@ export class UbArena {
     return new RunError([
       error(code, message, {
         notes: [printStmtHead(stmt)],
-        ...(stmt.span === undefined ? {} : { span: stmt.span }),
+        ...defined({ span: stmt.span }),
       }),
     ]);
   }

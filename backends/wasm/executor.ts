@@ -3,6 +3,7 @@
  * on one thread or several over shared memory. The bits, the report and the error of an index out of range are those
  * of the checked executor; it traps nothing else.
  */
+import { defined } from "../../ir/defined.js";
 import { CompileError, error, throwIfErrors } from "../../ir/diagnostic.js";
 import { inputsOf, keyOf, type TileFunc } from "../../ir/func.js";
 import { taskOfTile } from "../../ir/task/index.js";
@@ -221,7 +222,7 @@ export class FastExecutor {
     const { signal, onProgress } = options;
     this.enter(inputs);
     try {
-      const copied = await inSlices(this.begin(inputs), () => 0, 0, signal === undefined ? {} : { signal });
+      const copied = await inSlices(this.begin(inputs), () => 0, 0, defined({ signal }));
       const tasks = taskOfTile(this.func).nest.tasks;
       try {
         for (;;) {

@@ -2,6 +2,7 @@
  * How a CPU moves a gather's elements: by pointers that advance with the output dims, in the longest runs that lie together, and
  * where each element has an index of its own, several at a time.
  */
+import { defined } from "../../ir/defined.js";
 import { gatheredTable } from "../../ir/access.js";
 import { gatherAddresses } from "../../ir/addressing.js";
 import { inputOf, inputsOf, outputBytes, outputOf, type TileFunc } from "../../ir/func.js";
@@ -121,9 +122,9 @@ export function planCpuGather(
     lookups,
     rowBy,
     run: page === undefined ? run : alongPage(run, page, [output.by, rowBy], last),
-    ...(table === undefined ? {} : { table }),
+    ...defined({ table }),
     moving: movingOf(core, { data, indices, lookups, run, table }),
-    ...(unrolled === undefined ? {} : { unrolled }),
+    ...defined({ unrolled }),
   };
 }
 
@@ -187,7 +188,7 @@ function elementMoving(core: GatherPlan, { data, table, ...moved }: Moved): Gath
     .slice(0, -1)
     .every((stage) => stage.sites.length === 0 && stage.adds.terms.length === 0);
   const jam = alone ? jamOf(stmt.to.sizes) : undefined;
-  return { by: "checked together", ...together, ...(jam === undefined ? {} : { jam }) };
+  return { by: "checked together", ...together, ...defined({ jam }) };
 }
 
 function togetherAlong(

@@ -1,4 +1,5 @@
 /** The plan of a tile program's code as a printable plan of moves. */
+import { defined } from "../../ir/defined.js";
 import { taskOfTile } from "../../ir/task/index.js";
 import { printStmtHead } from "../../ir/text/print.js";
 import { flatten, type Stmt } from "../../ir/tile.js";
@@ -104,7 +105,7 @@ const computedFigures = (
 ): Figures => ({
   bytes,
   elements: unrolled?.elements ?? 1,
-  ...(terms === undefined ? {} : { "steps of a term": terms.steps.length }),
+  ...defined({ "steps of a term": terms?.steps.length }),
   steps: steps.length,
 });
 

@@ -5,6 +5,7 @@
  * element, four at a time or what 16 bytes hold. `words`: elements of whole words, one at a time. `packed`: 8- and 16-bit elements
  * whose rows share words.
  */
+import { defined } from "../../ir/defined.js";
 import { countsFromBound, gatheredTable, isRead } from "../../ir/access.js";
 import {
   gatherAddresses,
@@ -190,9 +191,9 @@ export function gatherMove(
     widths,
     sizes: walk.sizes,
     tile: walk.tile,
-    ...(staged === undefined ? {} : { staged }),
+    ...defined({ staged }),
     addresses: walk.addresses,
-    ...(values === undefined ? {} : { values }),
+    ...defined({ values }),
     sites: plan.sites.map((step): SiteMove => {
       const { table } = step;
       return {
@@ -204,7 +205,7 @@ export function gatherMove(
       };
     }),
     ranges,
-    ...(page === undefined ? {} : { page }),
+    ...defined({ page }),
     resolved: dims.filter((d) => follows.has(d)),
     sharing,
     maybeEmpty: sharing
@@ -320,7 +321,7 @@ function unitOf(setting: Setting, { asItLies, walk }: Walks, simple: boolean): U
     simple && !isTable && width === 4 && short && readsAlone(setting.laneBytes)
       ? fourRows(setting, asItLies)
       : undefined;
-  return { how: "rows", group, width, ...(fourAlong === undefined ? {} : { fourAlong }) };
+  return { how: "rows", group, width, ...defined({ fourAlong }) };
 }
 
 /** Words of an element's access: what is staged, and what holds index values too, is read by single ones. */

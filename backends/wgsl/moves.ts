@@ -1,4 +1,5 @@
 /** A kernel's plan as a printable plan of moves. */
+import { defined } from "../../ir/defined.js";
 import { printStmtHead } from "../../ir/text/print.js";
 import { ubBytes } from "../../ir/tile.js";
 import { assertNever, at } from "../../ir/types.js";
@@ -57,7 +58,7 @@ function gatherFigures(
       ? { "shared words": unit.shared.by }
       : { "indices resolved along": dimsText(resolved), "and shared along": dimsText(sharing) }),
     ...(values?.terms === undefined ? {} : { "steps of a term": values.terms.steps.length }),
-    ...(values === undefined ? {} : { steps: values.steps.length }),
+    ...defined({ steps: values?.steps.length }),
     ...(page === undefined ? {} : { [`page of d${page.dim}`]: page.by }),
   };
 }

@@ -4,6 +4,7 @@
  * Source: docs.pytorch.org/docs/stable, the page of this name, and aten/src/ATen/native/EmbeddingBag.cpp. A bag without rows is 0,
  * `padding_idx` leaves its row out and out of the count, and the first offset is 0. torch sums f16 and bf16 in f32, as here.
  */
+import { defined } from "../defined.js";
 import { readData, type AccessMap, type OutOfBounds, type Read, type Reduced, type Site } from "../access.js";
 import { add, constant, dim, div, mod, scale, site } from "../linear.js";
 import { at, formatShape, formatType, invariant, type DType, type TensorType } from "../types.js";
@@ -85,7 +86,7 @@ function bagsOf(inputs: OpInputs): Bags {
   return {
     weight,
     input,
-    ...(weights === undefined ? {} : { weights }),
+    ...defined({ weights }),
     ...(offsets === undefined ? rowsAsBags(inputs) : bagsBetween(inputs, offsets, mostTerms(how))),
     how,
     ...(padding === undefined ? {} : { padding: padding < 0 ? padding + rows : padding }),
@@ -180,7 +181,7 @@ function mapOf(bags: Bags): AccessMap {
     value: { table: 1, at: place },
     keep: oob,
     below: at(weight.shape, 0),
-    ...(padding === undefined ? {} : { but: padding }),
+    ...defined({ but: padding }),
   };
   const element: Read = { table: 0, at: [site(ends.length), dim(1)] };
   const reads =

@@ -5,6 +5,7 @@
  * end and one out of range is an error, but under take's modes `wrap` and `clip`, which count none from the end. A boolean mask
  * stands for the indices that `numpy.nonzero` makes of it: whoever knows its values puts those in its place (`expandMasks`).
  */
+import { defined } from "../defined.js";
 import { readData, type AccessMap, type OutOfBounds, type Site } from "../access.js";
 import { add, constant, dim, scale, site, type Linear } from "../linear.js";
 import { outputShape, readAs, type Operator } from "../operator.js";
@@ -126,8 +127,7 @@ function parseItem(inputs: OpInputs, text: string): Item {
   return {
     kind: "slice",
     step: step ?? 1,
-    ...(start === undefined ? {} : { start }),
-    ...(stop === undefined ? {} : { stop }),
+    ...defined({ start, stop }),
   };
 }
 

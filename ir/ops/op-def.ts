@@ -3,6 +3,7 @@
  *
  * Each dialect keeps its own legality; nothing below `resolve` knows which dialect a gather came from.
  */
+import { defined } from "../defined.js";
 import { gatherDims, type NegativeIndex, type OutOfBounds } from "../access.js";
 import { DiagnosticError, error, type Diagnostic } from "../diagnostic.js";
 import type { Attrs, AttrValue } from "../attrs.js";
@@ -158,7 +159,7 @@ export type RuleCode = "TC101" | "TC102" | "TC103" | "TC104" | "TC105" | "TC106"
 
 /** Refuses an operator for a rule: `message` is the rule's sentence with the numbers. Never returns. */
 export function breakRule(code: RuleCode, inputs: OpInputs, message: string, hint?: string): never {
-  throw new RuleError([error(code, message, { span: inputs.span, ...(hint === undefined ? {} : { hint }) })]);
+  throw new RuleError([error(code, message, { span: inputs.span, ...defined({ hint }) })]);
 }
 
 /** The value of an attribute of kind `int`; undefined where it has no default and is not given. */

@@ -1,4 +1,5 @@
 /** What `take` and `take_along_axis` mean in numpy, and in torch and jax, which follow it. */
+import { defined } from "../defined.js";
 import { readData, type NegativeIndex, type OutOfBounds, type Site } from "../access.js";
 import { dim, div, mod, site, type Linear } from "../linear.js";
 import type { Operator } from "../operator.js";
@@ -26,7 +27,7 @@ export const siteOf = (
   ...(negative === "from-end" ? { fromEnd: below } : {}),
 });
 
-const fillOf = ({ fill }: IndexPolicy) => (fill === undefined ? {} : { fill });
+const fillOf = ({ fill }: IndexPolicy) => defined({ fill });
 
 /** Where the element of a number in row-major order stands. */
 function coordsOfFlat(shape: Shape, number: Linear): Linear[] {

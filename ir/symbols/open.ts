@@ -1,4 +1,5 @@
 /** Programs whose symbols stay open: every number that sizes tell has a name. */
+import { defined } from "../defined.js";
 import type { AccessMap, OpenBounds, Site } from "../access.js";
 import { coordinatesOf } from "../intervals/index-bounds.js";
 import type { OpenForm, TileFunc } from "../func.js";
@@ -29,7 +30,7 @@ export function openMap({ map, symbols }: Symbolic, inputs: readonly TensorType[
     const open = openBounds(site, s);
     return {
       ...rest,
-      ...(below === undefined ? {} : { below }),
+      ...defined({ below }),
       ...(fromEnd === undefined ? {} : { fromEnd: fromEnd === "below" ? (below ?? 0) : largest(fromEnd) }),
       ...(Object.keys(open).length === 0 ? {} : { open }),
     };

@@ -2,6 +2,7 @@
  * Text to IR: recursive descent over an LL(1) grammar (docs/ir.md). Reports every function's first mistake with
  * its place; what the grammar admits but the level forbids is the verifier's business.
  */
+import { defined } from "../defined.js";
 import { checkArgument } from "../argument.js";
 import {
   coordsOf,
@@ -475,7 +476,7 @@ class Parser extends TokenReader {
     return {
       map: bindMap(over, atMost(symbols), types, outputOf(func).type.shape),
       paired,
-      ...(framework === undefined ? {} : { framework }),
+      ...defined({ framework }),
       ...(symbols.length === 0 ? {} : { symbolic: { symbols, outermost, map: over } }),
       ...(given.length === 0 ? {} : { tiles: given }),
     };
@@ -530,9 +531,9 @@ class Parser extends TokenReader {
       scope.sites.close(
         {
           outRank,
-          ...(reduced === undefined ? {} : { reduced }),
+          ...defined({ reduced }),
           ...read,
-          ...(fill === undefined ? {} : { fill }),
+          ...defined({ fill }),
         },
         keep,
       );
@@ -867,10 +868,10 @@ class Parser extends TokenReader {
       op: "gather",
       from,
       to,
-      ...(part === undefined ? {} : { part }),
+      ...defined({ part }),
       map,
       origins,
-      ...(scratch === undefined ? {} : { scratch }),
+      ...defined({ scratch }),
       span: start.span,
     };
   }

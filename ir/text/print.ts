@@ -1,4 +1,5 @@
 /** IR to text. Every form printed here parses back to an equal value (see parse.ts, and docs/ir.md). */
+import { defined } from "../defined.js";
 import { checkArgument } from "../argument.js";
 import { printValue } from "./value-text.js";
 import { readsIn } from "../values/expression.js";
@@ -469,7 +470,7 @@ export function printStmtHead(stmt: Stmt, inputs?: readonly TensorType[]): strin
       const outside = printOutside(stmt.map).join(", ");
       return (
         `gather ${stmt.from.map(printRegion).join(", ")} to ${printRegion(stmt.to)} ${printPart(stmt.part)}` +
-        `${printMap(stmt.map, { names, ...(inputs === undefined ? {} : { inputs }) })} {${outside}${origins}${scratch}}`
+        `${printMap(stmt.map, { names, ...defined({ inputs }) })} {${outside}${origins}${scratch}}`
       );
     }
     case "store":

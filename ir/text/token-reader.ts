@@ -1,4 +1,5 @@
 /** What every parser of a text does with its tokens: look, take what is expected, or say at its place what is not. */
+import { defined } from "../defined.js";
 import { DiagnosticError, error, type Diagnostic } from "../diagnostic.js";
 import { at, maxElements } from "../types.js";
 import type { Token, TokenKind } from "./lex.js";
@@ -100,7 +101,7 @@ export class TokenReader {
     hint?: string,
     code: "TC002" | "TC003" | "TC104" | "TC204" | "TC205" = "TC002",
   ): never {
-    throw new ParseError(error(code, message, { span: token.span, ...(hint === undefined ? {} : { hint }) }));
+    throw new ParseError(error(code, message, { span: token.span, ...defined({ hint }) }));
   }
 }
 

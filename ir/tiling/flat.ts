@@ -13,6 +13,7 @@
  * conversion of 64-bit values that saturates keeps them outside every extent (TCvt.hpp:779); values of 16 bits go by way of
  * float, those of 8 bits by way of half, which have each of them (TCvt.hpp:774, 766).
  */
+import { defined } from "../defined.js";
 import { dataCoords, gatheredTable, inputTile } from "../access.js";
 import { soleAtom } from "../linear.js";
 import { indexBytes, indexRule, type IndexBytes, type IndexRule } from "../policy.js";
@@ -336,7 +337,7 @@ function lengthsOf(form: Form, cut: Cut): Omit<Sized, "otherInOutput"> {
     raw,
     resolved,
     index,
-    ...(spread === undefined ? {} : { spread }),
+    ...defined({ spread }),
     same,
     mutable,
     needsOther,

@@ -16,6 +16,7 @@
  *
  * `direct` is every gather of a target that is no Ascend core: its lanes, or its one core, read and write in place.
  */
+import { defined } from "../defined.js";
 import { dataCoords, gatheredTable, pickedFrom, policyOf, type AccessMap } from "../access.js";
 import { sitesOf, soleAtom, type Linear } from "../linear.js";
 import { targetFacts, type Target } from "../target.js";
@@ -105,7 +106,7 @@ export function loweringFacts(
       .slice(1, -1)
       .every(({ inUb, follows }) => inUb && (innermost?.mode !== "serial" || follows.has(innermost.dim))),
     spareBytes: schedule.ubBytes - need.planned + scratch,
-    ...(schedule.lowering === undefined ? {} : { asked: schedule.lowering }),
+    ...defined({ asked: schedule.lowering }),
   };
 }
 

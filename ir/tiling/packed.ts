@@ -3,6 +3,7 @@
  * along the output dims that such rows follow are multiples of a step, or cover all that there is. Rows that do not fill their bytes begin
  * inside one whatever the tile, and ask for nothing.
  */
+import { defined } from "../defined.js";
 import { followedDims } from "../access.js";
 import { inputsOf, type AccessFunc, type Operand } from "../func.js";
 import type { Linear } from "../linear.js";
@@ -65,8 +66,7 @@ function packing({ operands, map }: Pick<AccessFunc, "operands" | "map">): Packi
   return {
     steps,
     uneven: inputs.filter(({ type }) => !rowsFillBytes(type)),
-    ...(never === undefined ? {} : { never }),
-    ...(terms === undefined ? {} : { terms }),
+    ...defined({ never, terms }),
   };
 }
 

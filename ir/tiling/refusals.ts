@@ -1,4 +1,5 @@
 /** The diagnostics that refuse a schedule: rule, arithmetic in bytes, operand at fault, nearest legal tile. */
+import { defined } from "../defined.js";
 import { gatheredTable, gatherDims } from "../access.js";
 import { error, type Diagnostic } from "../diagnostic.js";
 import { frameworkFacts, tileCall } from "../framework.js";
@@ -63,8 +64,7 @@ export const shapeRefusals = (gather: Tiling["gather"], schedule: Schedule, targ
   shapeFaults(gather, schedule, target).map(({ code, detail, hint, data }) =>
     error(code, detail, {
       span: gather.opSpan,
-      ...(hint === undefined ? {} : { hint }),
-      ...(data === undefined ? {} : { data }),
+      ...defined({ hint, data }),
     }),
   );
 
@@ -112,7 +112,7 @@ export function footprintNotes({ gather, footprint }: Tiling): string[] {
 const suggestionData = ({ schedule }: Tiling) => ({
   nearestTile: schedule.tile,
   nearestView: schedule.view,
-  ...(schedule.profile === undefined ? {} : { nearestProfile: schedule.profile }),
+  ...defined({ nearestProfile: schedule.profile }),
   nearestResidency: schedule.residency,
   nearestOrder: schedule.order,
   nearestBuffers: schedule.buffers,

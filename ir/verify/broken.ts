@@ -2,6 +2,7 @@
  * A rule of the IR that a function breaks: TC201 with the rule's number, TC204 where it is the access map's, TC301 where it is
  * the full-load rule, TC104 where it is about element types, TC205 where it is about values, TC304 where a region starts inside a byte.
  */
+import { defined } from "../defined.js";
 import { error, type Diagnostic } from "../diagnostic.js";
 import type { Span } from "../types.js";
 
@@ -17,6 +18,6 @@ export const broken = (
   return error(code, `${rule}: ${message}`, {
     span,
     data: { rule },
-    ...(hint === undefined ? {} : { hint }),
+    ...defined({ hint }),
   });
 };

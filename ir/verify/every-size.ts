@@ -2,6 +2,7 @@
  * The rules of a map whose symbols are open: what V1 and V2 of `map-rules.ts` say holds for every size that its symbols may have,
  * or the map is refused. A coordinate that holds a bare read is judged once sizes are bound, and with it the bound of the read.
  */
+import { defined } from "../defined.js";
 import { formsOf, indexed, isRead, type Forms } from "../access.js";
 import { coordinatesOf } from "../intervals/index-bounds.js";
 import type { Diagnostic } from "../diagnostic.js";
@@ -69,7 +70,7 @@ export function verifyEverySize(func: AccessFunc): Diagnostic[] {
     places.flatMap(([place, forms]) => rule(place, forms)),
   );
   return faults.map(({ rule, message, hint }) =>
-    broken(rule, message, opSpan, { code: "TC204", ...(hint === undefined ? {} : { hint }) }),
+    broken(rule, message, opSpan, { code: "TC204", ...defined({ hint }) }),
   );
 }
 

@@ -8,6 +8,7 @@
  * rules of values); what a site reads are integers. V4 some index value keeps the coordinates of a bare read inside. V2 div and mod are of what is never negative. V1 every coordinate is provably inside its extent. V3 an
  * index value under `wrap` that stands in a sum has a stated modulus: `wrap(%i[d0] in 3) + d1`.
  */
+import { defined } from "../defined.js";
 import { coordsOf, formsOf, indexPoints, gatheredTable, isRead, termDim, type AccessMap } from "../access.js";
 import { coordinatesOf } from "../intervals/index-bounds.js";
 import type { Diagnostic } from "../diagnostic.js";
@@ -56,7 +57,7 @@ export function verifyMap(
   const found = typed.length > 0 || place === "regions" ? typed : values(shaped);
   if (found.length === 0 && place === "tensors") holds.set(map, func.operands);
   return found.map(({ rule, message, code = "TC204", hint }) =>
-    broken(rule, message, span, { code, ...(hint === undefined ? {} : { hint }) }),
+    broken(rule, message, span, { code, ...defined({ hint }) }),
   );
 }
 

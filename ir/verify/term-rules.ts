@@ -3,6 +3,7 @@
  * alone. B8 an element has 1 to 2^24 terms at most, a mean fewer, so that their number is an f32. A9 index values of an element stand
  * before those of its terms, and so they are evaluated.
  */
+import { defined } from "../defined.js";
 import { formsOf, isOfTerm, termDim, type AccessMap } from "../access.js";
 import { dimsOf, sitesOf, type Linear } from "../linear.js";
 import { mostTerms, readsIn, reductionsIn, type Expression } from "../values/expression.js";
@@ -18,7 +19,7 @@ export function termFaults(map: AccessMap): TermFault[] {
   const found = reductionsIn(map.value);
   const [first, second] = found;
   const fault = (message: string, hint?: string): TermFault[] => [
-    { rule: "B6", message, ...(hint === undefined ? {} : { hint }) },
+    { rule: "B6", message, ...defined({ hint }) },
   ];
   if (second !== undefined)
     return fault(`${found.map(({ how }) => how).join(" and ")}: a value has one reduction`);

@@ -1,4 +1,5 @@
 /** The page: program on the left, verdict in the middle, what becomes of it on the right. */
+import { defined } from "../../ir/defined.js";
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { entryOf } from "../../ir/entry-of.js";
 import { formatEntry } from "../../ir/schedule.js";
@@ -77,7 +78,7 @@ export function App({ first }: { readonly first: PageState }) {
     const { text, func, notes: said } = opened;
     const { func: _, ...others } = latest.current;
     setNotes(said);
-    latest.current = { ...others, text, inputs, ...(func === undefined ? {} : { func }) };
+    latest.current = { ...others, text, inputs, ...defined({ func }) };
     setState(latest.current);
     editor.current?.setText(text, "own");
   }, []);
@@ -117,7 +118,7 @@ export function App({ first }: { readonly first: PageState }) {
     try {
       const { text, func, inputs } = latest.current;
       const bytes = new Uint8Array(await file.arrayBuffer());
-      const asked = { text, ...(func === undefined ? {} : { func }), inputs, name: file.name, bytes };
+      const asked = { text, ...defined({ func }), inputs, name: file.name, bytes };
       load(await long.call("open", asked));
       setExample("");
     } catch (thrown) {
@@ -299,7 +300,7 @@ export function App({ first }: { readonly first: PageState }) {
 const askedOf = ({ text, func, sizes }: PageState) => ({
   text,
   sizes,
-  ...(func === undefined ? {} : { func }),
+  ...defined({ func }),
 });
 const keyOf = ({ text, func }: PageState): string => `${func ?? ""}\n${text}`;
 

@@ -6,6 +6,7 @@ import { reference, referenceOfMap } from "../../backends/reference/index.js";
 import { coordinates, type HostInputs } from "../../backends/index.js";
 import { originOf, type Ran } from "./origin-of.js";
 import {
+  defined,
   CompileError,
   elementCount,
   error,
@@ -83,7 +84,7 @@ export function differenceFrom(
     `got ${got}, expected ${wanted}`;
   const origin = originOf(ran, first);
   return error("TC610", message, {
-    ...(origin === undefined ? {} : { notes: origin.notes, span: origin.span }),
+    ...defined({ notes: origin?.notes, span: origin?.span }),
     data: { element: first, point, count, expected: wanted, actual: got },
   });
 }

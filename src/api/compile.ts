@@ -12,6 +12,7 @@ import { emitWgsl, type WgslKernel } from "../../backends/webgpu/index.js";
 import { emitPto, type PtoKernel } from "../../backends/pto/index.js";
 import { computedForPypto, emitPypto } from "../../backends/pypto/index.js";
 import {
+  defined,
   bindSizes,
   bindTile,
   CompileError,
@@ -204,8 +205,7 @@ export function compileTiled(program: Func, options: CompileOptions): CompiledTi
     diagnostics,
     tilings,
   } = runPipeline(input, passesFrom(input, pipeline), target, {
-    ...(options.verifyEach === undefined ? {} : { verifyEach: options.verifyEach }),
-    ...(options.beforePass === undefined ? {} : { beforePass: options.beforePass }),
+    ...defined({ verifyEach: options.verifyEach, beforePass: options.beforePass }),
     afterPass(pass, before, after, milliseconds) {
       levels.set(after.level, after);
       options.afterPass?.(pass, before, after, milliseconds);
@@ -244,7 +244,7 @@ export function compileTiled(program: Func, options: CompileOptions): CompiledTi
     diagnostics: [...diagnostics, ...said],
     passes: pipeline,
     ...tiling,
-    ...(table === undefined ? {} : { table }),
+    ...defined({ table }),
   };
   return { ok: true, kernel: kernelOf(func, parts), ...tiling };
 }
@@ -284,9 +284,7 @@ function kernelOf(
     ...(source?.level === "source" ? { source } : {}),
     ...(access?.level === "access" ? { access } : {}),
     tile: compiled,
-    ...(resolved === undefined ? {} : { resolved }),
-    ...(definition === undefined ? {} : { definition }),
-    ...(footprint === undefined ? {} : { footprint }),
+    ...defined({ resolved, definition, footprint }),
     passes,
     diagnostics,
     // Methods speak of the object they are called on: a copy with another tile is another kernel.

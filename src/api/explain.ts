@@ -1,5 +1,6 @@
 /** Every rule's verdict on a program and its schedule, legal or not, with the numbers and the source of the rule. */
 import {
+  defined,
   outputOf,
   anyLegal,
   bufferBytes,
@@ -161,7 +162,7 @@ export function explain(program: Func, options: CompileOptions = {}): Explanatio
     ...(own ? { passes: passes.map((pass) => pass.name) } : {}),
     legal,
     ...(clipped ? { judgedTile: judged } : {}),
-    ...(pages === undefined ? {} : { pages }),
+    ...defined({ pages }),
     rules,
     footprint: tiling.footprint,
     symbols: openSymbols(access),
@@ -190,11 +191,11 @@ export function explain(program: Func, options: CompileOptions = {}): Explanatio
     traffic,
     cycles: clock.cycles,
     ...standingOf({ traffic, target }, clock, programFloor(tiling)),
-    ...(machine === undefined ? {} : { machine }),
+    ...defined({ machine }),
     ...(clock.lowering === undefined || !targetFacts[target.kind].vectorUnit
       ? {}
       : { lowering: shown(clock.lowering) }),
-    ...(reversed === undefined ? {} : { reversed }),
+    ...defined({ reversed }),
     get comparison() {
       return (comparison ??= compared());
     },
@@ -217,7 +218,7 @@ const shown = ({
   cycles,
   setup,
   adds,
-  ...(pairs === undefined ? {} : { pairs }),
+  ...defined({ pairs }),
   lost,
 });
 

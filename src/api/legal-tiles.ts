@@ -6,6 +6,7 @@
  * by bisection: counting visits the other dims only.
  */
 import {
+  defined,
   CompileError,
   defaultProfile,
   error,
@@ -175,10 +176,9 @@ export function legalTiles(program: Func, options: LegalOptions = {}): LegalTile
     name: access.name,
     target: target.name,
     schedule: { ...schedule, ...sharedBy(tiles, { view, order, buffers }), residency: asked },
-    ...(widest.count === undefined ? {} : { count: widest.count }),
+    ...defined({ count: widest.count }),
     possible: widest.possible,
-    ...(pages === undefined ? {} : { pages }),
-    ...(machine === undefined ? {} : { machine }),
+    ...defined({ pages, machine }),
     tiles,
     largestGatherDims: loaded.length === 0 ? [] : loaded.reduce(wider).largestGatherDims,
     sizes: found.flatMap((part) => part.sizes),
@@ -215,7 +215,7 @@ export function countUnder(
   const { count, possible } = counts.reduce(wider);
   const { stands } = profileFacts[profile];
   if (taken === undefined) return { profile, stands, count: 0, possible };
-  return { profile, stands, ...(count === undefined ? {} : { count }), possible };
+  return { profile, stands, ...defined({ count }), possible };
 }
 
 /** Returns the one of two whose smallest tile needs less of UB; of equals the second. */
@@ -250,7 +250,7 @@ function counted(
   const free = freeDims(tiling);
   const possible = free.reduce((product, d) => product * (limits[d] ?? 1), 1);
   const count = isLegal(base) ? countLegal(base, free, limits, step) : 0;
-  return { ...(count === undefined ? {} : { count }), possible, least: base.need.planned };
+  return { ...defined({ count }), possible, least: base.need.planned };
 }
 
 function under(tiling: Tiling, step: (done: number, total: number) => void): Part {

@@ -1,5 +1,6 @@
 /** Programs from descriptions: the one way builders, flags, case files and models make a source function. */
 import {
+  defined,
   at,
   CompileError,
   findOp,
@@ -86,7 +87,7 @@ export function tryProgram(description: ProgramDescription): ProgramResult {
       name: description.name ?? op.slice(op.indexOf(".") + 1),
       op,
       attrs,
-      ...(operators === undefined ? {} : { operators }),
+      ...defined({ operators }),
       operands: operandsOf([
         ...inputs.map((type, k) => ({ name: at(names, k), type })),
         {
@@ -95,7 +96,7 @@ export function tryProgram(description: ProgramDescription): ProgramResult {
         },
       ]),
       schedule: description.schedule ?? {},
-      ...(target === undefined ? {} : { target }),
+      ...defined({ target }),
     },
   };
 }

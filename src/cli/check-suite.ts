@@ -1,5 +1,5 @@
 /** One run of a suite: tests on backends, and what it came to. */
-import { error, RunError, warning, type Diagnostic } from "../../ir/index.js";
+import { defined, error, RunError, warning, type Diagnostic } from "../../ir/index.js";
 import type { Executor } from "../../backends/sim/index.js";
 import type { Pass } from "../../passes/index.js";
 import { nameOf, type BackendChoice } from "../api/backends.js";
@@ -38,8 +38,7 @@ export const checkSettings = ({
   flags,
 }: Project): Pick<CheckContext, "findTarget" | "profile" | "commandFlags"> => ({
   findTarget,
-  ...(profile === undefined ? {} : { profile }),
-  ...(flags === undefined ? {} : { commandFlags: flags }),
+  ...defined({ profile, commandFlags: flags }),
 });
 
 export interface SuiteRun extends SuiteReport, Pick<SuiteResults, "bugs"> {}
@@ -52,10 +51,7 @@ export async function runSuite(tests: readonly NamedTest[], settings: SuiteSetti
   const [problem] = device instanceof RunError ? device.diagnostics : [];
   const contextOf = (test: NamedTest): CheckContext => ({
     ...checkSettings(project),
-    ...(executor === undefined ? {} : { executor }),
-    ...(passes === undefined ? {} : { passes }),
-    ...(gpu === undefined ? {} : { runner: gpu.runner }),
-    ...(problem === undefined ? {} : { problem }),
+    ...defined({ executor, passes, runner: gpu?.runner, problem }),
     onMismatch: (backend, actual) => {
       onMismatch(test, backend, actual);
     },

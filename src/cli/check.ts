@@ -1,6 +1,6 @@
 /** tilec check: runs regression tests, case files and folders of them, on chosen backends. */
 import { Option, type Command } from "commander";
-import { CompileError, error, hasErrors } from "../../ir/index.js";
+import { defined, CompileError, error, hasErrors } from "../../ir/index.js";
 import type { Executor } from "../../backends/sim/index.js";
 import { backendNames, nameOf } from "../api/backends.js";
 import type { Project } from "../config/project.js";
@@ -129,7 +129,7 @@ async function check(files: readonly string[], flags: CheckFlags): Promise<numbe
     required,
     project,
     ...pipeline,
-    ...(flags.executor === undefined ? {} : { executor: flags.executor }),
+    ...defined({ executor: flags.executor }),
     ...(flags.dump === undefined ? {} : { dump: outputs.folder(flags.dump) }),
     bail: flags.bail === true,
     onExcess: (test, found) => excesses.set(test, found),
@@ -188,7 +188,7 @@ async function tell(
         countOf(results, status),
       );
       printJson({
-        ...(config === undefined ? {} : { config }),
+        ...defined({ config }),
         results,
         summary: { passed, failed, skipped, ...(notRun === 0 ? {} : { notRun }) },
         backends: shares,

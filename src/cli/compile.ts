@@ -1,6 +1,7 @@
 /** tilec compile: lowers a program and prints it at one level, or after each pass. */
 import { Option, type Command } from "commander";
 import {
+  defined,
   CompileError,
   deviceLimits,
   error,
@@ -221,8 +222,7 @@ function foldedFor(flags: CompileFlags): ReturnType<typeof targeting> {
   const onDevice = typeof target === "object" && targetFacts[target.kind].runsOnWebgpu;
   const device = onDevice || !forDevices.includes(flags.emit) ? target : limitedTo(webgpu, flags.limits);
   return {
-    ...(findTarget === undefined ? {} : { findTarget }),
-    ...(device === undefined ? {} : { target: device }),
+    ...defined({ findTarget, target: device }),
   };
 }
 

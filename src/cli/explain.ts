@@ -1,7 +1,7 @@
 /** tilec explain: every rule, pass or fail, with the numbers; or the page of a diagnostic code. */
 import { readFileSync } from "node:fs";
 import type { Command } from "commander";
-import { codes, CompileError, counted, inputsOf, isCode, type Func } from "../../ir/index.js";
+import { defined, codes, CompileError, counted, inputsOf, isCode, type Func } from "../../ir/index.js";
 import { explainTile } from "../api/explain-tile.js";
 import { compile } from "../api/compile.js";
 import { explain } from "../api/explain.js";
@@ -102,7 +102,7 @@ async function explainProgram(file: string | undefined, flags: ExplainFlags): Pr
   const { func } = await loadProgram(file, flags);
   const options = { ...targeting(flags), ...pipeline };
   const { config } = flags.project;
-  const used = config === undefined ? {} : { config };
+  const used = defined({ config });
   if (func.level === "tile") {
     const unused = (["compare", "sensitivity", "indicesLike"] as const).find(
       (flag) => flags[flag] !== undefined,
@@ -140,8 +140,7 @@ async function explainProgram(file: string | undefined, flags: ExplainFlags): Pr
       command: "explain",
       ...used,
       ...explanation,
-      ...(compare === undefined ? {} : { compare }),
-      ...(sensitivity === undefined ? {} : { sensitivity }),
+      ...defined({ compare, sensitivity }),
       ...(moved === undefined ? {} : { moved: { like, ...moved } }),
     });
   else if (kernel !== undefined) {

@@ -1,6 +1,6 @@
 /** `check PROGRAM --kernel mine.wgsl` and `--command`: a kernel that tilec did not write, beside what a program defines. */
 import type { Command } from "commander";
-import { inputsOf, keyOf } from "../../ir/index.js";
+import { defined, inputsOf, keyOf } from "../../ir/index.js";
 import type { Backend } from "../../backends/index.js";
 import { asHost } from "../formats/tensor.js";
 import { readText } from "../formats/files.js";
@@ -133,7 +133,7 @@ function describedBy(file: string, flags: ForeignFlags) {
   return {
     name: file,
     wgsl: readText(file),
-    ...(entry === undefined ? {} : { entry }),
+    ...defined({ entry }),
     bind: Object.fromEntries(
       bind.split(",").map((part) => {
         const [name, number] = assigned(part.trim(), "bind", "data=0");
@@ -143,7 +143,7 @@ function describedBy(file: string, flags: ForeignFlags) {
     dispatch,
     uniform: Object.fromEntries(uniform.map((part) => assigned(part, "uniform", "3=out0,in0_1"))),
     override: Object.fromEntries(override.map((part) => assigned(part, "override", "width=in0_1"))),
-    ...(usesArrayLength === undefined ? {} : { usesArrayLength }),
+    ...defined({ usesArrayLength }),
   };
 }
 

@@ -1,5 +1,6 @@
 /** The gathers of a model as `run` lists them: shape, verdict, default schedule, cycles. */
 import {
+  defined,
   clockVersion,
   cyclesOf,
   formatType,
@@ -65,7 +66,7 @@ export function listGathers(
   return gathers.map(({ loaded, diagnostics, without, ...told }): ListedGather => {
     const refused = (verdict: "refused" | "open", why: readonly Diagnostic[]): ListedGather => {
       const { code } = why.find(({ severity }) => severity === "error") ?? why[0] ?? {};
-      return { ...told, verdict, diagnostics: why, ...(code === undefined ? {} : { code }) };
+      return { ...told, verdict, diagnostics: why, ...defined({ code }) };
     };
     if (without === "uncompiled")
       return refused(

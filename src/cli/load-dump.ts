@@ -1,5 +1,6 @@
 /** Programs of a graph that PyPTO dumped: its gathers, each under the tile that the dump shows. */
 import {
+  defined,
   at,
   CompileError,
   defaultProfile,
@@ -80,7 +81,7 @@ function described({ op, attrs, inputs, tile, viewOf, inUb }: DumpedGather, prof
       ? cutAlong(data, viewOf, attrs["dim"])
       : undefined;
   const schedule: Schedule = {
-    ...(tile === undefined ? {} : { tile }),
+    ...defined({ tile }),
     ...(viewed === undefined ? {} : { view: indices.shape.with(viewed.dim, at(data.shape, viewed.dim)) }),
     ...(inUb === true ? { residency: "ub" } : {}),
   };

@@ -1,5 +1,5 @@
 /** Programs of ONNX models; apart, since what reads them is slow to load. */
-import { CompileError, type AccessFunc, type Diagnostic } from "../../ir/index.js";
+import { defined, CompileError, type AccessFunc, type Diagnostic } from "../../ir/index.js";
 import { faultsOf } from "../../ir/faults.js";
 import { readBytes } from "../formats/files.js";
 import {
@@ -73,7 +73,7 @@ export function loadModel(
     ...(flags.most === undefined ? {} : { most: parseMost(flags.most) }),
   };
   const { func, oob } = flags;
-  const policy = oob === undefined ? {} : { oob };
+  const policy = defined({ oob });
   const compile = (program: AccessFunc): CompileResult =>
     withText(tryCompile(withFlags(program, policy), target));
   const fold = foldPolicies.find((own) => own === flags.fold) ?? "cost";
@@ -138,14 +138,14 @@ function modelGathers(gather: OnnxGather | OnnxUncompiled, flags: ProgramFlags):
     loaded,
     diagnostics: [],
     ...(kept.length === 0 ? {} : { kept }),
-    ...(unfolded === undefined ? {} : { unfolded }),
+    ...defined({ unfolded }),
   };
   if (folded === undefined) return [alone];
   const { func, nodes, reads, inputs, hints, cycles } = folded;
   const fixed = Object.fromEntries(Object.entries(inputs).map(([key, tensor]) => [key, () => tensor]));
   const together = { func: withFlags(func, flags), inputs: fixed };
   const folds = nodes.map(labelOf);
-  const fold = cycles === undefined ? {} : { fold: cycles };
+  const fold = defined({ fold: cycles });
   return [
     alone,
     { name: func.name, op, node, loaded: together, diagnostics: hints, nodes, folds, reads, ...fold },

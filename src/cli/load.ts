@@ -1,5 +1,6 @@
 /** Programs from the command line: a .tir file, a case file, an .onnx model, or flags. */
 import {
+  defined,
   attributeAliases,
   attributeFlags,
   attributesOf,
@@ -206,7 +207,7 @@ function fromFlags(flags: ProgramFlags & ProjectFlags): LoadedProgram {
   const [indices, ...others] = given.map(({ type }) => type);
   invariant(indices !== undefined, "a gather has indices");
   const { description, inputs } = withPositions(
-    { ...described, ...(operators === undefined ? {} : { operators }), data: dataType, indices, others },
+    { ...described, ...defined({ operators }), data: dataType, indices, others },
     [{ type: dataType }, ...given],
   );
   const func = program({ ...description, schedule: scheduleOf(flags) });

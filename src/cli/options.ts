@@ -2,6 +2,7 @@
 import { executors } from "../../backends/sim/index.js";
 import { Option, type Command } from "commander";
 import {
+  defined,
   attributeAliases,
   attributeFlags,
   CompileError,
@@ -211,5 +212,5 @@ type TargetFlags = Pick<ProgramFlags, "target" | "limits"> & ProjectFlags;
 /** What the compiler is told of targets: that of `--target`, and how the names of programs are looked up. */
 export function targeting(flags: TargetFlags): Pick<CompileOptions, "target" | "findTarget"> {
   const target = targetOfFlags(flags);
-  return { ...(target === undefined ? {} : { target }), findTarget: flags.project.findTarget };
+  return { ...defined({ target }), findTarget: flags.project.findTarget };
 }

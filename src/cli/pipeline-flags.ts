@@ -1,7 +1,7 @@
 /** `--pipeline` and `--load`: the passes that a command compiles with. */
 import { readFileSync } from "node:fs";
 import type { Command } from "commander";
-import { CompileError } from "../../ir/index.js";
+import { defined, CompileError } from "../../ir/index.js";
 import { isPass, parsePipeline, type Pass } from "../../passes/index.js";
 import { noteUse } from "../formats/files.js";
 import { collect } from "./collect.js";
@@ -33,7 +33,7 @@ export async function pipelineOf(flags: PipelineFlags): Promise<{ readonly passe
   const { pipeline, load = [], project } = flags;
   if (pipeline === undefined) {
     const [file] = load;
-    if (file === undefined) return project.pipeline === undefined ? {} : { passes: project.pipeline };
+    if (file === undefined) return defined({ passes: project.pipeline });
     throw new UsageError(
       `--load ${file} is run by no pipeline`,
       '--pipeline "default, mine after select-tile"',

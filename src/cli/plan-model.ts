@@ -1,6 +1,7 @@
 /** What becomes of every node of a model that reads or writes by index, and of those that fold into one. */
 import { isRead } from "../../ir/access.js";
 import {
+  defined,
   at,
   clockVersion,
   cyclesOf,
@@ -172,8 +173,7 @@ async function programOf(
     status: "compiled",
     ...(said.length > 0 ? { reason: said.join("; ") } : {}),
     verdict,
-    ...(bytes === undefined ? {} : { bytes }),
-    ...(floor === undefined ? {} : { floor }),
+    ...defined({ bytes, floor }),
     cycles,
     ...fold,
     module: `${stemOf(loaded.func.name)}.js`,
@@ -189,7 +189,7 @@ function withoutProgram(listed: ListedGather): Program {
   return {
     status,
     reason: reasonOf(listed),
-    ...(code === undefined ? {} : { verdict: code }),
+    ...defined({ verdict: code }),
     ...knownIndices(listed),
   };
 }

@@ -1,6 +1,7 @@
 /** tilec records: merges records of searches, names the best, adds times, exports and pins. */
 import { Option, type Command } from "commander";
 import {
+  defined,
   clockVersion,
   counted,
   formatEntry,
@@ -130,7 +131,7 @@ function best(files: readonly string[], json: boolean, { operators }: Project): 
       best: figures(one.best),
       ...(one.default === undefined ? {} : { default: figures(one.default) }),
       beatsDefault: one.beatsDefault,
-      ...(one.ratio === undefined ? {} : { ratio: one.ratio }),
+      ...defined({ ratio: one.ratio }),
       devices: one.devices,
     }));
     const [only] = tasks;
@@ -176,7 +177,7 @@ function figures(record: CandidateRecord) {
     ubBytes,
     tasks,
     ...stands,
-    ...(ms === undefined ? {} : { ms }),
+    ...defined({ ms }),
   };
 }
 

@@ -1,5 +1,13 @@
 /** Schedules of records in place of a program's own; apart, since a command seldom needs what hashes gathers. */
-import { atMost, bindSome, CompileError, openSymbols, type Func, type Sizes } from "../../ir/index.js";
+import {
+  defined,
+  atMost,
+  bindSome,
+  CompileError,
+  openSymbols,
+  type Func,
+  type Sizes,
+} from "../../ir/index.js";
 import { accessOf } from "../api/access.js";
 import { resolveTargetOf, type CompileOptions } from "../api/compile.js";
 import { pieceAt, pieceTable } from "../api/pieces.js";
@@ -16,7 +24,7 @@ export function replay(
   { strict }: { readonly strict?: boolean },
   options: CompileOptions,
 ): Func {
-  const passes = options.passes === undefined ? {} : { passes: options.passes };
+  const passes = defined({ passes: options.passes });
   const { records } = readRecords(file);
   const { func: whole, sizes } = open ?? { func, sizes: atMost(openSymbols(func)) };
   const target = resolveTargetOf(func, options);

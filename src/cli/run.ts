@@ -1,6 +1,7 @@
 /** tilec run: executes a gather on one or several backends and compares them bit for bit. */
 import type { Command } from "commander";
 import {
+  defined,
   inputsOf,
   keyOf,
   outputOf,
@@ -388,7 +389,7 @@ async function againstDefinition(
 
 /** Threads are the fast executor's: asking for them asks for it. */
 function executorOf({ executor, threads }: RunFlags): BackendOptions {
-  if (threads === undefined) return executor === undefined ? {} : { executor };
+  if (threads === undefined) return defined({ executor });
   if (executor === "checked")
     throw new UsageError("--threads goes with --executor fast", "the checked executor has one");
   return { executor: "fast", threads: parseCount(threads, "threads"), spawn: spawnThread };
@@ -441,7 +442,7 @@ async function runModel(file: string, flags: RunFlags): Promise<number> {
     const documents = listed.map(
       ({ loaded: _, ran: __, node: ___, nodes: ____, kernel: _____, result, ...rest }) => ({
         ...rest,
-        ...(result === undefined ? {} : { run: result.document }),
+        ...defined({ run: result?.document }),
       }),
     );
     const document = { ok: !wrong, clock: clockVersion, gathers: documents, diagnostics: warnings };
@@ -647,7 +648,7 @@ function inputsFor(
   });
   return {
     given: Object.fromEntries(given),
-    ...(seed === undefined ? {} : { seed }),
+    ...defined({ seed }),
     origin: origins.join(" and "),
   };
 }

@@ -1,4 +1,5 @@
 /** What the commands print: results on stdout, diagnostics and progress on stderr, colour only on a terminal. */
+import { defined } from "../../ir/defined.js";
 import pc from "picocolors";
 import { renderDiagnostic, type Diagnostic, type Severity } from "../../ir/diagnostic.js";
 import { readText } from "../formats/files.js";
@@ -44,7 +45,7 @@ const shown = ({ message, span, notes, hint, ...rest }: Diagnostic): Diagnostic 
   ...rest,
   message: visible(message),
   ...(span === undefined ? {} : { span: { ...span, file: visible(span.file) } }),
-  ...(notes === undefined ? {} : { notes: notes.map(visible) }),
+  ...defined({ notes: notes?.map(visible) }),
   ...(hint === undefined ? {} : { hint: visible(hint) }),
 });
 

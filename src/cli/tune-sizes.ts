@@ -1,5 +1,5 @@
 /** tilec tune --sizes: the best schedule of each size of a family, and a table of few ranges. */
-import { formatShape, printSchedule, type ResolvedSchedule } from "../../ir/index.js";
+import { defined, formatShape, printSchedule, type ResolvedSchedule } from "../../ir/index.js";
 import { version } from "../device/own-package.js";
 import { openRecords } from "../formats/record-file.js";
 import { table } from "../report/table.js";
@@ -96,7 +96,7 @@ const times = (cycles: number, best: number): string => `${(cycles / best).toFix
 
 /** What of a schedule is searched: the rest is the program's. */
 const searched = ({ tile, order, buffers, residency, lowering }: ResolvedSchedule): string =>
-  printSchedule({ tile, order, buffers, residency, ...(lowering === undefined ? {} : { lowering }) });
+  printSchedule({ tile, order, buffers, residency, ...defined({ lowering }) });
 
 function printFamily({ name, target, symbol, sizes, pieces, single }: SizesResult): void {
   printReport(

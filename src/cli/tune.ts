@@ -1,6 +1,7 @@
 /** tilec tune: searches the schedules of a gather, keeps a record of each candidate, and names the best beside the default. */
 import { Option, type Command } from "commander";
 import {
+  defined,
   cyclesOf,
   error,
   formatRatio,
@@ -155,7 +156,7 @@ async function tuneOne(loaded: LoadedProgram, flags: TuneFlags, outputs: Outputs
       ...pipeline,
       ...(log === undefined ? {} : recorded(log, hash, flags, outputs)),
       target,
-      ...(machine.measure === undefined ? {} : { measure: machine.measure }),
+      ...defined({ measure: machine.measure }),
       signal: stop.signal,
       onProgress(_, total, label) {
         bar ??= progressBar(total, "candidates");
@@ -252,7 +253,7 @@ async function machineOf(
       measure: {
         backend: "command",
         open: commandMeasurer(measure, {
-          ...(keep === undefined ? {} : { keep }),
+          ...defined({ keep }),
           onFailed: (folder, reason) => failed.push({ folder, reason }),
           ...(verbose === true ? { onStderr: (text) => void process.stderr.write(text) } : {}),
         }),
@@ -300,7 +301,7 @@ function hashOf(
   { target, measure }: Machine,
   pipeline: Pick<TuneOptions, "passes">,
 ): string {
-  const options = { objective, target, ...pipeline, ...(measure === undefined ? {} : { measure }) };
+  const options = { objective, target, ...pipeline, ...defined({ measure }) };
   return taskHash(taskOf(func, options));
 }
 
@@ -397,9 +398,9 @@ function report(
       command: "tune",
       name,
       target: target.name,
-      ...(passes === undefined ? {} : { passes }),
+      ...defined({ passes }),
       objective,
-      ...(backend === undefined ? {} : { backend }),
+      ...defined({ backend }),
       seed,
       best: figures(result.best),
       default: figures(result.default),
@@ -408,7 +409,7 @@ function report(
       counts,
       ...(legal.length === 0 ? {} : { legal }),
       space,
-      ...(runOff === undefined ? {} : { runOff }),
+      ...defined({ runOff }),
       complete,
       diagnostics: [...outputs.diagnostics, ...diagnostics],
     });
@@ -476,7 +477,7 @@ function faults(
 const figures = (candidate: Candidate) => ({
   id: candidate.id,
   schedule: candidate.schedule,
-  ...(candidate.given === undefined ? {} : { given: candidate.given }),
+  ...defined({ given: candidate.given }),
   cycles: candidate.cycles,
   bytes: candidate.bytes,
   ubBytes: candidate.ubBytes,

@@ -1,7 +1,7 @@
 /** tilec validate: published measurements of boards beside what the clock says of them. */
 import { basename } from "node:path";
 import type { Command } from "commander";
-import { CompileError, error, targetNames, targets, type Target } from "../../ir/index.js";
+import { defined, CompileError, error, targetNames, targets, type Target } from "../../ir/index.js";
 import { ownFile } from "../device/own-package.js";
 import { readText } from "../formats/files.js";
 import { outputFormats } from "../output/mark.js";
@@ -49,8 +49,7 @@ export function validateCommand(program: Command): void {
           : undefined;
       if (flags.page !== undefined && fits !== undefined)
         writePage(flags.page, { judged, rows, summary, fits }, outputs);
-      if (flags.json === true)
-        printJson({ command: "validate", rows, summary, ...(fits === undefined ? {} : { fit: fits }) });
+      if (flags.json === true) printJson({ command: "validate", rows, summary, ...defined({ fit: fits }) });
       else {
         printReport(verdictLines(rows));
         printReport(summaryLines(summary));

@@ -1,4 +1,5 @@
 /** A config file that cannot be used. */
+import { defined } from "../../ir/defined.js";
 import { CompileError, error, type Diagnostic } from "../../ir/diagnostic.js";
 
 /** TC018, each message with the file before it. Exit code 2. */
@@ -6,7 +7,7 @@ export class ConfigError extends CompileError {
   constructor(file: string, problems: readonly Pick<Diagnostic, "message" | "hint" | "span">[]) {
     super(
       problems.map(({ message, hint, span }) =>
-        error("TC018", `${file}: ${message}`, { span, ...(hint === undefined ? {} : { hint }) }),
+        error("TC018", `${file}: ${message}`, { span, ...defined({ hint }) }),
       ),
     );
   }

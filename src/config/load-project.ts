@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { findNodeAtLocation, parseTree, printParseErrorCode, type ParseError } from "jsonc-parser";
 import {
+  defined,
   CompileError,
   operatorsWith,
   targetNames,
@@ -45,7 +46,7 @@ export async function loadProject(file: string, shown: string): Promise<Project>
     config: shown,
     passes,
     targets,
-    ...(profile === undefined ? {} : { profile }),
+    ...defined({ profile }),
     backends: backendsOf(config, file, shown, refuse),
     findTarget: (name) => named.get(name) ?? lookUpTarget(name),
     ...(operators === undefined
@@ -83,7 +84,7 @@ function refusing<T>(refuse: Refuse, field: string, action: () => T): T {
     throw refuse(
       thrown.diagnostics.map(({ message, hint }) => ({
         message: field === "" ? message : `${field}: ${message}`,
-        ...(hint === undefined ? {} : { hint }),
+        ...defined({ hint }),
       })),
     );
   }

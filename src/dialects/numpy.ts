@@ -1,5 +1,5 @@
 /** Builders with numpy's arguments. Each throws a CompileError (TC1xx) where numpy's rules are broken. */
-import { CompileError, error, type ArgumentsOf, type SourceFunc } from "../../ir/index.js";
+import { defined, CompileError, error, type ArgumentsOf, type SourceFunc } from "../../ir/index.js";
 import { problemsOf, refusal, type Field } from "../../backends/index.js";
 import { numpyIndex, numpyTake, numpyTakeAlongAxis } from "../../ir/ops/numpy.js";
 import { attributeField, checkArguments, pairField } from "../api/check-options.js";
@@ -59,7 +59,7 @@ export function index(given: NumpyIndexArguments): SourceFunc {
   }
   return program({
     op: numpyIndex.name,
-    attrs: { subscript: entries.join(", "), ...(oob === undefined ? {} : { oob }) },
+    attrs: { subscript: entries.join(", "), ...defined({ oob }) },
     data: tensorTypeOf(x),
     indices: tensorTypeOf(first),
     others: others.map(tensorTypeOf),

@@ -1,5 +1,12 @@
 /** Builders with PyPTO's arguments. Each throws a CompileError (TC1xx) where PyPTO's rules are broken. */
-import { attrsFrom, type ArgumentsOf, type OpDef, type Schedule, type SourceFunc } from "../../ir/index.js";
+import {
+  defined,
+  attrsFrom,
+  type ArgumentsOf,
+  type OpDef,
+  type Schedule,
+  type SourceFunc,
+} from "../../ir/index.js";
 import type { Fields } from "../../backends/index.js";
 import { pyptoGatherInUb } from "../../ir/ops/gather-in-ub.js";
 import { pyptoGather, pyptoIndexSelect } from "../../ir/ops/pypto.js";
@@ -42,8 +49,7 @@ function build<D extends OpDef>(def: D, args: PyptoArguments<D>): SourceFunc {
   const fields = { ...commonFields, ...attributeFields(def) };
   checkArguments(def.name, args, fields, ["input", "index", "dim"]);
   const schedule: Schedule = {
-    ...(args.vecTileShapes === undefined ? {} : { tile: args.vecTileShapes }),
-    ...(args.viewShape === undefined ? {} : { view: args.viewShape }),
+    ...defined({ tile: args.vecTileShapes, view: args.viewShape }),
   };
   return program({
     op: def.name,

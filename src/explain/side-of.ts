@@ -1,5 +1,6 @@
 /** A schedule with the figures by which schedules of one gather differ: what `explain --compare` puts side by side. */
 import {
+  defined,
   cyclesOf,
   InternalError,
   isResolved,
@@ -80,7 +81,7 @@ export function sideOf(kernel: Kernel): Side {
     waits: cycles - Math.max(memory, ...Object.values(busy)),
     idleCores,
     ubBytes: footprint.planned,
-    ...(lowering === undefined ? {} : { lowering: lowering.class }),
+    ...defined({ lowering: lowering?.class }),
     cycles,
     ...standingOf(tiling, clock, programFloor(tiling)),
   };

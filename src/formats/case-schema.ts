@@ -27,7 +27,6 @@ import {
   anyObject,
   anything,
   byName,
-  defined,
   described,
   filledText,
   finite,
@@ -39,6 +38,7 @@ import {
   object,
   objectWith,
   only,
+  referenced,
   text,
   textLike,
   trueOrFalse,
@@ -135,7 +135,7 @@ const tensor = withRules(
   ),
   [hasOneOf(["values", "bits", "fill"])],
 );
-const tensorField = defined("tensor", tensor);
+const tensorField = referenced("tensor", tensor);
 
 const attributeValue: JsonField = {
   code: "TC013",
@@ -300,7 +300,7 @@ const fileOf = (cases: JsonField): JsonField =>
 /** A file as `{schema, cases}`, whatever its cases are. */
 export const caseFileField = fileOf(anyList);
 
-const oneCase = defined("case", caseField);
+const oneCase = referenced("case", caseField);
 const cases = list("a list of cases", oneCase);
 
 export const caseSchema: JsonField["schema"] = {

@@ -6,6 +6,7 @@
  */
 import { checkArgument } from "../../ir/argument.js";
 import {
+  defined,
   attributesOf,
   clockVersion,
   CompileError,
@@ -78,7 +79,7 @@ export function readCaseList(text: string, file: string, operators?: Operators):
   const lines = caseLines(text, depth);
   return entries.map((entry, k) => {
     const { [k]: begins } = lines;
-    const line = begins === undefined ? {} : { line: begins };
+    const line = defined({ line: begins });
     const id = idOf(entry);
     const place = `${file}: case ${k}`;
     const where = id === undefined ? place : `${place} (${id})`;
@@ -155,7 +156,7 @@ function readCase(json: CaseJson, where: string, file: string, operators: Operat
     json.target ??
     besides(file, json.targetFile) ??
     (Object.keys(schedule).length === 0 ? "webgpu" : undefined);
-  const options = { schedule, ...(target === undefined ? {} : { target }) };
+  const options = { schedule, ...defined({ target }) };
   const given = { data: json.data, indices: json.indices, ...json.inputs };
   const inputs = Object.fromEntries(
     Object.entries(given).flatMap(([name, tensor]) =>
@@ -166,14 +167,12 @@ function readCase(json: CaseJson, where: string, file: string, operators: Operat
   return {
     id,
     ...(found === undefined ? {} : { program: { ...found.program, ...options } }),
-    ...(tir === undefined ? {} : { tir }),
-    ...(operators === undefined ? {} : { operators }),
+    ...defined({ tir, operators }),
     options,
     inputs: found?.inputs ?? inputs,
-    ...(bind === undefined ? {} : { bind }),
-    ...(first === undefined ? {} : { first }),
+    ...defined({ bind, first }),
     ...(output === undefined ? {} : { output: readCaseTensor(output, `${where}: output`) }),
-    ...(limits === undefined ? {} : { limits }),
+    ...defined({ limits }),
     ...(expect === "ok" ? {} : { expectedError: expect.error }),
     ...(expect === "ok" || expect.code === undefined ? {} : { expectedCode: expect.code }),
   };
@@ -197,7 +196,7 @@ function operatorOf(
   );
   const program = {
     op: operator?.name ?? `${dialect}.${op}`,
-    ...(operators === undefined ? {} : { operators }),
+    ...defined({ operators }),
     attrs: Object.fromEntries<AttrValue>([...attrs, ...(oob === undefined ? [] : [["oob", oob] as const])]),
     data: data.type,
     indices: indices.type,

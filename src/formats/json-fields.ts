@@ -1,5 +1,5 @@
 /** Fields of JSON files: each says what it takes to the checker, and as a JSON Schema (draft-07) to editors. */
-import { error } from "../../ir/index.js";
+import { defined, error } from "../../ir/index.js";
 import {
   choice,
   isObject,
@@ -63,7 +63,7 @@ export const whole = leaf("a whole number", { type: "integer" }, Number.isIntege
 export const wholeFrom = (minimum: number, maximum?: number): JsonField =>
   leaf(
     `a whole number, ${minimum} ${maximum === undefined ? "or more" : `to ${maximum}`}`,
-    { type: "integer", minimum, ...(maximum === undefined ? {} : { maximum }) },
+    { type: "integer", minimum, ...defined({ maximum }) },
     (value) => Number.isInteger(value) && Number(value) >= minimum && Number(value) <= (maximum ?? Infinity),
   );
 
@@ -183,7 +183,7 @@ export const described = (description: string, field: JsonField): JsonField => (
 });
 
 /** The same field, whose schema stands in the file's `definitions` under `name`. */
-export const defined = (name: string, field: JsonField): JsonField => ({
+export const referenced = (name: string, field: JsonField): JsonField => ({
   ...field,
   schema: { $ref: `#/definitions/${name}` },
 });

@@ -4,6 +4,7 @@
  */
 import { checkArgument } from "../../ir/argument.js";
 import {
+  defined,
   CompileError,
   bitsOf,
   byteCount,
@@ -52,7 +53,7 @@ const magic = [0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59];
 export function readNpy(file: Uint8Array, name: string): TensorValue {
   checkArgument("readNpy", "bytes", file);
   const fail = (message: string, hint?: string): never => {
-    throw new CompileError([error("TC011", `${name}: ${message}`, hint === undefined ? {} : { hint })]);
+    throw new CompileError([error("TC011", `${name}: ${message}`, defined({ hint }))]);
   };
   if (!magic.every((byte, k) => file[k] === byte))
     return fail("not a .npy file", "write one with numpy.save");

@@ -1,6 +1,7 @@
 /** Target files: the JSON of a target, as `tilec targets NAME --json` prints it, with every figure's source. */
 import { checkOwnArgument } from "../api/argument-kinds.js";
 import {
+  defined,
   boardOfA2,
   CompileError,
   defaultTarget,
@@ -66,13 +67,13 @@ export function targetFile(target: Target): TargetFile {
     name,
     kind,
     title,
-    ...(isa === undefined ? {} : { isa }),
+    ...defined({ isa }),
     gatherScratch,
     overlaps,
     vectorGatherBytes,
     defaultResidency,
     gmGather,
-    ...(limits === undefined ? {} : { limits }),
+    ...defined({ limits }),
   };
   return { ...given, figures };
 }
@@ -194,7 +195,7 @@ export function parseTargetFile(text: string, file: string): Target {
     name: string("name"),
     kind,
     title: string("title"),
-    ...(isa === undefined ? {} : { isa }),
+    ...defined({ isa }),
     gatherScratch: yesOrNo("gatherScratch"),
     overlaps: yesOrNo("overlaps"),
     vectorGatherBytes,

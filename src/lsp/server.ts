@@ -1,4 +1,5 @@
 /** The language server of `.tir`: documents in, answers out, by the language server protocol. */
+import { defined } from "../../ir/defined.js";
 import { fileURLToPath } from "node:url";
 import {
   CodeActionKind,
@@ -34,9 +35,7 @@ const severities: Readonly<Record<Severity, DiagnosticSeverity>> = {
 
 const settingsOf = ({ findTarget, operators, pipeline, profile }: Project): Settings => ({
   findTarget,
-  ...(profile === undefined ? {} : { profile }),
-  ...(operators === undefined ? {} : { operators }),
-  ...(pipeline === undefined ? {} : { passes: pipeline }),
+  ...defined({ profile, operators, passes: pipeline }),
 });
 
 const lspRange = ({ start, end }: TextRange): LspRange => ({

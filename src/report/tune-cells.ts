@@ -1,5 +1,5 @@
 /** The space of a search as a map: for each tile shape and residency the best schedule, or why there is none. */
-import { at, formatEntry, outputOf, type Buffers, type Residencies } from "../../ir/index.js";
+import { defined, at, formatEntry, outputOf, type Buffers, type Residencies } from "../../ir/index.js";
 import type { Candidate, PrunedCandidate, RefusedTiles, TuneResult } from "../tune/result.js";
 
 interface Place {
@@ -87,7 +87,7 @@ export function tileCells(result: TuneResult): TileCells | undefined {
     const residency = formatEntry(tile.residency);
     if (!residencies.includes(residency) && !without.has(residency)) without.set(residency, tile);
   }
-  const dims = { x, ...(y === undefined ? {} : { y }) };
+  const dims = { x, ...defined({ y }) };
   const least = entries.map((list) => at(list, 0));
   const xs = at(entries, x);
   const ys = y === undefined ? [0] : at(entries, y);

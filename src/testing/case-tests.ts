@@ -1,6 +1,6 @@
 /** The cases of files and folders as tests of any runner: one function each, that throws when its case fails. */
 import { AssertionError } from "node:assert";
-import { CompileError, error, throwIfErrors, type Operators, type Target } from "../../ir/index.js";
+import { defined, CompileError, error, throwIfErrors, type Operators, type Target } from "../../ir/index.js";
 import type { Field, Fields } from "../../backends/index.js";
 import type { Executor } from "../../backends/sim/index.js";
 import { simulateLongFields } from "../../backends/sim/options.js";
@@ -69,8 +69,7 @@ async function runCase(test: Test, options: CaseOptions, skip: SkipContext): Pro
   const device = backends.includes("webgpu") ? await testDevice() : undefined;
   const context: CheckContext = {
     findTarget: (name) => targets.find((target) => target.name === name) ?? lookUpTarget(name),
-    ...(executor === undefined ? {} : { executor }),
-    ...(passes === undefined ? {} : { passes }),
+    ...defined({ executor, passes }),
     ...(device === undefined ? {} : device.ok ? { runner: device.runner } : { problem: device.problem }),
   };
   const { results, bugs } = await runTests([test], backends, { contextOf: () => context });

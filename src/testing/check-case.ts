@@ -2,6 +2,7 @@
 import { checkOwnArgument } from "../api/argument-kinds.js";
 import { checkArgument } from "../../ir/argument.js";
 import {
+  defined,
   bindSizes,
   categoryOf,
   CompileError,
@@ -202,8 +203,7 @@ interface CompiledCase {
 /** A program of the case's own is for the target that it names, or the case. */
 function compileCase(test: Case, { findTarget, passes, profile }: CheckContext): CompiledCase {
   const options = {
-    ...(findTarget === undefined ? {} : { findTarget }),
-    ...(passes === undefined ? {} : { passes }),
+    ...defined({ findTarget, passes }),
   };
   const definition = test.program === undefined ? undefined : withProfile(program(test.program), profile);
   if (test.tir === undefined) {
@@ -268,7 +268,7 @@ async function runCase(
     return fromOutput(type, definedOutput(definition, kernel.tile, inputs), inputs);
   const { output } = await runOn(backend, kernel, inputs, {
     runner: context.runner,
-    ...(context.executor === undefined ? {} : { executor: context.executor }),
+    ...defined({ executor: context.executor }),
   });
   return fromOutput(type, output, inputs);
 }
@@ -311,7 +311,7 @@ function judgeError(
 ): Pick<CheckResult, "status" | "code" | "message"> {
   const errors = diagnostics.filter((d) => d.severity === "error");
   const [first] = errors;
-  const shown = { ...(first === undefined ? {} : { code: first.code, message: first.message }) };
+  const shown = { ...defined({ code: first?.code, message: first?.message }) };
   const { expectedCode } = test;
   const matches = errors.some(
     ({ code }) =>

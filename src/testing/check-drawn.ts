@@ -1,5 +1,5 @@
 /** A gather whose inputs nobody states, on drawn ones: each backend's outcome beside what defines it. */
-import { CompileError } from "../../ir/index.js";
+import { defined, CompileError } from "../../ir/index.js";
 import type { HostValue } from "../../backends/index.js";
 import { nameOf, placeOf, type BackendChoice } from "../api/backends.js";
 import type { Kernel } from "../api/compile.js";
@@ -27,7 +27,7 @@ export async function checkDrawn(
       results.push({ ...base, ...skipWithoutDevice(context.problem) });
       continue;
     }
-    const options = { runner, ...(executor === undefined ? {} : { executor }) };
+    const options = { runner, ...defined({ executor }) };
     const found = await firstDifference(kernel, given, { backend, options });
     results.push({ ...base, ...found });
   }
@@ -52,7 +52,7 @@ async function firstDifference(
         };
       said ??= fills;
     }
-    return { status: "pass", ...(said === undefined ? {} : { message: said }) };
+    return { status: "pass", ...defined({ message: said }) };
   } catch (thrown) {
     const [first] = thrown instanceof CompileError ? thrown.diagnostics : [];
     if (first?.code !== "TC502") throw thrown;

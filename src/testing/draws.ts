@@ -3,6 +3,7 @@
  * that differ in a policy alone give the same bits for indices in range.
  */
 import {
+  defined,
   elementCount,
   entryOf,
   indexPoints,
@@ -102,7 +103,7 @@ export function* drawsOf(
     ...Object.fromEntries(
       drawn.map(({ operand, table }) => {
         const key = keyOf(operand);
-        const draw = { seed: own, table, ...(choose === undefined ? {} : { choose }) };
+        const draw = { seed: own, table, ...defined({ choose }) };
         return [key, asHost(key, drawnIndices(operand.type, program, draw))] as const;
       }),
     ),

@@ -1,5 +1,5 @@
 /** The regression tests in files and folders: case files, .tir text tests, ONNX backend-test folders, models. */
-import { CompileError, error, type Diagnostic, type Operators } from "../../ir/index.js";
+import { defined, CompileError, error, type Diagnostic, type Operators } from "../../ir/index.js";
 import { nameOf } from "../api/backends.js";
 import { tryCompile } from "../api/compile.js";
 import { tryProgram } from "../api/program.js";
@@ -88,11 +88,7 @@ function textTest(path: string, operators: Operators | undefined): Test {
       (_, { findTarget, passes, profile, commandFlags }) =>
       () => {
         const failures = runTextTest(source, path, {
-          ...(operators === undefined ? {} : { operators }),
-          ...(findTarget === undefined ? {} : { findTarget }),
-          ...(passes === undefined ? {} : { passes }),
-          ...(profile === undefined ? {} : { profile }),
-          ...(commandFlags === undefined ? {} : { commandFlags }),
+          ...defined({ operators, findTarget, passes, profile, commandFlags }),
         });
         const message = failures.map((failure) => `${path}:${failure.line}: ${failure.message}`).join("\n");
         const result = { id: path, backend: "text" };
@@ -125,7 +121,7 @@ const malformedTest = (
   line,
   begin: (backends) => () => {
     const [first] = diagnostics;
-    const why = first === undefined ? {} : { code: first.code, message: first.message };
+    const why = defined({ code: first?.code, message: first?.message });
     return Promise.resolve(
       backends.map((backend) => ({ id, backend: nameOf(backend), status: "fail" as const, ...why })),
     );
@@ -165,8 +161,7 @@ function gatherTest(file: string, gather: OnnxGather): Test {
     begin(backends, context) {
       const { passes, findTarget, profile } = context;
       const compiled = tryCompile(withProfile(built.func, profile), {
-        ...(findTarget === undefined ? {} : { findTarget }),
-        ...(passes === undefined ? {} : { passes }),
+        ...defined({ findTarget, passes }),
       });
       if (!compiled.ok) return malformedTest(file, { id }, compiled.diagnostics).begin(backends, context);
       return () => checkDrawn(id, compiled.kernel, given, backends, context);

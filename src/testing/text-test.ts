@@ -9,6 +9,7 @@ import { spawnSync } from "node:child_process";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import {
+  defined,
   CompileError,
   parseModule,
   type Diagnostic,
@@ -191,8 +192,7 @@ function errorsOf(source: string, file: string, options: TextTestOptions): Diagn
     try {
       const { findTarget, passes, profile } = options;
       const result = tryCompile(withProfile(func, profile), {
-        ...(findTarget === undefined ? {} : { findTarget }),
-        ...(passes === undefined ? {} : { passes }),
+        ...defined({ findTarget, passes }),
       });
       if (!result.ok) all.push(...result.diagnostics);
     } catch (thrown) {

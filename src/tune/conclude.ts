@@ -1,5 +1,5 @@
 /** From what a search costed or measured to its result: counts, the best against the default, and a sentence about it. */
-import { CompileError, error, formatEntry, printSchedule, scheduleEntries } from "../../ir/index.js";
+import { defined, CompileError, error, formatEntry, printSchedule, scheduleEntries } from "../../ir/index.js";
 import { compareCandidates } from "./cost.js";
 import { defaultSeed, type Search } from "./options.js";
 import type { Candidate, CandidateStatus, Objective, PrunedCandidate, RunOff, TuneResult } from "./result.js";
@@ -56,8 +56,7 @@ export function concluded(
     gather,
     target,
     objective,
-    ...(passes === undefined ? {} : { passes: passes.map((pass) => pass.name) }),
-    ...(backend === undefined ? {} : { backend }),
+    ...defined({ passes: passes?.map((pass) => pass.name), backend }),
     seed,
     best,
     default: chosen,
@@ -68,7 +67,7 @@ export function concluded(
     pruned,
     refused: space.refused,
     space: { tiles: space.tiles, schedules: space.entries.length, thinned: space.thinned },
-    ...(race === undefined ? {} : { runOff: race }),
+    ...defined({ runOff: race }),
     complete: end.complete,
   };
 }

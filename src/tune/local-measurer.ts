@@ -5,7 +5,7 @@
 import { checkOwnArgument } from "../api/argument-kinds.js";
 import { checkArgument } from "../../ir/argument.js";
 import { FastExecutor, type SpawnThread } from "../../backends/sim/index.js";
-import { CompileError, RunError, type TileFunc } from "../../ir/index.js";
+import { defined, CompileError, RunError, type TileFunc } from "../../ir/index.js";
 import type { MeasuredTask, Measurer } from "./measurer.js";
 import type { MeasureOptions, Measurement } from "./search-ms.js";
 import { poisonByte, timed, type TimedSubject } from "./timed.js";
@@ -31,7 +31,7 @@ export function localMeasurer(
   let latest: FastExecutor | undefined;
   const open = async (tile: TileFunc): Promise<FastExecutor> => {
     const before = latest;
-    const memory = before === undefined ? {} : { before };
+    const memory = defined({ before });
     // Until the next one has it: one that does not start may have it already.
     latest = undefined;
     const executor =

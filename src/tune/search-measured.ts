@@ -1,5 +1,5 @@
 /** The search by milliseconds, on the candidates of a gather. */
-import { at, formatEntry, InternalError } from "../../ir/index.js";
+import { defined, at, formatEntry, InternalError } from "../../ir/index.js";
 import { definedOutput } from "../api/against.js";
 import { randomInputs } from "../testing/random.js";
 import { concluded } from "./conclude.js";
@@ -148,6 +148,6 @@ function raced(
   return concluded(search, candidates, {
     listed,
     complete: stopped === "no",
-    ...(race === undefined ? {} : { race }),
+    ...defined({ race }),
   });
 }

@@ -1,6 +1,7 @@
 /** A search over the schedules of a gather: what is best, what the default is, and what became of every other one. */
 import { inSlices } from "../../backends/long-run.js";
 import {
+  defined,
   CompileError,
   error,
   isResolved,
@@ -49,7 +50,7 @@ export async function tune(program: Func, options: TuneOptions = {}): Promise<Tu
     spaceOf(gather, target, objective, openResidencies(gather, target), [own]),
     (weighed) => weighed,
     0,
-    options.signal === undefined ? {} : { signal: options.signal },
+    defined({ signal: options.signal }),
   );
   const search: Search = { task, space, own: idOf(schedule), kernel, floor: programFloor(own), options };
   if (objective !== "ms") return searchExact(search);
@@ -157,6 +158,6 @@ export function taskOf(program: Func, options: TuneOptions): TuneTask {
 /** A residency that the user stated, or all that there are: a target's default pins nothing. */
 function openResidencies(gather: AccessFunc, target: Target): readonly Residencies[] {
   const { residency = "auto", view } = gather.schedule;
-  const kept = view === undefined ? {} : { view };
+  const kept = defined({ view });
   return residenciesOf({ ...gather, schedule: { residency, ...kept } }, target);
 }

@@ -1,5 +1,5 @@
 /** Measurements of boards: quantities that others published, each with the instruction stream that ran. */
-import { CompileError, error, type KernelWork, type Stretch, type WorkRun } from "../../ir/index.js";
+import { defined, CompileError, error, type KernelWork, type Stretch, type WorkRun } from "../../ir/index.js";
 import {
   choice,
   isObject,
@@ -214,7 +214,7 @@ export function workOfMeasurement({
     repeat,
     stretches,
     cold: cold === true,
-    ...(launch === undefined ? {} : { blocks: launch.blocks }),
+    ...defined({ blocks: launch?.blocks }),
     ...(memory === undefined ? {} : { memory: memoryOf(memory, steps) }),
   };
 }

@@ -1,4 +1,5 @@
 /** The bounded cache: what stays, what makes room, and who frees it. */
+import { defined } from "../../ir/defined.js";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { BoundedCache } from "../../backends/cache.js";
@@ -9,7 +10,7 @@ const recorded = (limit: number, costOf?: (value: number) => number) => {
   const cache = new BoundedCache<string, number>({
     limit,
     dispose,
-    ...(costOf === undefined ? {} : { costOf }),
+    ...defined({ costOf }),
   });
   return { cache, disposed };
 };

@@ -10,7 +10,7 @@ import {
   type SpawnThread,
 } from "../../backends/sim/index.js";
 import { emitWasm, encodeModule, planWasm } from "../../backends/wasm/index.js";
-import { elementCount, RunError, targets } from "../../ir/index.js";
+import { defined, elementCount, RunError, targets } from "../../ir/index.js";
 import { CompileError, compile, onnx, tryCompile, type Kernel } from "../../src/index.js";
 import { caseProgram } from "../../src/formats/case-program.js";
 import { readCases, type Case } from "../../src/formats/cases.js";
@@ -109,10 +109,7 @@ describe("the fast executor", () => {
     let latest: FastExecutor | undefined;
     const sizes: number[] = [];
     for (const { tile } of kernels) {
-      const executor: FastExecutor = FastExecutor.create(
-        tile,
-        latest === undefined ? {} : { before: latest },
-      );
+      const executor: FastExecutor = FastExecutor.create(tile, defined({ before: latest }));
       if (latest === undefined) {
         executor.inputs["data"]!.bytes.set(new Uint8Array(data.buffer));
         executor.inputs["indices"]!.bytes.set(new Uint8Array(indices.buffer));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { elementCount, parseModule, targets, type IndexDType, type Target } from "../../ir/index.js";
+import { defined, elementCount, parseModule, targets, type IndexDType, type Target } from "../../ir/index.js";
 import { compile, run, tryCompile, type BackendName } from "../../src/index.js";
 import { testRunner } from "../support/gpu.js";
 
@@ -122,7 +122,7 @@ describe.each(machines)(
         const { outputs } = await run(kernel, inputs, {
           backend,
           runner,
-          ...(executor === undefined ? {} : { executor }),
+          ...defined({ executor }),
         });
         const plus = coord.includes("+ 1") ? 1 : 0;
         expect([...(outputs.output as Int32Array)], coord).toEqual(
@@ -168,7 +168,7 @@ describe.each(machines)("counting from an end under error on %s %s", (backend, e
     const ran = run(
       kernel,
       { x: Int32Array.of(7, 8, 9, 10, 11), i: Int32Array.from(values) },
-      { backend, runner, ...(executor === undefined ? {} : { executor }) },
+      { backend, runner, ...defined({ executor }) },
     );
     if (bad === undefined) expect([...((await ran).outputs.output as Int32Array)]).toEqual([7, 11, 7, 11]);
     else {
@@ -232,7 +232,7 @@ describe.each(machines)("index values of every integer type on %s %s", (backend,
           const ran = run(
             kernel,
             { x, i: arrayOf(type, values) },
-            { backend, runner, ...(executor === undefined ? {} : { executor }) },
+            { backend, runner, ...defined({ executor }) },
           );
           const what = `${dtype} by ${type} under ${policy}`;
           const bad = expected.indexOf("bad");

@@ -1,7 +1,7 @@
 /** TC907 of commands: where the default residency is slower than the other by more than a tenth, and nowhere else. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { cyclesOf, targets, type Func } from "../../ir/index.js";
+import { defined, cyclesOf, targets, type Func } from "../../ir/index.js";
 import { residencyHint } from "../../src/api/slower-residency.js";
 import { onnx, tryCompile } from "../../src/index.js";
 import { runHere } from "../support/run-here.js";
@@ -9,7 +9,7 @@ import { runs } from "../support/runs.js";
 
 const target = targets.ascendA2;
 const cyclesUnder = (program: Func, residency: "ub" | "gm", tile?: readonly number[]): number | undefined => {
-  const compiled = tryCompile(program, { target, residency, ...(tile === undefined ? {} : { tile }) });
+  const compiled = tryCompile(program, { target, residency, ...defined({ tile }) });
   return compiled.ok ? cyclesOf(compiled.kernel.tile, target).cycles : undefined;
 };
 
@@ -44,7 +44,7 @@ it("speaks where both residencies are legal and the default takes over 1.1 times
     fc.property(gathers, ({ rows, columns, count, tile: wanted }) => {
       const program = onnx.gather({ data: ["f32", [rows, columns]], indices: ["i32", [count]], axis: 0 });
       const tile = wanted && [Math.min(count, wanted[0]), Math.min(columns, wanted[1])];
-      const options = { target, ...(tile === undefined ? {} : { tile }) };
+      const options = { target, ...defined({ tile }) };
       const [ub, gm] = (["ub", "gm"] as const).map((residency) => cyclesUnder(program, residency, tile));
       const slower = ub !== undefined && gm !== undefined && ub > 1.1 * gm;
       expect(residencyHint(program, options).map(({ code }) => code)).toEqual(slower ? ["TC907"] : []);

@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
+  defined,
   bindSizes,
   byteCount,
   cyclesOf,
@@ -57,8 +58,7 @@ describe("the floor of a program", () => {
       fc.property(fc.oneof(scheduledGather, wider), ({ random: { func }, schedule }) => {
         const { cores, ubBytes } = schedule;
         const given = {
-          ...(cores === undefined ? {} : { cores }),
-          ...(ubBytes === undefined ? {} : { ubBytes }),
+          ...defined({ cores, ubBytes }),
         };
         for (const target of all)
           for (const residency of ["ub", "gm"] as const) {

@@ -1,7 +1,7 @@
 /** DirectML's rules, one by one. Expected values: the pages of MicrosoftDocs/sdk-api; see docs/specifications.md. */
 import { describe, expect, it } from "vitest";
 import { simulate } from "../../backends/sim/index.js";
-import { featureLevels, type FeatureLevel, type Shape, type SourceFunc } from "../../ir/index.js";
+import { defined, featureLevels, type FeatureLevel, type Shape, type SourceFunc } from "../../ir/index.js";
 import { compile, directml } from "../../src/index.js";
 import type { DmlDataType } from "../../src/dialects/directml.js";
 import { verdict } from "./refusal.js";
@@ -25,7 +25,7 @@ describe("the documents' errata", () => {
       IndicesTensor: u32([1, 2]),
       Axis: 1,
       IndexDimensions,
-      ...(OutputTensor === undefined ? {} : { OutputTensor }),
+      ...defined({ OutputTensor }),
     });
 
   it("D8: Gather example 3 as printed is refused; its picture is that of IndexDimensions 1", () => {

@@ -1,4 +1,5 @@
 /** ONNX's rules, one by one. Expected values: onnx/onnx docs/Operators.md and Changelog.md; see docs/specifications.md. */
+import { defined } from "../../ir/defined.js";
 import { describe, expect, it } from "vitest";
 import { simulate } from "../../backends/sim/index.js";
 import type { DType, Shape, SourceFunc } from "../../ir/index.js";
@@ -98,7 +99,7 @@ describe("ONNX Gather", () => {
 
   it("takes axis 0 when none is given, and -r to r - 1", () => {
     const build = (axis?: number) => () =>
-      onnx.gather({ data: f32([2, 3]), indices: i64([5]), ...(axis === undefined ? {} : { axis }) });
+      onnx.gather({ data: f32([2, 3]), indices: i64([5]), ...defined({ axis }) });
     expect(operandOf(build()(), "output").type.shape).toEqual([5, 3]);
     expect(operandOf(build(-2)(), "output").type.shape).toEqual([5, 3]);
     expect(operandOf(build(1)(), "output").type.shape).toEqual([2, 5]);
@@ -133,7 +134,7 @@ describe("ONNX GatherElements", () => {
       data: f32(data),
       indices: i64(indices),
       opset,
-      ...(axis === undefined ? {} : { axis }),
+      ...defined({ axis }),
     });
 
   it("takes data and indices of one rank, 1 to 8", () => {
@@ -181,7 +182,7 @@ describe("ONNX GatherND", () => {
       data: f32(data),
       indices: i64(indices),
       opset,
-      ...(batchDims === undefined ? {} : { batchDims }),
+      ...defined({ batchDims }),
     });
 
   it("takes ranks from 1 that need not agree, to 8", () => {

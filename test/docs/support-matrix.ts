@@ -1,5 +1,6 @@
 /** The support matrix, found by asking the code: every operator with every type, rank and policy is tried. */
 import {
+  defined,
   CompileError,
   dialectOf,
   dtypes,
@@ -99,7 +100,7 @@ function smallest(
     indices: { dtype: indices as DType, shape: indicesShape },
   };
   const others = othersOf(def, types.data, types.indices);
-  return { op: def.name, attrs, ...types, ...(others === undefined ? {} : { others }) };
+  return { op: def.name, attrs, ...types, ...defined({ others }) };
 }
 
 /** A type of data that an operator takes. */

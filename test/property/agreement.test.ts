@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { simulateBytes, simulateChecked } from "../../backends/sim/index.js";
 import { reference, referenceOfMap } from "../../backends/reference/index.js";
-import { cyclesOf, policyOf, RunError, taskOfTile, Tiling } from "../../ir/index.js";
+import { defined, cyclesOf, policyOf, RunError, taskOfTile, Tiling } from "../../ir/index.js";
 import { compile, onnx, runOn, tryCompile, targets, type Kernel } from "../../src/index.js";
 import { isResolved } from "../../ir/schedule-entries.js";
 import { longGather, randomSchedule, scheduledGather, type RandomGather } from "../support/arbitrary.js";
@@ -106,9 +106,7 @@ describe("every backend against the oracle", () => {
           target: runner.target,
           profile: "head",
           residency: schedule.residency === "gm" ? "gm" : "auto",
-          ...(tile === undefined ? {} : { tile }),
-          ...(view === undefined ? {} : { view }),
-          ...(order === undefined ? {} : { order }),
+          ...defined({ tile, view, order }),
         });
         if (!result.ok) return;
         ran++;

@@ -1,5 +1,5 @@
 /** Random bags of rows and mixtures of experts, as torch.embedding_bag and moe.combine define them. */
-import { printModule } from "../../ir/index.js";
+import { defined, printModule } from "../../ir/index.js";
 import { accessOf } from "../../src/api/access.js";
 import { program, type ProgramDescription } from "../../src/index.js";
 import { bitsOf, reduced, type Node, type Reduction } from "../oracle/values.js";
@@ -97,9 +97,9 @@ export function randomBag(draw: Draw): RandomValue {
     op: "torch.embedding_bag",
     attrs: {
       mode,
-      ...(padding === undefined ? {} : { padding_idx: padding }),
+      ...defined({ padding_idx: padding }),
       ...(last === 0 ? {} : { include_last_offset: 1 }),
-      ...(longest === undefined ? {} : { longest_bag: longest }),
+      ...defined({ longest_bag: longest }),
     },
     data: { dtype: type, shape: [rows, columns] },
     indices: { dtype: ofInput, shape },

@@ -1,4 +1,5 @@
 /** Random gathers whose elements are made from terms: a fixed number of them, or bags between two offsets. */
+import { defined } from "../../ir/defined.js";
 import { bitsOf, reduced, types, type Arithmetic, type Node, type Type } from "../oracle/values.js";
 import type { Draw } from "../fuzz/mutate.js";
 import { bytes, printed, randomBits, shortRows, type RandomValue, type Rows } from "./random-value.js";
@@ -224,8 +225,8 @@ export function randomSum(
       j: words(outers),
       off: words(offsets),
     },
-    ...(bad === undefined ? {} : { bad }),
+    ...defined({ bad }),
     output: bytes(output, out),
-    ...(tileColumns === undefined ? {} : { tileColumns }),
+    ...defined({ tileColumns }),
   };
 }

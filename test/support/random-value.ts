@@ -1,4 +1,5 @@
 /** Random gathers with values: an expression over tables that an index picks from, follow the output, or hold the indices. */
+import { defined } from "../../ir/defined.js";
 import {
   bitsOf,
   float8Types,
@@ -224,9 +225,9 @@ export function randomValue(draw: Draw, rowsOf: (draw: Draw) => Rows = shortRows
       ),
       i: new Uint8Array(Int32Array.from(indices).buffer),
     },
-    ...(bad === undefined ? {} : { bad }),
+    ...defined({ bad }),
     output: bytes(output, out),
-    ...(tileColumns === undefined ? {} : { tileColumns }),
+    ...defined({ tileColumns }),
     packed: {
       step: Math.max(
         ...used.map((name) => (name === "s" || shapes[name][1] % inByte(name) > 0 ? 1 : inByte(name))),

@@ -1,6 +1,7 @@
 /** The definition of a kernel: the operator, or the access map, that it was compiled from, whatever tile program runs. */
 import { describe, expect, it } from "vitest";
 import {
+  defined,
   parseModule,
   withPolicy,
   type AccessFunc,
@@ -84,7 +85,7 @@ describe("a kernel that began at the access level", () => {
       if (func.level !== "access") return func;
       const { map, symbolic } = func;
       const open = symbolic && { ...symbolic, map: withPolicy(symbolic.map, "clamp") };
-      return { ...func, map: withPolicy(map, "clamp"), ...(open === undefined ? {} : { symbolic: open }) };
+      return { ...func, map: withPolicy(map, "clamp"), ...defined({ symbolic: open }) };
     },
   });
   const passes = editPipeline([{ pass: lenient, before: "select-tile" }]);

@@ -1,7 +1,7 @@
 import { Ajv } from "ajv";
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
-import { clockVersion, codes, parseModule, printSchedule, targets } from "../../ir/index.js";
+import { defined, clockVersion, codes, parseModule, printSchedule, targets } from "../../ir/index.js";
 import { compile, onnx, tune } from "../../src/index.js";
 import {
   bestOf,
@@ -116,7 +116,7 @@ const run = (
   device,
   phase,
   nanoseconds,
-  ...(race === undefined ? {} : { race }),
+  ...defined({ race }),
 });
 
 /** Candidates as several machines may have recorded them. */

@@ -1,6 +1,6 @@
 /** Elements of 4 and 2 bits: where they may stand, what they take, how they are cut, and how a host passes them. */
 import { describe, expect, it } from "vitest";
-import { parseModule, targets, verifyStructure, type Func } from "../../ir/index.js";
+import { defined, parseModule, targets, verifyStructure, type Func } from "../../ir/index.js";
 import { compile, explain, legalTiles, run, tryCompile } from "../../src/index.js";
 import { simulate } from "../../backends/sim/index.js";
 
@@ -55,7 +55,7 @@ describe("packed elements", () => {
 }
 `;
     const told = (tile: readonly number[], view?: readonly number[]) =>
-      explain(access(text), { target: targets.ascendA2, tile, ...(view === undefined ? {} : { view }) });
+      explain(access(text), { target: targets.ascendA2, tile, ...defined({ view }) });
     const refused = told([2, 33]);
     expect(refused.legal).toBe(false);
     expect(refused.rules.find(({ rule, pass }) => rule === "packed-tile" && !pass)?.detail).toBe(

@@ -1,5 +1,6 @@
 /** The program for use elsewhere: a command line, a program of one's own, a case file, text. */
 import {
+  defined,
   attributesOf,
   categoryOf,
   commonName,
@@ -129,8 +130,7 @@ function caseFile(func: SourceFunc, def: OpDef, given: WithInputs["inputs"], see
     dialect: dialectOf(def),
     attributes: Object.fromEntries(attributes(func, def)),
     ...Object.fromEntries(tensors),
-    ...(oob === undefined ? {} : { oob }),
-    ...(func.target === undefined ? {} : { target: func.target }),
+    ...defined({ oob, target: func.target }),
     ...givenEntries(func.schedule),
     expect: refused === undefined ? "ok" : { error: categoryOf(refused.code) },
   };

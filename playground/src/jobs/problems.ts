@@ -1,4 +1,5 @@
 /** What the language server says of a text, for the editor of the page. */
+import { defined } from "../../../ir/defined.js";
 import { diagnose, fixOf, hover, rangeOf } from "../../../src/lsp/analysis.js";
 import { Judgements } from "../../../src/lsp/judgements.js";
 import type { Problem } from "./messages.js";
@@ -9,7 +10,7 @@ const before = new Judgements({});
 export const textProblems = (text: string): readonly Problem[] =>
   diagnose(text, fileName, {}, before).map((diagnostic) => {
     const fix = fixOf(text, fileName, diagnostic, {}, before);
-    return { diagnostic, range: rangeOf(diagnostic), ...(fix === undefined ? {} : { fix }) };
+    return { diagnostic, range: rangeOf(diagnostic), ...defined({ fix }) };
   });
 
 export const hoverAt = (text: string, line: number, column: number): string | null =>

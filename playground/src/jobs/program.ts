@@ -1,5 +1,6 @@
 /** The function that the page shows, and its text after a change. */
 import {
+  defined,
   atMost,
   attributesOf,
   bindSizes,
@@ -54,7 +55,7 @@ export interface Read {
 export function read({ text, func: name }: Asked): Read {
   const { module, diagnostics } = parseModule(text, fileName);
   const func = module.funcs.find((one) => one.name === name) ?? module.funcs[0];
-  return { names: module.funcs.map((one) => one.name), ...(func === undefined ? {} : { func }), diagnostics };
+  return { names: module.funcs.map((one) => one.name), ...defined({ func }), diagnostics };
 }
 
 /** Throws a CompileError for a text without a function. */

@@ -1,5 +1,6 @@
 /** One program on every backend, compared bit for bit. */
 import {
+  defined,
   byteCount,
   CompileError,
   cyclesOf,
@@ -84,7 +85,7 @@ export async function runAll(
     sameBits: compared.every(({ same }) => same),
     inputs: describeInputs(kernel, given, seed),
     output: { type: formatType(type), first: shown, more: elementCount(type.shape) > shown.length },
-    ...(gpu.times === undefined ? {} : { times: gpu.times }),
+    ...defined({ times: gpu.times }),
   };
 }
 

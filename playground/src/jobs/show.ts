@@ -1,5 +1,6 @@
 /** What the page shows of a text: its form, and the verdict on its schedule. */
 import {
+  defined,
   attributesOf,
   commonName,
   CompileError,
@@ -64,14 +65,14 @@ export function show(asked: Asked): Shown {
     names,
     name: func.name,
     level: func.level,
-    ...(func.target === undefined ? {} : { target: func.target }),
+    ...defined({ target: func.target }),
     schedule: func.schedule,
     inputs: inputsOf(func).map((input) => ({ key: keyOf(input), text: typeText(input.type) })),
     output: outputOf(func).type.shape,
     symbols: openSymbols(func),
-    ...(form === undefined ? {} : { form }),
+    ...defined({ form }),
     verdict,
-    ...(stops === undefined ? {} : { stops }),
+    ...defined({ stops }),
     space: func.level === "tile" ? "" : printFunc({ ...func, schedule: open }),
   };
 }
@@ -148,10 +149,9 @@ function verdictOf(explanation: Explanation): Verdict {
       traffic,
       cycles,
       standing: formatStanding(explanation, explanation.machine),
-      ...(judgedTile === undefined ? {} : { judgedTile }),
-      ...(turned === undefined ? {} : { turned }),
+      ...defined({ judgedTile, turned }),
       bottleneck: `${bottleneck.pipe === "gm" ? "global memory" : bottleneck.pipe}, busy ${Math.round(100 * bottleneck.share)} % of the cycles`,
-      ...(infeasible === undefined ? {} : { infeasible: infeasible.arithmetic }),
+      ...defined({ infeasible: infeasible?.arithmetic }),
     },
     suggestions: legal ? [] : suggestionsOf(explanation),
   };

@@ -1,6 +1,7 @@
 /** A tile program's statements one after the other, each with the boxes that it reads and writes. */
 import { execution, type Step } from "../../../ir/clock/execution.js";
 import {
+  defined,
   dataCoords,
   addressOf,
   at,
@@ -114,7 +115,7 @@ function tensorsOf(tile: TileFunc, values: Readonly<Record<string, HostValue>>):
             { length: count },
             (_, k) => showElement(type.dtype, value.bytes, k).split(" ")[0] ?? "",
           );
-    return { name, ...type, space: "gm", ...(shown === undefined ? {} : { values: shown }) };
+    return { name, ...type, space: "gm", ...defined({ values: shown }) };
   });
   const buffers = [...ubBuffers(tile).values()].map(({ name, dtype, shape }): StepTensor => ({
     name,

@@ -1,4 +1,5 @@
 /** JUnit's XML, as Jenkins' xunit plugin and most CI services read it: a suite for each file, a case for each test and backend. */
+import { defined } from "../../../ir/defined.js";
 import { create } from "xmlbuilder2";
 import type { CheckResult } from "../../testing/check-case.js";
 import { countOf, type SuiteReport } from "./suite-report.js";
@@ -55,7 +56,7 @@ function addCase(
     time: seconds(milliseconds),
   });
   if (status === "pass") return;
-  const type = code === undefined ? {} : { type: code };
+  const type = defined({ type: code });
   const said = { ...type, message: printable(message) };
   if (status === "skip") test.ele("skipped", said);
   else

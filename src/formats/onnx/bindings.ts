@@ -1,5 +1,5 @@
 /** What binds the open dims of a model, and how it fits what the model declares. */
-import { sameShape, type CompileError, type Shape } from "../../../ir/index.js";
+import { defined, sameShape, type CompileError, type Shape } from "../../../ir/index.js";
 import type { TensorValue } from "../tensor.js";
 import { dataTypeCode } from "./data-type.js";
 import { modelError, quoted } from "./fail.js";
@@ -25,7 +25,7 @@ export function declaredValue(value: OnnxValue, bindings: Readonly<Record<string
   return {
     ...(type.problem === undefined ? {} : { problem: `declared with ${type.problem}` }),
     ...(type.dataType === 0 ? {} : { dataType: type.dataType }),
-    ...(dims === undefined ? {} : { dims }),
+    ...defined({ dims }),
   };
 }
 

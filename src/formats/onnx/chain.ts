@@ -1,6 +1,7 @@
 /** Tensors of a model as maps over others: what views, gathers and arithmetic come to when one is read through the next. */
 import { isOfTerm, mapForms, readData, termDim } from "../../../ir/access.js";
 import {
+  defined,
   at,
   dim,
   equalLinear,
@@ -79,7 +80,7 @@ export function chained(
     return undefined;
   const types = folded.map.reads.map(({ table }) => at(folded.sources, table).type.dtype);
   const dtype = typeOf(folded.map.value, types);
-  return { ...folded, shape, dtype, nodes, ...(gather === undefined ? {} : { gather }) };
+  return { ...folded, shape, dtype, nodes, ...defined({ gather }) };
 }
 
 /** The map over what its inputs are read from, in the place of its inputs. Undefined where an index value would be computed. */

@@ -1,8 +1,8 @@
 /** Everything wrong with a model is TC014, and says which file and what in it. */
-import { CompileError, error, type Diagnostic } from "../../../ir/index.js";
+import { defined, CompileError, error, type Diagnostic } from "../../../ir/index.js";
 
 export const problem = (where: string, message: string, hint?: string): Diagnostic =>
-  error("TC014", `${where}: ${message}`, hint === undefined ? {} : { hint });
+  error("TC014", `${where}: ${message}`, defined({ hint }));
 
 export const modelError = (where: string, message: string, hint?: string): CompileError =>
   new CompileError([problem(where, message, hint)]);

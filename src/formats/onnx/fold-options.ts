@@ -1,5 +1,5 @@
 /** How a model's gathers are folded, and what the programs of a fold take on a target. */
-import { cyclesOf, type AccessFunc, type Target } from "../../../ir/index.js";
+import { defined, cyclesOf, type AccessFunc, type Target } from "../../../ir/index.js";
 import { tryCompile, type CompileResult } from "../../api/compile.js";
 import { withText } from "../../api/try-text.js";
 import type { FoldPrice } from "./fold.js";
@@ -22,8 +22,7 @@ export function pricesOf({
   compile,
 }: FoldOptions): ((program: AccessFunc) => FoldPrice) | undefined {
   if (target === undefined && compile === undefined) return undefined;
-  const compiled =
-    compile ?? ((program) => withText(tryCompile(program, target === undefined ? {} : { target })));
+  const compiled = compile ?? ((program) => withText(tryCompile(program, defined({ target }))));
   return (program) => {
     const result = compiled(program);
     if (!result.ok) {

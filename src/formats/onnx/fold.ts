@@ -5,6 +5,7 @@
  */
 import { readData } from "../../../ir/access.js";
 import {
+  defined,
   accessMap,
   at,
   effectiveType,
@@ -173,7 +174,7 @@ export class ChainFolder {
     const { reduced } = computed;
     const map: AccessMap = {
       outRank: dims.length,
-      ...(reduced === undefined ? {} : { reduced }),
+      ...defined({ reduced }),
       sites: [],
       reads: computed.reads.map(({ at: coords }, table) => ({ table, at: coords })),
       value: computed.value,
@@ -406,7 +407,7 @@ export class ChainFolder {
   foldingOf(gather: OnnxNode, name: string): Folding {
     const kept = this.#kept.get(gather) ?? [];
     const unfolded = this.#unfolded.get(gather);
-    const left = { kept, ...(unfolded === undefined ? {} : { unfolded }) };
+    const left = { kept, ...defined({ unfolded }) };
     const chain = this.#ends.get(gather)?.chain;
     if (chain === undefined || chain.nodes.length < 2) return left;
     const func = programOf(chain, name);
@@ -415,7 +416,7 @@ export class ChainFolder {
       return { ...left, kept: [...kept, `${labelOf(gather)} is not folded: ${wrong.message}`] };
     const { nodes, sources } = chain;
     const cycles = this.#priceOf === undefined ? undefined : this.#cyclesOf(chain);
-    const priced = cycles === undefined ? {} : { cycles };
+    const priced = defined({ cycles });
     return { ...left, folded: { func, nodes, sources, hints: hintsOf(chain), ...priced } };
   }
 }

@@ -2,6 +2,7 @@
 import { checkOwnArgument } from "../../api/argument-kinds.js";
 import { checkArgument } from "../../../ir/argument.js";
 import {
+  defined,
   CompileError,
   findOp,
   inputsOf,
@@ -112,8 +113,7 @@ export function fixedInputs(
   checkArgument("fixedInputs", "object", gather);
   const { data, indices, others = {} } = gather;
   return {
-    ...(data === undefined ? {} : { data }),
-    ...(indices === undefined ? {} : { indices }),
+    ...defined({ data, indices }),
     ...others,
   };
 }
@@ -300,7 +300,7 @@ function toGather({ where, name, hint, most }: Around, visited: Visited, operato
       ok: false,
       verdict,
       diagnostic,
-      ...(open === undefined ? {} : { open }),
+      ...defined({ open }),
     });
     const found = inputNames(operator, node).map((role, k) =>
       operand({ where, hint, most }, visited, role, k),
@@ -323,8 +323,7 @@ function toGather({ where, name, hint, most }: Around, visited: Visited, operato
     };
     const fixed = others.flatMap(({ role, value }) => (value === undefined ? [] : [[role, value] as const]));
     const known = {
-      ...(data.value === undefined ? {} : { data: data.value }),
-      ...(indices.value === undefined ? {} : { indices: indices.value }),
+      ...defined({ data: data.value, indices: indices.value }),
       ...(fixed.length === 0 ? {} : { others: Object.fromEntries(fixed) }),
     };
     const diagnostic = given.find(({ open }) => open !== undefined)?.open;
@@ -333,7 +332,7 @@ function toGather({ where, name, hint, most }: Around, visited: Visited, operato
     const output = made === undefined ? undefined : openShape(made, most);
     if (output === undefined) {
       const inner = bindInPlace(made ?? [], most);
-      return without("open", { ...diagnostic, ...(inner === undefined ? {} : { hint: inner }) });
+      return without("open", { ...diagnostic, ...defined({ hint: inner }) });
     }
     const outermost = [...given, output].map((own) => own.outermost);
     const roles = given.map(({ role }) => role);
@@ -471,7 +470,7 @@ function operand(
     role,
     type: { dtype, shape },
     outermost,
-    ...(tensor === undefined ? {} : { value: tensor }),
+    ...defined({ value: tensor }),
     ...(outermost === null ? {} : { open: whyOpen() }),
   };
 }

@@ -1,4 +1,5 @@
 /** Walks a model in order and tells, at every node, what is known of its inputs. */
+import { defined } from "../../../ir/defined.js";
 import type { Shape } from "../../../ir/index.js";
 import { faultsOf } from "../../../ir/faults.js";
 import { once } from "../once.js";
@@ -64,15 +65,10 @@ interface Walk extends Callbacks {
 export function walkModel(model: OnnxModel, bindings: Bindings, callbacks: Callbacks): void {
   const { file, opset } = model;
   const { dims, shapes } = sorted(model, bindings);
-  const walk: Walk = { file, dims, ...callbacks, ...(opset === undefined ? {} : { opset }) };
+  const walk: Walk = { file, dims, ...callbacks, ...defined({ opset }) };
   walkGraph(model.graph, new Scope(), walk, boundInputs(model, dims, shapes, bindings.values ?? new Map()));
   for (const { graph, opset: version } of model.functions) {
-    walkGraph(
-      graph,
-      new Scope(),
-      { file, dims, ...callbacks, ...(version === undefined ? {} : { opset: version }) },
-      new Map(),
-    );
+    walkGraph(graph, new Scope(), { file, dims, ...callbacks, ...defined({ opset: version }) }, new Map());
   }
 }
 
@@ -94,7 +90,7 @@ function walkGraph(
   for (const [name, value] of bound) scope.set(name, value);
   for (const node of graph.nodes) {
     const inputs = node.inputs.map((name) => (name === "" ? undefined : scope.find(name)));
-    const visited = { node, inputs, ...(walk.opset === undefined ? {} : { opset: walk.opset }) };
+    const visited = { node, inputs, ...defined({ opset: walk.opset }) };
     walk.visit(visited);
     const outputs = outputsOf(node, inputs, scope, walk);
     const values = node.outputs.map((name, k) => {

@@ -2,6 +2,7 @@
  * `.onnx` files: the fields of ModelProto that a gather needs. Field numbers are those of onnx/onnx onnx.proto; fields
  * that are not named here are stepped over.
  */
+import { defined } from "../../../ir/defined.js";
 import { checkArgument } from "../../../ir/argument.js";
 import type {
   Dim,
@@ -57,7 +58,7 @@ export function readModel(bytes: Uint8Array, file: string): OnnxModel {
   if (graph === undefined) throw source.fail("no graph in it", "the file is truncated, or no ONNX model");
   // Opset imports arrived with IR version 3; what came before is opset 1.
   if (opset === undefined && irVersion < 3n) opset = 1;
-  return { file, graph, functions, ...(opset === undefined ? {} : { opset }) };
+  return { file, graph, functions, ...defined({ opset }) };
 }
 
 /** Both names of the domain of ONNX's own operators, as one. */
@@ -106,7 +107,7 @@ function readFunction(message: Message): OnnxFunction {
         message.skip();
     }
   }
-  return { graph: parts, ...(opset === undefined ? {} : { opset }) };
+  return { graph: parts, ...defined({ opset }) };
 }
 
 const emptyGraph = () => ({
@@ -216,7 +217,7 @@ function readValue(message: Message): OnnxValue {
     else if (message.field === 2) type = readType(message.message("TypeProto"));
     else message.skip();
   }
-  return { name, ...(type === undefined ? {} : { type }) };
+  return { name, ...defined({ type }) };
 }
 
 /** TypeProto: only tensor_type (1); the others nest without bound, and no gather takes them. */

@@ -1,5 +1,5 @@
 /** What is known of a value in a graph, before anything runs. */
-import { bytesFor, CompileError, elementCount, type DType } from "../../../ir/index.js";
+import { defined, bytesFor, CompileError, elementCount, type DType } from "../../../ir/index.js";
 import { fromHost } from "../../../backends/index.js";
 import type { TensorValue } from "../tensor.js";
 import { isReal } from "../nonzero.js";
@@ -107,8 +107,7 @@ export function merged(declared: TrackedValue | undefined, inferred: TrackedValu
   const dims = mergedDims(declared.dims, inferred.dims);
   return {
     ...inferred,
-    ...(type === undefined ? {} : { dataType: type }),
-    ...(dims === undefined ? {} : { dims }),
+    ...defined({ dataType: type, dims }),
   };
 }
 
@@ -141,7 +140,7 @@ export function common(a: TrackedValue | undefined, b: TrackedValue | undefined)
     a.dims === undefined || a.dims.length !== b.dims?.length
       ? undefined
       : a.dims.map((dim, k) => (dim === b.dims?.[k] ? dim : ""));
-  return { ...(type === undefined ? {} : { dataType: type }), ...(dims === undefined ? {} : { dims }) };
+  return { ...defined({ dataType: type, dims }) };
 }
 
 /** `[batch, 3, ?]` */

@@ -4,7 +4,7 @@
  */
 import { fork, type ChildProcess } from "node:child_process";
 import type { HostInputs } from "../../../backends/index.js";
-import { CompileError, error, RunError, type Diagnostic } from "../../../ir/index.js";
+import { defined, CompileError, error, RunError, type Diagnostic } from "../../../ir/index.js";
 import { ownFile } from "../../device/own-package.js";
 import type { ForeignWgsl, OperandsOfProgram } from "./foreign-wgsl.js";
 
@@ -35,7 +35,7 @@ export class ForeignProcess {
   /** Rejects with the CompileError or RunError of the other process, and with a RunError (TC611) where it takes too long or dies. */
   request(program: OperandsOfProgram, inputs?: HostInputs): Promise<Uint8Array | undefined> {
     const answer = this.pending.then(() =>
-      this.ask({ described: this.described, program, ...(inputs === undefined ? {} : { inputs }) }),
+      this.ask({ described: this.described, program, ...defined({ inputs }) }),
     );
     this.pending = answer.catch(() => undefined);
     return answer;

@@ -2,7 +2,7 @@
  * Numbers that follow from a program's sizes, such as the workgroups of a dispatch: whole numbers, `+ - * /`, `ceil(…)` and the sizes
  * by name, `out0` for the output's first dim and `in1_0` for the first dim of the second input.
  */
-import { CompileError, error, inputsOf, outputOf, type Operand } from "../../../ir/index.js";
+import { defined, CompileError, error, inputsOf, outputOf, type Operand } from "../../../ir/index.js";
 import { didYouMean } from "../../../ir/did-you-mean.js";
 
 /** Sizes in elements, by name. */
@@ -32,9 +32,7 @@ const whole = (of: bigint): Quotient => ({ of, by: 1n });
 export function evaluateSizes(text: string, sizes: NamedSizes, what: string): readonly number[] {
   const tokens = [...text.matchAll(/\s*(?:(\d+)|([A-Za-z_]\w*)|([-+*/(),]))|\s*(\S)/g)];
   const fail = (message: string, hint?: string): never => {
-    throw new CompileError([
-      error("TC702", `${what} "${text}": ${message}`, hint === undefined ? {} : { hint }),
-    ]);
+    throw new CompileError([error("TC702", `${what} "${text}": ${message}`, defined({ hint }))]);
   };
   let next = 0;
   const token = (): string | undefined => tokens[next]?.[0].trim();

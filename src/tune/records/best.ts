@@ -1,4 +1,5 @@
 /** The best candidate of each task in records: exact figures by themselves, milliseconds by the default's on the same device. */
+import { defined } from "../../../ir/defined.js";
 import { checkOwnArgument } from "../../api/argument-kinds.js";
 import { compareKeys, tieBreaks } from "../../../passes/index.js";
 import { median } from "../median.js";
@@ -51,7 +52,7 @@ function bestByCost(task: TaskRecord, candidates: readonly CandidateRecord[]): B
   return {
     task,
     best,
-    ...(own === undefined ? {} : { default: own }),
+    ...defined({ default: own }),
     beatsDefault: own !== undefined && figure(best) < figure(own),
     devices: [],
   };

@@ -1,6 +1,6 @@
 /** Records as comma-separated values: a line for each candidate and each refused tile. */
 import { stringify } from "csv-stringify/sync";
-import { formatEntry, type ResolvedSchedule, type SearchedEntry } from "../../../ir/index.js";
+import { defined, formatEntry, type ResolvedSchedule, type SearchedEntry } from "../../../ir/index.js";
 import { millisecondsOf } from "./best.js";
 import type { CandidateRecord, TuneRecord } from "./record.js";
 
@@ -57,17 +57,21 @@ const cellOf = <K extends SearchedEntry>(key: K, value: ResolvedSchedule[K] | un
 
 /** Empty cells in records of before. */
 const standsOf = ({ floor, microseconds, gigabytesPerSecond, bottleneck, clock }: CandidateRecord): Row => ({
-  ...(floor === undefined ? {} : { floor: floor.cycles, floor_limit: floor.limit, over_floor: floor.ratio }),
-  ...(microseconds === undefined ? {} : { us: microseconds }),
-  ...(gigabytesPerSecond === undefined ? {} : { gb_per_s: gigabytesPerSecond }),
-  ...(bottleneck === undefined ? {} : { busiest: bottleneck.pipe, busy_share: bottleneck.share }),
+  ...defined({
+    floor: floor?.cycles,
+    floor_limit: floor?.limit,
+    over_floor: floor?.ratio,
+    us: microseconds,
+    gb_per_s: gigabytesPerSecond,
+    busiest: bottleneck?.pipe,
+    busy_share: bottleneck?.share,
+  }),
   clock,
 });
 
 function rowOf(record: TuneRecord): Row[] {
   const about = (code: string | undefined, reason: string | undefined): Row => ({
-    ...(code === undefined ? {} : { code }),
-    ...(reason === undefined ? {} : { reason }),
+    ...defined({ code, reason }),
   });
   if (record.record === "refused") {
     const { task, code, reason, ubBytes } = record;
@@ -97,7 +101,7 @@ function rowOf(record: TuneRecord): Row[] {
       bytes,
       ub_bytes: ubBytes,
       tasks,
-      ...(ms === undefined ? {} : { ms }),
+      ...defined({ ms }),
       devices: [...new Set(runs.map(({ device }) => device))].join("; "),
     },
   ];

@@ -1,10 +1,10 @@
 /** A table of ranges for a kernel library: a JSON array, or a C header with the same fields. */
-import { formatEntry, type EntryValue } from "../../../ir/index.js";
+import { defined, formatEntry, type EntryValue } from "../../../ir/index.js";
 import type { Piece, TableRecord } from "../../api/pieces.js";
 
 const entriesOf = ({ from, to, schedule }: Piece) => {
   const { tile, view, order, buffers, residency, lowering } = schedule;
-  return { from, to, tile, view, order, buffers, residency, ...(lowering === undefined ? {} : { lowering }) };
+  return { from, to, tile, view, order, buffers, residency, ...defined({ lowering }) };
 };
 
 /** `[{from, to, tile, view, order, buffers, residency, lowering?}]`, sizes and extents in elements. */

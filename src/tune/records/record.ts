@@ -6,6 +6,7 @@
 import { checkOwnArgument } from "../../api/argument-kinds.js";
 import { checkArgument } from "../../../ir/argument.js";
 import {
+  defined,
   printFunc,
   clockVersion,
   type Code,
@@ -128,10 +129,9 @@ export function taskRecord(task: TuneTask, seed: number, version: string): TaskR
     name: gather.name,
     program: printFunc({ ...program, target: target.name }),
     target,
-    ...(pipeline === undefined ? {} : { pipeline }),
+    ...defined({ pipeline }),
     objective,
-    ...(backend === undefined ? {} : { backend }),
-    ...(device === undefined ? {} : { device }),
+    ...defined({ backend, device }),
     seed,
     versions: { tilec: version, clock: clockVersion, records: recordsVersion },
   };
@@ -145,10 +145,7 @@ export function standingIn({
   bottleneck,
 }: Partial<Standing>): Partial<Omit<Standing, "clock">> {
   return {
-    ...(floor === undefined ? {} : { floor }),
-    ...(microseconds === undefined ? {} : { microseconds }),
-    ...(gigabytesPerSecond === undefined ? {} : { gigabytesPerSecond }),
-    ...(bottleneck === undefined ? {} : { bottleneck }),
+    ...defined({ floor, microseconds, gigabytesPerSecond, bottleneck }),
   };
 }
 
@@ -164,7 +161,7 @@ export function candidateRecord(task: string, candidate: Candidate, own: string)
     task,
     candidate: id,
     schedule,
-    ...(given === undefined ? {} : { given }),
+    ...defined({ given }),
     status,
     ...(failed ? { code: candidate.code, reason: candidate.reason } : {}),
     default: id === own,

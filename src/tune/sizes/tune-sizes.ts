@@ -5,6 +5,7 @@
  * Between the sizes that are asked for others are costed too, by schedules that are known, so that ranges end where these cross.
  */
 import {
+  defined,
   at,
   bindSizes,
   bindSome,
@@ -127,9 +128,7 @@ export async function tuneSizes(program: Func, options: SizesOptions): Promise<S
   for (const size of sizes) {
     const found = await tune(programAt(size), {
       target,
-      ...(budget === undefined ? {} : { budget }),
-      ...(seed === undefined ? {} : { seed }),
-      ...(signal === undefined ? {} : { signal }),
+      ...defined({ budget, seed, signal }),
       onProgress: (done, total) =>
         onProgress?.(results.length * total + done, sizes.length * total, `${symbol.name}=${size}`),
     });

@@ -1,7 +1,7 @@
 /** Every shared case that compiles for a built-in Ascend target, on the judge of PTO-ISA kernels, bit for bit. */
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { findTarget, inputOf, parseModule, targetFacts, type Target } from "../../../ir/index.js";
+import { defined, findTarget, inputOf, parseModule, targetFacts, type Target } from "../../../ir/index.js";
 import { program, type ProgramDescription } from "../../../src/api/program.js";
 import { readCases, type Case } from "../../../src/formats/cases.js";
 import { CompileError, RunError, runOn, targets, tryCompile, type Kernel } from "../../../src/index.js";
@@ -28,7 +28,7 @@ function compiled(test: Case, target: Target): Kernel | undefined {
     const { target: _, ...untargeted } = test.program ?? {};
     const result = tryCompile(written ?? program(untargeted as ProgramDescription), {
       target,
-      ...(test.bind === undefined ? {} : { bind: test.bind }),
+      ...defined({ bind: test.bind }),
     });
     return result.ok ? result.kernel : undefined;
   } catch (thrown) {
