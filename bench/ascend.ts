@@ -65,8 +65,8 @@ function row(name: string, func: SourceFunc, target: Target) {
   const picked = access.map.sites.length;
   const rows = fetches ? count(inputOf(access, 1).type.shape) / picked : 0;
   const bound = Math.max(
-    bytes / target.gmBytesPerCycle,
-    Math.ceil(rows / 2 / target.cores) * target.loadStartupCycles,
+    bytes / target.gmReadBytesPerCycle,
+    Math.ceil(rows / target.cores) * target.loadIssueCycles,
   );
   return {
     target: target.name,

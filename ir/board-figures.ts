@@ -9,13 +9,13 @@ export interface BoardFigures {
   /** From the last load until somebody who waits for it goes on, besides its bytes. */
   readonly loadLatencyCycles: number;
   /** One core, of what comes from memory. */
-  readonly memoryLoadBytesPerCycle: number;
+  readonly loadBytesPerCycle: number;
   /** One core, of what is found in L2. */
   readonly l2LoadBytesPerCycle: number;
   /** MTE3: the same of stores. */
   readonly storeIssueCycles: number;
   readonly storeLatencyCycles: number;
-  readonly coreStoreBytesPerCycle: number;
+  readonly storeBytesPerCycle: number;
   /** A burst of a DMA instruction that has several. */
   readonly burstCycles: number;
   /** All cores, where reads alone reach memory. */
@@ -31,13 +31,13 @@ export interface BoardFigures {
   /** Loads of one slab by all cores in the same order take so many times as long as in orders apart. */
   readonly sameSlabFactor: number;
   /** V: an instruction, and each of its repeats; how many times as long a repeat takes whose sources meet in a bank group. */
-  readonly vectorHeadCycles: number;
-  readonly vectorRepeatCycles: number;
+  readonly stepCycles: number;
+  readonly stepRepeatCycles: number;
   readonly bankConflictFactor: number;
   /** V: elements of 2 or 4 bytes that a gather in UB takes. */
   readonly gatherElementsPerCycle: number;
   /** S: an access of UB, and of global memory. */
-  readonly ubAccessCycles: number;
+  readonly scalarCycles: number;
   readonly gmAccessCycles: number;
   /** A kernel's launch, and each of its blocks. */
   readonly launchMicroseconds: number;
@@ -91,7 +91,7 @@ export const boardOfA2: BoardTable = {
     source: "hw-native-sys/pto-isa@f35e7f60:tests/costmodel/st/testcase/tload; boards allow 150 to 420",
     range: [150, 420],
   },
-  memoryLoadBytesPerCycle: board(39.5, [36.9, 42], `${adds}; with loadLatencyCycles as it stands`, [
+  loadBytesPerCycle: board(39.5, [36.9, 42], `${adds}; with loadLatencyCycles as it stands`, [
     "a2-add-0:mte2",
     "a2-add-1",
   ]),
@@ -102,7 +102,7 @@ export const boardOfA2: BoardTable = {
     [0, 485],
     "at most what a2-add-1 leaves for it; a2a3-row-serial, a comment of one digit, asks for 485",
   ),
-  coreStoreBytesPerCycle: assumed(26, [26, 29], `stores of 8 and 32 KiB, no start visible; ${adds}`),
+  storeBytesPerCycle: assumed(26, [26, 29], `stores of 8 and 32 KiB, no start visible; ${adds}`),
   burstCycles: assumed(6, [0, 8.3], `bursts of 128 B take 8.3 at most; ${copies}`),
   gmReadBytesPerCycle: board(770, [714, 834], copies, [
     "a2-dc-2",
@@ -123,7 +123,7 @@ export const boardOfA2: BoardTable = {
   sectorBytes: stated(128, `${guide}: cache lines of 128 B`),
   unalignedLineBytes: stated(512, `${guide}: 512 B; rows a2-l1-2 beside a2-l1-3`),
   sameSlabFactor: assumed(1.54, [1, 1.54], `a2-dc-7 beside a2-dc-8, L2 bypassed; ${copies}`),
-  vectorHeadCycles: board(24.8, [21.9, 28.4], `${banks}; ${adds}; ${layouts}`, [
+  stepCycles: board(24.8, [21.9, 28.4], `${banks}; ${adds}; ${layouts}`, [
     "a2-bank-1",
     "a2-bank-2",
     "a2-bank-4",
@@ -132,10 +132,10 @@ export const boardOfA2: BoardTable = {
     "a2-add-2:V",
     "a2-add-4:V",
   ]),
-  vectorRepeatCycles: board(0.99, [0.956, 1.03], layouts, ["a2-nd2nz-1:V"]),
+  stepRepeatCycles: board(0.99, [0.956, 1.03], layouts, ["a2-nd2nz-1:V"]),
   bankConflictFactor: assumed(2, [1, 2], `a2-bank-2 beside a2-bank-1; ${banks}`),
   gatherElementsPerCycle: stated(5, `${guide}: Gather of 16 and 32 bits, theoretical; no board tests it`),
-  ubAccessCycles: board(11.3, [10.9, 11.8], adds, ["a2-add-0:S"]),
+  scalarCycles: board(11.3, [10.9, 11.8], adds, ["a2-add-0:S"]),
   gmAccessCycles: assumed(200, [192, 209], "1,638 reads of a core in 190.6 us of a framework's kernel"),
   launchMicroseconds: assumed(0.5, [0.46, 5], "0.46 us of one kernel on one core"),
   blockMicroseconds: assumed(0, [0, 0.26], "not identifiable from what is published"),
@@ -153,13 +153,11 @@ export const boardOf950: BoardTable = {
     "950-hash-mte-64",
   ]),
   loadLatencyCycles: { ...boardOfA2.loadLatencyCycles, range: [200, 420] },
-  memoryLoadBytesPerCycle: board(30.5, [29.3, 31.7], `${adds}; with loadLatencyCycles as it stands`, [
-    "950-add-1",
-  ]),
+  loadBytesPerCycle: board(30.5, [29.3, 31.7], `${adds}; with loadLatencyCycles as it stands`, ["950-add-1"]),
   l2LoadBytesPerCycle: board(84.9, [81.7, 88.3], copies, ["950-l1-5"]),
   storeIssueCycles: assumed(39, [0, 42], `as a load; ${hashes} agrees`),
   storeLatencyCycles: assumed(0, [0, 680], `${hashes} shows none; 950-add-1 leaves room for 680`),
-  coreStoreBytesPerCycle: assumed(68, [54, 80], `one kernel of mixed traffic; ${cacheModes}`),
+  storeBytesPerCycle: assumed(68, [54, 80], `one kernel of mixed traffic; ${cacheModes}`),
   burstCycles: assumed(6, [0, 8.4], `bursts of 128 B take 8.4 at most, L2 bypassed; ${copies}`),
   gmReadBytesPerCycle: board(980, [858, 1100], `${copies}; ${cacheModes}`, [
     "950-dc-2",
@@ -181,11 +179,11 @@ export const boardOf950: BoardTable = {
   sectorBytes: stated(128, `${guide}: cache lines of 128 B`),
   unalignedLineBytes: stated(128, `${guide}: cache lines of 128 B; rows 950-l1-2 beside 950-l1-3`),
   sameSlabFactor: assumed(1, [1, 2], `950-dc-7 beside 950-dc-8, L2 bypassed; 1.98 to L1; ${copies}`),
-  vectorHeadCycles: board(31.6, [27.7, 35.8], adds, ["950-add-1:V", "950-add-2:V"]),
-  vectorRepeatCycles: board(2.05, [1.96, 2.15], adds, ["950-add-3:V"]),
-  bankConflictFactor: assumed(1, undefined, "an Add's two loads and its store are in vectorRepeatCycles"),
+  stepCycles: board(31.6, [27.7, 35.8], adds, ["950-add-1:V", "950-add-2:V"]),
+  stepRepeatCycles: board(2.05, [1.96, 2.15], adds, ["950-add-3:V"]),
+  bankConflictFactor: assumed(1, undefined, "an Add's two loads and its store are in stepRepeatCycles"),
   gatherElementsPerCycle: assumed(5, [1, 32], "as ascend-a2: no UB gather of a 950 has a usable time"),
-  ubAccessCycles: board(10, [9.66, 10.4], adds, ["950-add-0"]),
+  scalarCycles: board(10, [9.66, 10.4], adds, ["950-add-0"]),
   gmAccessCycles: assumed(200, [100, 400], "as ascend-a2"),
   launchMicroseconds: board(1.17, [1.03, 1.25], `${grids}; ${hybridGrids}`, [
     "950-empty-simt-1",
@@ -224,9 +222,11 @@ export const boardOf950: BoardTable = {
   ]),
 };
 
-const unread: Figure = { value: 1, kind: "assumption", source: "no DMA engine: not read" };
-
 /** Of a machine without a DMA engine. */
 export const noBoard = Object.fromEntries(
-  Object.keys(boardOfA2).map((name) => [name, unread]),
+  Object.keys(boardOfA2).map((name): [string, Figure] => [
+    name,
+    // Rates and factors divide.
+    { value: /Cycles$|seconds$/.test(name) ? 0 : 1, kind: "assumption", source: "no DMA engine: not read" },
+  ]),
 ) as unknown as BoardTable;

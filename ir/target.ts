@@ -97,14 +97,6 @@ export interface TargetFigures extends BoardFigures {
   /** A transfer row below this many bytes wastes bandwidth. */
   readonly burstBytes: number;
   readonly clockMhz: number;
-  /** Global memory bytes per cycle, shared by all cores. */
-  readonly gmBytesPerCycle: number;
-  /** MTE2: one DMA instruction, or elsewhere one run of memory, besides its bytes, and the bytes per cycle that one core loads at most. */
-  readonly loadStartupCycles: number;
-  readonly loadBytesPerCycle: number;
-  /** MTE3: the same of a store. */
-  readonly storeStartupCycles: number;
-  readonly storeBytesPerCycle: number;
   /** Rows that one DMA instruction moves at most. */
   readonly dmaRows: number;
   /**
@@ -114,14 +106,9 @@ export interface TargetFigures extends BoardFigures {
   readonly gatherRowCycles: number;
   readonly gatherRepeatCycles: number;
   readonly vectorBytes: number;
-  /** V: one instruction on a tile of index values: a head, then cycles for each repeat of each tile it reads. */
-  readonly stepCycles: number;
-  readonly stepRepeatCycles: number;
   /** V: one copy within the unified buffer besides its bytes, and its bytes per cycle. */
   readonly copyStartupCycles: number;
   readonly copyBytesPerCycle: number;
-  /** S: one element, or one row address, handled by the scalar unit. */
-  readonly scalarCycles: number;
   /** Off Ascend: random reads of a slab of so many bytes stay in the first level of caches. */
   readonly firstLevelBytes: number;
   /** Off Ascend: a slab of so many bytes is fetched once, however often it is read. */
@@ -205,20 +192,9 @@ const gather910 = from(
   "hw-native-sys/pto-isa costmodel/a2a3 cce_costmodel_vector_compute.hpp 187: head 24, 2 per repeat (910B3, f32; the 2 is unverified)",
 );
 const ptoCost = "hw-native-sys/pto-isa at f35e7f60";
-const loads = from(
-  "simulator",
-  `${ptoCost} tests/costmodel/st/testcase/tload: ten profiled loads, within 1.13 in the geometric mean`,
-);
-const asLoads = assumed(
-  "as a load: no store is profiled, and two published rates disagree, 109 and 16 B per cycle",
-);
 const gatherRow = from(
   "model of others",
   `${ptoCost} cce_costmodel_vector_compute.hpp: 46.6 a row on a 910B3 (f32: multiply, barrier, vgather), rounded up`,
-);
-const steps = from(
-  "model of others",
-  `${ptoCost} cce_costmodel_vector_compute.hpp, fits on a 910B3: maxs 23 + repeats, muls 26 + repeats, mul 25 + 2 repeats`,
 );
 const copies = from(
   "simulator",
@@ -244,20 +220,12 @@ export const ascendA2: Target = {
   cores: 48,
   burstBytes: 512,
   clockMhz: 1850,
-  gmBytesPerCycle: 864,
-  loadStartupCycles: 264,
-  loadBytesPerCycle: 128,
-  storeStartupCycles: 264,
-  storeBytesPerCycle: 128,
   dmaRows: 4095,
   gatherRowCycles: 47,
-  stepCycles: 24,
-  stepRepeatCycles: 1,
   copyStartupCycles: 5,
   copyBytesPerCycle: 32,
   gatherRepeatCycles: 2,
   vectorBytes: 256,
-  scalarCycles: 10,
   firstLevelBytes: 196608,
   secondLevelBytes: 196608,
   syncCycles: 18,
@@ -276,23 +244,15 @@ export const ascendA2: Target = {
     cores: a2Ini,
     burstBytes: rowHint,
     clockMhz: a2Ini,
-    gmBytesPerCycle: assumed("1.6 TB/s of device memory at the core clock"),
-    loadStartupCycles: loads,
-    loadBytesPerCycle: loads,
-    storeStartupCycles: asLoads,
-    storeBytesPerCycle: asLoads,
     dmaRows: from(
       "vendor text",
       "hw-native-sys/pto-isa include/pto: TLOAD takes fewer than 4096 rows on A2 and A3",
     ),
     gatherRowCycles: gatherRow,
-    stepCycles: steps,
-    stepRepeatCycles: steps,
     copyStartupCycles: copies,
     copyBytesPerCycle: copies,
     gatherRepeatCycles: gather910,
     vectorBytes: repeat,
-    scalarCycles: cycles,
     firstLevelBytes: assumed("no cache in front of the unified buffer: all of it answers at once"),
     secondLevelBytes: assumed("as firstLevelBytes"),
     syncCycles: cycles,
@@ -312,19 +272,11 @@ export const ascendA3: Target = {
   title: "Ascend 910C (A3): the same vector core as A2",
 };
 
-const onA2 = assumed(
-  "as ascend-a2: no figure of the 950's own is published; its MGATHER runs on 1024 threads and is priced as A2's loop of DMA starts",
-);
+const onA2 = assumed("as ascend-a2: no figure of the 950's own is published");
 const asA2 = {
-  loadStartupCycles: onA2,
-  loadBytesPerCycle: onA2,
-  storeStartupCycles: onA2,
-  storeBytesPerCycle: onA2,
   dmaRows: onA2,
   gatherRowCycles: onA2,
   gatherRepeatCycles: onA2,
-  stepCycles: onA2,
-  stepRepeatCycles: onA2,
   copyStartupCycles: onA2,
   copyBytesPerCycle: onA2,
 } satisfies Partial<Target["sources"]>;
@@ -334,7 +286,7 @@ export const ascend950: Target = {
   ...ascendA2,
   name: "ascend-950",
   isa: "a5",
-  title: "Ascend 950PR: 248 KiB unified buffer, 56 vector cores",
+  title: "Ascend 950PR: 248 KiB unified buffer, 64 vector cores",
   gatherScratch: true,
   // By 32-bit indices its header gathers every second element of 1 byte (pto-isa include/pto/npu/a5/TGather.hpp:103).
   vectorGatherBytes: [2, 4, 8],
@@ -342,19 +294,20 @@ export const ascend950: Target = {
   firstLevelBytes: 253952,
   secondLevelBytes: 253952,
   ubSafeBytes: 245760,
-  cores: 56,
+  cores: 64,
   burstBytes: 128,
   clockMhz: 1650,
-  gmBytesPerCycle: 896,
   ...valuesOf(boardOf950),
   sources: {
     ...ascendA2.sources,
     ...sourcesOf(boardOf950),
     ubBytes: ini950,
     blockBytes: ini950,
-    cores: ini950,
+    cores: from(
+      "board",
+      "mirror-cann/asc-devkit@82b89a15: kernels of 64 blocks run at once; 950PR_957x.ini says 56",
+    ),
     clockMhz: ini950,
-    gmBytesPerCycle: assumed("16 B per cycle for each of the 56 vector cores"),
     ...asA2,
   },
 };
@@ -378,10 +331,12 @@ export const webgpu: Target = {
   cores: 128,
   burstBytes: 64,
   clockMhz: 1000,
-  gmBytesPerCycle: 2048,
-  loadStartupCycles: 0,
+  ...valuesOf(noBoard),
+  gmReadBytesPerCycle: 2048,
+  gmMixedBytesPerCycle: 2048,
+  loadIssueCycles: 0,
   loadBytesPerCycle: 16,
-  storeStartupCycles: 0,
+  storeIssueCycles: 0,
   storeBytesPerCycle: 16,
   dmaRows: maxElements,
   gatherRowCycles: 0,
@@ -401,7 +356,6 @@ export const webgpu: Target = {
   directElements: 2048,
   lanes: 128,
   laneBytes: 512,
-  ...valuesOf(noBoard),
   sources: {
     ...sourcesOf(noBoard),
     ubBytes: gpuweb,
@@ -410,10 +364,11 @@ export const webgpu: Target = {
     cores: assumed("as many as the largest GPUs have; smaller ones run more rounds"),
     burstBytes: assumed("one cache line"),
     clockMhz: notModelled,
-    gmBytesPerCycle: notModelled,
-    loadStartupCycles: assumed("lanes hide what the first bytes of a run wait for"),
+    gmReadBytesPerCycle: notModelled,
+    gmMixedBytesPerCycle: notModelled,
+    loadIssueCycles: assumed("lanes hide what the first bytes of a run wait for"),
     loadBytesPerCycle: notModelled,
-    storeStartupCycles: assumed("as a load"),
+    storeIssueCycles: assumed("as a load"),
     storeBytesPerCycle: notModelled,
     dmaRows: assumed("lanes copy rows side by side"),
     gatherRowCycles: assumed("lanes gather side by side"),
@@ -449,10 +404,11 @@ export const cpu: Target = {
   ubBytes: 524288,
   ubSafeBytes: 524288,
   cores: 8,
-  gmBytesPerCycle: 160,
-  loadStartupCycles: 12,
+  gmReadBytesPerCycle: 160,
+  gmMixedBytesPerCycle: 160,
+  loadIssueCycles: 12,
   loadBytesPerCycle: 20,
-  storeStartupCycles: 12,
+  storeIssueCycles: 12,
   storeBytesPerCycle: 20,
   dmaRows: 1,
   gatherRowCycles: 2,
@@ -472,10 +428,11 @@ export const cpu: Target = {
     ubSafeBytes: assumed("half of the 1 MiB of second-level cache that server cores have"),
     cores: assumed("tasks for as many threads"),
     clockMhz: assumed("a cycle is a nanosecond"),
-    gmBytesPerCycle: assumed("threads scale until memory is shared by more than eight of them"),
-    loadStartupCycles: sweep,
+    gmReadBytesPerCycle: assumed("threads scale until memory is shared by more than eight of them"),
+    gmMixedBytesPerCycle: assumed("threads scale until memory is shared by more than eight of them"),
+    loadIssueCycles: sweep,
     loadBytesPerCycle: sweep,
-    storeStartupCycles: sweep,
+    storeIssueCycles: sweep,
     storeBytesPerCycle: sweep,
     dmaRows: assumed("each row is a run of memory"),
     gatherRowCycles: sweep,

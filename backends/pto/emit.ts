@@ -17,7 +17,6 @@ import {
 } from "../../ir/tile.js";
 import { assertNever, at, InternalError, invariant, strides } from "../../ir/types.js";
 import { PtoContext } from "./context.js";
-import { emitRowPairs } from "./gather-pairs.js";
 import { emitMgather, emitRowCopy, emitRowFetch } from "./gather-rows.js";
 import { emitScalar } from "./gather-scalar.js";
 import { emitFlat, emitFlatSetup, emitSeen } from "./gather-flat.js";
@@ -86,10 +85,9 @@ function textOf(plan: PtoPlan): string {
 const isScalar = ({ lowering }: PtoGather): boolean => {
   switch (lowering.class) {
     case "row-copy":
+    case "row-fetch":
     case "scalar":
       return true;
-    case "row-fetch":
-      return lowering.pairs === undefined;
     case "flat":
     case "mgather":
       return false;
@@ -126,7 +124,6 @@ const meanings: Readonly<Record<AddedName, string>> = {
   seen: "marks of index values outside",
   widened: "the data tile as 2-byte words, then those of a strip of the output",
   border: "a block of zeros, for index values outside",
-  turned: "pairs of rows of which the second comes first",
 };
 
 function emitBody(context: PtoContext, gather: PtoGather): void {
@@ -169,8 +166,6 @@ function emitSetup(context: PtoContext, gather: PtoGather): void {
       emitFlatSetup(context, gather);
       break;
     case "row-fetch":
-      if (gather.lowering.pairs !== undefined) emitFlatSetup(context, gather);
-      break;
     case "row-copy":
     case "mgather":
     case "scalar":
@@ -317,8 +312,7 @@ function emitGather(context: PtoContext): void {
       emitMgather(context, gather);
       break;
     case "row-fetch":
-      if (gather.lowering.pairs === undefined) emitRowFetch(context, gather);
-      else emitRowPairs(context, gather, gather.lowering.pairs);
+      emitRowFetch(context, gather);
       break;
     case "scalar":
       emitScalar(context, gather);

@@ -296,21 +296,6 @@ function emitStrip(
   context.out.line(`TCVT(${bytes}, ${halves}, RoundMode::CAST_TRUNC, SaturationMode::ON);`);
 }
 
-/** Index values of a whole tile as the numbers of rows that they name; the tile of these. */
-export function emitRowNumbers(
-  context: PtoContext,
-  gather: PtoGather,
-  { index, output, sizes }: Omit<Strip, "dims">,
-): string {
-  const program = programOf(gather);
-  const { steps, addresses, length } = program.full;
-  const strip = { dims: sizes.map(() => "0"), index, output, sizes };
-  const rows = new Rows(context, program, strip);
-  context.barrier();
-  emitSteps(context, rows, steps, () => "0", strip);
-  return rows.of(addresses, length);
-}
-
 /** What of a dim is in the tile, from a strip's start on. */
 function validPart({ dims, sizes }: Strip, { dim: d, extent, each }: StripDim): Extent {
   const size = at(sizes, d);

@@ -5,6 +5,7 @@
  * to the cores in blocks. Busy cores share global memory evenly, and no core is done before its share has moved all its
  * bytes, loads and stores together. docs/cost-model.md has the formulae; every figure is the target's.
  */
+import { gatheredTable } from "../access.js";
 import { counted } from "../counted.js";
 import type { TileFunc } from "../func.js";
 import { hasWideIndices, pipeOf } from "../regions.js";
@@ -14,13 +15,14 @@ import { pipes, type Pipe, type SyncStmt } from "../tile.js";
 import { cyclesOfWork, readyCycles, type Work } from "../tiling/gather-work.js";
 import type { GatherLowering } from "../tiling/lowering.js";
 import { invariant } from "../types.js";
-import { sharedCycles, workloadOf, type MovingStmt } from "./statement.js";
+import { latencyOf } from "./price.js";
+import { memoryCycles, workloadOf, type MovedBytes, type MovingStmt } from "./statement.js";
 
 /**
  * Of the clock's rules. To be raised whenever some program's cycles change on a target whose figures did not: cycles that were
  * written down are then another clock's, and no regression.
  */
-export const clockVersion = 4;
+export const clockVersion = 5;
 
 /** What a tile program takes, in cycles of its target, and what keeps it busy. */
 export interface ClockResult {
@@ -48,6 +50,8 @@ export interface StatementCost {
   readonly pipe: Pipe;
   readonly cycles: number;
   readonly work: Work;
+  /** The operand whose bytes pass through global memory, by its place in the function. */
+  readonly operand: number;
 }
 
 /** A program with all that its clock depends on. */
@@ -67,6 +71,12 @@ export interface Clocked {
 /** Cores of a program's schedule that `tasks` tasks keep busy. */
 export const busyCores = (func: TileFunc, target: Target, tasks: number): number =>
   Math.max(1, Math.min(func.schedule.cores ?? target.cores, tasks));
+
+/** The operand whose bytes a statement moves through global memory: of a gather its data, or what stays there. */
+function operandOf(stmt: MovingStmt, func: TileFunc): number {
+  const name = stmt.op === "load" ? stmt.from.buffer : stmt.op === "store" ? stmt.to.buffer : undefined;
+  return name === undefined ? gatheredTable : func.operands.findIndex((operand) => operand.name === name);
+}
 
 /** A program whose gather is done in one way. */
 export function clocked(
@@ -89,13 +99,11 @@ export function clocked(
       const pipe = pipeOf(stmt, func);
       invariant(pipe !== undefined, `${stmt.op} runs on a pipe`);
       const work = workOf(stmt, sizes);
-      return { pipe, cycles: cyclesOfWork(work, pipe, target, cores), work };
+      return { pipe, cycles: cyclesOfWork(work, pipe, target, cores), work, operand: operandOf(stmt, func) };
     },
-    waitOf: () => wait,
-    // What fetches paired rows waits for V, as the load of their indices before it does not.
+    waitOf: ({ from }) => wait + Math.ceil(latencyOf(from, target)),
     start: {
-      MTE2:
-        lowering?.pairs === undefined ? 0 : Math.max(0, ready.vector - Math.floor(target.loadStartupCycles)),
+      MTE2: 0,
       V: ready.vector,
       MTE3: 0,
       S: hasWideIndices(func) ? ready.vector : ready.scalar,
@@ -108,17 +116,17 @@ export interface CoreTime {
   /** When its last pipe is done. */
   readonly end: number;
   readonly busy: Readonly<Record<Pipe, number>>;
-  /** Bytes that passed through global memory, in whole blocks. */
-  readonly padded: number;
+  /** Bytes that passed through global memory. */
+  readonly moved: MovedBytes;
 }
 
-const memoryCycles = ({ target, cores }: Clocked, core: CoreTime): number =>
-  sharedCycles(core.padded, target, cores);
+const memoryOf = ({ func, target, cores }: Clocked, core: CoreTime): number =>
+  memoryCycles(core.moved, func.operands, target, cores);
 
 /** A machine whose pipes do not overlap is busy as long as all of them together. */
 export function cyclesOfCore(program: Clocked, core: CoreTime): number {
   const busy = program.target.overlaps ? 0 : pipes.reduce((sum, pipe) => sum + core.busy[pipe], 0);
-  return Math.max(core.end, busy, memoryCycles(program, core));
+  return Math.max(core.end, busy, memoryOf(program, core));
 }
 
 /** The result, from the core that finishes last. */
@@ -126,7 +134,7 @@ export function resultOf(program: Clocked, tasks: number, last: CoreTime): Clock
   const { func, target, cores, lowering } = program;
   const { busy } = last;
   const cycles = cyclesOfCore(program, last) + Math.ceil(tasks * target.taskCycles);
-  const memory = memoryCycles(program, last);
+  const memory = memoryOf(program, last);
   const pipe = pipes.reduce((most, other) => (busy[other] > busy[most] ? other : most));
   const bottleneck = memory > busy[pipe] ? "gm" : pipe;
   const [first, final] = [dealt(tasks, cores, 0), dealt(tasks, cores, cores - 1)];
@@ -148,7 +156,7 @@ export function resultOf(program: Clocked, tasks: number, last: CoreTime): Clock
 function why({ target, cores, lowering }: Clocked, what: Pipe | "gm", busy: number, cycles: number): string {
   const share = cycles === 0 ? 0 : Math.round((100 * busy) / cycles);
   const reasons: Readonly<Record<Pipe | "gm", string>> = {
-    gm: `${counted(cores, "core")} ${cores === 1 ? "moves" : "share"} ${target.gmBytesPerCycle} B per cycle`,
+    gm: `${counted(cores, "core")} ${cores === 1 ? "moves" : "share"} ${target.gmReadBytesPerCycle} B per cycle`,
     MTE2: "loading from global memory",
     V: lowering === undefined ? "gathers" : gathers[lowering.class],
     MTE3: "storing to global memory",

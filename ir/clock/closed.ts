@@ -50,7 +50,8 @@ interface Effect {
   readonly matrix: Matrix;
   /** Cycles by pipe, in the plan's order. */
   readonly busy: readonly number[];
-  readonly padded: number;
+  /** By operand. */
+  readonly moved: readonly number[];
 }
 
 /** A body, or an iteration of the nest, with its sizes known. Equal ones are one object. */
@@ -81,6 +82,10 @@ const runsKey = (runs: readonly Repeated[]): string =>
 function sizesKey(sized: Sized): string {
   if (sized.op === "sync") return "";
   return sized.op === "move" ? sized.sizes.join(",") : runsKey(sized.runs);
+}
+
+function add(sums: number[], values: readonly number[]): void {
+  for (let k = 0; k < values.length; k++) sums[k] = at(sums, k) + at(values, k);
 }
 
 class Composer {
@@ -125,7 +130,7 @@ class Composer {
     const effect: Effect = {
       matrix: first.matrix.map((value, k) => Math.max(value, ...others.map(({ matrix }) => at(matrix, k)))),
       busy: first.busy.map((cycles, k) => Math.max(cycles, ...others.map(({ busy }) => at(busy, k)))),
-      padded: Math.max(first.padded, ...others.map(({ padded }) => padded)),
+      moved: first.moved.map((bytes, k) => Math.max(bytes, ...others.map(({ moved }) => at(moved, k)))),
     };
     return { id: -1, tasks: 1, runs: [], effect: () => effect, powers: [] };
   }
@@ -137,16 +142,16 @@ class Composer {
     let ready: Vector = new Array<number>(this.algebra.size).fill(never);
     for (let k = 0; k < pipes.length; k++) ready[k] = start[at(pipes, k)];
     const busy: Record<Pipe, number> = { MTE2: 0, V: 0, MTE3: 0, S: 0 };
-    let padded = 0;
+    const moved = this.none();
     for (const { count, node } of work) {
       for (const effect of this.factors(node, count)) {
         ready = this.algebra.apply(effect.matrix, ready);
         for (let k = 0; k < pipes.length; k++) busy[at(pipes, k)] += at(effect.busy, k);
-        padded += effect.padded;
+        add(moved, effect.moved);
       }
     }
     const end = Math.max(start.MTE2, start.V, start.MTE3, start.S, ...ready.slice(0, pipes.length));
-    return { end, busy, padded };
+    return { end, busy, moved };
   }
 
   /** An iteration of the nest from its loop `depth` on. */
@@ -191,8 +196,13 @@ class Composer {
     return made;
   }
 
+  /** No bytes of any operand. */
+  private none(): number[] {
+    return this.program.func.operands.map(() => 0);
+  }
+
   private nothing(): Effect {
-    return { matrix: this.algebra.identity(), busy: this.plan.pipes.map(() => 0), padded: 0 };
+    return { matrix: this.algebra.identity(), busy: this.plan.pipes.map(() => 0), moved: this.none() };
   }
 
   private sequence(body: readonly Sized[]): Effect {
@@ -200,15 +210,15 @@ class Composer {
     const { pipes } = this.plan;
     let { matrix } = this.nothing();
     const busy = pipes.map(() => 0);
-    let padded = 0;
+    const moved = this.none();
     for (const sized of body) {
       switch (sized.op) {
         case "move": {
-          const { pipe, cycles, work } = program.costOf(sized.stmt, sized.sizes);
+          const { pipe, cycles, work, operand } = program.costOf(sized.stmt, sized.sizes);
           const k = pipes.indexOf(pipe);
           algebra.delay(matrix, k, cycles);
           busy[k] = at(busy, k) + cycles;
-          padded += work.padded;
+          moved[operand] = at(moved, operand) + work.touched;
           break;
         }
         case "sync": {
@@ -226,12 +236,12 @@ class Composer {
               effect.busy.forEach((cycles, k) => {
                 busy[k] = at(busy, k) + cycles;
               });
-              padded += effect.padded;
+              add(moved, effect.moved);
             }
           }
       }
     }
-    return { matrix, busy, padded };
+    return { matrix, busy, moved };
   }
 
   /** Effects whose product is that of `count` in a row. */
@@ -253,11 +263,11 @@ class Composer {
     return effect;
   }
 
-  private squared({ matrix, busy, padded }: Effect): Effect {
+  private squared({ matrix, busy, moved }: Effect): Effect {
     return {
       matrix: this.algebra.after(matrix, matrix),
       busy: busy.map((cycles) => 2 * cycles),
-      padded: 2 * padded,
+      moved: moved.map((bytes) => 2 * bytes),
     };
   }
 }

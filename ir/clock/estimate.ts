@@ -10,7 +10,7 @@ import { copiesOf, operandRowBytes, type Tiling } from "../tiling/index.js";
 import { hasWideIndices } from "../regions.js";
 import { at } from "../types.js";
 import { oneByOne, pipelined, type MoveTime, type TaskMoves, type Took } from "./pipeline.js";
-import { sharedCycles, transferWork } from "./statement.js";
+import { memoryCycles, transferWork } from "./statement.js";
 
 /** Estimated cycles of schedules of one tile and residency: those of one lowering share what the tile alone decides. */
 export function estimatesOfTile(): (variant: Tiling) => number {
@@ -79,7 +79,8 @@ function estimated(
   });
   const [head, loads]: [MoveTime[], MoveTime[]] = [[], []];
   let store: MoveTime | undefined;
-  let padded = gather.padded * tiles;
+  const moved = operands.map(() => 0);
+  moved[gatheredTable] = gather.touched * tiles;
   for (let k = 0; k < transfers.length; k++) {
     const work = transfers[k];
     if (work === undefined) continue;
@@ -87,7 +88,7 @@ function estimated(
     const operand = at(operands, k);
     const runs = last ? tiles : runsIn(operand.follows);
     const move: MoveTime = { ...cyclesOf(work, last ? "MTE3" : "MTE2"), copies: copiesOf(variant, operand) };
-    padded += work.padded * runs;
+    moved[k] = at(moved, k) + work.touched * runs;
     if (last) store = move;
     else if (runs < tiles) head.push({ ...move, whole: runs * move.whole });
     else loads.push(move);
@@ -96,7 +97,15 @@ function estimated(
   const fetches = pipe === "MTE2";
   const task: TaskMoves = { head, loads, gather: cyclesOf(gather, pipe), store, tiles, looped, fetches };
   const alone = target.overlaps ? pipelined(task, most, lowering.setup, target) : most * oneByOne(task);
-  const done = Math.max(alone, sharedCycles(most * padded * whole.elements, target, cores));
+  const done = Math.max(
+    alone,
+    memoryCycles(
+      moved.map((bytes) => most * bytes * whole.elements),
+      operands.map(({ operand }) => operand),
+      target,
+      cores,
+    ),
+  );
   return done + tasks * target.taskCycles;
 }
 
@@ -118,7 +127,10 @@ function inPart(work: Work, { elements, rows: alike }: Part, lowering: TimedWay)
     steps: work.steps * (strips === true ? rows : 1),
     stepRepeats: work.stepRepeats * (strips === true ? rows : 1),
     instructions: Math.min(work.instructions, Math.max(1, work.instructions * rows)),
+    bursts: Math.min(work.bursts, Math.max(1, work.bursts * rows)),
     padded: work.padded * elements,
+    gathered: work.gathered * (lowering.flat === undefined ? elements : part),
+    gmScalars: work.gmScalars * elements,
     rows: work.rows * part,
     repeats: work.repeats * (lowering.flat === undefined ? elements : part),
     copies: work.copies * rows,

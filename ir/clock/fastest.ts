@@ -76,7 +76,7 @@ function isSlower(program: Clocked, { program: other, result, boxes }: Timed): b
   const each = costs.every(
     ({ own, known }) =>
       own.cycles >= known.cycles &&
-      own.work.padded >= known.work.padded &&
+      own.work.touched >= known.work.touched &&
       own.cycles + program.start[own.pipe] >= known.cycles + other.start[known.pipe],
   );
   return alone || each;

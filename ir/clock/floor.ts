@@ -9,6 +9,7 @@ import { anyLegal, openResidencies, Tiling } from "../tiling/index.js";
 import { alignUp, at, byteCount, bytesFor, elementCount, meanBytes, type Shape } from "../types.js";
 import { cyclesOfWork, granule, noWork, type Work } from "../tiling/gather-work.js";
 import type { FloorLimit, ProgramFloor } from "./floor-limit.js";
+import { favourable } from "./favourable.js";
 import { readTogether } from "./read-together.js";
 import { leastThroughUb } from "./ub-floor.js";
 
@@ -29,7 +30,7 @@ export function floorOf(tiling: Tiling): Floor {
 
 /**
  * The least cycles of a program on its target: a lower bound on the clock of every legal schedule with the cores and the bytes of UB of
- * this one, whatever its tile, view, order, buffers, residency, lowering, profile and budget rule.
+ * this one, whatever its tile, view, order, buffers, residency, lowering, profile and budget rule. Each figure of a board stands at the favourable end of its range.
  */
 export function programFloor({ gather, target, schedule, extents }: Tiling): ProgramFloor {
   const { lowering: _, ...open } = schedule;
@@ -56,7 +57,7 @@ export function programFloor({ gather, target, schedule, extents }: Tiling): Pro
 /** Of the schedules with the residency of the data of this one. */
 function least(tiling: Tiling): ProgramFloor {
   const { gather, target } = tiling;
-  if (!targetFacts[target.kind].gathersInPlace) return leastThroughUb(tiling);
+  if (!targetFacts[target.kind].gathersInPlace) return leastThroughUb(tiling, favourable(target));
   if (gather.operands.some(({ type }) => byteCount(type) === 0)) return { cycles: 0, limit: "launch" };
   return leastInPlace(tiling);
 }
@@ -72,7 +73,7 @@ function throughUb(tiling: Tiling): Floor {
   return {
     any,
     of: (tile) =>
-      Math.max(Math.ceil(tilesOf(extents, tile) / schedule.cores) * target.storeStartupCycles, any()),
+      Math.max(Math.ceil(tilesOf(extents, tile) / schedule.cores) * target.storeIssueCycles, any()),
   };
 }
 

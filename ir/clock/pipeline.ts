@@ -1,6 +1,7 @@
 /** How long the pipes of one core take over tasks that are alike: the first of them one by one, the others as the last of those. */
 import { targetFacts, type Target } from "../target.js";
 import type { Copies } from "../schedule.js";
+import { latencyOf } from "./price.js";
 
 /** Cycles of a statement on a whole tile, and on the part of one that a task ends with. */
 export interface Took {
@@ -30,12 +31,16 @@ export interface TaskMoves {
 }
 
 /** Runs of a body that are followed one by one. */
-const followed = 4;
+const followed = 6;
 
 /** Cycles of a core until its last task is done; `start`: when its gathers can begin. Syncs are those of insert-sync. */
 export function pipelined(task: TaskMoves, tasks: number, start: number, target: Target): number {
   const { head, loads, gather, store, fetches } = task;
-  const wait = Math.ceil(target.syncCycles);
+  const sync = Math.ceil(target.syncCycles);
+  /** Until who waits for a load, a store or a gather goes on. */
+  const behindLoad = sync + Math.ceil(latencyOf("MTE2", target));
+  const behindStore = sync + Math.ceil(latencyOf("MTE3", target));
+  const behindGather = fetches ? behindLoad : sync;
   const shared = !targetFacts[target.kind].privateUb;
   const carried = shared || task.looped;
   /** When each pipe is free. */
@@ -45,22 +50,23 @@ export function pipelined(task: TaskMoves, tasks: number, start: number, target:
 
   const ended = (): number => Math.max(loading, gathering, storing);
   function repeat(times: number, run: () => void): void {
+    // Two copies take turns: a run may be long where the next is short.
     let before = 0;
     for (let k = 0; k < Math.min(times, followed); k++) {
-      before = ended();
+      if (k === followed - 2) before = ended();
       run();
     }
     if (times <= followed) return;
-    const others = (times - followed) * (ended() - before);
+    const others = ((times - followed) * (ended() - before)) / 2;
     [loading, gathering, storing] = [loading + others, gathering + others, storing + others];
     [gathered, gatheredTask, stored] = [gathered + others, gatheredTask + others, stored + others];
   }
   function load(moves: readonly MoveTime[], size: keyof Took, waits: boolean, earlier: number): void {
     for (const move of moves) {
-      if (waits && !fetches) loading = Math.max(loading, (move.copies === 2 ? earlier : gathering) + wait);
+      if (waits && !fetches) loading = Math.max(loading, (move.copies === 2 ? earlier : gathering) + sync);
       loading += move[size];
     }
-    if (moves.length > 0 && !fetches) gathering = Math.max(gathering, loading + wait);
+    if (moves.length > 0 && !fetches) gathering = Math.max(gathering, loading + behindLoad);
   }
   function tile(size: keyof Took): void {
     const before = gathering;
@@ -68,12 +74,12 @@ export function pipelined(task: TaskMoves, tasks: number, start: number, target:
     gathered = before;
     if (fetches) gathering = Math.max(gathering, loading);
     if (store !== undefined && carried) {
-      gathering = Math.max(gathering, (store.copies === 2 ? stored : storing) + wait);
+      gathering = Math.max(gathering, (store.copies === 2 ? stored : storing) + behindStore);
       stored = storing;
     }
     gathering += gather[size];
     if (fetches) loading = gathering;
-    if (store !== undefined) storing = Math.max(storing, gathering + wait) + store[size];
+    if (store !== undefined) storing = Math.max(storing, gathering + behindGather) + store[size];
   }
 
   const whole = Math.floor(task.tiles);

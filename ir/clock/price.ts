@@ -43,23 +43,40 @@ const largest = (prices: readonly Price[]): Price =>
 
 /** Bytes a cycle of one core's loads, of which the part `hits` is found in L2. */
 export const loadRate = (hits: number, figures: BoardFigures): number =>
-  1 / ((1 - hits) / figures.memoryLoadBytesPerCycle + hits / figures.l2LoadBytesPerCycle);
+  1 / ((1 - hits) / figures.loadBytesPerCycle + hits / figures.l2LoadBytesPerCycle);
+
+/** DMA instructions, with the bursts and the bytes of all of them. */
+export interface TransferTotals {
+  readonly pipe: "MTE2" | "MTE3";
+  readonly instructions: number;
+  readonly bursts: number;
+  readonly bytes: number;
+}
+
+const totalsOf = ({ pipe, instructions, bursts, bytesPerBurst }: TransferRun): TransferTotals => ({
+  pipe,
+  instructions,
+  bursts: instructions * bursts,
+  bytes: instructions * bursts * bytesPerBurst,
+});
 
 /** A run of DMA instructions nobody waits for: the larger of issue, bursts and bytes. `hits`: the part of loads found in L2. */
-export function transferPrice(run: TransferRun, hits: number, figures: BoardFigures): Price {
-  const { pipe, instructions, bursts, bytesPerBurst } = run;
+export function transferPrice(
+  { pipe, instructions, bursts, bytes }: TransferTotals,
+  hits: number,
+  figures: BoardFigures,
+): Price {
   const load = pipe === "MTE2";
-  const bytes = instructions * bursts * bytesPerBurst;
   return largest([
     {
-      cycles: load ? bytes / loadRate(hits, figures) : bytes / figures.coreStoreBytesPerCycle,
+      cycles: load ? bytes / loadRate(hits, figures) : bytes / figures.storeBytesPerCycle,
       limit: load ? "core rate" : "bytes",
     },
     {
       cycles: instructions * (load ? figures.loadIssueCycles : figures.storeIssueCycles),
       limit: "issue",
     },
-    { cycles: bursts > 1 ? instructions * bursts * figures.burstCycles : 0, limit: "bytes" },
+    { cycles: bursts > instructions ? bursts * figures.burstCycles : 0, limit: "bytes" },
   ]);
 }
 
@@ -67,16 +84,16 @@ export function transferPrice(run: TransferRun, hits: number, figures: BoardFigu
 export function runPrice(run: WorkRun, hits: number, figures: BoardFigures): Price {
   switch (run.kind) {
     case "transfer":
-      return transferPrice(run, hits, figures);
+      return transferPrice(totalsOf(run), hits, figures);
     case "vector": {
-      const repeat = figures.vectorRepeatCycles * (run.bankConflict ? figures.bankConflictFactor : 1);
+      const repeat = figures.stepRepeatCycles * (run.bankConflict ? figures.bankConflictFactor : 1);
       return {
-        cycles: run.instructions * (figures.vectorHeadCycles + run.repeats * repeat),
+        cycles: run.instructions * (figures.stepCycles + run.repeats * repeat),
         limit: "vector",
       };
     }
     case "scalar":
-      return { cycles: run.accesses * figures.ubAccessCycles, limit: "scalar" };
+      return { cycles: run.accesses * figures.scalarCycles, limit: "scalar" };
     case "simt": {
       const { simtWarpCycles, simtLineCycles } = figures;
       const warp = run.linesPerWarpAccess.reduce(
@@ -130,8 +147,8 @@ export function memoryTraffic(work: MemoryWork, figures: BoardFigures): MemoryTr
 }
 
 /**
- * Returns the bytes of the lines that a burst touches beyond its own, in the mean over the starts that the pitch of its rows gives.
- * Aligned starts count whole sectors.
+ * Bytes of the lines that a burst touches beyond its own, in the mean over the starts that the pitch of its rows gives. Aligned starts
+ * count whole sectors.
  */
 export function beyondBurst(
   bytes: number,

@@ -10,7 +10,15 @@ import { ubBuffers } from "../regions.js";
 import { targetFacts, type Target } from "../target.js";
 import { isGather, statementsOf } from "../task/statements.js";
 import type { HeldTensor, Instructions, LoweringFacts, Ways } from "../tiling/gather-lowering.js";
-import { folded, gatherWork, granule, noWork, type GatherSetting, type Work } from "../tiling/gather-work.js";
+import {
+  folded,
+  gatherWork,
+  granule,
+  noWork,
+  touchedBy,
+  type GatherSetting,
+  type Work,
+} from "../tiling/gather-work.js";
 import { waysOf } from "../tiling/lowering.js";
 import {
   ubBytes,
@@ -21,9 +29,12 @@ import {
   type StoreStmt,
   type UbBuffer,
 } from "../tile.js";
+import { memoryPrice, memoryTraffic } from "./price.js";
+import type { OperandReads } from "./work.js";
 import {
   alignUp,
   at,
+  byteCount,
   elementCount,
   InternalError,
   invariant,
@@ -39,9 +50,32 @@ export function boxOf(stmt: MovingStmt): readonly Linear[] {
   return stmt.op === "load" ? stmt.from.sizes : stmt.to.sizes;
 }
 
-/** Whole cycles that so many bytes of one core take of global memory, which `cores` busy cores share evenly. */
-export const sharedCycles = (bytes: number, target: Target, cores: number): number =>
-  Math.ceil((bytes * cores) / target.gmBytesPerCycle);
+/** Bytes of global memory by operand, in the operands' order. */
+export type MovedBytes = readonly number[];
+
+/**
+ * Whole cycles that global memory takes for all of `cores` busy cores, each of which moves these bytes. A DMA engine reads through L2
+ * ({@link memoryPrice}); elsewhere all bytes count.
+ */
+export function memoryCycles(
+  moved: MovedBytes,
+  operands: readonly Operand[],
+  target: Target,
+  cores: number,
+): number {
+  if (!targetFacts[target.kind].dmaEngine)
+    return Math.ceil((moved.reduce((sum, bytes) => sum + bytes, 0) * cores) / target.gmReadBytesPerCycle);
+  let written = 0;
+  const reads: OperandReads[] = [];
+  for (const [k, { role, type }] of operands.entries()) {
+    const all = (moved[k] ?? 0) * cores;
+    const distinct = Math.min(all, byteCount(type));
+    if (role === "output") written += all;
+    else if (distinct > 0) reads.push({ bytes: distinct, times: all / distinct });
+  }
+  const traffic = memoryTraffic({ operands: reads, written, readsBypassL2: false }, target);
+  return Math.ceil(memoryPrice(traffic, target).cycles);
+}
 
 /** Where the tensors of a program's statements are. */
 function heldIn(func: TileFunc) {
@@ -111,11 +145,16 @@ export function transferWork({ type, inTile = [] }: HeldTensor, sizes: Shape, ta
   const [inOne, repeated] = targetFacts[target.kind].dmaEngine
     ? [rows, elementCount(outer)]
     : [rows * elementCount(outer), 1];
+  const padded = repeated * inOne * alignUp(burst * size, granule(target));
   return {
     ...noWork,
     instructions: repeated * Math.ceil(inOne / target.dmaRows),
-    padded: repeated * inOne * alignUp(burst * size, granule(target)),
+    bursts: repeated * inOne,
+    padded,
     bytes: elementCount(sizes) * size,
+    touched: targetFacts[target.kind].dmaEngine
+      ? repeated * inOne * touchedBy(burst * size, { type }, target)
+      : padded,
   };
 }
 

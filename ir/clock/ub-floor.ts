@@ -6,11 +6,12 @@ import { movableTables, type Tiling } from "../tiling/index.js";
 import { flatPrograms } from "../tiling/flat.js";
 import type { HeldTensor, Instructions } from "../tiling/gather-lowering.js";
 import { cyclesOfWork, gatherWork, noWork, type Work } from "../tiling/gather-work.js";
-import { hasPtoForm } from "../tiling/plain.js";
 import type { Target } from "../target.js";
 import { at, byteCount, bytesFor, bytesOf, elementCount, isPacked, strides, type DType } from "../types.js";
 import type { FloorLimit, ProgramFloor } from "./floor-limit.js";
+import { latencyOf } from "./price.js";
 import { readTogether } from "./read-together.js";
+import { memoryCycles } from "./statement.js";
 
 /** Keeps a whole number of cycles from being rounded to the next one. */
 const below = 1 - 2 ** -40;
@@ -18,11 +19,11 @@ const below = 1 - 2 ** -40;
 const counts = Object.keys(noWork) as readonly (keyof Work)[];
 
 /**
- * Of the schedules with the cores and the data's residency of this one. The busiest core has the mean of all work at least. Its first
+ * Of the schedules with the cores and the data's residency of this one, by the figures of `target`. The busiest core has the mean of all work at least. Its first
  * gather waits for its loads, and its last store for its last gather.
  */
-export function leastThroughUb(tiling: Tiling): ProgramFloor {
-  const { gather, target, schedule, extents, residency } = tiling;
+export function leastThroughUb(tiling: Tiling, target = tiling.target): ProgramFloor {
+  const { gather, schedule, extents, residency } = tiling;
   const { map, operands } = gather;
   const written = byteCount(outputOf(gather).type);
   if (written === 0) return { cycles: 0, limit: "global memory" };
@@ -37,20 +38,25 @@ export function leastThroughUb(tiling: Tiling): ProgramFloor {
     const staged = bytesFor(readTogether(map, table, extents, type.shape), type.dtype);
     if (table === gatheredTable)
       return inGm
-        ? [{ bytes: bytesFor(elementCount(space), type.dtype), loaded: false }]
-        : [{ bytes: staged, loaded: true }];
-    if (!movable.includes(operand)) return [{ bytes: staged, loaded: true }];
+        ? [{ table, bytes: bytesFor(elementCount(space), type.dtype), loaded: false }]
+        : [{ table, bytes: staged, loaded: true }];
+    if (!movable.includes(operand)) return [{ table, bytes: staged, loaded: true }];
     const named = bytesFor(elementsRead(map, table, space, type.shape), type.dtype);
-    return [{ bytes: Math.min(staged, named), loaded: false }];
+    return [{ table, bytes: Math.min(staged, named), loaded: false }];
   });
-  const bytes = read.reduce((sum, one) => sum + one.bytes, written);
+  const moved = operands.map(({ role }, table) => {
+    if (role === "output") return written * part;
+    return (read.find((one) => one.table === table)?.bytes ?? 0) * part;
+  });
   const loads = read.filter(({ loaded }) => loaded);
 
   const cyclesOf = (work: Partial<Work>, pipe: "MTE2" | "V" | "MTE3" | "S"): number =>
     cyclesOfWork({ ...noWork, ...work }, pipe, target, cores);
   const wait = Math.ceil(target.syncCycles);
+  const loadWait = wait + Math.floor(latencyOf("MTE2", target));
   const blocks = (instructions: number): Partial<Work> => ({
     instructions,
+    bursts: instructions,
     padded: instructions * target.blockBytes,
   });
   const lastStore = cyclesOf(blocks(1), "MTE3");
@@ -58,13 +64,13 @@ export function leastThroughUb(tiling: Tiling): ProgramFloor {
     { instructions: Math.ceil((written * part) / schedule.ubBytes), padded: written * part },
     "MTE3",
   );
-  const gathers = leastGathers(tiling).map(({ work, by }) => ({ work: work(part), by }));
+  const gathers = leastGathers(tiling, target).map(({ work, by }) => ({ work: work(part), by }));
   const loaded = {
     instructions: loads.length,
     padded: loads.reduce((sum, one) => sum + one.bytes, 0) * part,
   };
-  const moved: (readonly [FloorLimit, number])[] = [
-    ["global memory", Math.ceil((bytes / target.gmBytesPerCycle) * below)],
+  const limits: (readonly [FloorLimit, number])[] = [
+    ["global memory", memoryCycles(moved, operands, target, cores)],
   ];
   if (inGm) {
     // A gather from global memory runs on the pipe of the loads.
@@ -74,6 +80,7 @@ export function leastThroughUb(tiling: Tiling): ProgramFloor {
           {
             ...work,
             instructions: work.instructions + loaded.instructions,
+            bursts: 0,
             padded: work.padded + loaded.padded,
           },
           "MTE2",
@@ -81,16 +88,17 @@ export function leastThroughUb(tiling: Tiling): ProgramFloor {
       ),
     );
     const first = cyclesOf(blocks(loads.length + 1), "MTE2");
-    moved.push(["dma", Math.max(fetches + wait + lastStore, first + wait + stores)]);
+    limits.push(["dma", Math.max(fetches + loadWait + lastStore, first + loadWait + stores)]);
   } else {
     const first = cyclesOf(blocks(loads.length), "MTE2");
-    const around = first + 2 * wait + lastStore;
-    moved.push(["dma", Math.max(cyclesOf(loaded, "MTE2") + 2 * wait + lastStore, first + 2 * wait + stores)]);
+    const behind = loadWait + wait;
+    const around = first + behind + lastStore;
+    limits.push(["dma", Math.max(cyclesOf(loaded, "MTE2") + behind + lastStore, first + behind + stores)]);
     const pipe = hasWideIndices(gather) ? "S" : "V";
     const timed = gathers.map(({ work, by }) => [by, cyclesOf(work, pipe) + around] as const);
-    moved.push(timed.reduce((fewest, other) => (other[1] < fewest[1] ? other : fewest)));
+    limits.push(timed.reduce((fewest, other) => (other[1] < fewest[1] ? other : fewest)));
   }
-  const [limit, cycles] = moved.reduce((most, other) => (other[1] > most[1] ? other : most));
+  const [limit, cycles] = limits.reduce((most, other) => (other[1] > most[1] ? other : most));
   return { cycles: cycles + Math.ceil(target.taskCycles), limit };
 }
 
@@ -110,7 +118,7 @@ const shared =
   });
 
 /** What all gathers together do at least, in each class that the gather may have. */
-function leastGathers({ gather, target, extents, residency }: Tiling): readonly LeastGather[] {
+function leastGathers({ gather, extents, residency }: Tiling, target: Target): readonly LeastGather[] {
   const { map, operands } = gather;
   const space = walked(map, extents);
   const inGm = residency === "gm";
@@ -136,13 +144,11 @@ function leastGathers({ gather, target, extents, residency }: Tiling): readonly 
   const wide = hasWideIndices(gather);
   if (inGm) {
     if (!rows) return ways;
-    // Rows that are fetched are bursts of one DMA instruction each, or two of them are.
+    // Rows that are fetched are bursts of one DMA instruction each.
     const fetched = workOf("row-fetch");
     const picks = elementCount(extents.slice(0, first)) * (isMove(map) ? 1 : (map.reduced?.most ?? 1));
-    const pairs = hasPtoForm(map, inputs.length);
-    const instructions = Math.min(fetched.instructions, pairs ? picks / 2 : picks);
-    const scalars = pairs ? picks : fetched.scalars;
-    return [...ways, { work: shared({ ...fetched, instructions, scalars }), by: "vector" }];
+    const instructions = Math.min(fetched.instructions, picks);
+    return [...ways, { work: shared({ ...fetched, instructions }), by: "vector" }];
   }
   if (rows) ways.push({ work: shared(workOf("row-copy")), by: wide ? "scalar" : "vector" });
   const data = at(operands, gatheredTable).type;
@@ -160,11 +166,12 @@ function flatWork(elements: number, dtype: DType, target: Target): (part: number
   const size = isPacked(dtype) ? 1 : bytesOf(dtype);
   const words = elements * Math.max(1, size / 4);
   const beyondFirst = (bytes: number): number => Math.max(0, bytes / target.vectorBytes - 1);
-  const apart = target.gatherRowCycles < target.gatherRepeatCycles + target.stepRepeatCycles;
+  const first = target.vectorBytes / 4;
+  const apart = target.gatherRowCycles < first / target.gatherElementsPerCycle + target.stepRepeatCycles;
   return (part) => ({
     ...noWork,
     rows: 1,
-    repeats: apart ? 0 : beyondFirst(elements * size * part),
+    gathered: apart ? 0 : Math.max(0, words * part - first),
     stepRepeats: apart ? 0 : beyondFirst(4 * words * part),
   });
 }

@@ -117,16 +117,18 @@ class Core {
   readonly busy: Record<Pipe, number> = { MTE2: 0, V: 0, MTE3: 0, S: 0 };
   /** When the source pipe was free at the latest runs of each sync, newest first. */
   readonly syncs = new Map<SyncStmt, number[]>();
-  padded = 0;
   events = 0;
   tasks = 0;
 
-  constructor(start: Clocked["start"]) {
+  readonly moved: number[];
+
+  constructor(start: Clocked["start"], operands: number) {
     this.free = { ...start };
+    this.moved = new Array<number>(operands).fill(0);
   }
 
   get time(): CoreTime {
-    return { end: Math.max(...Object.values(this.free)), busy: this.busy, padded: this.padded };
+    return { end: Math.max(...Object.values(this.free)), busy: this.busy, moved: this.moved };
   }
 }
 
@@ -151,7 +153,10 @@ class Walker {
   ) {
     this.accesses = accessLookup(program.func);
     this.output = outputOf(program.func).name;
-    this.cores = Array.from({ length: program.cores }, () => new Core(program.start));
+    this.cores = Array.from(
+      { length: program.cores },
+      () => new Core(program.start, program.func.operands.length),
+    );
   }
 
   run(): void {
@@ -237,11 +242,11 @@ class Walker {
   private move(stmt: MovingStmt): void {
     const { core } = this;
     const sizes = boxOf(stmt).map((size) => evaluate(size, this.env));
-    const { pipe, cycles, work } = this.program.costOf(stmt, sizes);
+    const { pipe, cycles, work, operand } = this.program.costOf(stmt, sizes);
     const start = core.free[pipe];
     core.free[pipe] = start + cycles;
     core.busy[pipe] += cycles;
-    core.padded += work.padded;
+    core.moved[operand] = at(core.moved, operand) + work.touched;
     if (this.index === 0) {
       for (const { buffer, write } of this.accesses(stmt)) {
         if (write) {

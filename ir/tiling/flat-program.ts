@@ -1,8 +1,7 @@
 /** A gather of the class `flat` as plain data: the instructions of a strip, and what is kept in UB for them. */
 
 /** Names of what lowerings keep in UB beside the program's buffers. */
-export type AddedName =
-  "addresses" | "base" | "pattern" | "seen" | "narrow" | "widened" | "border" | "turned";
+export type AddedName = "addresses" | "base" | "pattern" | "seen" | "narrow" | "widened" | "border";
 
 export interface Added {
   readonly name: AddedName;

@@ -54,28 +54,22 @@ interface Form {
   readonly indexBytes: IndexBytes;
   /** Whether each word of the output first takes its index values by the pattern, which then become its address. */
   readonly spreadFirst: boolean;
-  /** How many sites are resolved at once: all or one. Their values lie site behind site. */
-  readonly together: number;
   readonly signed: boolean;
   /** What is read between rows of index values. */
   readonly indexPitch: number;
   readonly tile: readonly number[];
   readonly ragged: ReadonlySet<number>;
   readonly fresh: boolean;
-  /** Whether what is addressed are rows in global memory, by their numbers: a negative one is none. */
-  readonly inGm: boolean;
 }
 
 /** 32-bit words of one block. */
 const block = 8;
 /** More than every address in UB, few enough that the sum of as many as a map has sites is an `int32_t`. */
 const beyond = 2 ** 26;
-/** Added to the number of a row outside: with fewer rows than this, and two sites at most, what comes of it is negative. */
-const noRow = -(2 ** 30);
 
 /** Programs for a gather in the room that there is, the one of the longest strips first; in words why it has none in any room. */
 export function flatPrograms(facts: LoweringFacts, target: Target): (() => Generator<FlatProgram>) | string {
-  const form = formOf(facts, target, false);
+  const form = formOf(facts, target);
   if (typeof form === "string") return form;
   return function* () {
     for (const cut of cutsOf(form)) {
@@ -86,24 +80,7 @@ export function flatPrograms(facts: LoweringFacts, target: Target): (() => Gener
   };
 }
 
-/**
- * Numbers of rows in global memory, of all index values of a tile at once: the addresses of a gather whose words they were.
- * `together`: sites that have one rule are resolved at once, which takes more room.
- */
-export function rowNumbers(facts: LoweringFacts, target: Target, together: boolean): FlatProgram | undefined {
-  const apart = formOf(facts, target, true);
-  if (typeof apart === "string") return undefined;
-  const alike = apart.rules.every((rule) => sameRule(rule, at(apart.rules, 0)));
-  const form: Form = together && alike ? { ...apart, together: apart.rules.length } : apart;
-  const none = form.rules.some(({ outside }) => outside === "none");
-  if (none && (form.rules.length > 2 || form.dataWords >= -noRow)) return undefined;
-  const whole = { dim: 0, entries: at(form.tile, 0) };
-  const sized = sizedOf(form, whole);
-  const adds = addsOf(form, sized);
-  return bytesOfAll(adds) > facts.spareBytes ? undefined : programOf(form, sized, adds);
-}
-
-function formOf(facts: LoweringFacts, target: Target, inGm: boolean): Form | string {
+function formOf(facts: LoweringFacts, target: Target): Form | string {
   const { map, inputs, output, tile, ragged } = facts;
   const [data, index] = inputs;
   if (data?.inTile === undefined) return "data in global memory";
@@ -164,19 +141,14 @@ function formOf(facts: LoweringFacts, target: Target, inGm: boolean): Form | str
     index: byIndex,
     places,
     spreadFirst: rules.length > 1 || apart === 2,
-    together: 1,
     indexBytes: apart === 2 ? 4 : indexBytes(dtype),
     signed: isSigned(dtype),
     indexPitch: rank > 1 ? at(index.inTile, rank - 2) * apart : 0,
     tile,
     ragged,
     fresh: facts.freshIndices,
-    inGm,
   };
 }
-
-const sameRule = (a: IndexRule, b: IndexRule): boolean =>
-  a.below === b.below && a.fromEnd === b.fromEnd && a.outside === b.outside;
 
 interface Cut {
   readonly dim: number;
@@ -284,20 +256,17 @@ function sizedOf(form: Form, cut: Cut): Sized {
   const sized = lengthsOf(form, cut);
   const rest = at(form.tile, cut.dim) % cut.entries;
   const all = rest === 0 ? [sized] : [sized, lengthsOf(form, { ...cut, entries: rest })];
-  // Rows are fetched into the output while index values are still read.
   const otherInOutput = all.every(
     ({ resolved, length }) =>
-      !form.inGm && alignUp(resolved, block) * 4 <= alignUp(length * form.wordBytes, form.target.blockBytes),
+      alignUp(resolved, block) * 4 <= alignUp(length * form.wordBytes, form.target.blockBytes),
   );
   return { ...sized, otherInOutput };
 }
 
 function lengthsOf(form: Form, cut: Cut): Omit<Sized, "otherInOutput"> {
-  const { tile, output, data, each, rules, indexPitch, places, spreadFirst, together } = form;
+  const { tile, output, data, each, rules, indexPitch, places, spreadFirst } = form;
   const extents = tile.map((extent, d) => (d < cut.dim ? 1 : d === cut.dim ? cut.entries : extent));
-  // Where sites lie one behind the other, each starts at a block.
-  const words = lengthOf(extents, output, each);
-  const length = together > 1 ? alignUp(words, block) : words;
+  const length = lengthOf(extents, output, each);
   const raw = lengthOf(extents, form.index, 1, Math.max(...places));
   // Rows of 64-bit values are blocks of four, of 32-bit ones of eight.
   const spread =
@@ -313,11 +282,7 @@ function lengthsOf(form: Form, cut: Cut): Omit<Sized, "otherInOutput"> {
     each === 1 &&
     at(places, 0) === 0 &&
     extents.every((extent, d) => extent === 1 || at(index, d) === at(output, d));
-  const resolved = spreadFirst
-    ? together * length
-    : spread === undefined
-      ? raw
-      : spread.rows * spread.toPitch;
+  const resolved = spreadFirst ? length : spread === undefined ? raw : spread.rows * spread.toPitch;
   // A strip finds its index values as they were loaded where no other strip takes the same ones.
   const alone = tile.every(
     (extent, d) =>
@@ -348,7 +313,7 @@ function lengthsOf(form: Form, cut: Cut): Omit<Sized, "otherInOutput"> {
 /** Runs of `addresses`, in order. */
 function addressRuns(form: Form, sized: Sized) {
   const { resolved, length, same, mutable, needsOther, otherInOutput } = sized;
-  const { rules, spreadFirst, together } = form;
+  const { rules, spreadFirst } = form;
   let end = 0;
   const take = (words: number): WordRun => {
     const run: WordRun = { in: "addresses", from: end };
@@ -356,7 +321,7 @@ function addressRuns(form: Form, sized: Sized) {
     return run;
   };
   const sum = spreadFirst ? take(resolved) : undefined;
-  const write = rules.length > together || !mutable ? take(resolved) : undefined;
+  const write = rules.length > 1 || !mutable ? take(resolved) : undefined;
   const spreadTo = spreadFirst || same ? undefined : take(length);
   const other = !needsOther
     ? undefined
@@ -376,11 +341,11 @@ function addsOf(form: Form, sized: Sized): readonly Added[] {
   const parts: Added[] = [
     { name: "narrow", bytes: isConverted(form) ? words(narrow) + between : 0 },
     { name: "addresses", bytes: addressRuns(form, sized).bytes },
-    { name: "pattern", bytes: same ? 0 : words(form.together * length) },
+    { name: "pattern", bytes: same ? 0 : words(length) },
     { name: "base", bytes: hasBase ? words(length) : 0 },
     {
       name: "seen",
-      bytes: rules.some(({ outside }) => outside === "report") ? words(resolved / form.together) : 0,
+      bytes: rules.some(({ outside }) => outside === "report") ? words(resolved) : 0,
     },
     { name: "widened", bytes: isWidened(form) ? widenedOutput(form) + 2 * alignUp(length, 16) : 0 },
     { name: "border", bytes: hasBorder(form) ? target.blockBytes : 0 },
@@ -388,8 +353,7 @@ function addsOf(form: Form, sized: Sized): readonly Added[] {
   return parts.filter(({ bytes }) => bytes > 0);
 }
 
-const hasBorder = ({ rules, inGm }: Form): boolean =>
-  !inGm && rules.some(({ outside }) => outside === "none");
+const hasBorder = ({ rules }: Form): boolean => rules.some(({ outside }) => outside === "none");
 
 const isWidened = ({ wordBytes, gatheredBytes }: Form): boolean => wordBytes !== gatheredBytes;
 
@@ -405,9 +369,7 @@ function programOf(form: Form, sized: Sized, adds: readonly Added[]): FlatProgra
   const rest = extent % cut.entries;
   const moving = (strides: readonly number[]): number[] =>
     strides.map((stride, d) => (d < cut.dim || (d === cut.dim && cut.entries < extent) ? stride : 0));
-  const seen = rules.some(({ outside }) => outside === "report")
-    ? alignUp(sized.resolved / form.together, block)
-    : 0;
+  const seen = rules.some(({ outside }) => outside === "report") ? alignUp(sized.resolved, block) : 0;
   return {
     wordBytes,
     each,
@@ -426,7 +388,7 @@ function programOf(form: Form, sized: Sized, adds: readonly Added[]): FlatProgra
 
 /** `room`: the strip whose runs are laid out, which others are parts of. */
 function stripOf(form: Form, sized: Sized, room: Sized): FlatStrip {
-  const { rules, indexBytes, strides, places, indexPitch, together } = form;
+  const { rules, indexBytes, strides, places, indexPitch } = form;
   const { length, raw, resolved, hasBase, spread, mutable } = sized;
   const runs = addressRuns(form, room);
   const steps: FlatStep[] = [];
@@ -459,24 +421,23 @@ function stripOf(form: Form, sized: Sized, room: Sized): FlatStrip {
   if (runs.sum !== undefined) {
     const { sum } = runs;
     value = sum;
-    for (let first = 0; first < rules.length; first += together) {
-      const step = at(places, first) - at(places, Math.max(0, first - together));
+    for (let k = 0; k < rules.length; k++) {
+      const step = at(places, k) - at(places, Math.max(0, k - 1));
       if (step !== 0) steps.push({ op: "TADDS", to: pattern, of: pattern, by: step, length });
-      const own = first === 0 ? sum : (runs.write ?? sum);
+      const own = k === 0 ? sum : (runs.write ?? sum);
       steps.push({ op: "TGATHER", to: own, of: source, by: pattern, length: resolved, held: raw });
-      const rule = at(rules, first);
-      const found = resolvedBy(form, rule, { read: own, write: own, other: runs.other }, sized, steps);
-      for (let k = 0; k < together; k++) {
-        const part: Found = {
-          value: behind(found.value, k * length),
-          ...(found.mark === undefined ? {} : { mark: behind(found.mark, k * length) }),
-        };
-        const scaled = scaledBy(at(strides, first + k), part, behind(own, k * length), length, steps);
-        if (first + k > 0) steps.push({ op: "TADD", to: sum, of: sum, by: scaled, length });
-        else if (!sameRun(scaled, sum)) steps.push({ op: "TADDS", to: sum, of: scaled, by: 0, length });
-      }
+      const found = resolvedBy(
+        form,
+        at(rules, k),
+        { read: own, write: own, other: runs.other },
+        sized,
+        steps,
+      );
+      const scaled = scaledBy(at(strides, k), found, own, length, steps);
+      if (k > 0) steps.push({ op: "TADD", to: sum, of: sum, by: scaled, length });
+      else if (!sameRun(scaled, sum)) steps.push({ op: "TADDS", to: sum, of: scaled, by: 0, length });
     }
-    const back = at(places, 0) - at(places, places.length - together);
+    const back = at(places, 0) - at(places, places.length - 1);
     if (back !== 0) steps.push({ op: "TADDS", to: pattern, of: pattern, by: back, length });
     if (hasBase) steps.push({ op: "TADD", to: sum, of: sum, by: base, length });
   } else {
@@ -496,9 +457,6 @@ function stripOf(form: Form, sized: Sized, room: Sized): FlatStrip {
   if (hasBorder(form)) steps.push({ op: "TMINS", to: value, of: value, by: "border", length });
   return { entries: sized.cut.entries, steps, addresses: value, length, span: spanOf(form, sized) };
 }
-
-/** So many words into a run. */
-const behind = (run: WordRun, words: number): WordRun => ({ in: run.in, from: run.from + words });
 
 const sameRun = (a: WordRun, b: WordRun): boolean => a.in === b.in && a.from === b.from;
 
@@ -557,18 +515,13 @@ function resolvedBy(
       // Not 0 where the value was outside.
       steps.push({ op: "TSUB", to: write, of: from, by: other, length });
       if (outside === "report") {
-        for (let k = 0; k < form.together; k++)
-          steps.push({
-            op: "see",
-            of: behind(write, (k * length) / form.together),
-            dims: seenDims(form, sized),
-          });
+        steps.push({ op: "see", of: write, dims: seenDims(form, sized) });
         return { value: other };
       }
       steps.push({ op: "TMINS", to: write, of: write, by: 1, length });
       steps.push({ op: "TMAXS", to: write, of: write, by: -1, length });
       steps.push({ op: "TMUL", to: write, of: write, by: write, length });
-      steps.push({ op: "TMULS", to: write, of: write, by: form.inGm ? noRow : beyond, length });
+      steps.push({ op: "TMULS", to: write, of: write, by: beyond, length });
       return { value: other, mark: write };
     default:
       return assertNever(outside);
@@ -633,18 +586,13 @@ const mostBase = ({ data, each }: Form, { extents }: Sized): number =>
   extents.reduce((sum, extent, d) => sum + (extent - 1) * at(data, d), each - 1);
 
 function setupOf(form: Form, sized: Sized, seen: number): FlatProgram["setup"] {
-  const { data, each, target, places, together } = form;
+  const { data, each, target, places } = form;
   const { same, hasBase, index } = sized;
   const seeds: Seed[] = [];
   const steps: FlatStep[] = [];
   if (!same) {
     const start = at(places, 0);
     fill(form, sized, { in: "pattern", start, by: index, word: 0, padded: false }, seeds, steps);
-    for (let s = 1; s < together; s++) {
-      const to: WordRun = { in: "pattern", from: s * sized.length };
-      const by = at(places, s) - start;
-      steps.push({ op: "TADDS", to, of: { in: "pattern", from: 0 }, by, length: sized.length });
-    }
   }
   if (hasBase) {
     // Rows that data and output have alike are padded alike.

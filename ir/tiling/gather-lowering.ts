@@ -34,12 +34,6 @@ export interface Steps {
   readonly tile: number;
 }
 
-/** Two rows, one behind the other in the output, in one DMA instruction: the one with the lower number first. */
-export interface RowPairs {
-  /** Rows that V puts in their places while further ones are fetched. */
-  readonly batch: number;
-}
-
 /** What a class makes of a gather: what that adds to UB, in bytes, and to time. */
 export interface Instructions {
   readonly class: GatherClass;
@@ -50,10 +44,8 @@ export interface Instructions {
   readonly once: { readonly scalars: number; readonly steps: number; readonly stepRepeats: number };
   /** Waits between pipes that a run needs beside the program's own syncs. */
   readonly waits: number;
-  /** `flat`: the instructions; `row-fetch` of pairs: those that give the numbers of rows. */
+  /** `flat`: the instructions. */
   readonly flat?: FlatProgram;
-  /** `row-fetch`: rows are fetched in pairs. */
-  readonly pairs?: RowPairs;
 }
 
 /** Instructions with their cycles. */
@@ -77,11 +69,11 @@ export type LostClass = Pick<TimedWay, "class" | "cycles" | "setup"> | LackingCl
 
 /** In which ways a gather can be done, in the room that there is. */
 export interface Ways {
-  /** Each class; `flat` in the longest strips that there is room for, pairs in the smallest batches. */
+  /** Each class; `flat` in the longest strips that there is room for. */
   readonly found: readonly TimedWay[];
   /** Those of them that the schedule leaves to choose from. */
   readonly open: readonly TimedWay[];
-  /** And in other strips and batches. */
+  /** And in other strips. */
   readonly further: () => Iterable<TimedWay>;
   readonly lacking: readonly LackingClass[];
 }

@@ -11,6 +11,7 @@ import {
   walked,
   type AccessMap,
 } from "../access.js";
+import { beyondBurst, transferPrice } from "../clock/price.js";
 import { targetFacts, type Target } from "../target.js";
 import type { Pipe } from "../tile.js";
 import {
@@ -28,62 +29,82 @@ import {
 import type { Reduction } from "../values/expression.js";
 import { valueSteps, type ValueStep } from "../values/steps.js";
 import type { FlatProgram, FlatStep, FlatStrip } from "./flat-program.js";
-import type { HeldTensor, Instructions, RowPairs } from "./gather-lowering.js";
+import type { HeldTensor, Instructions } from "./gather-lowering.js";
 
 /** Counts, in the units of the target's figures. */
 export interface Work {
-  /** DMA instructions. */
+  /** DMA instructions, and the bursts of all of them. */
   readonly instructions: number;
+  readonly bursts: number;
   /** Bytes that cross between global memory and the core, in whole blocks; in whole cache lines off Ascend. */
   readonly padded: number;
   /** Bytes of the elements alone. */
   readonly bytes: number;
-  /** Rows of vector gathers, and their repeats beyond the first of each row. */
+  /** Bytes that global memory moves for them: of a DMA engine in whole sectors, or lines; elsewhere as `padded`. */
+  readonly touched: number;
+  /** Rows of vector gathers, and their repeats beyond the first of each row, with the elements of those. */
   readonly rows: number;
   readonly repeats: number;
+  readonly gathered: number;
   /** Vector instructions on index values, and the repeats of all tiles they read. */
   readonly steps: number;
   readonly stepRepeats: number;
   /** Copies within UB, and their bytes in whole blocks. */
   readonly copies: number;
   readonly copied: number;
-  /** Accesses of the scalar unit. */
+  /** Accesses of the scalar unit: to UB, and to global memory. */
   readonly scalars: number;
-  /** Waits between pipes within the statement. */
+  readonly gmScalars: number;
+  /** Waits between pipes within the statement; those of them for loads, which take their latency. */
   readonly waits: number;
+  readonly loadWaits: number;
 }
 
 /** What asks for nothing. */
 export const noWork: Work = {
   instructions: 0,
+  bursts: 0,
   padded: 0,
   bytes: 0,
+  touched: 0,
   rows: 0,
   repeats: 0,
+  gathered: 0,
   steps: 0,
   stepRepeats: 0,
   copies: 0,
   copied: 0,
   scalars: 0,
+  gmScalars: 0,
   waits: 0,
+  loadWaits: 0,
 };
 
-/** Whole cycles of a statement's work on one of `cores` busy cores; monotone in each count. */
+/**
+ * Whole cycles of a statement's work on one of `cores` busy cores; monotone in each count. A DMA engine takes the larger of issue and
+ * bytes ({@link transferPrice}); elsewhere a run of memory waits for its first bytes, and cores share the bandwidth.
+ */
 export function cyclesOfWork(work: Work, pipe: Pipe, target: Target, cores: number): number {
+  const { instructions, bursts, padded } = work;
   const store = pipe === "MTE3";
-  const startup = store ? target.storeStartupCycles : target.loadStartupCycles;
+  const dma = targetFacts[target.kind].dmaEngine;
   const rate = store ? target.storeBytesPerCycle : target.loadBytesPerCycle;
+  const moved = dma
+    ? transferPrice({ pipe: store ? "MTE3" : "MTE2", instructions, bursts, bytes: padded }, 0, target).cycles
+    : instructions * (store ? target.storeIssueCycles : target.loadIssueCycles) +
+      Math.max(padded / rate, (padded * cores) / target.gmReadBytesPerCycle);
   return Math.ceil(
-    work.instructions * startup +
-      Math.max(work.padded / rate, (work.padded * cores) / target.gmBytesPerCycle) +
+    moved +
       work.rows * target.gatherRowCycles +
-      work.repeats * target.gatherRepeatCycles +
+      (dma ? work.gathered / target.gatherElementsPerCycle : work.repeats * target.gatherRepeatCycles) +
       work.steps * target.stepCycles +
       work.stepRepeats * target.stepRepeatCycles +
       work.copies * target.copyStartupCycles +
       work.copied / target.copyBytesPerCycle +
       work.scalars * target.scalarCycles +
-      work.waits * target.syncCycles,
+      work.gmScalars * target.gmAccessCycles +
+      work.waits * target.syncCycles +
+      work.loadWaits * target.loadLatencyCycles,
   );
 }
 
@@ -219,18 +240,24 @@ function movedWork(setting: GatherSetting, sizes: Shape, target: Target): Work {
     }
     case "mgather":
     case "row-fetch": {
-      if (lowering.pairs !== undefined) return pairsWork(setting, lowering.pairs, sizes, target);
       const { picks, burst, rows, outer } = picked(setting, sizes);
       const looked = lookups(setting, picks, target);
       return {
         ...noWork,
         steps: steps.scalar + steps.tile,
         stepRepeats: (steps.scalar + 2 * steps.tile) * repeatsOf(picks, target),
-        instructions: picks * outer * Math.ceil(rows / target.dmaRows) + looked.instructions,
-        padded: picks * outer * rows * alignUp(burst * size, target.blockBytes) + looked.padded,
+        instructions: picks * outer * Math.ceil(rows / target.dmaRows),
+        bursts: picks * outer * rows,
+        padded: picks * outer * rows * alignUp(burst * size, target.blockBytes),
         bytes: elements * size + looked.bytes,
+        touched: picks * outer * rows * touchedBy(burst * size, data, target) + looked.touched,
         scalars: picks * components,
+        gmScalars: looked.gmScalars,
         waits,
+        // Who reads the indices waits for their load, on the pipe of the rows.
+        loadWaits: inputs.some(({ inTile }, table) => table !== gatheredTable && inTile !== undefined)
+          ? 1
+          : 0,
       };
     }
     case "scalar": {
@@ -240,43 +267,16 @@ function movedWork(setting: GatherSetting, sizes: Shape, target: Target): Work {
       if (data.inTile !== undefined) return { ...noWork, ...looked, scalars, waits };
       return {
         ...noWork,
-        instructions: elements + looked.instructions,
-        padded: elements * alignUp(size, target.blockBytes) + looked.padded,
         bytes: elements * size + looked.bytes,
+        touched: elements * touchedBy(size, data, target) + looked.touched,
         scalars,
+        gmScalars: elements + looked.gmScalars,
         waits,
       };
     }
     case "direct":
       return direct(setting, sizes, target);
   }
-}
-
-/**
- * Rows two at a time. V copies while MTE2 fetches, which takes longer (row-pairs.ts): only the rows of the last batch are waited
- * for, and as if all of them were to be copied.
- */
-function pairsWork(setting: GatherSetting, { batch }: RowPairs, sizes: Shape, target: Target): Work {
-  const { lowering, inputs } = setting;
-  invariant(lowering.flat !== undefined, "the numbers of paired rows are a program");
-  const { picks, burst } = picked(setting, sizes);
-  const bytes = burst * meanBytes(at(inputs, gatheredTable).type.dtype);
-  const padded = alignUp(bytes, target.blockBytes);
-  const along = at(sizes, pickedFrom(setting.map) - 1);
-  const lists = picks / along;
-  const copies = lists * (((along - 1) % batch) + 1);
-  return {
-    ...noWork,
-    ...workOfSteps(lowering.flat.full.steps, target),
-    instructions: lists * Math.ceil(along / 2),
-    padded: picks * padded,
-    bytes: picks * bytes,
-    scalars: picks,
-    copies,
-    copied: copies * padded,
-    // The last batch to V, and V to MTE2.
-    waits: lowering.waits + 2 * lists,
-  };
 }
 
 /** The instructions of all strips; those of a short one at its end are as many as of a whole one. */
@@ -295,13 +295,14 @@ function flatWork(program: FlatProgram, sizes: Shape, target: Target): VectorWor
   return {
     rows: sum("rows"),
     repeats: sum("repeats"),
+    gathered: sum("gathered"),
     // The data tile, as 2-byte words.
     steps: sum("steps") + (widened === undefined ? 0 : 1),
     stepRepeats: sum("stepRepeats") + (widened === undefined ? 0 : repeatsOf(widened.words / 2, target)),
   };
 }
 
-type VectorWork = Pick<Work, "rows" | "repeats" | "steps" | "stepRepeats">;
+type VectorWork = Pick<Work, "rows" | "repeats" | "gathered" | "steps" | "stepRepeats">;
 
 /** So many strips: their steps, the last gather, and its words as bytes again where they were widened. */
 function stripWork(
@@ -310,11 +311,12 @@ function stripWork(
   times: number,
   target: Target,
 ): VectorWork {
-  const { rows, repeats, steps, stepRepeats } = workOfSteps(strip.steps, target);
+  const { rows, repeats, gathered, steps, stepRepeats } = workOfSteps(strip.steps, target);
   const bytes = strip.length * (widened === undefined ? wordBytes : 2);
   return {
     rows: times * (rows + 1),
     repeats: times * (repeats + Math.ceil(bytes / target.vectorBytes) - 1),
+    gathered: times * (gathered + beyondFirst(strip.length, target)),
     steps: times * (steps + (widened === undefined ? 0 : 1)),
     // Addresses become byte offsets; the first repeat of that is in the row's cycles.
     stepRepeats:
@@ -326,12 +328,16 @@ function stripWork(
   };
 }
 
+/** Elements of a gather's row beyond its first repeat of 32-bit ones. */
+const beyondFirst = (elements: number, target: Target): number =>
+  Math.max(0, elements - target.vectorBytes / 4);
+
 /** Repeats of the vector unit over so many 32-bit words. */
 const repeatsOf = (words: number, target: Target): number => Math.ceil((4 * words) / target.vectorBytes);
 
 /** Vector instructions, and the repeats of all tiles they read. */
 export function workOfSteps(list: readonly FlatStep[], target: Target): VectorWork {
-  let [rows, repeats, steps, stepRepeats] = [0, 0, 0, 0];
+  let [rows, repeats, gathered, steps, stepRepeats] = [0, 0, 0, 0, 0];
   for (const step of list) {
     switch (step.op) {
       case "TADDS":
@@ -355,6 +361,7 @@ export function workOfSteps(list: readonly FlatStep[], target: Target): VectorWo
       case "TGATHER":
         rows++;
         repeats += repeatsOf(step.length, target) - 1;
+        gathered += beyondFirst(step.length, target);
         stepRepeats += repeatsOf(step.length, target) - 1;
         break;
       case "TCVT":
@@ -383,10 +390,10 @@ export function workOfSteps(list: readonly FlatStep[], target: Target): VectorWo
         assertNever(step);
     }
   }
-  return { rows, repeats, steps, stepRepeats };
+  return { rows, repeats, gathered, steps, stepRepeats };
 }
 
-/** The index values that are read in global memory, so many times each: every read is a transfer of its own. */
+/** The index values that the scalar unit reads in global memory, so many times each. */
 function lookups({ map, inputs }: GatherSetting, times: number, target: Target) {
   const sizes = map.sites.flatMap(({ value }) => {
     if (!isRead(value) || value.table === gatheredTable) return [];
@@ -394,10 +401,16 @@ function lookups({ map, inputs }: GatherSetting, times: number, target: Target) 
     return inTile === undefined ? [meanBytes(type.dtype)] : [];
   });
   return {
-    instructions: times * sizes.length,
-    padded: times * sizes.reduce((sum, bytes) => sum + alignUp(bytes, target.blockBytes), 0),
+    gmScalars: times * sizes.length,
+    touched: times * sizes.reduce((sum, bytes) => sum + alignUp(bytes, target.blockBytes), 0),
     bytes: times * sizes.reduce((sum, bytes) => sum + bytes, 0),
   };
+}
+
+/** Bytes that global memory moves for a burst of a tensor, whose rows lie a pitch apart. */
+export function touchedBy(bytes: number, { type }: HeldTensor, target: Target): number {
+  const pitch = (type.shape.at(-1) ?? 1) * meanBytes(type.dtype);
+  return bytes + beyondBurst(bytes, pitch, target);
 }
 
 /** How often an index is looked up, and the box that each names. */
@@ -462,6 +475,7 @@ function direct({ map, inputs, output }: GatherSetting, sizes: Shape, target: Ta
     instructions,
     bytes,
     padded,
+    touched: padded,
     scalars: far + near * nearby,
   };
 }

@@ -7,7 +7,7 @@
  *   flat        data in UB: index values to addresses by vector instructions, one TGATHER for a run of rows (flat.ts)
  *   row-copy    data in UB: for each row a scalar index and a copy of blocks
  *   mgather     data in gm: MGATHER fetches rows of a table
- *   row-fetch   data in gm: for each row a scalar index and a load, or one load for two rows (row-pairs.ts)
+ *   row-fetch   data in gm: for each row a scalar index and a load
  *   scalar      anything else: element by element on the scalar unit
  *
  * What a class adds to UB takes what the program's buffers leave free. `row-copy`, `row-fetch` of single rows and `scalar` add nothing,
@@ -40,7 +40,6 @@ import type {
 import { cyclesOfWork, gatherWork, readyCycles, workOfSteps } from "./gather-work.js";
 import type { Loop } from "./loops.js";
 import { isPlain, plainSites, type PlainSite } from "./plain.js";
-import { rowPairs } from "./row-pairs.js";
 import type { TiledGather } from "./tiled.js";
 
 export { hasPtoForm } from "./plain.js";
@@ -202,9 +201,7 @@ function optionsOf(gather: LoweringFacts, target: Target): readonly Option[] {
     const noMgather = noTable(gather, target);
     return [
       noMgather === undefined ? mgather(gather, target) : lacks("mgather", noMgather),
-      ...(isRows(gather)
-        ? [only(rowFetch(gather)), { class: "row-fetch", ways: () => pairedFetches(gather, target) } as const]
-        : [lacks("row-fetch", "no index names whole rows")]),
+      ...(isRows(gather) ? [only(rowFetch(gather))] : [lacks("row-fetch", "no index names whole rows")]),
       only(scalar(gather)),
     ];
   }
@@ -334,11 +331,3 @@ const rowFetch = ({ map }: LoweringFacts): Instructions => ({
   // MTE2 and MTE3 to the scalar unit and V, and both back to MTE2.
   waits: map.sites.some(({ keep }) => keep === "zero" || keep === "error") ? 5 : 4,
 });
-
-/** Rows two at a time. */
-function* pairedFetches(gather: LoweringFacts, target: Target): Generator<Instructions> {
-  for (const found of rowPairs(gather, target)) {
-    // MTE2 to V, which turns index values into numbers of rows, and V to the scalar unit, which is back at MTE2 before V is.
-    yield { ...rowFetch(gather), ...found, once: onceOf(found.flat, target), waits: 2 };
-  }
-}

@@ -32,9 +32,12 @@ export interface Alternative {
 export interface Comparison {
   /** The schedule that runs comes first. */
   readonly alternatives: readonly Alternative[];
-  /** The fastest in a UB of the same size, and in a program of a framework with the data in the same place, where it saves more than a tenth of the cycles. */
+  /** The fastest in the UB that the user has, and in a program of a framework with the data in the same place, where it saves more than a tenth of the cycles. */
   readonly better?: Pick<Alternative, "flags" | "cycles"> & { readonly tile: Shape };
 }
+
+/** Ways to schedules; undefined where there is none. */
+type Named = readonly (readonly [name: string, way: Way | undefined])[];
 
 /** A schedule is worth telling about when it takes less than this share of the cycles. */
 const worthTelling = 0.9;
@@ -51,7 +54,7 @@ export function compareSchedules(access: AccessFunc, tiling: Tiling): Comparison
       flags: "",
     },
   );
-  const ways: readonly (readonly [name: string, way: Way | undefined])[] = [
+  const here: Named = [
     ...otherCopies(schedule, target).map(
       (buffers) => [`buffers ${buffers}`, withCopies(access, tiling, buffers)] as const,
     ),
@@ -62,32 +65,30 @@ export function compareSchedules(access: AccessFunc, tiling: Tiling): Comparison
         ({ residency, name }) =>
           [`residency ${name}`, wayTo(access, { ...open, residency }, target)] as const,
       ),
-    ...knownUbBytes(target)
-      .filter((ubBytes) => ubBytes !== schedule.ubBytes)
-      .map((ubBytes) => [`UB of ${ubBytes} B`, wayTo(access, { ...open, ubBytes }, target)] as const),
-    ...(Object.keys(access.schedule).some((entry) => !(entry in unchosen))
-      ? [["the compiler's choice", wayTo(access, unchosen, target)] as const]
-      : []),
   ];
-  const others = ways.flatMap(([name, way]) => (way === undefined ? [] : [measured(name, way)]));
+  const inOtherSizes: Named = knownUbBytes(target)
+    .filter((ubBytes) => ubBytes !== schedule.ubBytes)
+    .map((ubBytes) => [`UB of ${ubBytes} B`, wayTo(access, { ...open, ubBytes }, target)]);
+  const chosen: Named = Object.keys(access.schedule).some((entry) => !(entry in unchosen))
+    ? [["the compiler's choice", wayTo(access, unchosen, target)]]
+    : [];
+  const [others, sized, choice] = [reached(here), reached(inOtherSizes), reached(chosen)];
   // A framework that cuts the tiles itself also decides where its operators read the data.
   const isOpen = (other: ResolvedSchedule): boolean =>
     access.framework === undefined || dataResidency(access, other) === dataResidency(access, schedule);
-  const [fastest] = others
-    .filter(
-      (other) =>
-        other.schedule.ubBytes === schedule.ubBytes &&
-        isOpen(other.schedule) &&
-        other.cycles < worthTelling * runs.cycles,
-    )
+  const [fastest] = [...others, ...choice]
+    .filter((other) => isOpen(other.schedule) && other.cycles < worthTelling * runs.cycles)
     .sort((a, b) => a.cycles - b.cycles);
   return {
-    alternatives: [runs, ...others],
+    alternatives: [runs, ...others, ...sized, ...choice],
     ...(fastest === undefined
       ? {}
       : { better: { flags: fastest.flags, cycles: fastest.cycles, tile: fastest.schedule.tile } }),
   };
 }
+
+const reached = (ways: Named): Alternative[] =>
+  ways.flatMap(([name, way]) => (way === undefined ? [] : [measured(name, way)]));
 
 function measured(name: string, { tiling, flags }: Way): Alternative {
   const { cycles, bottleneck, idleCores } = clockOf(tiling);

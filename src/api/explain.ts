@@ -102,9 +102,8 @@ export interface Explanation extends Standing {
   readonly machine?: MachineRates;
   /**
    * On an Ascend core: the instructions of the gather, for one whole tile and before the first, and those that it does not become.
-   * `pairs` is there where one load fetches two rows, whatever the order of their indices.
    */
-  readonly lowering?: Pick<GatherLowering, "class" | "cycles" | "setup" | "adds" | "pairs" | "lost">;
+  readonly lowering?: Pick<GatherLowering, "class" | "cycles" | "setup" | "adds" | "lost">;
   /** The same tile with the loops the other way round, when that moves another number of bytes. */
   readonly reversed?: Reversed;
   /** The schedule beside others, derived when it is first read; undefined for one that is refused, and with passes of the user's. */
@@ -211,14 +210,12 @@ const shown = ({
   cycles,
   setup,
   adds,
-  pairs,
   lost,
 }: GatherLowering): NonNullable<Explanation["lowering"]> => ({
   class: kind,
   cycles,
   setup,
   adds,
-  ...defined({ pairs }),
   lost,
 });
 

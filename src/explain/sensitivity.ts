@@ -3,21 +3,28 @@ import { cyclesOf, type FigureKind, type Target, type TargetFigures, type TileFu
 
 /** Figures that cycles change with by degrees: rates, of which more is faster, and costs. Sizes and counts change them by steps. */
 export const rateFigures = [
-  "gmBytesPerCycle",
+  "gmReadBytesPerCycle",
+  "gmMixedBytesPerCycle",
+  "l2BytesPerCycle",
   "loadBytesPerCycle",
   "storeBytesPerCycle",
   "copyBytesPerCycle",
+  "gatherElementsPerCycle",
 ] as const satisfies readonly (keyof TargetFigures)[];
 /** Cycles of an instruction, a repeat, a wait or a start. */
 export const costFigures = [
-  "loadStartupCycles",
-  "storeStartupCycles",
+  "loadIssueCycles",
+  "loadLatencyCycles",
+  "storeIssueCycles",
+  "storeLatencyCycles",
+  "burstCycles",
   "gatherRowCycles",
   "gatherRepeatCycles",
   "stepCycles",
   "stepRepeatCycles",
   "copyStartupCycles",
   "scalarCycles",
+  "gmAccessCycles",
   "syncCycles",
   "taskCycles",
 ] as const satisfies readonly (keyof TargetFigures)[];

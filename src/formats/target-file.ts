@@ -9,6 +9,7 @@ import {
   limitNames,
   figureKinds,
   requestedLimits,
+  targetFacts,
   targets,
   type BoardFigures,
   type Figure,
@@ -97,6 +98,28 @@ const baseOf = (kind: Target["kind"], isa: Isa = "a2a3"): Target =>
     ({ kind: own, isa: headers = "a2a3" }) => own === kind && headers === isa,
   ) ?? defaultTarget;
 
+/** Figures of earlier versions, with the figures that say the same now: of a DMA engine its latency, elsewhere a run's start. */
+const earlierFigures = {
+  loadStartupCycles: ["loadLatencyCycles", "loadIssueCycles"],
+  storeStartupCycles: ["storeLatencyCycles", "storeIssueCycles"],
+} as const;
+
+/** The figures of a file under the names of this version. A name of both versions is the newer one's. */
+function renamed(figures: ReadonlyMap<string, unknown>, kind: Target["kind"]): ReadonlyMap<string, unknown> {
+  const given = new Map(figures);
+  const take = (from: string, to: readonly string[]): void => {
+    const figure = given.get(from);
+    if (figure === undefined) return;
+    given.delete(from);
+    for (const name of to) if (!given.has(name)) given.set(name, figure);
+  };
+  const { dmaEngine } = targetFacts[kind];
+  for (const [from, [latency, issue]] of Object.entries(earlierFigures))
+    take(from, [dmaEngine ? latency : issue]);
+  take("gmBytesPerCycle", ["gmReadBytesPerCycle", "gmMixedBytesPerCycle"]);
+  return given;
+}
+
 const isBoardFigure = (name: string): name is keyof BoardFigures => Object.hasOwn(boardOfA2, name);
 
 const isRange = (range: unknown): range is readonly [number, number] => {
@@ -140,12 +163,12 @@ export function parseTargetFile(text: string, file: string): Target {
   };
   const figures = value.figures;
   if (typeof figures !== "object" || figures === null) return fail("figures is an object");
-  const given = new Map<string, unknown>(Object.entries(figures));
+  const kind = word("kind", targetWords.kind);
+  const given = renamed(new Map<string, unknown>(Object.entries(figures)), kind);
   const unknown = [...given.keys()].find((name) => !figureNames.some((figure) => figure === name));
   if (unknown !== undefined) return fail(`unknown figure ${unknown}`);
   const numbers: Partial<Record<keyof TargetFigures, number>> = {};
   const sources: Partial<Record<keyof TargetFigures, FigureSource>> = {};
-  const kind = word("kind", targetWords.kind);
   const isa = value.isa === undefined ? undefined : word("isa", targetWords.isa);
   const base = baseOf(kind, isa);
   for (const name of figureNames) {

@@ -153,14 +153,7 @@ function verdictLine({ name, target, legal, schedule, judgedTile }: Explanation)
 const lineIf = (line: string | undefined): string[] => (line === undefined ? [] : [line]);
 
 /** The class of a gather's instructions with what it adds to UB, and why each other one is not taken. */
-function renderLowering({
-  class: own,
-  cycles,
-  setup,
-  adds,
-  pairs,
-  lost,
-}: NonNullable<Explanation["lowering"]>) {
+function renderLowering({ class: own, cycles, setup, adds, lost }: NonNullable<Explanation["lowering"]>) {
   const parts = adds.map(({ name, bytes }) => `${name} ${bytes} B`);
   const added = parts.length === 0 ? "" : `; adds ${parts.join(", ")} to UB`;
   const first = (once: number): string => (once === 0 ? "" : `, ${once} once before the first`);
@@ -169,11 +162,7 @@ function renderLowering({
       ? `  not ${other.class}: about ${other.cycles} cycles${first(other.setup)}`
       : `  not ${other.class}: ${other.reason}`,
   );
-  return [
-    `  lowering ${own}: about ${cycles} cycles for a whole tile${first(setup)}${added}`,
-    ...(pairs === undefined ? [] : ["  two rows in a load, whatever the order of the indices"]),
-    ...others,
-  ];
+  return [`  lowering ${own}: about ${cycles} cycles for a whole tile${first(setup)}${added}`, ...others];
 }
 
 /** Returns the call that sets a tile behind a separator, and whether its last entry breaks the framework's rule; empty without a framework. */

@@ -113,9 +113,10 @@ describe("the instructions of a gather", () => {
   it("are told with their cycles for the example of PyPTO's page", () => {
     const { lowering } = explain(example, { target: targets.ascendA2, tile: [3, 4] });
     // 24 words are one repeat: maxs, mins, sub, or of three rows, muls and add, then the row of the gather.
-    const flat = 6 * 24 + (1 + 1 + 2 + 3 * 2 + 1 + 2) + 47;
+    const { stepCycles: head, stepRepeatCycles: repeat, scalarCycles: access } = targets.ascendA2;
+    const flat = Math.ceil(6 * head + (1 + 1 + 2 + 3 * 2 + 1 + 2) * repeat + 47);
     // 8 words of `base` on the scalar unit, V's wait for them, two rows more; `seen` cleared, and at the end folded twice.
-    const setup = 8 * 10 + 18 + 2 * (24 + 1) + (24 + 1) + 2 * (24 + 2);
+    const setup = Math.ceil(8 * access) + 18 + Math.ceil(3 * (head + repeat) + 2 * (head + 2 * repeat));
     expect(lowering).toEqual({
       class: "flat",
       cycles: flat,
@@ -127,21 +128,18 @@ describe("the instructions of a gather", () => {
       lost: [
         { class: "row-copy", reason: "no index names whole rows", room: false },
         // An index read, a word read and a word written for each of 12; there and back between V and S.
-        { class: "scalar", cycles: 12 * 3 * 10 + 2 * 18, setup: 0 },
+        { class: "scalar", cycles: Math.ceil(12 * 3 * access) + 2 * 18, setup: 0 },
       ],
     });
   });
 
-  it("say that two rows are one load, and why MGATHER is none", () => {
+  it("say why MGATHER is none", () => {
     const table = onnx.gather({ data: ["f32", [5000, 300]], indices: ["i32", [64]], axis: 0 });
     const schedule = { target: targets.ascendA2, residency: "gm", tile: [16, 300], buffers: 1 } as const;
     const of = (options: object) => explain(table, { ...schedule, ...options });
-    expect(of({}).lowering).toMatchObject({ class: "row-fetch", pairs: { batch: 2 } });
+    expect(of({}).lowering?.class).toBe("row-fetch");
     const text = renderExplanation(of({}));
-    expect(text).toContain("\n  two rows in a load, whatever the order of the indices\n");
     expect(text).toContain("\n  not mgather: MGATHER has no policy error\n");
-    expect(of({ lowering: "scalar" }).lowering).not.toHaveProperty("pairs");
-    expect(renderExplanation(of({ lowering: "scalar" }))).not.toContain("in a load");
     const clamped = onnx.gather({
       data: ["f32", [5000, 300]],
       indices: ["i32", [64]],
@@ -174,11 +172,14 @@ describe("the instructions of a gather", () => {
     };
     // Under another residency the lowering stays, with a tile that was tried.
     expect(refused({ lowering: "row-fetch" })).toEqual([
-      ["TC403", "--residency gm --tile 11,64 or --lowering flat or --lowering row-copy or --lowering scalar"],
+      [
+        "TC403",
+        "--residency gm --tile 11,64 --buffers 2 or --lowering row-copy or --lowering flat or --lowering scalar",
+      ],
     ]);
     // Data, indices and output leave nothing.
     expect(refused({ lowering: "direct" })).toEqual([
-      ["TC403", "--lowering flat or --lowering row-copy or --lowering scalar"],
+      ["TC403", "--lowering row-copy or --lowering flat or --lowering scalar"],
     ]);
     expect(refused({ lowering: "flat", ubBytes: 2 * 64 * 256 + 256, budgetRule: "spec" })).toEqual([
       ["TC401", "--lowering row-copy or --lowering scalar or a smaller tile"],
@@ -197,7 +198,7 @@ describe("the instructions of a gather", () => {
       [
         "TC403",
         "lowering row-fetch does not apply: its data is in UB",
-        "--lowering flat or --lowering row-copy or --lowering scalar",
+        "--lowering row-copy or --lowering flat or --lowering scalar",
       ],
     ]);
     // Its data, indices and output leave nothing.

@@ -12,13 +12,14 @@ import { placedRecords, recordLine } from "../../src/tune/records/text.js";
 import { taskOf } from "../../src/tune/tune.js";
 
 const embedding = onnx.gather({ data: ["f32", [50257, 768]], indices: ["i32", [4096]], axis: 0 });
-// 4096 indices, and as many rows, read and written; 864 B a cycle.
+// 4096 indices, and as many rows, read and written: what is written stays in L2, and 834 B a cycle are the most that reads take.
 const moved = 4096 * 4 + 2 * 4096 * 3072;
-const least = Math.ceil(moved / 864);
+const least = Math.ceil((4096 * 4 + 4096 * 3072) / 834);
 
 describe("the floor beside cycles", () => {
-  it("is the compulsory bytes over the bandwidth where nothing else takes longer", () => {
-    const found = explain(embedding, { target: targets.ascendA2, residency: "gm" });
+  it("is the compulsory reads over the bandwidth where nothing else takes longer", () => {
+    const schedule = { residency: "gm", tile: [32, 768] } as const;
+    const found = explain(embedding, { target: targets.ascendA2, ...schedule });
     expect(found.floor).toEqual({
       cycles: least,
       limit: "global memory",
@@ -26,25 +27,25 @@ describe("the floor beside cycles", () => {
     });
     expect(found.microseconds).toBe(found.cycles / 1850);
     expect(found.gigabytesPerSecond).toBeCloseTo((moved * 1850e6) / found.cycles / 1e9, 6);
-    const { busy } = cyclesOf(compile(embedding, { residency: "gm" }).tile, targets.ascendA2);
-    expect(found.bottleneck).toEqual({ pipe: "MTE2", share: busy.MTE2 / found.cycles });
+    const { memory } = cyclesOf(compile(embedding, schedule).tile, targets.ascendA2);
+    expect(found.bottleneck).toEqual({ pipe: "gm", share: memory / found.cycles });
   });
 
-  it("is the transfers of one core where there is one: a load for two rows, and a store at the end", () => {
+  it("is the transfers of one core where there is one: stores at the best rate, after the first load", () => {
     const { floor } = explain(embedding, { target: targets.ascendA2, residency: "gm", cores: 1 });
-    // 2048 pairs and the indices, each with its start; rows one by one named by the scalar unit; a wait and the last store of a block.
-    const loads = 2049 * 264 + (4096 * 3072 + 4096 * 4) / 128 + 4096 * 10;
-    expect(floor).toMatchObject({ cycles: loads + 18 + 265, limit: "dma" });
+    // The issue of two loads, indices and a row, with the least latency, a wait, and stores of 29 B a cycle.
+    const first = Math.ceil(2 * 19.9) + 150 + 18;
+    expect(floor).toMatchObject({ cycles: first + Math.ceil((4096 * 3072) / 29), limit: "dma" });
   });
 
   it("is gathers, or the start of tasks, where these take longest", () => {
     const long = onnx.gather({ data: ["f32", [4096]], indices: ["i32", [1 << 20]], axis: 0 });
     expect(
-      explain(long, { target: { ...targets.ascendA2, gatherRepeatCycles: 40, cores: 24 } }).floor.limit,
+      explain(long, { target: { ...targets.ascendA2, gatherElementsPerCycle: 2, cores: 24 } }).floor.limit,
     ).toBe("vector");
     const wide = onnx.gather({ data: ["f32", [4096]], indices: ["i64", [1 << 20]], axis: 0 });
     expect(
-      explain(wide, { target: { ...targets.ascendA2, gatherRepeatCycles: 40, cores: 24 } }).floor.limit,
+      explain(wide, { target: { ...targets.ascendA2, gatherElementsPerCycle: 2, cores: 24 } }).floor.limit,
     ).toBe("scalar");
     expect(explain(long, { target: { ...targets.cpu, taskCycles: 1e7 } }).floor.limit).toBe("launch");
   });
@@ -70,7 +71,11 @@ describe("the floor beside cycles", () => {
       gigabytesPerSecond: 565.3,
     } as const;
     expect(formatStanding(standing, ratesOf(targets.ascendA2))).toBe(
-      "floor 178,707 (global memory), 2.8x; 273 us at 1850 MHz; 565 of 1598 GB/s",
+      "floor 178,707 (global memory), 2.8x; 273 us at 1850 MHz; 565 of 1425 GB/s",
+    );
+    // L2 serves some of them.
+    expect(formatStanding({ ...standing, gigabytesPerSecond: 1690 }, ratesOf(targets.ascendA2))).toBe(
+      "floor 178,707 (global memory), 2.8x; 273 us at 1850 MHz; 1690 GB/s with L2",
     );
     expect(formatStanding({ floor: standing.floor }, undefined)).toBe("floor 178,707 (global memory), 2.8x");
   });
@@ -89,8 +94,8 @@ describe("the floor beside cycles", () => {
     const verdict = matchers.toTakeAtMost(() => compile(embedding, { target, residency: "gm" }), {
       cycles: 1,
     });
-    expect(verdict.message()).toContain(`floor ${floor.cycles.toLocaleString("en")} (global memory), 1.2x`);
-    expect(cycles / floor.cycles).toBeCloseTo(1.2, 1);
+    expect(verdict.message()).toContain(`floor ${floor.cycles.toLocaleString("en")} (global memory), 1.1x`);
+    expect(cycles / floor.cycles).toBeCloseTo(1.1, 1);
   });
 
   it("is in records and csv; records of before have none, and get one where they are costed again", async () => {
@@ -110,7 +115,7 @@ describe("the floor beside cycles", () => {
     expect([cell("floor"), cell("floor_limit"), cell("busiest")]).toEqual([
       String(least),
       "global memory",
-      "MTE2",
+      "gm",
     ]);
     const { floor: _, microseconds: __, gigabytesPerSecond: ___, bottleneck: ____, ...before } = record;
     const text = recordLine(taskRecord(task, 1, "0")) + recordLine(before);

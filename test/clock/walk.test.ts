@@ -58,7 +58,8 @@ describe("the walk", () => {
         );
         expect(during).toEqual([]);
         // The moment that is waited for, less what the flag itself takes: the other pipe was done with something, or had not begun.
-        const moment = end - Math.ceil(target.syncCycles);
+        const latency = { MTE2: target.loadLatencyCycles, MTE3: target.storeLatencyCycles, V: 0, S: 0 };
+        const moment = end - Math.ceil(target.syncCycles) - latency[wait.for];
         const of = <T extends { readonly core: number; readonly pipe: string }>(list: readonly T[]) =>
           list.filter(({ core, pipe }) => core === wait.core && pipe === wait.for);
         const ends = [...of(walked.events), ...of(walked.waits)].map(({ start, cycles }) => start + cycles);

@@ -29,7 +29,10 @@ function parsed(text: string): Func {
 
 const partsOf = (func: Func, residency: Residencies) =>
   Object.fromEntries(
-    explain(func, { residency, tile: [64, 128] }).footprint.parts.map(({ part, counted }) => [part, counted]),
+    explain(func, { residency, tile: [64, 128], buffers: 1 }).footprint.parts.map(({ part, counted }) => [
+      part,
+      counted,
+    ]),
   );
 
 describe("residency by operand", () => {

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { simulate } from "../../backends/sim/index.js";
 import { boardOfA2, CompileError, RunError } from "../../ir/index.js";
@@ -105,6 +106,27 @@ describe("a target file", () => {
       expect(read.sources.loadIssueCycles).toEqual(target.sources.loadIssueCycles);
       expect(read.sources.ubBytes.kind).toBe("vendor text");
     }
+  });
+
+  it("of an earlier version gives its figures under the names of this one", () => {
+    const { figures, ...file } = targetFile(targets.ascendA2);
+    const { gmReadBytesPerCycle: _, gmMixedBytesPerCycle: __, loadLatencyCycles: ___, ...others } = figures;
+    const figure = (value: number) => ({ value, kind: "assumption", source: "a file" });
+    const older = { gmBytesPerCycle: figure(864), loadStartupCycles: figure(250) };
+    const read = parseTargetFile(JSON.stringify({ ...file, figures: { ...others, ...older } }), "t.json");
+    expect([read.gmReadBytesPerCycle, read.gmMixedBytesPerCycle, read.loadLatencyCycles]).toEqual([
+      864, 864, 250,
+    ]);
+  });
+
+  it("keeps the 950 of 56 cores, with which records were made", () => {
+    const name = "examples/targets/ascend-950-56.json";
+    const read = parseTargetFile(readFileSync(name, "utf8"), name);
+    expect({ ...read, ...{ name: "", title: "", cores: 0, sources: {} } }).toEqual({
+      ...targets.ascend950,
+      ...{ name: "", title: "", cores: 0, sources: {} },
+    });
+    expect([read.name, read.cores, targets.ascend950.cores]).toEqual(["ascend-950-56", 56, 64]);
   });
 
   it("widens a range to a value that was changed beside it", () => {

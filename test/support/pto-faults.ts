@@ -47,11 +47,6 @@ export function faultsOf(code: string): readonly Fault[] {
     if (row !== undefined && code.includes("TMOV("))
       return [fault("a row widened", replaced(lines, k, `${row}${2 * Number(words)}${rest ?? ""}`))];
     if (text.startsWith("TCVT(")) return [fault("a conversion dropped", without(lines, [k]))];
-    if (text.includes("own < next ? ") && text.startsWith("TASSIGN"))
-      return [fault("a pair changed", replaced(lines, k, line.replace("own < next", "next < own")))];
-    if (text.startsWith("TMOV(") && code.includes("turned_ub"))
-      return [fault("a pair changed", without(lines, [k]))];
-    if (/^turn = \d+ - turn;/.test(text)) return [fault("a pair changed", without(lines, [k]))];
     if (/^turn_\w+ \^= 1;/.test(text)) return [fault("a turn dropped", without(lines, [k]))];
     return [];
   });

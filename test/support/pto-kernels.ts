@@ -61,11 +61,6 @@ export const exampleKernels: Readonly<Record<string, ExampleKernel>> = {
     func: onnx.gather({ data: ["f16", [40, 6, 20]], indices: ["i64", [30]], axis: 0, oob: "zero" }),
     schedule: { tile: [4, 6, 16], buffers: 2, cores: 2, residency: "gm" },
   },
-  "row-pairs": {
-    class: "row-fetch",
-    func: onnx.gather({ data: ["f16", [40, 20]], indices: ["i64", [50]], axis: 0, oob: "zero" }),
-    schedule: { tile: [21, 16], buffers: 2, cores: 2, residency: "gm" },
-  },
   mgather: {
     class: "mgather",
     func: onnx.gather({ data: ["f32", [5000, 300]], indices: ["i32", [70]], axis: 0, oob: "clamp" }),

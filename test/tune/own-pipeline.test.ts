@@ -49,7 +49,7 @@ describe("a pipeline that overwrites the tile of every candidate", () => {
   });
 
   it("lists each schedule that comes out once, the best first", async () => {
-    const passes = withTile((tile) => [Math.min(16, tile[0] ?? 1), tile[1] ?? 1]);
+    const passes = withTile((tile) => [Math.min(4, tile[0] ?? 1), tile[1] ?? 1]);
     const { candidates } = await tune(op, { passes, budget: 60 });
     const shown = candidates.map(({ schedule, cycles }) => `${printSchedule(schedule)} ${cycles}`);
     expect(new Set(shown).size).toBe(shown.length);

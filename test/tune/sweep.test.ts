@@ -22,7 +22,7 @@ describe("a sweep", () => {
     const exact = Array.from({ length: 9 }, (_, k) => 65536 * 8 ** (k / 8));
     expect(values).toEqual(exact.map((value) => 32 * Math.round(value / 32)));
     expect(parseSweep("cores=2..5", target).values).toEqual([2, 3, 4, 5]);
-    expect(parseSweep("gmBytesPerCycle=432,864", target).values).toEqual([432, 864]);
+    expect(parseSweep("gmReadBytesPerCycle=432,864", target).values).toEqual([432, 864]);
     for (const wrong of ["cores", "core=1,2", "cores=2..1", "cores=1..2..3", "cores=none", "cores=0,1"])
       expect(() => parseSweep(wrong, target)).toThrow("--sweep");
   });
@@ -55,7 +55,7 @@ describe("a sweep", () => {
   it("finds no slower best with more UB, bandwidth or cores", async () => {
     const swept: readonly (readonly [keyof TargetFigures, readonly number[]])[] = [
       ["ubBytes", [2048, 8192, 196608]],
-      ["gmBytesPerCycle", [16, 100, 864]],
+      ["gmReadBytesPerCycle", [16, 100, 864]],
       ["loadBytesPerCycle", [8, 64, 128]],
       ["cores", [3, 7, 48]],
     ];

@@ -3,7 +3,8 @@ import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { kernelPrice, targets, type Target } from "../../ir/index.js";
+import { cyclesOf, kernelPrice, targets, type Target } from "../../ir/index.js";
+import { compile, onnx } from "../../src/index.js";
 import { fitOf, type Fit } from "../../src/validation/fit.js";
 import {
   parseMeasurements,
@@ -219,7 +220,7 @@ describe("tilec validate --fit", () => {
 
   it("does not depend on where it starts", () => {
     const a2 = targets.ascendA2;
-    const away = { ...a2, gmReadBytesPerCycle: 900, vectorHeadCycles: 20, loadIssueCycles: 25 };
+    const away = { ...a2, gmReadBytesPerCycle: 900, stepCycles: 20, loadIssueCycles: 25 };
     const { figures } = fitOf(away, "ascend-a2", rows);
     for (const { figure, value } of figures) expect(value / a2[figure], figure).toBeCloseTo(1, 2);
   });
@@ -274,5 +275,11 @@ describe("tilec validate", () => {
       6,
     );
     expect(workOfMeasurement(row).stretches).toHaveLength(1);
+    // The clock of kernels prices the same instructions by the same function.
+    const rowsOf128 = onnx.gather({ data: ["f32", [5000, 32]], indices: ["i32", [4096]], axis: 0 });
+    const schedule = { residency: "gm", tile: [64, 32] } as const;
+    const cycles = (target: Target): number =>
+      cyclesOf(compile(rowsOf128, { ...schedule, target: targets.ascendA2 }).tile, target).cycles;
+    expect(cycles(slower) - cycles(targets.ascendA2)).toBeGreaterThan(64 * targets.ascendA2.loadIssueCycles);
   });
 });

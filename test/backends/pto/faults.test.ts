@@ -68,7 +68,6 @@ const covered: Readonly<Record<string, readonly string[]>> = {
     "flat-bytes: pipe_barrier(PIPE_V);",
     "flat-bytes: pipe_barrier(PIPE_V);",
     "flat-indices: pipe_barrier(PIPE_V);",
-    "row-pairs: pipe_barrier(PIPE_V);",
   ],
   "a lag turned": [
     "flat-zero: sync 0",
@@ -80,7 +79,6 @@ const covered: Readonly<Record<string, readonly string[]>> = {
   ],
   "a turn dropped": [
     "row-fetch: turn_indices ^= 1;",
-    "row-pairs: turn_indices ^= 1;",
     "mgather: turn_indices ^= 1;",
     "mgather: turn_output ^= 1;",
   ],
@@ -110,10 +108,7 @@ describe.skipIf(cppCompiler() === undefined)("a fault in a kernel", () => {
       const spread = kernel.access!.map.sites.some(({ keep }) => keep === "error") ? 0 : 3;
       const value = (k: number): number =>
         k % 5 === 0 ? -1 - ((k * 3) % (below + spread)) : (k * 37 + 11) % (below + spread);
-      // Neighbours that are one row, too.
-      const values = Array.from({ length: count }, (_, k) =>
-        value(name === "row-pairs" && k % 7 === 2 ? k - 1 : k),
-      );
+      const values = Array.from({ length: count }, (_, k) => value(k));
       const indexBytes = Uint8Array.from({ length: count * size }, (_, k) =>
         Number(BigInt.asUintN(8, BigInt(values[Math.floor(k / size)]!) >> BigInt(8 * (k % size)))),
       );
@@ -162,10 +157,10 @@ describe.skipIf(cppCompiler() === undefined)("a fault in a kernel", () => {
     "a lag turned",
     "a turn dropped",
     "a conversion dropped",
-    "a pair changed",
   ])("%s is found wherever nothing else covers it", (kind) => {
     const own = trials.flatMap((trial, k) => (trial.kind === kind ? [{ ...trial, k }] : []));
-    expect(own.length).toBeGreaterThan(2 + 2 * (covered[kind]?.length ?? 0));
+    // Two more than are covered, at least: `row-copy` alone has rows to widen, one it reads and one it writes.
+    expect(own.length).toBeGreaterThanOrEqual(2 + 2 * (covered[kind]?.length ?? 0));
     const silent = own.filter(({ k }) => objection(k) === "").map(({ kernel, line }) => `${kernel}: ${line}`);
     expect(silent).toEqual(covered[kind] ?? []);
   });

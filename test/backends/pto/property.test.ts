@@ -22,14 +22,13 @@ describe("random programs as PTO-ISA kernels", () => {
       }
       const { tile, target } = trial.kernel;
       const lowering = programLowering(tile, target);
-      const own = lowering?.pairs === undefined ? (lowering?.class ?? "empty") : "pairs of rows";
-      const kind = canTell(trial.job) ? own : "empty";
+      const kind = canTell(trial.job) ? (lowering?.class ?? "empty") : "empty";
       const count = classes.get(kind) ?? 0;
       if (count === mostOfOne) continue;
       classes.set(kind, count + 1);
       trials.push(trial);
     }
-    for (const often of ["flat", "row-copy", "mgather", "row-fetch", "pairs of rows", "scalar", "empty"])
+    for (const often of ["flat", "row-copy", "mgather", "row-fetch", "scalar", "empty"])
       expect([often, (classes.get(often) ?? 0) >= 15]).toEqual([often, true]);
     expect([...refusals]).toEqual(["strings do not exist in PTO-ISA, and %data holds them"]);
     const wrong = (await objectionsTo(trials)).flatMap((objection, k) =>
