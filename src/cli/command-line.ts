@@ -4,7 +4,7 @@ import { CompileError, error, RunError, type Diagnostic } from "../../ir/diagnos
 import { InternalError } from "../../ir/types.js";
 import { ConfigError } from "../config/config-error.js";
 import { forgetUses } from "../formats/files.js";
-import { collect } from "./collect.js";
+import { refuseSecondValues } from "./second-values.js";
 import { note, printDiagnostics, printJson } from "./terminal.js";
 import { UsageError } from "./usage-error.js";
 import { version } from "../device/own-package.js";
@@ -131,25 +131,6 @@ async function addOperators(program: Command, args: readonly string[]): Promise<
   if (project?.operators === undefined) return;
   const { addOwnOperators } = await import("./own-operators.js");
   addOwnOperators(program, await everyCommand(), project);
-}
-
-/** Of two values for one flag the parser keeps the last; a flag that collects them takes several. */
-function refuseSecondValues(command: Command): void {
-  const before = new Map<string, { readonly flag: string; readonly value: string }>();
-  for (const option of command.options) {
-    if (!(option.required || option.optional) || option.parseArg === collect) continue;
-    command.on(`option:${option.name()}`, (given: string | null) => {
-      // A flag whose value may be left out is given without one.
-      const value = given ?? "nothing";
-      const flag = `--${option.name()}`;
-      const first = before.get(option.attributeName());
-      if (first !== undefined && first.value !== value) {
-        const second = first.flag === flag ? value : `${flag} ${value}`;
-        throw new UsageError(`${first.flag} is given twice, as ${first.value} and as ${second}`);
-      }
-      before.set(option.attributeName(), { flag, value });
-    });
-  }
 }
 
 /**

@@ -1,13 +1,23 @@
 /** tilec explain: every rule, pass or fail, with the numbers; or the page of a diagnostic code. */
 import { readFileSync } from "node:fs";
 import type { Command } from "commander";
-import { defined, codes, CompileError, counted, inputsOf, isCode, type Func } from "../../ir/index.js";
+import {
+  clockVersion,
+  codes,
+  CompileError,
+  counted,
+  defined,
+  inputsOf,
+  isCode,
+  type Func,
+} from "../../ir/index.js";
 import { explainTile } from "../api/explain-tile.js";
-import { compile } from "../api/compile.js";
+import { compile, type CompileOptions } from "../api/compile.js";
 import { explain } from "../api/explain.js";
 import { otherKernel } from "../explain/other-schedule.js";
 import { sensitivityOf } from "../explain/sensitivity.js";
 import { programAtMost, sideOf } from "../explain/side-of.js";
+import { costKeys, entryKeys } from "../report/figures.js";
 import { renderMoved } from "../report/moved.js";
 import { renderPlan } from "../report/memory-plan.js";
 import { renderSensitivity } from "../report/sensitivity.js";
@@ -18,12 +28,15 @@ import { renderExplanation, renderVerdict } from "../report/explanation.js";
 import { addProgramOptions, dashed, projectOf, targeting, type ProgramFlags } from "./options.js";
 import { movedLike } from "./indices-like.js";
 import { UsageError } from "./usage-error.js";
+import { addListOptions, refuseBesideList, refuseWithoutList, type ListFlags } from "./list/list-flags.js";
+import type { RowFacts } from "./list/list.js";
+import { addForce, type OutputFlags } from "./outputs.js";
 import { loadProgram, loadPrograms } from "./load.js";
 import { addPipelineOptions, pipelineOf, type PipelineFlags } from "./pipeline-flags.js";
 import { ownFile } from "../device/own-package.js";
 import { print, printDiagnostics, printJson, printReport } from "./terminal.js";
 
-interface ExplainFlags extends ProgramFlags, PipelineFlags {
+interface ExplainFlags extends ProgramFlags, PipelineFlags, ListFlags, OutputFlags {
   readonly compare?: string;
   readonly sensitivity?: boolean;
   readonly indicesLike?: string;
@@ -31,7 +44,7 @@ interface ExplainFlags extends ProgramFlags, PipelineFlags {
 }
 
 export function explainCommand(program: Command): void {
-  addPipelineOptions(addProgramOptions(program.command("explain")))
+  addForce(addListOptions(addPipelineOptions(addProgramOptions(program.command("explain")))))
     .option("--compare <schedule>", "beside another schedule, in one table: as printed, or `default`")
     .option("--sensitivity", "how much of the cycles rests on each figure of the target")
     .option(
@@ -43,12 +56,79 @@ export function explainCommand(program: Command): void {
       if (file !== undefined && /^TC\d+$/i.test(file)) explainCode(file.toUpperCase(), given);
       else {
         const flags: ExplainFlags = { ...given, project: await projectOf(command) };
+        if (flags.list !== undefined) {
+          process.exitCode = await explainList(file, flags);
+          return;
+        }
+        refuseWithoutList(flags, ["rows", "strict", "shard", "resume"]);
         process.exitCode =
           file !== undefined && flags.case === undefined && (await isDump(file))
             ? await explainDump(file, flags)
             : await explainProgram(file, flags);
       }
     });
+}
+
+/** A row of each program's verdict and figures; with `--indices-like`, of what such indices move. */
+async function explainList(file: string | undefined, flags: ExplainFlags): Promise<number> {
+  refuseBesideList(flags, ["compare", "sensitivity"]);
+  const pipeline = await pipelineOf(flags);
+  const { indicesLike: like } = flags;
+  const { runList } = await import("./list/list.js");
+  return runList(file, flags, {
+    command: "explain",
+    columns: [
+      ...entryKeys,
+      ...costKeys,
+      "ub_budget",
+      "compulsory",
+      "picks",
+      "distinct_rows",
+      "moved_bytes",
+      "moved_bursts",
+    ],
+    settings: { like },
+    row({ loaded: { func }, flags: own }) {
+      const options = { ...targeting(own), ...pipeline };
+      return Promise.resolve(
+        func.level === "tile" ? tileRow(func, options) : explainRow(func, options, like),
+      );
+    },
+  });
+}
+
+function tileRow(func: Func, options: CompileOptions): RowFacts {
+  const { cycles, tasks, peak, budget } = explainTile(func, options);
+  return {
+    verdict: "legal",
+    figures: { cycles, tasks, ubBytes: peak, ubBudget: budget, clock: clockVersion },
+  };
+}
+
+function explainRow(func: Func, options: CompileOptions, like: string | undefined): RowFacts {
+  const explanation = explain(func, options);
+  const { legal, schedule, cycles, traffic, footprint, diagnostics } = explanation;
+  const known = { schedule, ubBytes: footprint.bytes, ubBudget: footprint.budget };
+  if (!legal) return { verdict: "refused", diagnostics, figures: known };
+  const moved = like === undefined ? undefined : movedLike(compile(func, options), like);
+  const { floor, microseconds, gigabytesPerSecond, bottleneck, clock } = explanation;
+  return {
+    verdict: "legal",
+    diagnostics,
+    figures: {
+      ...known,
+      cycles,
+      floor,
+      bottleneck,
+      clock,
+      ...(microseconds === undefined ? {} : { microseconds }),
+      ...(gigabytesPerSecond === undefined ? {} : { gigabytesPerSecond }),
+      bytes: traffic.bytes,
+      compulsory: traffic.compulsory,
+      tasks: traffic.tasks,
+      ...(moved === undefined ? {} : { moved }),
+    },
+  };
 }
 
 /** True if a file holds a graph that PyPTO dumped. */

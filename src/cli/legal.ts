@@ -1,10 +1,10 @@
 /** tilec legal: counts and lists the legal tiles of a gather, or proves that there are none. */
 import type { Command } from "commander";
-import { formatRatio, formatSizeVerdict, formatStanding, printSchedule } from "../../ir/index.js";
+import { formatSizeVerdict, formatStanding, printSchedule } from "../../ir/index.js";
 import { operatorWarnings } from "../api/access.js";
 import { residencyHint } from "../api/slower-residency.js";
 import { formatTileCount, legalTiles, type LegalTile } from "../api/legal-tiles.js";
-import { searchedCell, searchedColumns } from "../report/searched-cells.js";
+import { figureCells, figureLabels, figureTexts, type ScheduleFigures } from "../report/figures.js";
 import { table } from "../report/table.js";
 import { loadProgram } from "./load.js";
 import { addProgramOptions, projectOf, targeting, type ProgramFlags, type ProjectFlags } from "./options.js";
@@ -16,34 +16,38 @@ import { note, print, printDiagnostics, printJson, printReport } from "./termina
 /** Rows of the table unless all are asked for. */
 const shown = 20;
 
-type Column = readonly [name: string, header: string, cell: (tile: LegalTile) => string | number];
-
-/** What is listed of a tile, with its unit in the header of the values. */
-const columns: readonly Column[] = [
-  ...searchedColumns.map((key) => [key, key, (t: LegalTile) => searchedCell(key, t)] as const),
-  ["UB bytes", "UB (B)", (t) => t.bytes],
-  ["traffic", "traffic (B)", (t) => t.traffic],
-  ["tasks", "tasks", (t) => t.tasks],
-  ["cycles", "cycles", (t) => t.cycles],
-];
-const isDefault: Column = ["", "default", (t) => (t.default ? "default" : "")];
+/** Figures of a tile in both tables. */
+const columns = [
+  "tile",
+  "residency",
+  "view",
+  "order",
+  "buffers",
+  "ub_bytes",
+  "bytes",
+  "tasks",
+  "cycles",
+] as const;
 /** On a terminal the floor stands above the table. */
-const shownColumns: readonly Column[] = [
+const shownColumns = [...columns, "over_floor"] as const;
+const listedColumns = [
   ...columns,
-  ["floor", "", (t) => formatRatio(t.floor.ratio)],
-  isDefault,
-];
-const listedColumns: readonly Column[] = [
-  ...columns,
-  ["", "floor", (t) => t.floor.cycles],
-  ["", "floor limit", (t) => t.floor.limit],
-  ["", "over floor", (t) => t.floor.ratio],
-  ["", "us", (t) => t.microseconds ?? ""],
-  ["", "GB/s", (t) => t.gigabytesPerSecond ?? ""],
-  ["", "busiest", (t) => t.bottleneck.pipe],
-  ["", "busy share", (t) => t.bottleneck.share],
-  isDefault,
-];
+  "floor",
+  "floor_limit",
+  "over_floor",
+  "us",
+  "gb_per_s",
+  "busiest",
+  "busy_share",
+] as const;
+
+const figuresOf = (tile: LegalTile): ScheduleFigures => ({
+  ...tile,
+  schedule: tile,
+  bytes: tile.traffic,
+  ubBytes: tile.bytes,
+});
+const markOf = (tile: LegalTile): string => (tile.default ? "default" : "");
 
 interface LegalFlags extends ProgramFlags, ProjectFlags {
   readonly all?: boolean;
@@ -82,8 +86,11 @@ async function legal(file: string | undefined, flags: LegalFlags): Promise<numbe
   const diagnostics = [...operatorWarnings(untiled, options), ...residencyHint(untiled, options)];
   if (flags.csv === true) {
     const { stringify } = await import("csv-stringify/sync");
-    const rows = found.tiles.map((tile) => listedColumns.map(([, , cell]) => cell(tile)));
-    print(stringify(rows, { header: true, columns: listedColumns.map(([, header]) => header) }).trimEnd());
+    const rows = found.tiles.map((tile) => ({
+      ...figureCells(listedColumns, figuresOf(tile)),
+      default: markOf(tile),
+    }));
+    print(stringify(rows, { header: true, columns: [...listedColumns, "default"] }).trimEnd());
     return code;
   }
   const tiles = found.tiles.filter((tile, k) => flags.all === true || k < shown || tile.default);
@@ -107,13 +114,8 @@ async function legal(file: string | undefined, flags: LegalFlags): Promise<numbe
   else {
     const [first] = found.tiles;
     if (first !== undefined) printReport(`the fastest: ${formatStanding(first, found.machine)}`);
-    const rows = tiles.map((tile) => shownColumns.map(([, , cell]) => cell(tile)));
-    printReport(
-      table(
-        shownColumns.map(([name]) => name),
-        rows,
-      ),
-    );
+    const rows = tiles.map((tile) => [...figureTexts(shownColumns, figuresOf(tile)), markOf(tile)]);
+    printReport(table([...figureLabels(shownColumns), ""], rows));
     const more = found.tiles.length - tiles.length;
     if (more > 0) printReport(`${more} more candidates are slower; --all lists them`);
     printDiagnostics(diagnostics);

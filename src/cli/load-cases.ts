@@ -1,7 +1,7 @@
 /** Programs of case files; apart, since what reads them is slow to load. */
-import { CompileError, UniqueNames, type Func } from "../../ir/index.js";
+import { CompileError, UniqueNames } from "../../ir/index.js";
 import { caseProgram } from "../formats/case-program.js";
-import { readCaseList } from "../formats/cases.js";
+import { readCaseList, type Case } from "../formats/cases.js";
 import { readText } from "../formats/files.js";
 import { isPyptoDump } from "../formats/pypto-dump.js";
 import { loadDump } from "./load-dump.js";
@@ -37,18 +37,20 @@ export function loadCases(file: string, flags: ProgramFlags & ProjectFlags): Loa
       printDiagnostics(test.malformed.map((diagnostic) => ({ ...diagnostic, severity: "warning" as const })));
       return [];
     }
-    const result = caseProgram(test);
-    if (!result.ok && one) throw new CompileError(result.diagnostics);
-    if (!result.ok) return [];
-    const named: Func = { ...result.func, name: one ? "main" : names.next(test.id) };
-    return [
-      {
-        id: test.id,
-        func: withFlags(named, flags),
-        inputs: Object.fromEntries(
-          Object.entries(test.inputs).map(([name, tensor]) => [name, () => tensor.read()]),
-        ),
-      },
-    ];
+    if (!one && !caseProgram(test).ok) return [];
+    return [loadedCase(test, one ? "main" : names.next(test.id), flags)];
   });
+}
+
+/** Returns the program of a case under a name. Throws a CompileError for one that breaks a rule of its operator. */
+export function loadedCase(test: Case, name: string, flags: ProgramFlags): LoadedProgram {
+  const result = caseProgram(test);
+  if (!result.ok) throw new CompileError(result.diagnostics);
+  return {
+    id: test.id,
+    func: withFlags({ ...result.func, name }, flags),
+    inputs: Object.fromEntries(
+      Object.entries(test.inputs).map(([key, tensor]) => [key, () => tensor.read()]),
+    ),
+  };
 }

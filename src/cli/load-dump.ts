@@ -60,6 +60,10 @@ export function loadDump(
 }
 
 /** Numbers the gathers of one place. */
+/** Returns the places of a dump's gathers, as `--case` takes them. */
+export const dumpPlaces = (dump: unknown, file: string): readonly string[] =>
+  distinct(dumpedGathers(dump, file)).map(({ place }) => place);
+
 function distinct<T extends { readonly place: string }>(gathers: readonly T[]): readonly T[] {
   const times = new Map<string, number>();
   return gathers.map((gather) => {

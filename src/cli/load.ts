@@ -36,6 +36,7 @@ import { readNpy } from "../formats/npy.js";
 import { programKind } from "../formats/program-kind.js";
 import { findMlirGathers, type MlirGather } from "../formats/mlir.js";
 import { program } from "../api/program.js";
+import type { Project } from "../config/project.js";
 import { withProfile } from "../api/with-profile.js";
 import { withFlags, type LoadedProgram, type Refuse } from "./loaded-program.js";
 import { matching } from "./matching.js";
@@ -72,13 +73,15 @@ export async function loadPrograms(
   flags: ProgramFlags & ProjectFlags,
   loading: Loading = {},
 ): Promise<LoadedProgram[]> {
-  const { profile } = flags.project;
-  return (await loadStated(file, flags, loading)).map(({ func, open, ...loaded }) => ({
-    ...loaded,
-    func: withProfile(func, profile),
-    ...(open === undefined ? {} : { open: { ...open, func: withProfile(open.func, profile) } }),
-  }));
+  return (await loadStated(file, flags, loading)).map((loaded) => profiled(loaded, flags.project));
 }
+
+/** Returns a program under the profile of the config, where it states none. */
+export const profiled = ({ func, open, ...loaded }: LoadedProgram, { profile }: Project): LoadedProgram => ({
+  ...loaded,
+  func: withProfile(func, profile),
+  ...(open === undefined ? {} : { open: { ...open, func: withProfile(open.func, profile) } }),
+});
 
 /** Loads the programs as they state their schedules, flags included. */
 async function loadStated(
@@ -131,7 +134,7 @@ const kinds: ReadonlyMap<string, FlagKind> = new Map([
 ]);
 
 /** Refuses flags that another one, or the file, would override in silence. */
-function checkFlags(file: string | undefined, flags: ProgramFlags & ProjectFlags): void {
+export function checkFlags(file: string | undefined, flags: ProgramFlags & ProjectFlags): void {
   const own = new Set([...ownAttributeFlags(flags.project).keys()].map(camelCase));
   const kindOf = (flag: string): FlagKind | undefined =>
     kinds.get(flag) ?? (own.has(flag) ? "describes" : undefined);
@@ -356,7 +359,7 @@ function fromText(file: string, flags: ProgramFlags & ProjectFlags): LoadedProgr
 }
 
 /** A program with the sizes of `--bind`; symbols that it does not name stay open. */
-function withSizes(func: Func, flags: ProgramFlags): LoadedProgram {
+export function withSizes(func: Func, flags: ProgramFlags): LoadedProgram {
   const { bind } = flags;
   const open = withFlags(func, flags);
   if (bind === undefined) return { func: open };

@@ -5,7 +5,7 @@ import { CompileError, type Diagnostic } from "../../ir/diagnostic.js";
 import { isBug } from "../../ir/faults.js";
 import { noteUse } from "../formats/files.js";
 import type { OutputFormat } from "../output/mark.js";
-import { checkOutput, makeFolder, RefusedOutput, writeOutput } from "../output/write-file.js";
+import { checkOutput, makeFolder, RefusedOutput, startOutput, writeOutput } from "../output/write-file.js";
 import { ofProgram } from "./loaded-program.js";
 import { printDiagnostics } from "./terminal.js";
 
@@ -49,6 +49,11 @@ export class Outputs {
   private put(file: string, contents: Uint8Array | string, format: OutputFormat): void {
     writeOutput(file, contents, { ...this.flags, format, by: this.by });
     noteUse(file, "has written");
+  }
+
+  /** Begins a file that grows. Throws a CompileError (TC010). */
+  start(file: string, contents: string, format: OutputFormat): void {
+    startOutput(file, contents, { ...this.flags, format, by: this.by });
   }
 
   /** Returns a folder's files; the folder, in one that is there, is made with the first. */

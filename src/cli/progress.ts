@@ -15,6 +15,9 @@ export interface TaskProgress {
   readonly stop: () => void;
 }
 
+/** Progress that is not told. */
+export const noProgress: TaskProgress = { reached: () => undefined, stop: () => undefined };
+
 const patienceMs = 1500;
 const lineEveryMs = 10_000;
 

@@ -61,19 +61,23 @@ import { addPipelineOptions, pipelineOf, type PipelineFlags } from "./pipeline-f
 import { programKind } from "../formats/program-kind.js";
 import { UsageError } from "./usage-error.js";
 import { matching } from "./matching.js";
-import { taskProgress } from "./progress.js";
+import { noProgress, taskProgress } from "./progress.js";
 import { gatherFaults } from "./gather-faults.js";
 import { gatherTable, listGathers, type ListedGather } from "./list-model.js";
+import { addListOptions, refuseBesideList, refuseWithoutList, type ListFlags } from "./list/list-flags.js";
 import { loadProgram } from "./load.js";
 import type { LoadedProgram } from "./loaded-program.js";
+import { entryKeys, type ScheduleFigures } from "../report/figures.js";
 import { table } from "../report/table.js";
+import { hashOfBytes } from "../tune/content-hash.js";
+import { defaultSeed } from "../tune/options.js";
 import { addForce, Outputs, type OutputFlags } from "./outputs.js";
 import { note, print, printDiagnostics, printJson, printReport } from "./terminal.js";
 
-interface RunFlags extends ProgramFlags, PipelineFlags, OutputFlags {
+interface RunFlags extends ProgramFlags, PipelineFlags, OutputFlags, ListFlags {
   readonly backend: string;
-  readonly input: string[];
-  readonly out: string[];
+  readonly input: readonly string[];
+  readonly out: readonly string[];
   readonly seed?: string;
   readonly against?: string;
   readonly trace?: string;
@@ -84,7 +88,7 @@ interface RunFlags extends ProgramFlags, PipelineFlags, OutputFlags {
 }
 
 export function runCommand(program: Command): void {
-  addForce(addPipelineOptions(addProgramOptions(program.command("run"))))
+  addListOptions(addForce(addPipelineOptions(addProgramOptions(program.command("run")))))
     .option("--backend <list>", `${backendNames.join(", ")}, comma-separated`, "sim")
     .option(
       "--input <name=file.npy>",
@@ -110,11 +114,77 @@ export function runCommand(program: Command): void {
       const flags: RunFlags = { ...given, project: await projectOf(command) };
       if (flags.most !== undefined)
         throw new UsageError("--most leaves sizes open, and a run needs them", `--bind ${flags.most}`);
+      if (flags.list !== undefined) {
+        const isStated = command.getOptionValueSource("backend") !== "default";
+        process.exitCode = await runRows(file, isStated ? flags : { ...flags, backend: comparedBackends });
+        return;
+      }
+      refuseWithoutList(flags, ["rows", "strict", "shard", "resume"]);
       process.exitCode =
         file !== undefined && programKind(file) === "onnx" && flags.func === undefined
           ? await runModel(file, flags)
           : await runOne(await loadProgram(file, flags), flags);
     });
+}
+
+/** Backends of a list where none is named: alone, a backend is compared with nothing. */
+const comparedBackends = "reference,sim";
+
+/** A row of each program's run: whether its backends agree, and what the first that counts has counted. */
+async function runRows(file: string | undefined, flags: RunFlags): Promise<number> {
+  refuseBesideList(flags, ["input", "out", "against", "trace", "compare"]);
+  const backends = parseBackends(flags.backend, flags.project);
+  refuseWithoutSim(backends, flags);
+  const stated = flags.seed === undefined ? undefined : parseCount(flags.seed, "seed");
+  const { executor, threads } = flags;
+  const names = backends.map(nameOf).join(" ");
+  const { runList } = await import("./list/list.js");
+  return runList(file, flags, {
+    command: "run",
+    columns: [
+      "backends",
+      "seed",
+      ...entryKeys,
+      "cycles",
+      "tasks",
+      "ub_bytes",
+      "ub_budget",
+      "moved_bytes",
+      "moved_bursts",
+      "bits",
+    ],
+    settings: { names, seed: stated, executor, threads },
+    async row({ loaded, flags: own }) {
+      throwIfErrors(unbound(loaded.func));
+      const seed = stated ?? (isKnown(loaded) ? undefined : defaultSeed);
+      const asked = { ...flags, ...own, json: true, ...(seed === undefined ? {} : { seed: String(seed) }) };
+      const { code, differences, report, kernel, output } = await run(loaded, asked, { quiet: true });
+      return {
+        verdict: code !== 0 ? "different" : backends.length > 1 ? "same" : "ran",
+        diagnostics: differences,
+        figures: {
+          schedule: kernel.tile.schedule,
+          backends: names,
+          ...(seed === undefined ? {} : { seed }),
+          ...(output === undefined ? {} : { bits: hashOfBytes(output) }),
+          ...(report === undefined ? {} : countedFigures(report)),
+        },
+      };
+    },
+  });
+}
+
+function countedFigures(report: NonNullable<BackendRun["report"]>): ScheduleFigures {
+  const { operands, timing, tasks, ubPeak, ubBudget } = report;
+  const each = Object.values(operands);
+  const sum = (key: "bytes" | "bursts"): number => each.reduce((total, own) => total + own[key], 0);
+  return {
+    cycles: timing.cycles,
+    tasks,
+    ubBytes: ubPeak,
+    ubBudget,
+    moved: { bytes: sum("bytes"), bursts: sum("bursts") },
+  };
 }
 
 /** The backends of a comma-separated list of names, in the order given. */
@@ -165,6 +235,12 @@ interface Ran {
   readonly text: string;
   /** What the bits came to, in a word or two. */
   readonly said: string;
+  readonly kernel: Kernel;
+  /** Of the first backend that counts, and of the first draw. */
+  readonly report?: BackendRun["report"];
+  /** Bits of the first backend's output for the first draw. */
+  readonly output?: Uint8Array;
+  readonly differences: readonly Diagnostic[];
 }
 
 /** A run of one draw of inputs: what each backend came to, and where they, or the definition, differ. */
@@ -177,7 +253,7 @@ interface DrawRun {
 }
 
 /** Runs one gather. Diagnostics go to stderr as they come, unless they are the document's. */
-async function run(loaded: LoadedProgram, flags: RunFlags): Promise<Ran> {
+async function run(loaded: LoadedProgram, flags: RunFlags, { quiet = false } = {}): Promise<Ran> {
   const backends = parseBackends(flags.backend, flags.project);
   refuseWithoutSim(backends, flags);
   const file = outputFile(flags, loaded.func);
@@ -202,7 +278,7 @@ async function run(loaded: LoadedProgram, flags: RunFlags): Promise<Ran> {
   outputs.check(file, outputType.dtype === "string" ? outputFormats.json : outputFormats.npy);
   if (flags.trace !== undefined) outputs.check(flags.trace, traceFormat(flags.trace));
   const device = backends.includes("webgpu") ? await openRunner() : undefined;
-  const bar = taskProgress(taskOfTile(kernel.tile).nest.tasks);
+  const bar = quiet ? noProgress : taskProgress(taskOfTile(kernel.tile).nest.tasks);
   const options: BackendOptions = {
     ...executorOf(flags),
     runner: device?.runner,
@@ -260,7 +336,16 @@ async function run(loaded: LoadedProgram, flags: RunFlags): Promise<Ran> {
     ...(draws.length === 1 ? [] : draws.map(({ indices }, k) => `  ${indices}: ${runs[k]?.said ?? ""}`)),
     ...(report === undefined ? [] : reportLines(report)),
   ].join("\n");
-  return { code: outputs.status(differences.length === 0 ? 0 : 1), document, text, said };
+  return {
+    code: outputs.status(differences.length === 0 ? 0 : 1),
+    document,
+    text,
+    said,
+    kernel,
+    differences,
+    ...(report === undefined ? {} : { report }),
+    ...(output === undefined ? {} : { output }),
+  };
 }
 
 const runOf = (outcome: Outcome): BackendRun | undefined =>

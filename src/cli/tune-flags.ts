@@ -1,12 +1,13 @@
 /** What `tilec tune` is told on the command line. */
 import type { Budget } from "../tune/cut.js";
 import type { Objective } from "../tune/result.js";
+import type { ListFlags } from "./list/list-flags.js";
 import { parseCount, type ProgramFlags } from "./options.js";
 import type { OutputFlags } from "./outputs.js";
 import { tellBuiltIn, type PipelineFlags } from "./pipeline-flags.js";
 import { UsageError } from "./usage-error.js";
 
-export interface TuneFlags extends ProgramFlags, PipelineFlags, OutputFlags {
+export interface TuneFlags extends ProgramFlags, PipelineFlags, OutputFlags, ListFlags {
   readonly objective: Objective;
   readonly backend: "sim" | "webgpu";
   readonly budget: string;
@@ -16,8 +17,6 @@ export interface TuneFlags extends ProgramFlags, PipelineFlags, OutputFlags {
   readonly keep?: string;
   readonly verbose?: boolean;
   readonly records?: string;
-  readonly resume?: boolean;
-  readonly shard?: string;
   readonly sweep?: string;
   /** A file, or true for the standard output. */
   readonly csv?: string | true;

@@ -4,7 +4,6 @@ import {
   defined,
   cyclesOf,
   error,
-  formatRatio,
   formatShape,
   formatStanding,
   entryOf,
@@ -32,7 +31,7 @@ import { openRecords, type RecordLog } from "../formats/record-file.js";
 import { shellWord } from "../formats/shell-word.js";
 import { asHost } from "../formats/tensor.js";
 import { outputFormats } from "../output/mark.js";
-import { searchedCells, searchedColumns } from "../report/searched-cells.js";
+import { costKeys, entryKeys, figureLabels, figureTexts } from "../report/figures.js";
 import { table } from "../report/table.js";
 import { gpuMeasurer } from "../tune/gpu-measurer.js";
 import { defaultBudget, defaultSeed, type TuneOptions } from "../tune/options.js";
@@ -49,6 +48,8 @@ import {
 } from "../tune/records/record.js";
 import { candidateStatuses, objectives, type Candidate, type TuneResult } from "../tune/result.js";
 import { taskOf, tune } from "../tune/tune.js";
+import { addListOptions, refuseBesideList, refuseWithoutList } from "./list/list-flags.js";
+import type { RowFacts } from "./list/list.js";
 import { loadProgram } from "./load.js";
 import type { LoadedProgram } from "./loaded-program.js";
 import { addProgramOptions, parseCount, parseShard, projectOf, targeting } from "./options.js";
@@ -64,9 +65,22 @@ import { version } from "../device/own-package.js";
 
 /** Rows of the table. */
 const shown = 10;
+/** Its columns. */
+const columns = [
+  "tile",
+  "residency",
+  "view",
+  "order",
+  "buffers",
+  "ub_bytes",
+  "bytes",
+  "tasks",
+  "cycles",
+  "over_floor",
+] as const;
 
 export function tuneCommand(program: Command): void {
-  addForce(addPipelineOptions(addProgramOptions(program.command("tune"))))
+  const command = addForce(addPipelineOptions(addProgramOptions(program.command("tune"))))
     .addOption(
       new Option("--objective <name>", "what is to be least").choices([...objectives]).default("cycles"),
     )
@@ -81,8 +95,11 @@ export function tuneCommand(program: Command): void {
     .option("--keep <folder>", "where the files that --measure hands over go, and stay")
     .option("--verbose", "what the command of --measure writes to stderr")
     .option("--records <file.jsonl>", "append a record of each candidate")
-    .option("--resume", "go on: candidates that the records know are not costed again")
-    .option("--shard <i/n>", "the i-th of n parts of the candidates, from 1")
+    .option(
+      "--resume",
+      "go on: candidates that the records, and programs of --list that --rows knows, are left as they are",
+    )
+    .option("--shard <i/n>", "the i-th of n parts of the candidates, or of the programs of --list, from 1")
     .option(
       "--sweep <F=A..B>",
       "the best and the default over a figure of the target: ubBytes=64KiB..512KiB, cores=24,48",
@@ -95,9 +112,15 @@ export function tuneCommand(program: Command): void {
     .option("--svg <file.svg>", "its charts as one image")
     .option("--sizes <list>", "the best of each size of the open symbol, and a table: N=1,16,64..4096")
     .option("--pieces <n>", "ranges of that table, at most")
-    .option("--json", "print one JSON document")
-    .action(async (file: string | undefined, options: Omit<TuneFlags, "project">, command: Command) => {
+    .option("--json", "print one JSON document");
+  addListOptions(command).action(
+    async (file: string | undefined, options: Omit<TuneFlags, "project">, command: Command) => {
       const flags: TuneFlags = { ...options, project: await projectOf(command) };
+      if (flags.list !== undefined) {
+        process.exitCode = await tuneList(file, flags);
+        return;
+      }
+      refuseWithoutList(flags, ["rows", "strict"]);
       refuseTaken(file, flags);
       const loaded = await loadProgram(file, flags);
       if (flags.sizes === undefined && flags.pieces !== undefined)
@@ -117,7 +140,76 @@ export function tuneCommand(program: Command): void {
         flags.sweep === undefined
           ? await tuneOne(loaded, flags, outputs)
           : await (await import("./sweep.js")).sweepOne(loaded.func, flags.sweep, flags, outputs);
-    });
+    },
+  );
+}
+
+/** A row of each program's search: the figures of the best schedule, and how it stands to the default. */
+async function tuneList(file: string | undefined, flags: TuneFlags): Promise<number> {
+  refuseBesideList(flags, ["sweep", "sizes", "pieces", "csv", "html", "svg", "keep", "verbose"]);
+  refuseUnused(flags);
+  const { objective, backend, seed, budget, measure } = flags;
+  parseBudget(budget);
+  parseCount(seed, "seed");
+  const pipeline = await pipelineOf(flags);
+  const log = flags.records === undefined ? undefined : openLog(flags);
+  const outputs = new Outputs("tune", flags);
+  const { runList } = await import("./list/list.js");
+  const timed = objective === "ms";
+  try {
+    return outputs.status(
+      await runList(file, flags, {
+        command: "tune",
+        columns: [
+          ...entryKeys,
+          ...costKeys,
+          ...(timed ? ["ms" as const] : []),
+          "default_cost",
+          "gain",
+          "costed",
+        ],
+        settings: { objective, seed, budget, ...(timed ? { backend, measure } : {}) },
+        async row({ loaded, flags: own }) {
+          const { shard: _, ...asked } = { ...flags, ...own };
+          const machine = await machineOf(asked, resolveTargetOf(loaded.func, targeting(asked)));
+          try {
+            const hash = hashOf(loaded, asked, machine, pipeline);
+            const result = await tune(loaded.func, {
+              ...given(loaded, asked),
+              ...pipeline,
+              ...(log === undefined ? {} : recorded(log, hash, flags, outputs)),
+              target: machine.target,
+              ...(machine.measure === undefined ? {} : { measure: machine.measure }),
+            });
+            return tuneRow(result);
+          } finally {
+            machine.close();
+          }
+        },
+      }),
+    );
+  } finally {
+    log?.close();
+  }
+}
+
+function tuneRow(result: TuneResult): RowFacts {
+  const { best, default: own, objective, counts } = result;
+  const costOf = (candidate: Candidate): number | undefined =>
+    objective === "ms" ? (candidate.status === "measured" ? candidate.ms : undefined) : candidate[objective];
+  const diagnostics = faults(result, []);
+  const [cost, ofDefault] = [costOf(best), costOf(own)];
+  const wrong = counts.wrong > 0 ? "different" : hasErrors(diagnostics) ? "failed" : "legal";
+  return {
+    verdict: wrong,
+    diagnostics,
+    figures: {
+      ...best,
+      ...(ofDefault === undefined ? {} : { ofDefault }),
+      ...(cost === undefined || ofDefault === undefined || cost === 0 ? {} : { gain: ofDefault / cost }),
+      costed: result.candidates.length,
+    },
+  };
 }
 
 /** Throws a UsageError for a program that --csv took as the file that it writes. */
@@ -508,21 +600,14 @@ function printResult(result: TuneResult, pipeline: Pick<TuneOptions, "passes">):
     if (best.id === own.id) break;
   }
   const timed = objective === "ms";
-  const head = [...searchedColumns, "UB bytes", "bytes", "tasks", "cycles", "floor"];
-  const rows = candidates.slice(0, shown).map((candidate) => {
-    const { schedule, ubBytes, bytes, tasks, cycles } = candidate;
-    return [
-      ...searchedCells(schedule),
-      ubBytes,
-      bytes,
-      tasks,
-      cycles,
-      formatRatio(candidate.floor.ratio),
+  const rows = candidates
+    .slice(0, shown)
+    .map((candidate) => [
+      ...figureTexts(columns, candidate),
       ...(timed ? [candidate.status === "measured" ? candidate.ms.toPrecision(4) : candidate.status] : []),
       marksOf(candidate, result),
-    ];
-  });
-  printReport(table([...head, ...(timed ? ["ms"] : []), ""], rows));
+    ]);
+  printReport(table([...figureLabels(columns), ...(timed ? ["ms"] : []), ""], rows));
   const all = candidateStatuses.flatMap((status) =>
     counts[status] === 0 ? [] : [`${counts[status]} ${status}`],
   );

@@ -53,6 +53,8 @@ export const outputFormats = {
     isOwn: (head) =>
       /^(?:\w+,best,default,schedule,reason|task,candidate,status,code,reason,.*)\r?\n/.test(head),
   },
+  /** Rows of `--list`. */
+  rows: { isOwn: (head) => /^command,id,key,name,.*\r?\n/.test(head) },
 } as const satisfies Readonly<Record<string, OutputFormat>>;
 
 /** The formats whose marks nobody else writes: that of `.npy` begins every array of numpy's, and a table's is its header. */

@@ -66,6 +66,17 @@ export function writeOutput(file: string, contents: Uint8Array | string, options
   });
 }
 
+/** Begins a file that grows by a {@link lineAppender}. Throws as {@link writeOutput} does. */
+export function startOutput(file: string, contents: string, options: OutputOptions): void {
+  if (contents !== "") writeOutput(file, contents, options);
+  else
+    orFault(file, () => {
+      const place = placeOf(file);
+      refuse(file, place, options.format, options.force === true);
+      put(place, "");
+    });
+}
+
 /** Writes a text that the command has read, in its place. Throws a CompileError (TC010), also for a file of bytes that are no text. */
 export function rewriteInput(file: string, contents: string): void {
   orFault(file, () => {
@@ -257,6 +268,11 @@ export function recordAppender(file: string): Appender {
     throw new RefusedOutput([
       faultOf(file, "append to", "it holds no records", "name another file, such as tune.jsonl"),
     ]);
+  return lineAppender(file);
+}
+
+/** Returns what appends lines to a file that the command has begun; it is opened with the first line. */
+export function lineAppender(file: string): Appender {
   let opened: Appender | undefined;
   return {
     append(line) {

@@ -3,7 +3,6 @@ import { checkOwnArgument } from "../api/argument-kinds.js";
 import {
   clockVersion,
   formatEntry,
-  formatRatio,
   formatShape,
   formatStanding,
   printFunc,
@@ -16,7 +15,7 @@ import { clockOf } from "../../passes/index.js";
 import { marksOf } from "../tune/marks.js";
 import { candidateStatuses, type Candidate, type Objective, type TuneResult } from "../tune/result.js";
 import { escapeMarkup, figureOf, pageOf, htmlTable, type Row } from "./page.js";
-import { searchedCells, searchedColumns } from "./searched-cells.js";
+import { figureLabels, figureTexts } from "./figures.js";
 import { farthest, timedSchedules } from "./timed-schedules.js";
 import { heatMap, refusedRow, candidateRow, scatter, timeUnitOf, type HeatMap } from "./tune-charts.js";
 
@@ -124,31 +123,29 @@ ${figureOf(
 ${folded}`;
 }
 
+const costColumns = [
+  "cycles",
+  "over_floor",
+  "bytes",
+  "ub_bytes",
+  "tasks",
+  "idle_cores",
+  "busiest",
+  "busy_share",
+] as const;
+const tileColumns = ["tile", "residency"] as const;
+const otherColumns = ["view", "order", "buffers"] as const;
+
 /** What was sought comes first. */
 const costHead = (objective: Objective): readonly string[] => [
   ...(objective === "ms" ? ["ms"] : []),
-  "cycles",
-  "over floor",
-  "bytes",
-  "UB bytes",
-  "tasks",
-  "idle cores",
-  "busiest",
+  ...figureLabels(costColumns),
 ];
 
 const costOf = (candidate: Candidate, objective: Objective): readonly (string | number)[] => [
   ...(objective === "ms" ? [candidate.status === "measured" ? candidate.ms : candidate.status] : []),
-  candidate.cycles,
-  formatRatio(candidate.floor.ratio),
-  candidate.bytes,
-  candidate.ubBytes,
-  candidate.tasks,
-  candidate.idleCores,
-  busiest(candidate),
+  ...figureTexts(costColumns, candidate),
 ];
-
-const busiest = ({ bottleneck: { pipe, share } }: Candidate): string =>
-  `${pipe} ${Math.round(100 * share)} %`;
 
 function chosen(result: TuneResult): string {
   const { best, default: own, objective } = result;
@@ -171,15 +168,16 @@ function accounts({ counts, space, seed, objective }: TuneResult): string {
 
 function schedules(result: TuneResult): string {
   const { candidates, objective } = result;
-  const rows = candidates.map((candidate): Row => {
-    const [tile = "", residency = "", ...others] = searchedCells(candidate.schedule);
-    return {
-      id: candidateRow(candidate),
-      cells: [marksOf(candidate, result), tile, residency, ...costOf(candidate, objective), ...others],
-    };
-  });
-  const [tile = "", residency = "", ...others] = searchedColumns;
-  const head = ["", tile, residency, ...costHead(objective), ...others];
+  const rows = candidates.map((candidate): Row => ({
+    id: candidateRow(candidate),
+    cells: [
+      marksOf(candidate, result),
+      ...figureTexts(tileColumns, candidate),
+      ...costOf(candidate, objective),
+      ...figureTexts(otherColumns, candidate),
+    ],
+  }));
+  const head = ["", ...figureLabels(tileColumns), ...costHead(objective), ...figureLabels(otherColumns)];
   return htmlTable("costed schedules", head, rows);
 }
 

@@ -91,8 +91,17 @@ export type TuneRecord = TaskRecord | CandidateRecord | PrunedRecord | RefusedRe
 export function gatherHash(task: Pick<TuneTask, "gather" | "target" | "passes">): string {
   checkOwnArgument("gatherHash", "search task", task);
   const { gather, target, passes } = task;
+  return programHash({ program: gather, target, ...(passes === undefined ? {} : { passes }) });
+}
+
+/** Hash of a program of any level, the figures of its target and its pipeline; its name is left out. */
+export function programHash({
+  program,
+  target,
+  passes,
+}: Pick<TuneTask, "program" | "target" | "passes">): string {
   const { sources: _, title: __, ...figures } = target;
-  const text = printFunc({ ...gather, name: "main", target: target.name });
+  const text = printFunc({ ...program, name: "main", target: target.name });
   const pipeline = pipelineRecord(passes);
   return contentHash(canonicalJson({ text, figures, pipeline }));
 }

@@ -1,0 +1,231 @@
+/** The programs of a list: of a JSON Lines file, of a file with several programs, or of a file of Spatter's. */
+import { Command, CommanderError } from "commander";
+import { CompileError, error, invariant, parseModule, type Diagnostic } from "../../../ir/index.js";
+import { didYouMean } from "../../../ir/did-you-mean.js";
+import { readCaseList } from "../../formats/cases.js";
+import { readProgramText, readText } from "../../formats/files.js";
+import { findMlirGathers } from "../../formats/mlir.js";
+import { programKind } from "../../formats/program-kind.js";
+import { standardInput } from "../../formats/standard-input.js";
+import { collect } from "../collect.js";
+import { checkFlags, loadProgram, profiled, withSizes } from "../load.js";
+import { withFlags, type LoadedProgram } from "../loaded-program.js";
+import {
+  addAttributeOptions,
+  addProgramOptions,
+  targeting,
+  type ProgramFlags,
+  type ProjectFlags,
+} from "../options.js";
+import { ownAttributeFlags } from "../own-operators.js";
+import { refuseSecondValues } from "../second-values.js";
+import { printDiagnostics } from "../terminal.js";
+import { UsageError } from "../usage-error.js";
+
+type Flags = ProgramFlags & ProjectFlags;
+
+/** A program of a list with the flags that it is loaded by. */
+export interface ListedProgram {
+  readonly loaded: LoadedProgram;
+  readonly flags: Flags;
+}
+
+/** One entry of a list: what cannot be read stands in its place. */
+export interface ListEntry {
+  readonly id: string;
+  /** Rejects with a Malformed for an entry that cannot be read, and a CompileError for a program that is refused. */
+  readonly load: () => Promise<ListedProgram>;
+}
+
+/** Error of an entry that cannot be read. */
+export class Malformed extends CompileError {}
+
+/** Returns the entries of a file in their order. Rejects with a CompileError for a file that holds no list. */
+export async function listEntries(file: string, flags: Flags): Promise<readonly ListEntry[]> {
+  const entries = distinct(await entriesOf(file, flags));
+  if (entries.length > 0) return entries;
+  throw new UsageError(`--list ${file} holds no program`, `a line for each, such as ${example}`);
+}
+
+const example = '{"id": "a", "op": "gather", "data": "f32[64,80]", "indices": "i32[32]"}';
+
+function entriesOf(file: string, flags: Flags): Promise<readonly ListEntry[]> | readonly ListEntry[] {
+  if (isLines(file)) return linesOf(readText(file), flags);
+  checkFlags(file, flags);
+  switch (programKind(file)) {
+    case "tir":
+      return textEntries(file, flags);
+    case "onnx":
+      return modelEntries(file, flags);
+    case "mlir":
+      return mlirEntries(file, flags);
+    case "json":
+      return jsonEntries(file, flags);
+  }
+}
+
+/** True for JSON Lines: by the name, of the standard input by how it begins. */
+const isLines = (file: string): boolean =>
+  file === standardInput ? /^\s*\{/.test(readText(file)) : /\.(?:jsonl|ndjson)$/.test(file);
+
+/** Rejects entries whose id an earlier one has, since no row could be told from the other. */
+function distinct(entries: readonly ListEntry[]): readonly ListEntry[] {
+  const seen = new Map<string, number>();
+  return entries.map((entry, k) => {
+    const first = seen.get(entry.id);
+    if (first !== undefined) return malformed(entry.id, [usage(`entry ${first + 1} has the same id`)]);
+    seen.set(entry.id, k);
+    return entry;
+  });
+}
+
+const usage = (message: string, hint?: string): Diagnostic =>
+  error("TC701", message, hint === undefined ? {} : { hint });
+
+const malformed = (id: string, diagnostics: readonly Diagnostic[]): ListEntry => ({
+  id,
+  load: () => Promise.reject(new Malformed(diagnostics)),
+});
+
+const refused = (id: string, diagnostics: readonly Diagnostic[]): ListEntry => ({
+  id,
+  load: () => Promise.reject(new CompileError(diagnostics)),
+});
+
+/** Entry of a program that is in memory; what `load` throws is a rejection. */
+const loading = (id: string, load: () => LoadedProgram, flags: Flags): ListEntry => ({
+  id,
+  load: () => Promise.resolve().then(() => ({ loaded: profiled(load(), flags.project), flags })),
+});
+
+/** Lines of flags. A line is read where it is loaded, so that a bad one costs no other. */
+function linesOf(text: string, flags: Flags): readonly ListEntry[] {
+  return text.split("\n").flatMap((line, k): ListEntry[] => {
+    if (line.trim() === "") return [];
+    const place = `line ${k + 1}`;
+    const read = parsedLine(line);
+    const id = typeof read === "string" ? undefined : read["id"];
+    if (typeof read === "string") return [malformed(place, [usage(read, example)])];
+    if (id !== undefined && typeof id !== "string" && typeof id !== "number")
+      return [malformed(place, [usage("id is neither a text nor a number")])];
+    return [
+      {
+        id: id === undefined ? place : String(id),
+        load: async () => {
+          const own = { ...flags, ...flagsOfLine(read, flags) };
+          return { loaded: await loadProgram(undefined, own), flags: own };
+        },
+      },
+    ];
+  });
+}
+
+/** Returns the object of a line, or why it is none. */
+function parsedLine(line: string): Readonly<Record<string, unknown>> | string {
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === "object" && value !== null && !Array.isArray(value)
+      ? (value as Readonly<Record<string, unknown>>)
+      : "a line is an object of flags";
+  } catch (thrown) {
+    return `not JSON: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
+  }
+}
+
+/** Parses a line by the flags of a program, as the command line is parsed. Throws a UsageError. */
+function flagsOfLine(line: Readonly<Record<string, unknown>>, { project }: ProjectFlags): ProgramFlags {
+  const command = addProgramOptions(new Command("list"))
+    .helpOption(false)
+    .exitOverride()
+    .configureOutput({ writeErr: () => undefined });
+  addAttributeOptions(command, ownAttributeFlags(project));
+  refuseSecondValues(command);
+  const words = Object.entries(line).flatMap(([key, value]) =>
+    key === "id" || value === false ? [] : wordsOf(command, key, value),
+  );
+  try {
+    return command.parse(words, { from: "user" }).opts<ProgramFlags>();
+  } catch (thrown) {
+    if (!(thrown instanceof CommanderError)) throw thrown;
+    throw new UsageError(thrown.message.replace(/^error: /, ""), example);
+  }
+}
+
+/** Words of one flag: a list is repeated for a flag that collects its values, and written with commas for another. */
+function wordsOf(command: Command, key: string, value: unknown): readonly string[] {
+  const flag = `--${key}`;
+  const option = command.options.find(({ long }) => long === flag);
+  if (option === undefined) {
+    const near = didYouMean(
+      key,
+      command.options.map(({ long }) => (long ?? "").slice(2)),
+    );
+    throw new UsageError(
+      `${JSON.stringify(key)} is no flag of a program`,
+      near === undefined ? example : `did you mean ${near}?`,
+    );
+  }
+  const isScalar = (one: unknown): one is string | number =>
+    typeof one === "string" || typeof one === "number";
+  if (value === true) return [flag];
+  if (isScalar(value)) return [`${flag}=${value}`];
+  if (Array.isArray(value) && value.every(isScalar))
+    return option.parseArg === collect
+      ? value.map((one) => `${flag}=${one}`)
+      : [`${flag}=${value.join(",")}`];
+  throw new UsageError(`${JSON.stringify(key)} is neither a text, a number, a list of these, true nor false`);
+}
+
+/** Functions of a text; what does not parse is malformed, and the others stand. */
+function textEntries(file: string, flags: Flags): readonly ListEntry[] {
+  const { module, diagnostics } = parseModule(readProgramText(file), file, flags.project.operators);
+  const wrong = diagnostics.filter(({ severity }) => severity === "error");
+  return [
+    ...module.funcs.map((func) => loading(func.name, () => withSizes(func, flags), flags)),
+    ...wrong.map((own, k) =>
+      malformed(own.span === undefined ? `error ${k + 1}` : `line ${own.span.line}`, [own]),
+    ),
+  ];
+}
+
+/** Gathers of a model, each alone: those without a program are refused. */
+async function modelEntries(file: string, flags: Flags): Promise<readonly ListEntry[]> {
+  const { loadModel } = await import("../load-model.js");
+  const { gathers, warnings } = loadModel(file, flags, targeting(flags));
+  printDiagnostics(warnings);
+  return gathers.flatMap(({ name, loaded, diagnostics, folds }) => {
+    if (folds !== undefined) return [];
+    return [loaded === undefined ? refused(name, diagnostics) : loading(name, () => loaded, flags)];
+  });
+}
+
+const mlirEntries = (file: string, flags: Flags): readonly ListEntry[] =>
+  findMlirGathers(readProgramText(file), file).map((gather) =>
+    gather.ok
+      ? loading(gather.func.name, () => ({ func: withFlags(gather.func, flags) }), flags)
+      : refused(gather.name, [gather.diagnostic]),
+  );
+
+/** Cases of a case file, or gathers of a graph that PyPTO dumped. */
+async function jsonEntries(file: string, flags: Flags): Promise<readonly ListEntry[]> {
+  const { dumpIn, loadedCase } = await import("../load-cases.js");
+  const text = readText(file);
+  const dump = dumpIn(text);
+  if (dump !== undefined) {
+    const { dumpPlaces, loadDump } = await import("../load-dump.js");
+    return dumpPlaces(dump, file).map((place) =>
+      loading(place, () => onlyOf(loadDump(dump, file, { ...flags, case: place })), flags),
+    );
+  }
+  return readCaseList(text, file, flags.project.operators).map((test) =>
+    "malformed" in test
+      ? malformed(test.id, test.malformed)
+      : loading(test.id, () => loadedCase(test, "main", flags), flags),
+  );
+}
+
+function onlyOf<T>(list: readonly T[]): T {
+  const [first] = list;
+  invariant(first !== undefined, "a place of a dump has a gather");
+  return first;
+}

@@ -1,0 +1,49 @@
+/** Flags of `--list`; apart, since what makes rows is slow to load. */
+import { Option, type Command } from "commander";
+import { dashed } from "../options.js";
+import { UsageError } from "../usage-error.js";
+
+/** Flags of a list. */
+export interface ListFlags {
+  readonly list?: string;
+  readonly rows?: string;
+  readonly strict?: boolean;
+  readonly shard?: string;
+  readonly resume?: boolean;
+  readonly json?: boolean;
+}
+
+/** Adds the flags of a list to a command that takes a program. */
+export function addListOptions(command: Command): Command {
+  const own = [
+    new Option(
+      "--list <file>",
+      "many programs, a row for each: JSON Lines of flags and an id, or a file with several programs",
+    ),
+    new Option("--rows <file>", "of --list, where the rows go: .csv or .jsonl"),
+    new Option("--strict", "of --list, exit code 1 for a program that is refused, too"),
+    new Option("--shard <i/n>", "of --list, the i-th of n parts, from 1"),
+    new Option("--resume", "of --list, go on: rows that the file of --rows has are kept"),
+  ];
+  for (const option of own)
+    if (command.options.every(({ long }) => long !== option.long)) command.addOption(option);
+  return command;
+}
+
+/** Throws a UsageError for flags of one program's report, beside a list. */
+export function refuseBesideList(flags: object, unread: readonly string[]): void {
+  const given = new Map<string, unknown>(Object.entries(flags));
+  const unused = unread.find((flag) => {
+    const value = given.get(flag);
+    return value !== undefined && !(Array.isArray(value) && value.length === 0);
+  });
+  if (unused !== undefined)
+    throw new UsageError(`--list makes rows, and --${dashed(unused)} says nothing there`, "--rows rows.csv");
+}
+
+/** Throws a UsageError for flags of a list without one. */
+export function refuseWithoutList(flags: ListFlags, own: readonly (keyof ListFlags)[]): void {
+  const unused = own.find((flag) => flags[flag] !== undefined);
+  if (unused !== undefined)
+    throw new UsageError(`--${unused} goes with --list`, "--list programs.jsonl --rows rows.csv");
+}

@@ -1,0 +1,244 @@
+/** `--list`: one command over many programs, a row for each. */
+import {
+  categoryOf,
+  clockVersion,
+  CompileError,
+  counted,
+  formatType,
+  inputsOf,
+  outputOf,
+  type Diagnostic,
+  type Func,
+} from "../../../ir/index.js";
+import { isBug } from "../../../ir/faults.js";
+import type { Pass } from "../../../passes/index.js";
+import { resolveTargetOf } from "../../api/compile.js";
+import { isStream, isThere, readText } from "../../formats/files.js";
+import { lineAppender, rewriteInput } from "../../output/write-file.js";
+import { figureCells, type FigureKey, type ScheduleFigures } from "../../report/figures.js";
+import { canonicalJson, contentHash } from "../../tune/content-hash.js";
+import { programHash } from "../../tune/records/record.js";
+import { gatherFaults } from "../gather-faults.js";
+import { parseShard, targeting, type ProgramFlags } from "../options.js";
+import { Outputs, type OutputFlags } from "../outputs.js";
+import { pipelineOf, type PipelineFlags } from "../pipeline-flags.js";
+import { progressBar } from "../progress.js";
+import { note, print, printDiagnostics } from "../terminal.js";
+import { UsageError } from "../usage-error.js";
+import type { ListFlags } from "./list-flags.js";
+import { listEntries, Malformed, type ListEntry, type ListedProgram } from "./entries.js";
+import { csvRows, jsonRows, type Row, type RowFormat, type WrittenRow } from "./row-file.js";
+
+/** What became of a program. */
+type Verdict = "legal" | "same" | "ran" | "refused" | "malformed" | "different" | "failed";
+
+/** Verdicts that fail the command. */
+const failures: readonly string[] = ["malformed", "different", "failed"] satisfies readonly Verdict[];
+
+/** What a command finds out about one program. */
+export interface RowFacts {
+  readonly verdict: Verdict;
+  readonly diagnostics?: readonly Diagnostic[];
+  readonly figures?: ScheduleFigures;
+}
+
+/** A command that makes rows. */
+export interface RowMaker {
+  readonly command: "explain" | "tune" | "run";
+  /** Figures of the command, as columns. */
+  readonly columns: readonly FigureKey[];
+  /** Settings of the command on which a row depends, beyond its program, target, pipeline and clock. */
+  readonly settings: Readonly<Record<string, unknown>>;
+  /** Rejects with a CompileError for a program that is refused. */
+  readonly row: (listed: ListedProgram) => Promise<RowFacts>;
+}
+
+type Flags = ListFlags & ProgramFlags & PipelineFlags & OutputFlags;
+
+/** Columns before the figures. */
+const factColumns = [
+  "command",
+  "id",
+  "key",
+  "name",
+  "op",
+  "inputs",
+  "output",
+  "target",
+  "verdict",
+  "code",
+  "reason",
+] as const;
+
+/** A row that is made, or kept from before. */
+interface MadeRow {
+  readonly line: string;
+  readonly verdict: string;
+  readonly isBug: boolean;
+}
+
+/** Makes a row of each program. Resolves to the exit code: 1 where one is malformed, fails or differs; 3 for a bug in tilec. */
+export async function runList(file: string | undefined, flags: Flags, maker: RowMaker): Promise<number> {
+  const { list = "", rows: path } = flags;
+  if (file !== undefined) throw new UsageError(`give ${file} or --list ${list}, not both`);
+  if (flags.resume === true && path === undefined)
+    throw new UsageError("--resume goes on from --rows", "--rows rows.csv --resume");
+  const { passes } = await pipelineOf(flags);
+  const format = formatOf(flags, [...factColumns, ...maker.columns]);
+  const entries = partOf(await listEntries(list, flags), flags.shard);
+  const outputs = new Outputs(maker.command, flags);
+  const log = openRows(path, flags, format, outputs);
+  const bar = progressBar(entries.length, "programs");
+  const made: MadeRow[] = [];
+  try {
+    for (const entry of entries) {
+      made.push(await rowOf(entry, { maker, passes, format, log }));
+      bar.step(entry.id);
+    }
+  } finally {
+    bar.stop();
+    log.close();
+  }
+  log.order(made.map(({ line }) => line));
+  const verdicts = made.map(({ verdict }) => verdict);
+  note(summaryOf(verdicts));
+  if (made.some((one) => one.isBug)) return 3;
+  const failing = flags.strict === true ? [...failures, "refused"] : failures;
+  return outputs.status(verdicts.some((verdict) => failing.includes(verdict)) ? 1 : 0);
+}
+
+/** `48 legal, 2 refused` */
+function summaryOf(verdicts: readonly string[]): string {
+  const counts = new Map<string, number>();
+  for (const verdict of verdicts) counts.set(verdict, (counts.get(verdict) ?? 0) + 1);
+  return `${counted(verdicts.length, "program")}: ${[...counts].map(([verdict, count]) => `${count} ${verdict}`).join(", ")}`;
+}
+
+function formatOf({ rows, json }: ListFlags, columns: readonly string[]): RowFormat {
+  const isJson = rows?.endsWith(".jsonl") ?? json === true;
+  if (rows !== undefined && !isJson && !rows.endsWith(".csv"))
+    throw new UsageError(`--rows ${rows} ends in neither .csv nor .jsonl`);
+  if (rows !== undefined && json === true)
+    throw new UsageError("--json prints rows, and --rows writes them", "--rows rows.jsonl");
+  return isJson ? jsonRows(columns) : csvRows(columns);
+}
+
+function partOf<T>(entries: readonly T[], shard: string | undefined): readonly T[] {
+  if (shard === undefined) return entries;
+  const { part, parts } = parseShard(shard);
+  return entries.filter((_, k) => k % parts === part - 1);
+}
+
+/** Where rows go as they are made. */
+interface RowLog {
+  /** Rows of before, by id and key. */
+  readonly kept: ReadonlyMap<string, WrittenRow>;
+  readonly append: (line: string) => void;
+  readonly close: () => void;
+  /** Puts the rows of a file in the order of the list. */
+  readonly order: (lines: readonly string[]) => void;
+}
+
+const placeOf = (id: string, key: string): string => JSON.stringify([id, key]);
+
+function openRows(
+  path: string | undefined,
+  { resume }: ListFlags,
+  { head, output, read }: RowFormat,
+  outputs: Outputs,
+): RowLog {
+  if (path === undefined) {
+    if (head !== "") print(head);
+    return { kept: new Map(), append: print, close: () => undefined, order: () => undefined };
+  }
+  outputs.check(path, output);
+  const goesOn = resume === true && isThere(path) && !isStream(path);
+  const before = goesOn ? read(readText(path)) : [];
+  const kept = new Map(
+    before.map((row) => [placeOf(row.cells["id"] ?? "", row.cells["key"] ?? ""), row] as const),
+  );
+  const whole = (lines: readonly string[]): string => head + lines.join("");
+  const start = whole(before.map(({ line }) => line));
+  let usable = outputs.attempt(() => {
+    if (goesOn) rewriteInput(path, start);
+    else outputs.start(path, start, output);
+  });
+  const { append, close } = lineAppender(path);
+  return {
+    kept,
+    append(line) {
+      usable &&= outputs.attempt(() => {
+        append(line);
+      });
+    },
+    close,
+    order(lines) {
+      if (!usable || before.length === 0) return;
+      outputs.attempt(() => {
+        rewriteInput(path, whole(lines));
+      });
+    },
+  };
+}
+
+/** Loads a program, and makes its row unless one of before has the same id and key. */
+async function rowOf(
+  entry: ListEntry,
+  {
+    maker,
+    passes,
+    format,
+    log,
+  }: {
+    readonly maker: RowMaker;
+    readonly passes: readonly Pass[] | undefined;
+    readonly format: RowFormat;
+    readonly log: RowLog;
+  },
+): Promise<MadeRow> {
+  const { command, columns, settings } = maker;
+  const { id } = entry;
+  let about: Row = {};
+  let found: RowFacts;
+  try {
+    const listed = await entry.load();
+    const { func } = listed.loaded;
+    const target = resolveTargetOf(func, targeting(listed.flags));
+    const program = programHash({ program: func, target, ...(passes === undefined ? {} : { passes }) });
+    const key = contentHash(canonicalJson({ command, program, clock: clockVersion, settings }));
+    const before = log.kept.get(placeOf(id, key));
+    if (before !== undefined)
+      return { line: before.line, verdict: before.cells["verdict"] ?? "", isBug: false };
+    about = { key, ...described(func), target: target.name };
+    found = await maker.row(listed);
+  } catch (thrown) {
+    found = failedRow(thrown, id);
+  }
+  const { verdict, diagnostics = [], figures = {} } = found;
+  const why = diagnostics.find(({ severity }) => severity === "error");
+  const told = why === undefined ? {} : { code: why.code, reason: why.message };
+  const line = format.line({ command, id, ...about, verdict, ...told, ...figureCells(columns, figures) });
+  log.append(line);
+  if (why !== undefined && failures.includes(verdict))
+    printDiagnostics([{ ...why, message: `${id}: ${why.message}` }]);
+  return { line, verdict, isBug: diagnostics.some(isBug) };
+}
+
+const described = (func: Func): Row => ({
+  name: func.name,
+  op: func.level === "source" ? func.op : func.level,
+  inputs: inputsOf(func)
+    .map(({ type }) => formatType(type))
+    .join(" "),
+  output: formatType(outputOf(func).type),
+});
+
+/** What an error says of one program: it costs no other. */
+function failedRow(thrown: unknown, id: string): RowFacts {
+  if (thrown instanceof Malformed || thrown instanceof UsageError)
+    return { verdict: "malformed", diagnostics: thrown.diagnostics };
+  const diagnostics = gatherFaults(thrown, id);
+  const isFile = diagnostics.some(({ code }) => categoryOf(code) === "file");
+  if (thrown instanceof CompileError) return { verdict: isFile ? "malformed" : "refused", diagnostics };
+  return { verdict: "failed", diagnostics };
+}

@@ -1,0 +1,167 @@
+/** The figures of a schedule: the one table from which reports, CSV and rows take their columns. */
+import {
+  formatEntry,
+  formatRatio,
+  formatShape,
+  type Schedule,
+  type SearchedEntry,
+  type Shape,
+  type Standing,
+} from "../../ir/index.js";
+
+/** Entries of a schedule that a search chooses. */
+type Entries = Required<Pick<Schedule, SearchedEntry>>;
+
+/** Figures of one schedule, from wherever they come; absent where they are not known. */
+export interface ScheduleFigures extends Partial<Standing> {
+  readonly schedule?: Partial<Entries>;
+  readonly cycles?: number;
+  /** Bytes of global memory. */
+  readonly bytes?: number;
+  /** Bytes of unified buffer. */
+  readonly ubBytes?: number;
+  readonly tasks?: number;
+  /** Cores without work during the last tasks. */
+  readonly idleCores?: number;
+  readonly ms?: number;
+  /** Bytes of unified buffer that there are. */
+  readonly ubBudget?: number;
+  /** Bytes that any schedule moves. */
+  readonly compulsory?: number;
+  /** What certain indices move. */
+  readonly moved?: {
+    /** Rows that are read, each time that an index names one. */
+    readonly picks?: number;
+    readonly distinct?: number;
+    readonly bytes: number;
+    readonly bursts: number;
+  };
+  /** Of the schedule that the compiler chooses without a search, by what a search made small. */
+  readonly ofDefault?: number;
+  /** The default's figure over this schedule's. */
+  readonly gain?: number;
+  /** Schedules that were costed. */
+  readonly costed?: number;
+  readonly backends?: string;
+  readonly seed?: number;
+  /** Hash of the output's bits. */
+  readonly bits?: string;
+}
+
+type Cell = string | number;
+
+interface Figure {
+  /** Header in reports. */
+  readonly label: string;
+  readonly unit?: string;
+  /** Value in CSV and rows, in the unit. */
+  readonly cell: (figures: ScheduleFigures) => Cell | undefined;
+  /** Value in reports; absent where it is the same. */
+  readonly shown?: (figures: ScheduleFigures) => Cell | undefined;
+}
+
+/** Extents as flags take them, without commas. */
+const joined = (shape: Shape): string => shape.join("x");
+
+const applied = <T>(value: T | undefined, format: (value: T) => Cell): Cell | undefined =>
+  value === undefined ? undefined : format(value);
+
+const entry = <K extends SearchedEntry>(key: K, cell: (value: Entries[K]) => Cell, shown = cell): Figure => ({
+  label: key,
+  cell: ({ schedule }) => applied<Entries[K]>(schedule?.[key], cell),
+  shown: ({ schedule }) => applied<Entries[K]>(schedule?.[key], shown),
+});
+
+const entryFigures = {
+  residency: entry("residency", formatEntry),
+  tile: entry("tile", joined, formatShape),
+  view: entry("view", joined, formatShape),
+  order: entry("order", joined, formatShape),
+  buffers: entry("buffers", (buffers) => JSON.stringify(buffers), formatEntry),
+} satisfies Readonly<Record<SearchedEntry, Figure>>;
+
+/** By their keys, which are the headers of CSV and the keys of rows, in the order in which these list them. */
+export const figures = {
+  ...entryFigures,
+  cycles: { label: "cycles", unit: "cycles", cell: (f) => f.cycles },
+  floor: { label: "floor", unit: "cycles", cell: (f) => f.floor?.cycles },
+  floor_limit: { label: "floor by", cell: (f) => f.floor?.limit },
+  over_floor: {
+    label: "over floor",
+    cell: (f) => f.floor?.ratio,
+    shown: (f) => applied(f.floor?.ratio, formatRatio),
+  },
+  us: { label: "us", unit: "us", cell: (f) => f.microseconds },
+  gb_per_s: { label: "GB/s", unit: "GB/s", cell: (f) => f.gigabytesPerSecond },
+  busiest: { label: "busiest", cell: (f) => f.bottleneck?.pipe },
+  busy_share: {
+    label: "busy share",
+    cell: (f) => f.bottleneck?.share,
+    shown: (f) => applied(f.bottleneck?.share, (share) => `${Math.round(100 * share)} %`),
+  },
+  clock: { label: "clock", cell: (f) => f.clock },
+  bytes: { label: "bytes", unit: "B", cell: (f) => f.bytes },
+  ub_bytes: { label: "UB bytes", unit: "B", cell: (f) => f.ubBytes },
+  tasks: { label: "tasks", cell: (f) => f.tasks },
+  idle_cores: { label: "idle cores", cell: (f) => f.idleCores },
+  ms: { label: "ms", unit: "ms", cell: (f) => f.ms },
+  ub_budget: { label: "UB budget", unit: "B", cell: (f) => f.ubBudget },
+  compulsory: { label: "compulsory", unit: "B", cell: (f) => f.compulsory },
+  default_cost: { label: "default", cell: (f) => f.ofDefault },
+  gain: { label: "gain", cell: (f) => f.gain, shown: (f) => applied(f.gain, formatRatio) },
+  costed: { label: "costed", cell: (f) => f.costed },
+  picks: { label: "picks", cell: (f) => f.moved?.picks },
+  distinct_rows: { label: "distinct rows", cell: (f) => f.moved?.distinct },
+  moved_bytes: { label: "moved", unit: "B", cell: (f) => f.moved?.bytes },
+  moved_bursts: { label: "bursts", cell: (f) => f.moved?.bursts },
+  backends: { label: "backends", cell: (f) => f.backends },
+  seed: { label: "seed", cell: (f) => f.seed },
+  bits: { label: "bits", cell: (f) => f.bits },
+} as const satisfies Readonly<Record<string, Figure>>;
+
+/** Key of a figure. */
+export type FigureKey = keyof typeof figures;
+
+const figureAt = (key: FigureKey): Figure => figures[key];
+
+/** Keys of the entries that a search chooses. */
+export const entryKeys = Object.keys(entryFigures) as readonly SearchedEntry[];
+
+/** Keys of what a schedule costs. */
+export const costKeys = [
+  "cycles",
+  "floor",
+  "floor_limit",
+  "over_floor",
+  "us",
+  "gb_per_s",
+  "busiest",
+  "busy_share",
+  "clock",
+  "bytes",
+  "ub_bytes",
+  "tasks",
+] as const satisfies readonly FigureKey[];
+
+/** Returns the values of CSV and rows by key, without those that are not known. */
+export const figureCells = (
+  keys: readonly FigureKey[],
+  of: ScheduleFigures,
+): Readonly<Partial<Record<FigureKey, Cell>>> =>
+  Object.fromEntries(
+    keys.flatMap((key) => {
+      const cell = figureAt(key).cell(of);
+      return cell === undefined ? [] : [[key, cell] as const];
+    }),
+  );
+
+/** Returns the headers of a report's columns. */
+export const figureLabels = (keys: readonly FigureKey[]): readonly string[] =>
+  keys.map((key) => figureAt(key).label);
+
+/** Returns the cells of a report's row, empty for those that are not known. */
+export const figureTexts = (keys: readonly FigureKey[], of: ScheduleFigures): readonly Cell[] =>
+  keys.map((key) => {
+    const { cell, shown = cell } = figureAt(key);
+    return shown(of) ?? "";
+  });
