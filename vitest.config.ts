@@ -41,6 +41,7 @@ const slow: readonly (readonly [file: string, seconds: number, reason: string])[
     9,
     "explains each tile of PyPTO's models under each profile and target",
   ],
+  ["test/cli/list.test.ts", 10, "runs, explains and searches lists of programs, one after another"],
   ["test/cli/fold.test.ts", 15, "plans, writes and runs the kernels of models under each policy of folding"],
   ["test/cli/start-up.test.ts", 29, "starts the command time after time"],
   ["test/cli/streams.test.ts", 14, "pipes through processes, one after another"],

@@ -121,12 +121,10 @@ function explainRow(func: Func, options: CompileOptions, like: string | undefine
       floor,
       bottleneck,
       clock,
-      ...(microseconds === undefined ? {} : { microseconds }),
-      ...(gigabytesPerSecond === undefined ? {} : { gigabytesPerSecond }),
       bytes: traffic.bytes,
       compulsory: traffic.compulsory,
       tasks: traffic.tasks,
-      ...(moved === undefined ? {} : { moved }),
+      ...defined({ microseconds, gigabytesPerSecond, moved }),
     },
   };
 }

@@ -125,7 +125,7 @@ export type FigureKey = keyof typeof figures;
 const figureAt = (key: FigureKey): Figure => figures[key];
 
 /** Keys of the entries that a search chooses. */
-export const entryKeys = Object.keys(entryFigures) as readonly SearchedEntry[];
+export const entryKeys = Object.keys(entryFigures) as readonly (keyof typeof entryFigures)[];
 
 /** Keys of what a schedule costs. */
 export const costKeys = [

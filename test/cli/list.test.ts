@@ -48,11 +48,14 @@ const listed = (text = lines.join("\n")): string => files({ "a.jsonl": text });
 const tilec = (folder: string, ...args: readonly string[]): Promise<Ran> => runHere(args, folder);
 
 /** Rows of a command as objects. */
-async function rowsOf(folder: string, ...args: readonly string[]): Promise<Record<string, unknown>[]> {
+async function rowsOf(
+  folder: string,
+  ...args: readonly string[]
+): Promise<Record<string, string | number>[]> {
   const { stdout } = await tilec(folder, ...args, "--json");
   return stdout
     .split("\n")
-    .flatMap((line) => (line === "" ? [] : [JSON.parse(line) as Record<string, unknown>]));
+    .flatMap((line) => (line === "" ? [] : [JSON.parse(line) as Record<string, string | number>]));
 }
 
 describe("explain --list", () => {

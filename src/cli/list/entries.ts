@@ -1,6 +1,6 @@
 /** The programs of a list: of a JSON Lines file, of a file with several programs, or of a file of Spatter's. */
 import { Command, CommanderError } from "commander";
-import { CompileError, error, invariant, parseModule, type Diagnostic } from "../../../ir/index.js";
+import { CompileError, defined, error, invariant, parseModule, type Diagnostic } from "../../../ir/index.js";
 import { didYouMean } from "../../../ir/did-you-mean.js";
 import { readCaseList } from "../../formats/cases.js";
 import { readProgramText, readText } from "../../formats/files.js";
@@ -80,7 +80,7 @@ function distinct(entries: readonly ListEntry[]): readonly ListEntry[] {
 }
 
 const usage = (message: string, hint?: string): Diagnostic =>
-  error("TC701", message, hint === undefined ? {} : { hint });
+  error("TC701", message, defined({ hint }));
 
 const malformed = (id: string, diagnostics: readonly Diagnostic[]): ListEntry => ({
   id,

@@ -4,6 +4,7 @@ import {
   clockVersion,
   CompileError,
   counted,
+  defined,
   formatType,
   inputsOf,
   outputOf,
@@ -27,7 +28,7 @@ import { note, print, printDiagnostics } from "../terminal.js";
 import { UsageError } from "../usage-error.js";
 import type { ListFlags } from "./list-flags.js";
 import { listEntries, Malformed, type ListEntry, type ListedProgram } from "./entries.js";
-import { csvRows, jsonRows, type Row, type RowFormat, type WrittenRow } from "./row-file.js";
+import { csvRows, jsonRows, type ListRow, type RowFormat, type WrittenRow } from "./row-file.js";
 
 /** What became of a program. */
 type Verdict = "legal" | "same" | "ran" | "refused" | "malformed" | "different" | "failed";
@@ -198,13 +199,13 @@ async function rowOf(
 ): Promise<MadeRow> {
   const { command, columns, settings } = maker;
   const { id } = entry;
-  let about: Row = {};
+  let about: ListRow = {};
   let found: RowFacts;
   try {
     const listed = await entry.load();
     const { func } = listed.loaded;
     const target = resolveTargetOf(func, targeting(listed.flags));
-    const program = programHash({ program: func, target, ...(passes === undefined ? {} : { passes }) });
+    const program = programHash({ program: func, target, ...defined({ passes }) });
     const key = contentHash(canonicalJson({ command, program, clock: clockVersion, settings }));
     const before = log.kept.get(placeOf(id, key));
     if (before !== undefined)
@@ -216,7 +217,7 @@ async function rowOf(
   }
   const { verdict, diagnostics = [], figures = {} } = found;
   const why = diagnostics.find(({ severity }) => severity === "error");
-  const told = why === undefined ? {} : { code: why.code, reason: why.message };
+  const told = defined({ code: why?.code, reason: why?.message });
   const line = format.line({ command, id, ...about, verdict, ...told, ...figureCells(columns, figures) });
   log.append(line);
   if (why !== undefined && failures.includes(verdict))
@@ -224,7 +225,7 @@ async function rowOf(
   return { line, verdict, isBug: diagnostics.some(isBug) };
 }
 
-const described = (func: Func): Row => ({
+const described = (func: Func): ListRow => ({
   name: func.name,
   op: func.level === "source" ? func.op : func.level,
   inputs: inputsOf(func)

@@ -3,7 +3,7 @@ import { stringify } from "csv-stringify/sync";
 import { jsonSchema, outputFormats, type OutputFormat } from "../../output/mark.js";
 
 /** Values of a row by column; one that is absent is empty. */
-export type Row = Readonly<Partial<Record<string, string | number>>>;
+export type ListRow = Readonly<Partial<Record<string, string | number>>>;
 
 /** A row as it stands in a file, and its values as texts. */
 export interface WrittenRow {
@@ -17,7 +17,7 @@ export interface RowFormat {
   /** Line before the first row; empty for none. */
   readonly head: string;
   /** Returns a row as a line, with its end. */
-  readonly line: (row: Row) => string;
+  readonly line: (row: ListRow) => string;
   /** Returns the whole rows of a text that has the same columns; none of another text. */
   readonly read: (text: string) => readonly WrittenRow[];
 }

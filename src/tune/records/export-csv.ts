@@ -7,16 +7,7 @@ import type { TuneRecord } from "./record.js";
 
 const listed = [...entryKeys, ...costKeys, "ms"] as const;
 
-const columns = [
-  "task",
-  "candidate",
-  "status",
-  "code",
-  "reason",
-  "default",
-  ...listed,
-  "devices",
-] as const;
+const columns = ["task", "candidate", "status", "code", "reason", "default", ...listed, "devices"] as const;
 
 type Row = Readonly<Partial<Record<(typeof columns)[number], string | number>>>;
 

@@ -91,7 +91,7 @@ export type TuneRecord = TaskRecord | CandidateRecord | PrunedRecord | RefusedRe
 export function gatherHash(task: Pick<TuneTask, "gather" | "target" | "passes">): string {
   checkOwnArgument("gatherHash", "search task", task);
   const { gather, target, passes } = task;
-  return programHash({ program: gather, target, ...(passes === undefined ? {} : { passes }) });
+  return programHash({ program: gather, target, ...defined({ passes }) });
 }
 
 /** Hash of a program of any level, the figures of its target and its pipeline; its name is left out. */
