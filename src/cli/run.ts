@@ -165,7 +165,7 @@ async function runRows(file: string | undefined, flags: RunFlags): Promise<numbe
         figures: {
           schedule: kernel.tile.schedule,
           backends: names,
-          ...(seed === undefined ? {} : { seed }),
+          ...defined({ seed }),
           ...(output === undefined ? {} : { bits: hashOfBytes(output) }),
           ...(report === undefined ? {} : countedFigures(report)),
         },
@@ -343,8 +343,7 @@ async function run(loaded: LoadedProgram, flags: RunFlags, { quiet = false } = {
     said,
     kernel,
     differences,
-    ...(report === undefined ? {} : { report }),
-    ...(output === undefined ? {} : { output }),
+    ...defined({ report, output }),
   };
 }
 

@@ -179,7 +179,7 @@ async function tuneList(file: string | undefined, flags: TuneFlags): Promise<num
               ...pipeline,
               ...(log === undefined ? {} : recorded(log, hash, flags, outputs)),
               target: machine.target,
-              ...(machine.measure === undefined ? {} : { measure: machine.measure }),
+              ...defined({ measure: machine.measure }),
             });
             return tuneRow(result);
           } finally {
@@ -205,7 +205,7 @@ function tuneRow(result: TuneResult): RowFacts {
     diagnostics,
     figures: {
       ...best,
-      ...(ofDefault === undefined ? {} : { ofDefault }),
+      ...defined({ ofDefault }),
       ...(cost === undefined || ofDefault === undefined || cost === 0 ? {} : { gain: ofDefault / cost }),
       costed: result.candidates.length,
     },

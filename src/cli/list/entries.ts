@@ -79,8 +79,7 @@ function distinct(entries: readonly ListEntry[]): readonly ListEntry[] {
   });
 }
 
-const usage = (message: string, hint?: string): Diagnostic =>
-  error("TC701", message, defined({ hint }));
+const usage = (message: string, hint?: string): Diagnostic => error("TC701", message, defined({ hint }));
 
 const malformed = (id: string, diagnostics: readonly Diagnostic[]): ListEntry => ({
   id,
