@@ -4,7 +4,7 @@
  * May report TC401 (over budget, with the arithmetic and the nearest legal tiles), TC402 (no tile is legal), TC905
  * (within the budget but above the target's safe size).
  */
-import { warning } from "../ir/diagnostic.js";
+import { warning, type Diagnostic } from "../ir/diagnostic.js";
 import { isResolved } from "../ir/schedule-entries.js";
 import { invariant } from "../ir/types.js";
 import { isLegal, nearestLegal, refusals, rules, type Tiling } from "../ir/tiling/index.js";
@@ -21,24 +21,24 @@ export const fitUb = definePass({
   run(func, context) {
     if (func.level !== "access") return func;
     const { schedule } = func;
-    const { target } = context;
     invariant(isResolved(schedule), "fit-ub runs on a resolved schedule");
     const tiling = context.tilings.of(func, schedule);
     const refused = refusals(rules.ubBudget, tiling, waysOut);
     refused.forEach(context.report);
-    const { planned: bytes, budget } = decided(tiling).footprint;
-    if (refused.length === 0 && bytes > target.ubSafeBytes && budget === target.ubBytes) {
-      context.report(
-        warning(
-          "TC905",
-          `${bytes} B is within ${budget} B but above the ${target.ubSafeBytes} B that libraries leave alone`,
-          { span: func.opSpan, ...hintFor(tiling.with({ ubBytes: target.ubSafeBytes })) },
-        ),
-      );
-    }
+    if (refused.length === 0) aboveSafe(tiling).forEach(context.report);
     return func;
   },
 });
+
+/** Returns TC905 for a legal schedule whose kernel takes more than the target's safe size. */
+export function aboveSafe(tiling: Tiling): Diagnostic[] {
+  const { target, gather } = tiling;
+  const { planned: bytes, budget } = decided(tiling).footprint;
+  if (bytes <= target.ubSafeBytes || budget !== target.ubBytes) return [];
+  const message = `${bytes} B is within ${budget} B but above the ${target.ubSafeBytes} B that libraries leave alone`;
+  const safe = hintFor(tiling.with({ ubBytes: target.ubSafeBytes }));
+  return [warning("TC905", message, { span: gather.opSpan, ...safe })];
+}
 
 /** Returns the flags of a schedule that stays within the budget of `safe`; nothing where no tile does. */
 function hintFor(safe: Tiling): { readonly hint?: string } {

@@ -10,7 +10,7 @@ export {
   type PipelineEdit,
 } from "./edit-pipeline.js";
 export { enforceFullLoad } from "./enforce-full-load.js";
-export { fitUb } from "./fit-ub.js";
+export { aboveSafe, fitUb } from "./fit-ub.js";
 export { hoistLoads } from "./hoist-loads.js";
 export { insertSync } from "./insert-sync.js";
 export { lowerToTile } from "./lower-to-tile.js";
@@ -19,7 +19,7 @@ export { clockOf, decided, lowered, openLowered } from "./lowered.js";
 export { PassError, runPipeline, type PipelineOptions, type PipelineResult } from "./pipeline.js";
 export { candidates, fits, roomOf, variants, variantsInEveryOrder, type Candidates } from "./candidates.js";
 export { chooseSchedule, compareKeys, tieBreaks, type Tie } from "./choose-schedule.js";
-export { residenciesOf, selectTile } from "./select-tile.js";
+export { residenciesOf, selectTile, spokenOf } from "./select-tile.js";
 export { flagsTo, openSchedule, waysOut, wayTo, type Open, type Way } from "./ways-out.js";
 export { withBuffers } from "./with-buffers.js";
 export { withDefaults } from "./with-defaults.js";

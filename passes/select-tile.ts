@@ -63,9 +63,8 @@ export const selectTile = definePass({
     }
     const { target } = context;
     const options = residenciesOf(func, target);
-    const [first] = options;
-    reportRoom(func, first, target).forEach(context.report);
-    const attempted = withDefaults(func, first, target);
+    const attempted = spokenOf(func, options, target);
+    reportRoom(func, attempted.schedule.residency, target).forEach(context.report);
     for (const rule of [rules.deviceLimits, rules.residency]) {
       const broken = refusals(rule, attempted, waysOut);
       if (broken.length === 0) continue;
@@ -137,8 +136,21 @@ function reportSingle(tiling: Tiling): Diagnostic[] {
 const complete = (tiling: Tiling, against?: number): Tiling | undefined =>
   tiling.gather.schedule.tile === undefined ? chooseSchedule(tiling, against) : withBuffers(tiling);
 
+/** Returns the plain defaults in the residency that a refusal speaks of: the first of those to choose among in which some tile is legal. */
+export function spokenOf(
+  func: AccessFunc,
+  [first, ...others]: readonly [Residencies, ...Residencies[]],
+  target: Target,
+): Tiling {
+  const plain = withDefaults(func, first, target);
+  if (others.length === 0 || anyLegal(plain)) return plain;
+  return (
+    others.map((residency) => withDefaults(func, residency, target)).find((own) => anyLegal(own)) ?? plain
+  );
+}
+
 /**
- * Returns the residency that is stated, in its shortest form, or those to choose among, the first of which a refusal speaks of. A tile or a view
+ * Returns the residency that is stated, in its shortest form, or those to choose among. A tile or a view
  * of an operator whose framework loads the data whole is judged so on every target: only a stated `gm` leaves the data in global
  * memory. Where the framework reads every input in global memory, so may a kernel, and the first one does: what it stages is its own.
  * `typed`: whether there is such a tile.
@@ -205,7 +217,7 @@ interface Weighed {
 /** The fastest; of as fast ones the later, which takes less of UB. */
 function decideResidency(
   func: AccessFunc,
-  options: readonly Residencies[],
+  options: readonly [Residencies, ...Residencies[]],
   target: Target,
   report: (diagnostic: Diagnostic) => void,
 ): Tiling | undefined {
@@ -239,8 +251,8 @@ function decideResidency(
   const legal = found.filter((other) => other !== undefined);
   const fewest = Math.min(...legal.map(({ cycles }) => cycles));
   const chosen = legal.findLast(({ cycles, lost }) => !lost && cycles <= fewest * asFast(target));
-  // Refused, under the first, where it is the user's own.
-  if (chosen === undefined) return func.schedule.tile === undefined ? undefined : open[0];
+  if (chosen === undefined)
+    return func.schedule.tile === undefined ? undefined : spokenOf(func, options, target);
   const others = legal.filter((other) => other !== chosen);
   const name = ({ tiling }: Weighed): string => formatEntry(tiling.schedule.residency);
   if (chosen.tiling.residency === "gm" && !legal.some(({ tiling }) => tiling.residency === "ub"))

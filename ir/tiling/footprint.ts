@@ -6,7 +6,7 @@
  * written rule's sum of tiles alone. What the kernel takes has, in place of that scratch, what its own lowering adds.
  */
 import { gatheredTable, gatherDims, rowElements } from "../access.js";
-import { keyOf } from "../func.js";
+import { keyOf, type Operand } from "../func.js";
 import { profileOf } from "../profile.js";
 import type { BudgetRule, Copies } from "../schedule.js";
 import { targetFacts, type Target } from "../target.js";
@@ -15,6 +15,7 @@ import { copiesOf } from "./copies.js";
 import type { Added } from "./flat-program.js";
 import type { Loop } from "./loops.js";
 import { hasPtoForm } from "./plain.js";
+import { countsResultAlone } from "./residency.js";
 import { sumsOf, temporariesOf, type Temporary } from "./temporaries.js";
 import type { TiledGather, TiledOperand } from "./tiled.js";
 
@@ -45,7 +46,7 @@ export interface FootprintPart {
 
 export interface Footprint {
   readonly parts: readonly FootprintPart[];
-  /** Tiles that the rule `spec` counts though they stay in global memory: those of a full load on machines that gather in place. */
+  /** Tiles that the rule `spec` counts though they stay in global memory: on machines that gather in place, those that an Ascend core has in UB. */
   readonly written: readonly FootprintPart[];
   /** Their sum under the rule. */
   readonly bytes: number;
@@ -103,9 +104,7 @@ function scratchShape(indexTile: Shape, dtype: DType, target: Target): Shape {
  * gather no more than it.
  */
 export const ubCapacity = ({ gather, schedule }: Pick<TiledGather, "gather" | "schedule">): number =>
-  gather.framework !== undefined && gather.paired.length === 0 && profileOf(schedule).rowsBelowBudget
-    ? schedule.ubBytes - 1
-    : schedule.ubBytes;
+  countsResultAlone(gather) && profileOf(schedule).rowsBelowBudget ? schedule.ubBytes - 1 : schedule.ubBytes;
 
 /** Returns what a tile needs, whatever its lowering: no kernel of the tile takes less, and one of them takes no more but for the scratch. */
 export function footprintOf(tiling: TiledGather & { readonly loops: readonly Loop[] }): Footprint {
@@ -127,13 +126,24 @@ export function footprintOf(tiling: TiledGather & { readonly loops: readonly Loo
     planned += padded * buffers;
   };
   const loads = at(operands, gatheredTable).inUb;
+  const { vectorUnit, gathersInPlace } = targetFacts[target.kind];
+  const isWritten = ({ role }: Operand): boolean => {
+    switch (role) {
+      case "data":
+        return loads;
+      case "indices":
+        return loads || !countsResultAlone(gather);
+      case "output":
+        return true;
+    }
+  };
   const written: FootprintPart[] = [];
   for (const [number, held] of operands.entries()) {
     const { operand, tile: own } = held;
     const part = { part: keyOf(operand), dtype: operand.type.dtype, tile: own };
     if (held.inUb) {
       hold(part, { operand: number }, operandRowBytes(tiling, held), copiesOf(tiling, held));
-    } else if (rule === "spec" && loads) {
+    } else if (rule === "spec" && gathersInPlace && isWritten(operand)) {
       const bytes = bytesFor(elementCount(own), part.dtype);
       const alone = { bytes, rowBytes: 0, padded: 0, buffers: 1, counted: bytes } as const;
       written.push({ ...part, use: { operand: number }, ...alone });
@@ -153,7 +163,6 @@ export function footprintOf(tiling: TiledGather & { readonly loops: readonly Loo
     hold({ part: "scratch", dtype, tile: scratchShape(own, dtype, target) }, "scratch");
   }
   // A tile without elements computes none.
-  const { vectorUnit } = targetFacts[target.kind];
   const carried = tiling.terms < (gather.map.reduced?.most ?? 0);
   if (elementCount(tile) > 0) {
     const results = vectorUnit ? temporariesOf(gather.map, gather.operands, tile) : [];

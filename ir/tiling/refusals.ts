@@ -2,7 +2,7 @@
 import { defined } from "../defined.js";
 import { gatheredTable, gatherDims } from "../access.js";
 import { error, type Diagnostic } from "../diagnostic.js";
-import { frameworkFacts, tileCall } from "../framework.js";
+import { frameworkFacts, lineCall } from "../framework.js";
 import { inputOf } from "../func.js";
 import { ubCapacity } from "./footprint.js";
 import { defaultProfile, laterProfiles, profileFacts, profileName } from "../profile.js";
@@ -78,11 +78,11 @@ export function suggestionText(from: Schedule, to: Schedule): string {
 }
 
 /** Returns the note on a suggestion for an operator whose framework sets tiles by a call: that call. */
-const callNotes = ({ gather }: Tiling, nearest: Tiling | undefined): string[] =>
+const callNotes = ({ gather, schedule }: Tiling, nearest: Tiling | undefined): string[] =>
   gather.framework === undefined || nearest === undefined
     ? []
     : [
-        `in a program of ${frameworkFacts[gather.framework].title}: ${tileCall(gather.framework, nearest.schedule.tile)}`,
+        `in a program of ${frameworkFacts[gather.framework].title}: ${lineCall(gather.framework, nearest.schedule, schedule)}`,
       ];
 
 /** Words come first: which numbers are legal depends on them. */

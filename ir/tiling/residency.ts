@@ -37,12 +37,16 @@ export const isLookedUp = ({ map }: Pick<AccessFunc, "map">, table: number): boo
   readsOf(map, table).some((coords) => coords.some((coord) => sitesOf(coord).length > 0));
 
 /**
- * True if the operator's framework keeps its inputs in global memory on an Ascend core, so that its rule of the buffer counts the result alone:
+ * True if the operator's framework keeps its inputs in global memory, so that its rule of the buffer counts the result alone:
  * PyPTO's index_select and gather_in_ub. Sources, in hicann/pypto at 883e7df (2026-08-22): framework/src/interface/operation/opcode.cpp,
  * memory types of GATHER and GATHER_IN_UB; docs/zh/api/operation/pypto-index_select.md, rule 5.
  */
-export const readsInGm = ({ framework, paired }: AccessFunc, target: Target): boolean =>
-  framework !== undefined && paired.length === 0 && targetFacts[target.kind].vectorUnit;
+export const countsResultAlone = ({ framework, paired }: AccessFunc): boolean =>
+  framework !== undefined && paired.length === 0;
+
+/** True if an Ascend core reads the inputs of such an operator in global memory. */
+export const readsInGm = (gather: AccessFunc, target: Target): boolean =>
+  countsResultAlone(gather) && targetFacts[target.kind].vectorUnit;
 
 /** Index tables that a schedule may leave in global memory, or load to UB, by choice: the largest first. */
 export function movableTables(gather: AccessFunc, target: Target): readonly Operand[] {

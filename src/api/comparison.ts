@@ -10,7 +10,6 @@ import {
   type ClockResult,
   type Copies,
   type ResolvedSchedule,
-  type Shape,
   type Target,
   type Tiling,
 } from "../../ir/index.js";
@@ -33,7 +32,7 @@ export interface Comparison {
   /** The schedule that runs comes first. */
   readonly alternatives: readonly Alternative[];
   /** The fastest in the UB that the user has, and in a program of a framework with the data in the same place, where it saves more than a tenth of the cycles. */
-  readonly better?: Pick<Alternative, "flags" | "cycles"> & { readonly tile: Shape };
+  readonly better?: Pick<Alternative, "flags" | "cycles"> & Pick<ResolvedSchedule, "tile" | "view">;
 }
 
 /** Ways to schedules; undefined where there is none. */
@@ -79,12 +78,11 @@ export function compareSchedules(access: AccessFunc, tiling: Tiling): Comparison
   const [fastest] = [...others, ...choice]
     .filter((other) => isOpen(other.schedule) && other.cycles < worthTelling * runs.cycles)
     .sort((a, b) => a.cycles - b.cycles);
-  return {
-    alternatives: [runs, ...others, ...sized, ...choice],
-    ...(fastest === undefined
-      ? {}
-      : { better: { flags: fastest.flags, cycles: fastest.cycles, tile: fastest.schedule.tile } }),
-  };
+  const alternatives = [runs, ...others, ...sized, ...choice];
+  if (fastest === undefined) return { alternatives };
+  const { flags, cycles } = fastest;
+  const { tile, view } = fastest.schedule;
+  return { alternatives, better: { flags, cycles, tile, view } };
 }
 
 const reached = (ways: Named): Alternative[] =>

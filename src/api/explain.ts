@@ -47,8 +47,8 @@ import {
   defaultPipeline,
   isDefaultPipeline,
   residenciesOf,
+  spokenOf,
   waysOut,
-  withDefaults,
 } from "../../passes/index.js";
 import { accessOf } from "./access.js";
 import { frameworkWords, type FrameworkWords } from "./framework-words.js";
@@ -221,6 +221,5 @@ const shown = ({
 
 /** The schedule that was refused: the user's tile and view, or the smallest tile where none was given. */
 function attempted(access: AccessFunc, target: Target): Tiling {
-  const [residency] = residenciesOf(access, target);
-  return ownOrSmallest(withDefaults(access, residency, target));
+  return ownOrSmallest(spokenOf(access, residenciesOf(access, target), target));
 }

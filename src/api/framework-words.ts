@@ -1,16 +1,18 @@
 /** A tile in the words of the framework whose operator is tiled: the line to write, its last entry, and what the framework chooses. */
 import {
   at,
+  entryLimits,
   frameworkFacts,
   isLegal,
   meanBytes,
   outputOf,
-  pinnedTiles,
   replaced,
+  sameShape,
   targetFacts,
   tileCall,
   type Copies,
   type Framework,
+  type ResolvedSchedule,
   type Shape,
   type Tiling,
 } from "../../ir/index.js";
@@ -31,6 +33,8 @@ export interface TileTail {
 /** A legal tile as a program of the framework states it. */
 export interface FrameworkTile {
   readonly tile: Shape;
+  /** The view that this tile and those of `instead` are legal in; absent where it is the judged one and cuts nothing. */
+  readonly view?: Shape;
   /** `pypto.set_vec_tile_shapes(64, 512)`. */
   readonly call: string;
   readonly tail: TileTail;
@@ -52,19 +56,25 @@ export interface FrameworkWords {
 /** Returns how a program of the framework states a legal tiling. */
 export function frameworkWords(
   name: Framework,
-  { gather, target }: Pick<Tiling, "gather" | "target">,
+  { gather, target, schedule }: Pick<Tiling, "gather" | "target" | "schedule">,
   legal: Tiling | undefined,
 ): FrameworkWords {
   const words = { name, elementBytes: meanBytes(outputOf(gather).type.dtype) };
   return legal === undefined || !targetFacts[target.kind].runsPto
     ? words
-    : { ...words, tile: tileIn(words, legal) };
+    : { ...words, tile: tileIn(words, legal, schedule) };
 }
 
-function tileIn(words: FrameworkWords, tiling: Tiling): FrameworkTile {
-  const { tile, cores } = tiling.schedule;
+function tileIn(
+  words: FrameworkWords,
+  tiling: Tiling,
+  judged: Pick<ResolvedSchedule, "view">,
+): FrameworkTile {
+  const { tile, view, cores } = tiling.schedule;
+  const cuts = entryLimits(tiling.gather).some((limit, d) => at(view, d) < limit);
   return {
     tile,
+    ...(cuts || !sameShape(view, judged.view) ? { view } : {}),
     call: tileCall(words.name, tile),
     tail: tailOf(words, tiling),
     buffers: ([1, 2] as const).map((buffers) => {
@@ -80,17 +90,11 @@ export const isTailAligned = ({ name, elementBytes }: FrameworkWords, tile: Shap
   (at(tile, tile.length - 1) * elementBytes) % frameworkFacts[name].tailBytes === 0;
 
 function tailOf(words: FrameworkWords, tiling: Tiling): TileTail {
-  const { gather, schedule } = tiling;
+  const { schedule } = tiling;
   const dim = schedule.tile.length - 1;
   const entry = at(schedule.tile, dim);
   const step = Math.ceil(frameworkFacts[words.name].tailBytes / words.elementBytes);
-  // A tile that is pinned takes its view along.
-  const pinned = pinnedTiles(gather, schedule).includes(dim);
-  const withTail = (n: number): Tiling =>
-    tiling.with({
-      tile: replaced(schedule.tile, dim, n),
-      ...(pinned ? { view: replaced(schedule.view, dim, n) } : {}),
-    });
+  const withTail = (n: number): Tiling => tiling.with({ tile: replaced(schedule.tile, dim, n) });
   const aligned = isTailAligned(words, schedule.tile);
   const nearest = aligned ? [] : [step * Math.floor(entry / step), step * Math.ceil(entry / step)];
   return {

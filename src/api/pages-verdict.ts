@@ -10,7 +10,7 @@ import {
   type ResolvedSchedule,
   type Target,
 } from "../../ir/index.js";
-import { residenciesOf, withDefaults } from "../../passes/index.js";
+import { residenciesOf, spokenOf, withDefaults } from "../../passes/index.js";
 import { accessUnder } from "./access.js";
 import type { CompileOptions } from "./compile.js";
 
@@ -48,8 +48,8 @@ export function pagesVerdict(
   const other = accessUnder(newer, program, options);
   // The pages do not take its types or its ranks.
   if (other === undefined) return { profile: newer, stands, legal: false, turns: legal, nearest: [] };
-  const tilings = residenciesOf(other, target).map((residency) => withDefaults(other, residency, target));
-  const [first] = tilings;
+  const residencies = residenciesOf(other, target);
+  const tilings = residencies.map((residency) => withDefaults(other, residency, target));
   // A typed view stays as it is, also where no tile is typed.
   const holds = tilings.some((tiling) => isLegal(ownOrSmallest(tiling)));
   return {
@@ -57,7 +57,7 @@ export function pagesVerdict(
     stands,
     legal: holds,
     turns: holds !== legal,
-    nearest: holds || first === undefined ? [] : nearestLegal(first).map(({ schedule }) => schedule),
+    nearest: holds ? [] : nearestLegal(spokenOf(other, residencies, target)).map(({ schedule }) => schedule),
   };
 }
 

@@ -22,6 +22,7 @@ import {
   type Shape,
   Tiling,
 } from "../../ir/index.js";
+import { aboveSafe } from "../../passes/index.js";
 import { compile, resolveTargetOf, type CompileOptions } from "../api/compile.js";
 import { countUnder, formatTileCount, standsBesidePages, type TileCount } from "../api/legal-tiles.js";
 import { operatorWarnings } from "../api/access.js";
@@ -482,7 +483,12 @@ function report(
   },
 ): number {
   const { counts } = result;
-  const diagnostics = [...faults(result, failed), ...warnings, ...defaultHint(result)];
+  const diagnostics = [
+    ...faults(result, failed),
+    ...warnings,
+    ...defaultHint(result),
+    ...bestAboveSafe(result),
+  ];
   if (flags.json === true) {
     const { name, target, passes, objective, backend, beatsDefault, verdict, space, runOff, complete, seed } =
       result;
@@ -528,6 +534,10 @@ function tileCounts(program: Func, options: CompileOptions, { gather, target }: 
 /** That another residency would be faster than that of the default. */
 const defaultHint = ({ gather, target, passes, default: own }: TuneResult): Diagnostic[] =>
   passes === undefined ? slowerResidency(gather, new Tiling(gather, own.schedule, target)) : [];
+
+/** That the best schedule takes more than the target's safe size; the default takes no more where there is a choice. */
+const bestAboveSafe = ({ gather, target, passes, best }: TuneResult): Diagnostic[] =>
+  passes === undefined ? aboveSafe(new Tiling(gather, best.schedule, target)) : [];
 
 /** Wrong outputs, and each reason why candidates did not run: an error where none did. */
 function faults(

@@ -13,9 +13,9 @@ import {
   formatType,
   printSchedule,
   suggestionText,
+  lineCall,
   tileCall,
   type ResolvedSchedule,
-  type Shape,
 } from "../../ir/index.js";
 import type { Explanation } from "../api/explain.js";
 import { isTailAligned, type FrameworkWords } from "../api/framework-words.js";
@@ -103,14 +103,14 @@ function renderRefused(explanation: Explanation): string[] {
   const { schedule, pages, nearest, infeasible, framework } = explanation;
   if (infeasible === undefined) {
     const line = (near: ResolvedSchedule): string =>
-      `  ${suggestionText(schedule, near)}${callText(framework, near.tile, ": ")}`;
+      `  ${suggestionText(schedule, near)}${callText(framework, near, schedule, ": ")}`;
     return [
       "",
       "nearest legal",
       ...nearest.map(line),
       ...lineIf(
         pages?.legal === true
-          ? `  --profile ${pages.profile}${callText(framework, schedule.tile, ": ")}`
+          ? `  --profile ${pages.profile}${callText(framework, schedule, schedule, ": ")}`
           : undefined,
       ),
       ...(pages?.nearest ?? []).map(line),
@@ -130,7 +130,7 @@ function renderRefused(explanation: Explanation): string[] {
           "ways out",
           ...waysOut.map(
             (way) =>
-              `  ${way.flags}: about ${way.cycles} cycles${callText(framework, way.schedule.tile, ", ")}`,
+              `  ${way.flags}: about ${way.cycles} cycles${callText(framework, way.schedule, schedule, ", ")}`,
           ),
         ]),
   ];
@@ -165,19 +165,27 @@ function renderLowering({ class: own, cycles, setup, adds, lost }: NonNullable<E
   return [`  lowering ${own}: about ${cycles} cycles for a whole tile${first(setup)}${added}`, ...others];
 }
 
-/** Returns the call that sets a tile behind a separator, and whether its last entry breaks the framework's rule; empty without a framework. */
-function callText(words: FrameworkWords | undefined, tile: Shape, separator: string): string {
+/**
+ * Returns the call that sets a tile behind a separator, the view where `from` has another one, and whether its last entry breaks the
+ * framework's rule; empty without a framework.
+ */
+function callText(
+  words: FrameworkWords | undefined,
+  to: Pick<ResolvedSchedule, "tile" | "view">,
+  from: Pick<ResolvedSchedule, "view">,
+  separator: string,
+): string {
   if (words === undefined) return "";
   const { tailBytes } = frameworkFacts[words.name];
-  const broken = isTailAligned(words, tile) ? "" : ` (its last entry is no multiple of ${tailBytes} B)`;
-  return `${separator}${tileCall(words.name, tile)}${broken}`;
+  const broken = isTailAligned(words, to.tile) ? "" : ` (its last entry is no multiple of ${tailBytes} B)`;
+  return `${separator}${lineCall(words.name, to, from)}${broken}`;
 }
 
 /** Returns the line of the framework's program, the operators that share it, the rule on its last entry, and what the framework chooses. */
 function renderFramework({ framework: words, legal }: Explanation): string[] {
   if (words?.tile === undefined) return [];
   const { name, elementBytes } = words;
-  const { tile, call, tail, buffers, cores } = words.tile;
+  const { tile, view, call, tail, buffers, cores } = words.tile;
   const { title, tailBytes, tailSource } = frameworkFacts[name];
   const row = `tile[${tail.dim}] = ${at(tile, tail.dim)} x ${elementBytes} B = ${tail.bytes} B`;
   const cycles = buffers.map((own) =>
@@ -187,6 +195,7 @@ function renderFramework({ framework: words, legal }: Explanation): string[] {
     "",
     `in a program of ${title}${legal ? "" : ", the nearest legal tile"}`,
     `  line     ${call}`,
+    ...lineIf(view === undefined ? undefined : `  view     ${view.join()} of the loop around it`),
     "  shared   the call tiles every operator behind it too, up to the next call",
     ...(tail.aligned
       ? [`  tail     ${row}, a multiple of ${tailBytes} B`]
@@ -204,10 +213,10 @@ function renderFramework({ framework: words, legal }: Explanation): string[] {
 const nearFloor = 1.05;
 
 /** The one thing to try next. */
-function nextStep({ comparison, floor, framework }: Explanation): string {
+function nextStep({ comparison, floor, framework, schedule }: Explanation): string {
   const better = comparison?.better;
   if (better !== undefined)
-    return `try   ${better.flags}: about ${better.cycles} cycles${callText(framework, better.tile, ", ")}`;
+    return `try   ${better.flags}: about ${better.cycles} cycles${callText(framework, better, schedule, ", ")}`;
   return floor.ratio > nearFloor
     ? "try   tilec tune, which searches other schedules"
     : "no schedule is more than 5 % faster";

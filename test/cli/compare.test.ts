@@ -47,8 +47,8 @@ describe("explain compares", () => {
     const func = onnx.gather({ data: ["bf16", [2048, 16, 8, 128]], indices: ["i32", [64, 32]], axis: 0 });
     const other = compile(func, { target: targets.ascendA2, residency: "gm" });
     const promised = cyclesOf(other.tile, other.target).cycles;
-    const { tile } = other.tile.schedule;
-    expect(comparison?.better).toEqual({ flags: "--residency gm", cycles: promised, tile });
+    const { tile, view } = other.tile.schedule;
+    expect(comparison?.better).toEqual({ flags: "--residency gm", cycles: promised, tile, view });
     expect(promised).toBeLessThan(0.9 * cycles);
     const { stdout } = await tilec("explain", ...pages);
     expect(stdout).toContain("compared, estimated cycles");

@@ -142,6 +142,32 @@ describe("--budget-rule spec", () => {
     },
   );
 
+  it.each(["ascend-a2", "webgpu", "cpu"])("binds rows that stay in global memory on %s", async (target) => {
+    // 64 rows of 16 f32 by 40 indices: the result alone for PyPTO, which wants less than the buffer, and result and indices for others.
+    const result = 40 * 16 * 4;
+    const rows = ["--data", "f32[64,16]", "--indices", "i32[40]", "--axis", "0"];
+    for (const [op, sum, most] of [
+      ["pypto.index_select", result, result],
+      ["onnx.gather", result + 40 * 4, result + 40 * 4 - 1],
+    ] as const) {
+      const flags = ["explain", "--op", op, ...rows, "--target", target, "--budget-rule", "spec"];
+      const at = async (bytes: number, residency: string, tile = "40,16") =>
+        runHere([
+          ...flags,
+          ...["--profile", "pages", "--tile", tile, "--ub-bytes", String(bytes), "--residency", residency],
+        ]);
+      expect((await at(most + 1, "gm")).status, op).toBe(0);
+      const over = await at(most, "gm");
+      expect(over.status).toBe(1);
+      expect(over.stdout).toMatch(new RegExp(`FAIL {2}ub-budget .*= ${sum} B >=? ${most} B`));
+      // Without a residency, too: what is said is of one that has a legal tile, and works when it is typed.
+      const open = await at(most, "auto");
+      expect(open.status).toBe(1);
+      const [, tile] = /^ {2}--tile ([\d,]+)/m.exec(open.stdout) ?? [];
+      expect((await at(most, "auto", tile)).status).toBe(0);
+    }
+  });
+
   it("counts what is staged alone under the rule full, on webgpu", async () => {
     // 16 rows of 16 words, each padded by a word, so that they begin in banks of their own.
     const staged = String(16 * (16 + 1) * 4);

@@ -123,6 +123,24 @@ describe("tune", () => {
     expect(stdout).toMatch(/is busy \d+ % of the time/);
   });
 
+  it("warns of a best schedule above the bytes that libraries leave alone, and of none with the flag that it names (TC905)", async () => {
+    // Three tiles of 1900 rows of 32 B are 182,400 B: what the fastest instructions add goes beyond 188,416 B.
+    const long = ["--op", "pypto.gather", "--data", "f32[1900,64]", "--indices", "i32[1900,64]"];
+    const search = async (...flags: readonly string[]) => {
+      const { stdout } = await tilec("tune", ...long, "--axis", "0", "--budget", "20", ...flags, "--json");
+      return JSON.parse(stdout) as {
+        readonly best: { readonly ubBytes: number };
+        readonly diagnostics: readonly { readonly code: string; readonly hint?: string }[];
+      };
+    };
+    const { best, diagnostics } = await search();
+    expect(best.ubBytes).toBeGreaterThan(188_416);
+    expect(diagnostics).toMatchObject([{ code: "TC905", hint: "--ub-bytes 188416" }]);
+    const safe = await search(..."--ub-bytes 188416".split(" "));
+    expect(safe.best.ubBytes).toBeLessThanOrEqual(188_416);
+    expect(safe.diagnostics).toEqual([]);
+  });
+
   it("refuses flags that mean nothing beside each other", async () => {
     for (const [flags, what] of [
       [["--budget", "0"], "--budget 0 is no budget"],
