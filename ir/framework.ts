@@ -1,6 +1,4 @@
 /** Frameworks whose own compiler cuts the tiles that a user types, and their facts. */
-import type { ResolvedSchedule } from "./schedule.js";
-import { sameShape } from "./types.js";
 
 /** Frameworks that tilec judges tiles for: `access.gather … {framework = pypto}`. */
 export const frameworks = ["pypto"] as const;
@@ -32,10 +30,3 @@ export const frameworkFacts = {
 /** Returns the line of a program that sets a tile: `pypto.set_vec_tile_shapes(64, 512)`. */
 export const tileCall = (framework: Framework, tile: readonly number[]): string =>
   `${frameworkFacts[framework].setTile}(${tile.join(", ")})`;
-
-/** Returns the line that sets a tile, and the view that goes with it where a program has another one: `…, in views of 64,512`. */
-export const lineCall = (
-  framework: Framework,
-  { tile, view }: Pick<ResolvedSchedule, "tile" | "view">,
-  from: Pick<ResolvedSchedule, "view">,
-): string => tileCall(framework, tile) + (sameShape(view, from.view) ? "" : `, in views of ${view.join()}`);

@@ -26,6 +26,7 @@ import {
   isLegal,
   isLongerTile,
   isWrittenByParts,
+  judgedTile,
   judge,
   keptSingle,
   noLegalTile,
@@ -80,7 +81,7 @@ export const selectTile = definePass({
       (cut.length > 0 ? cut : [noLegalTile(attempted, waysOut)]).forEach(context.report);
       return func;
     }
-    reportLonger(func).forEach(context.report);
+    reportLonger(func, chosen).forEach(context.report);
     reportSingle(chosen).forEach(context.report);
     // What will be refused stays as the user said it.
     const written = isLegal(chosen) ? honoured(chosen) : chosen;
@@ -90,13 +91,13 @@ export const selectTile = definePass({
 });
 
 /** TC906 for a tile of more entries than the output has dims. */
-function reportLonger(gather: AccessFunc): Diagnostic[] {
+function reportLonger(gather: AccessFunc, chosen: Tiling): Diagnostic[] {
   const { schedule } = gather;
   if (!isLongerTile(gather, schedule)) return [];
   const { tile } = takenSchedule(gather, schedule);
   const { longerTiles: source = "" } = profileOf(schedule);
   const message = `tile ${formatEntry(schedule.tile)} has ${schedule.tile.length} entries; the first ${tile.length} count, one for each dim of the output`;
-  const notes = [`judged as tile ${formatEntry(tile)}`, `source: ${source}`];
+  const notes = [`judged as tile ${formatEntry(judgedTile(chosen))}`, `source: ${source}`];
   return [warning("TC906", message, { span: gather.opSpan, notes })];
 }
 

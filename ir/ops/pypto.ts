@@ -100,17 +100,24 @@ const indexSelectPage: Page = {
   indexRanks: everyLevel([1, 2]),
 };
 
-/** Returns the level of a program: its own, or that of its profile. A program without a schedule is judged by the code alone. */
-export const levelOf = ({ attrs, profile = "head" }: OpInputs): PyptoLevel =>
-  pyptoLevels.find((name) => name === wordAttr(attrs, "level")) ?? profileFacts[profile].level;
+/** Returns the level that a program states; undefined where its profile says it. */
+const statedLevel = ({ attrs }: OpInputs): PyptoLevel | undefined =>
+  pyptoLevels.find((name) => name === wordAttr(attrs, "level"));
 
-/** Returns the words that lead to the first later level that `takes` an input; empty where none does. */
+/** Returns the level of a program: its own, or that of its profile. A program without a schedule is judged by the code alone. */
+export const levelOf = (inputs: OpInputs): PyptoLevel =>
+  statedLevel(inputs) ?? profileFacts[inputs.profile ?? "head"].level;
+
+/** Returns what to write for the first later level that `takes` an input, where the program says its level; empty where none does. */
 export function laterLevel(inputs: OpInputs, takes: (level: PyptoLevel) => boolean): string {
   const own = levelOf(inputs);
   const later = pyptoLevels.slice(pyptoLevels.indexOf(own) + 1).find(takes);
   if (later === undefined) return "";
-  const [profile] = profiles.filter((name) => profileFacts[name].level === later);
-  return `--profile ${String(profile)} takes it (${profileFacts[profile ?? "head"].stands})`;
+  const [profile = "head"] = profiles.filter((name) => profileFacts[name].level === later);
+  // A text states its level itself, and takes no flag for it.
+  const level = inputs.span === undefined ? `--level ${later}` : `level = ${later}`;
+  const instead = statedLevel(inputs) === undefined ? `--profile ${profile}` : level;
+  return `${instead} takes it (${profileFacts[profile].stands})`;
 }
 
 /** `pypto.gather at level head (PG1)`: who refuses, and by which sentence. */

@@ -2,14 +2,14 @@
 import { defined } from "../defined.js";
 import { gatheredTable, gatherDims } from "../access.js";
 import { error, type Diagnostic } from "../diagnostic.js";
-import { frameworkFacts, lineCall } from "../framework.js";
+import { frameworkFacts, tileCall } from "../framework.js";
 import { inputOf } from "../func.js";
 import { ubCapacity } from "./footprint.js";
 import { defaultProfile, laterProfiles, profileFacts, profileName } from "../profile.js";
 import { formatEntry, type Schedule } from "../schedule.js";
 import { scheduleEntries, wordsOf } from "../schedule-entries.js";
 import { deviceLimits, type Target } from "../target.js";
-import { assertNever, at, formatShape, formatType } from "../types.js";
+import { assertNever, at, formatShape, formatType, sameShape } from "../types.js";
 import { tooManyBuffers } from "../wgsl-limits.js";
 import { classesOf } from "./asked-lowering.js";
 import {
@@ -77,13 +77,15 @@ export function suggestionText(from: Schedule, to: Schedule): string {
   return flags.join(" ");
 }
 
-/** Returns the note on a suggestion for an operator whose framework sets tiles by a call: that call. */
-const callNotes = ({ gather, schedule }: Tiling, nearest: Tiling | undefined): string[] =>
-  gather.framework === undefined || nearest === undefined
-    ? []
-    : [
-        `in a program of ${frameworkFacts[gather.framework].title}: ${lineCall(gather.framework, nearest.schedule, schedule)}`,
-      ];
+/** Returns the note on a suggestion for an operator whose framework sets tiles by a call: that call, and the view where it is another one. */
+function callNotes({ gather, schedule }: Tiling, nearest: Tiling | undefined): string[] {
+  if (gather.framework === undefined || nearest === undefined) return [];
+  const { tile, view } = nearest.schedule;
+  const views = sameShape(view, schedule.view) ? "" : `, in views of ${view.join()}`;
+  return [
+    `in a program of ${frameworkFacts[gather.framework].title}: ${tileCall(gather.framework, tile)}${views}`,
+  ];
+}
 
 /** Words come first: which numbers are legal depends on them. */
 const suggested = [true, false].flatMap((words) =>

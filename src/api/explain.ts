@@ -168,7 +168,7 @@ export function explain(program: Func, options: CompileOptions = {}): Explanatio
     sizes: sizeVerdicts(tiling),
     ...(access.framework === undefined
       ? {}
-      : { framework: frameworkWords(access.framework, tiling, legal ? tiling : nearest[0]) }),
+      : { framework: frameworkWords(access.framework, tiling, legal ? tiling : nearest[0], typed) }),
     nearest: nearest.map((near) => near.schedule),
     ...(anyLegal(tiling)
       ? {}

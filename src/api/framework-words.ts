@@ -49,17 +49,22 @@ export interface FrameworkWords {
   readonly name: Framework;
   /** Bytes of an element of the output. */
   readonly elementBytes: number;
+  /** Entries of the stated tile beyond the output's dims, which are of other operators: they stay in every call. */
+  readonly others?: Shape;
   /** The judged tile where it is legal, else the nearest legal one; absent where no tile is, and on targets that the framework does not have. */
   readonly tile?: FrameworkTile;
 }
 
-/** Returns how a program of the framework states a legal tiling. */
+/** Returns how a program of the framework states a legal tiling in place of the tile that it states. */
 export function frameworkWords(
   name: Framework,
   { gather, target, schedule }: Pick<Tiling, "gather" | "target" | "schedule">,
   legal: Tiling | undefined,
+  stated: Shape = [],
 ): FrameworkWords {
-  const words = { name, elementBytes: meanBytes(outputOf(gather).type.dtype) };
+  const others = stated.slice(schedule.tile.length);
+  const elementBytes = meanBytes(outputOf(gather).type.dtype);
+  const words = { name, elementBytes, ...(others.length === 0 ? {} : { others }) };
   return legal === undefined || !targetFacts[target.kind].runsPto
     ? words
     : { ...words, tile: tileIn(words, legal, schedule) };
@@ -75,7 +80,7 @@ function tileIn(
   return {
     tile,
     ...(cuts || !sameShape(view, judged.view) ? { view } : {}),
-    call: tileCall(words.name, tile),
+    call: callOf(words, tile),
     tail: tailOf(words, tiling),
     buffers: ([1, 2] as const).map((buffers) => {
       const other = tiling.with({ buffers });
@@ -84,6 +89,10 @@ function tileIn(
     cores,
   };
 }
+
+/** Returns the call that sets a tile, and keeps what is stated of other operators. */
+export const callOf = ({ name, others = [] }: FrameworkWords, tile: Shape): string =>
+  tileCall(name, [...tile, ...others]);
 
 /** Returns true if the rows of a tile of the output are a whole number of the bytes that vector operators of the framework ask for. */
 export const isTailAligned = ({ name, elementBytes }: FrameworkWords, tile: Shape): boolean =>

@@ -13,12 +13,11 @@ import {
   formatType,
   printSchedule,
   suggestionText,
-  lineCall,
-  tileCall,
+  sameShape,
   type ResolvedSchedule,
 } from "../../ir/index.js";
 import type { Explanation } from "../api/explain.js";
-import { isTailAligned, type FrameworkWords } from "../api/framework-words.js";
+import { callOf, isTailAligned, type FrameworkWords } from "../api/framework-words.js";
 import { turnedText } from "../api/pages-verdict.js";
 import type { Comparison } from "../api/comparison.js";
 import { table } from "./table.js";
@@ -178,7 +177,8 @@ function callText(
   if (words === undefined) return "";
   const { tailBytes } = frameworkFacts[words.name];
   const broken = isTailAligned(words, to.tile) ? "" : ` (its last entry is no multiple of ${tailBytes} B)`;
-  return `${separator}${lineCall(words.name, to, from)}${broken}`;
+  const views = sameShape(to.view, from.view) ? "" : `, in views of ${to.view.join()}`;
+  return `${separator}${callOf(words, to.tile)}${views}${broken}`;
 }
 
 /** Returns the line of the framework's program, the operators that share it, the rule on its last entry, and what the framework chooses. */
@@ -201,7 +201,7 @@ function renderFramework({ framework: words, legal }: Explanation): string[] {
       ? [`  tail     ${row}, a multiple of ${tailBytes} B`]
       : [
           `  tail     ${row}, no multiple of ${tailBytes} B: operators that check it refuse the call`,
-          ...tail.instead.map((other) => `  instead  ${tileCall(name, other)}`),
+          ...tail.instead.map((other) => `  instead  ${callOf(words, other)}`),
           `  source   ${tailSource}`,
         ]),
     `  buffers  ${title} chooses: ${cycles.join(", ")}`,

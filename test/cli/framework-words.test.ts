@@ -41,6 +41,37 @@ describe("explain of an operator of PyPTO", () => {
     expect(judged).toContain("tail     tile[1] = 48 x 2 B = 96 B, a multiple of 32 B");
   });
 
+  it("keeps the entries of a tile that are of other operators, and clips the others in every note", async () => {
+    const columns = gather("f32[3200,1600]", "i32[3200,9]", 1);
+    const lines = async (tile: string) => {
+      const told = await runHere(["explain", ...columns, "--tile", tile, "--profile", "head"]);
+      return [told.stdout, ...told.stderr.split("\n").filter((line) => line.includes("judged as"))];
+    };
+    const [legal = "", ...notes] = await lines("16,64,7");
+    expect(legal).toContain("legal, judged as tile 16,9\n");
+    expect(legal).toContain("line     pypto.set_vec_tile_shapes(16, 64, 7)\n");
+    expect(notes).toEqual(["   = note: judged as tile 16,9", "   = note: judged as tile 16,9"]);
+    const [refused = ""] = await lines("160,9,7");
+    const calls = refused.match(/set_vec_tile_shapes\(.*?\)/g) ?? [];
+    // The nearest legal tile, its line, and lines with whole rows of 32 B.
+    expect(calls.length).toBeGreaterThan(2);
+    expect(calls.filter((call) => !call.endsWith(", 7)"))).toEqual([]);
+  });
+
+  it("gives the view that a line is legal in where it is another one, or cuts", async () => {
+    const columns = gather("f32[1024,32]", "i32[512,18]", 1);
+    const cut = await explained(...columns, "--tile", "1024,9", "--view", "512,17");
+    expect(cut).toContain(
+      "--tile 1024,32 --view 512,32: pypto.set_vec_tile_shapes(1024, 32), in views of 512,32",
+    );
+    const at = cut.indexOf("line     pypto.set_vec_tile_shapes(1024, 32)");
+    expect(cut[at + 1]).toBe("view     512,32 of the loop around it");
+    const { stderr } = await runHere(["compile", ...columns, "--tile", "1024,9", "--view", "512,17"]);
+    expect(stderr).toContain("in a program of PyPTO: pypto.set_vec_tile_shapes(1024, 32), in views of 512,32");
+    const whole = await explained(...columns, "--tile", "64,32");
+    expect(whole.filter((line) => line.startsWith("view"))).toEqual([]);
+  });
+
   it("gives the cycles of both numbers of buffers, which are those of --buffers", async () => {
     const flags = [...gather("f32[128,160]", "i32[128,8]", 1), "--tile", "1,160"];
     const cycles: number[] = [];

@@ -1,6 +1,8 @@
 /** PyPTO's rules, one by one. Expected values: the pages and the code of hicann/pypto; see docs/specifications.md. */
 import { spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { simulate } from "../../backends/sim/index.js";
@@ -21,6 +23,7 @@ import { readCases } from "../../src/formats/cases.js";
 import { program } from "../../src/api/program.js";
 import { refusal, verdict } from "./refusal.js";
 import { operandOf } from "../support/operands.js";
+import { runHere } from "../support/run-here.js";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const specifications = readFileSync(`${root}docs/specifications.md`, "utf8");
@@ -362,6 +365,29 @@ describe("the level", () => {
     expect(of("f32", 5)).toBe("--profile pages takes it (PyPTO's pages since 2026-04-02)");
   });
 
+  it("a refusal names the level where the program states one, in the words of the program", async () => {
+    const ask = async (...args: readonly string[]) => (await runHere(["explain", ...args])).stderr;
+    const types = ["--op", "pypto.gather", "--data", "i8[8,8]", "--indices", "i32[8,8]", "--axis", "0"];
+    for (const level of ["specification", "documented"]) {
+      const told = await ask(...types, "--level", level, "--profile", "head");
+      expect(told).toContain("; --level head takes it (PyPTO's code at 883e7df (2026-08-22))");
+      expect(told).not.toContain("--profile");
+    }
+    expect((await runHere(["explain", ...types, "--level", "head"])).status).toBe(0);
+    const paged = ["--op", "pypto.gather_in_ub", "--data", "i8[256,64]", "--indices", "i32[1,8]"];
+    const tables = ["--indices", "i32[1,2]", "--block-size", "128", "--level", "documented"];
+    expect(await ask(...paged, ...tables)).toContain("--level head takes it");
+    const folder = mkdtempSync(join(tmpdir(), "tilec-level-"));
+    const file = join(folder, "g.tir");
+    const text = (level: string) =>
+      "func @g(%x: tensor<8x8xu16>, %i: tensor<8x8xi32>) -> tensor<8x8xu16> {\n" +
+      `  %y = pypto.gather %x, %i {dim = 0, level = ${level}}\n  return %y\n}\n`;
+    writeFileSync(file, text("specification"));
+    expect(await ask(file)).toContain("; level = documented takes it");
+    writeFileSync(file, text("documented"));
+    expect((await runHere(["explain", file])).status).toBe(0);
+  });
+
   it("is an attribute of the text form, which prints and parses back", () => {
     const text = (level: string) =>
       `func @g(%x: tensor<4xu8>, %i: tensor<4xi32>) -> tensor<4xu8> {\n` +
@@ -678,6 +704,20 @@ describe("the tiling rules", () => {
     const cut = { view: [15, 8], tile: [15, 2] };
     const verdicts = profiles.map((profile) => ascend(func, { ...cut, profile }));
     expect(verdicts).toEqual(["TC301", "TC301", "accepted"]);
+  });
+
+  it("D1: an entry beyond the longer of input and index counts as that, of the tile and of the view", () => {
+    // GatherElement_test_35: 16 of an index of 15 along dim.
+    const test = pypto.gather({ input: ["bf16", [10, 10]], index: ["i32", [9, 15]], dim: 1 });
+    expect(ascend(test, { view: [10, 15], tile: [3, 16] })).toBe("accepted");
+    const { judgedTile } = explain(test, { target: targets.ascendA2, view: [10, 15], tile: [3, 16] });
+    expect(judgedTile).toEqual([3, 15]);
+    for (const view of [15, 18])
+      for (const tile of [14, 15, 16, 18, 20])
+        expect(ascend(test, { view: [10, view], tile: [3, tile] }), `view ${view}, tile ${tile}`).toBe(
+          tile >= 15 ? "accepted" : "TC301",
+        );
+    expect(ascend(test, { view: [10, 14], tile: [3, 14] })).toBe("TC301");
   });
 
   it("D6: the tiles of input, index and result fit together, with scratch and buffers (PG19)", () => {
