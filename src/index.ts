@@ -34,7 +34,7 @@ export * as pypto from "./dialects/pypto.js";
 export * as stablehlo from "./dialects/stablehlo.js";
 export * as tf from "./dialects/tf.js";
 export * as torch from "./dialects/torch.js";
-export { explain, type Explanation } from "./api/explain.js";
+export { explain, type Explanation, type Infeasible } from "./api/explain.js";
 export { legalTiles, type LegalOptions, type LegalTile, type LegalTiles } from "./api/legal-tiles.js";
 export { program, tryProgram, type ProgramDescription } from "./api/program.js";
 export {

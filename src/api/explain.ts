@@ -59,6 +59,20 @@ import { performanceHints, reversedOrder, type Reversed } from "./hints.js";
 import { slowerResidency } from "./slower-residency.js";
 import { checkCompile, resolveTargetOf, compileTiled, type CompileOptions } from "./compile.js";
 
+/** Why no tile is legal, and what to do. */
+export interface Infeasible {
+  readonly arithmetic: string;
+  readonly largestGatherDims: readonly { readonly dim: number; readonly largest: number }[];
+  /** What the compiler would choose under another profile or residency. */
+  readonly waysOut: readonly {
+    readonly schedule: ResolvedSchedule;
+    readonly flags: string;
+    readonly cycles: number;
+  }[];
+  /** What to do where there is no way out. */
+  readonly otherwise: string;
+}
+
 /** Every rule over one program and schedule, with the numbers: what `tilec explain` prints. */
 export interface Explanation extends Standing {
   readonly name: string;
@@ -84,18 +98,7 @@ export interface Explanation extends Standing {
   /** The nearest legal schedules, the largest tile first; the schedule itself when it is legal. */
   readonly nearest: readonly ResolvedSchedule[];
   /** When no tile at all is legal under the profile and residency. */
-  readonly infeasible?: {
-    readonly arithmetic: string;
-    readonly largestGatherDims: readonly { readonly dim: number; readonly largest: number }[];
-    /** What the compiler would choose under another profile or residency. */
-    readonly waysOut: readonly {
-      readonly schedule: ResolvedSchedule;
-      readonly flags: string;
-      readonly cycles: number;
-    }[];
-    /** What to do where there is no way out. */
-    readonly otherwise: string;
-  };
+  readonly infeasible?: Infeasible;
   readonly traffic: Traffic;
   readonly cycles: number;
   /** Absent where a cycle of the target is no known time. */
@@ -127,7 +130,10 @@ export function explain(program: Func, options: CompileOptions = {}): Explanatio
   const found = ran ?? (compiled.ok ? compiled.tiling : undefined) ?? attempted(access, target);
   // What is refused has no kernel: its bytes are those that its tile needs.
   const tiling = compiled.ok ? decided(found) : found;
-  const rules = [...judge(tiling), ...bufferBytes(access, target)].map((verdict) => ({ ...verdict }));
+  const bound = bufferBytes(access, target);
+  const rules = [...judge(tiling), ...bound].map((verdict) => ({ ...verdict }));
+  // No schedule makes a buffer smaller.
+  const unbound = bound.find(({ pass }) => !pass);
   const legal = rules.every((rule) => rule.pass);
   const figures = compiled.ok && own ? ranFigures(compiled.kernel, tiling) : undefined;
   const { clock, traffic } = figures ?? { clock: clockOf(tiling), traffic: tiling.traffic };
@@ -145,7 +151,7 @@ export function explain(program: Func, options: CompileOptions = {}): Explanatio
     (isLongerTile(asked, asked.schedule) || !sameShape(judged, tiling.schedule.tile));
   const pages =
     asked === undefined ? undefined : pagesVerdict(program, options, { access: asked, target, legal });
-  const nearest = legal ? [tiling] : nearestLegal(tiling);
+  const nearest = legal ? [tiling] : unbound === undefined ? nearestLegal(tiling) : [];
   let comparison: Comparison | undefined;
   const compared = (): Comparison | undefined =>
     given === undefined ? undefined : compareSchedules(given, tiling);
@@ -170,23 +176,11 @@ export function explain(program: Func, options: CompileOptions = {}): Explanatio
       ? {}
       : { framework: frameworkWords(access.framework, tiling, legal ? tiling : nearest[0], typed) }),
     nearest: nearest.map((near) => near.schedule),
-    ...(anyLegal(tiling)
-      ? {}
-      : {
-          infeasible: {
-            arithmetic: whyNone(tiling),
-            largestGatherDims: tiling.residency === "gm" ? [] : largestGatherDims(tiling),
-            waysOut: waysOut(tiling).map((way) => ({
-              schedule: way.tiling.schedule,
-              flags: way.flags,
-              cycles: clockOf(way.tiling).cycles,
-            })),
-            otherwise:
-              refusals(ruleSet.deviceLimits, tiling)[0]?.hint ??
-              refusals(ruleSet.residency, tiling)[0]?.hint ??
-              otherWaysOut,
-          },
-        }),
+    ...(unbound !== undefined
+      ? { infeasible: unboundBuffer(unbound) }
+      : anyLegal(tiling)
+        ? {}
+        : { infeasible: infeasible(tiling) }),
     traffic,
     cycles: clock.cycles,
     ...standingOf({ traffic, target }, clock, programFloor(tiling)),
@@ -204,6 +198,28 @@ export function explain(program: Func, options: CompileOptions = {}): Explanatio
     ],
   };
 }
+
+const infeasible = (tiling: Tiling): Infeasible => ({
+  arithmetic: whyNone(tiling),
+  largestGatherDims: tiling.residency === "gm" ? [] : largestGatherDims(tiling),
+  waysOut: waysOut(tiling).map((way) => ({
+    schedule: way.tiling.schedule,
+    flags: way.flags,
+    cycles: clockOf(way.tiling).cycles,
+  })),
+  otherwise:
+    refusals(ruleSet.deviceLimits, tiling)[0]?.hint ??
+    refusals(ruleSet.residency, tiling)[0]?.hint ??
+    otherWaysOut,
+});
+
+/** Returns what a tensor that no buffer of the device holds leaves: another machine, or smaller tensors. */
+const unboundBuffer = ({ detail }: RuleVerdict): Infeasible => ({
+  arithmetic: detail,
+  largestGatherDims: [],
+  waysOut: [],
+  otherwise: "split the tensor, or --target cpu",
+});
 
 const shown = ({
   class: kind,

@@ -1,5 +1,6 @@
 /** The verdict of PyPTO's pages on a program that is judged by the specification's page. */
 import {
+  bufferBytes,
   isLegal,
   nearestLegal,
   ownOrSmallest,
@@ -50,14 +51,18 @@ export function pagesVerdict(
   if (other === undefined) return { profile: newer, stands, legal: false, turns: legal, nearest: [] };
   const residencies = residenciesOf(other, target);
   const tilings = residencies.map((residency) => withDefaults(other, residency, target));
+  const bound = bufferBytes(other, target).every(({ pass }) => pass);
   // A typed view stays as it is, also where no tile is typed.
-  const holds = tilings.some((tiling) => isLegal(ownOrSmallest(tiling)));
+  const holds = bound && tilings.some((tiling) => isLegal(ownOrSmallest(tiling)));
   return {
     profile: newer,
     stands,
     legal: holds,
     turns: holds !== legal,
-    nearest: holds ? [] : nearestLegal(spokenOf(other, residencies, target)).map(({ schedule }) => schedule),
+    nearest:
+      holds || !bound
+        ? []
+        : nearestLegal(spokenOf(other, residencies, target)).map(({ schedule }) => schedule),
   };
 }
 

@@ -14,7 +14,7 @@ import {
   type TensorType,
 } from "../../ir/index.js";
 import { tryProgram } from "../api/program.js";
-import { dumpedGathers, type DumpedGather } from "../formats/pypto-dump.js";
+import { dumpedGathers, otherVersion, type DumpedGather } from "../formats/pypto-dump.js";
 import { withFlags, type LoadedProgram } from "./loaded-program.js";
 import type { ProgramFlags, ProjectFlags } from "./options.js";
 import { printDiagnostics } from "./terminal.js";
@@ -26,6 +26,7 @@ export function loadDump(
   file: string,
   flags: ProgramFlags & ProjectFlags,
 ): readonly (LoadedProgram & { readonly id: string })[] {
+  printDiagnostics(otherVersion(dump, file));
   const placed = distinct(dumpedGathers(dump, file));
   const chosen = placed.filter(({ place }) => flags.case === undefined || place === flags.case);
   if (placed.length === 0)

@@ -18,6 +18,8 @@ import {
   formatShape,
   maxElements,
   type AttrValue,
+  warning,
+  type Diagnostic,
   type DType,
   type Shape,
   type TensorType,
@@ -72,6 +74,18 @@ export interface UnjudgedGather {
 /** True if a JSON value is a graph that PyPTO dumped. */
 export const isPyptoDump = (value: unknown): boolean =>
   isObject(value) && "version" in value && Array.isArray(value["functions"]);
+
+/** Version that the printers write. */
+const readVersion = "2.0";
+
+/** Returns TC020 for a dump of another version than the one whose printers are followed; nothing for that one. */
+export function otherVersion(dump: unknown, file: string): Diagnostic[] {
+  const version = isObject(dump) && "version" in dump ? dump.version : undefined;
+  if (version === readVersion) return [];
+  const message = `${file} has version ${JSON.stringify(version)}; it is read as version "${readVersion}", which PyPTO writes at 883e7df (2026-08-22)`;
+  const hint = "compare a verdict with the program, or dump again with PyPTO at 883e7df or later";
+  return [warning("TC020", message, { hint })];
+}
 
 /** Returns the gathers of a dump in the order of its operations. Throws a CompileError (TC020) where it is not as PyPTO prints it. */
 export function dumpedGathers(dump: unknown, file: string): readonly (DumpedGather | UnjudgedGather)[] {

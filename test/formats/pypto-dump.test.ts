@@ -88,6 +88,19 @@ describe("a dump of PyPTO", () => {
     expect(first).not.toHaveProperty("tile");
   });
 
+  it("of another version than PyPTO's printer writes is read with a warning (TC020)", async () => {
+    const dump = pyptoDump([experts], "After");
+    const told = async (version: unknown) =>
+      runHere(["explain", written({ ...dump, version }), "--profile", "pages"]);
+    const own = await told("2.0");
+    expect([own.status, own.stderr]).toEqual([0, expect.not.stringContaining("version")]);
+    for (const version of ["1.0", "2.1", 2, null]) {
+      const other = await told(version);
+      expect(other.stdout).toBe(own.stdout);
+      expect(other.stderr).toContain(`has version ${JSON.stringify(version)}; it is read as version "2.0"`);
+    }
+  });
+
   it("names a gather by its function and number where it has no source locations", () => {
     const [first] = dumpedGathers(pyptoDump([experts], "Before", { locations: false }), "d.json");
     expect(first?.place).toBe("TENSOR_loop_0_Unroll1_PATH0_hiddenfunc0_8, operation 10000");

@@ -75,6 +75,23 @@ describe("the verdicts of the commands", () => {
     );
   });
 
+  it("name no tile and no profile where a tensor is larger than any buffer of the device", () => {
+    // 2^30 indices of 4 B: 4 B more than 32 bits address.
+    const func = pypto.gather({ input: ["f32", [64, 16]], index: ["i32", [2 ** 26, 16]], dim: 0 });
+    for (const profile of ["strict", "head"] as const)
+      for (const residency of ["ub", "gm"] as const) {
+        const options = { profile, residency, tile: [4096, 16], target: targets.webgpu };
+        const { legal, nearest, pages, infeasible } = explain(func, options);
+        expect([legal, nearest, pages?.legal ?? false, pages?.nearest ?? []]).toEqual([false, [], false, []]);
+        expect(infeasible).toMatchObject({
+          arithmetic: expect.stringContaining("indices 4294967296 B > 4294967292 B"),
+          waysOut: [],
+          otherwise: "split the tensor, or --target cpu",
+        });
+      }
+    expect(explain(func, { profile: "head", target: targets.cpu }).legal).toBe(true);
+  });
+
   it("count the tiles of rows from global memory where auto takes them", () => {
     const func = onnx.gather({ data: ["f32", [50257, 768]], indices: ["i32", [4096]], axis: 0 });
     for (const target of [targets.webgpu, targets.cpu]) {

@@ -13,6 +13,8 @@ import type { Rule, RuleVerdict } from "./rule.js";
 export const gmAllowed = (gather: AccessFunc, target: Target): boolean =>
   target.gmGather === "any" || gather.paired.length === 0;
 
+/** Citation of what no page of a framework has (decision D15). */
+const ours = "docs/tiling-rules.md: residency";
 /** Citation of rows that are fetched from global memory. */
 const rows =
   "hicann/pypto docs/zh/api/operation/pypto-index_select.md at 883e7df (2026-08-22), rules 3 and 5";
@@ -46,17 +48,16 @@ function ofLowering(tiling: Tiling): RuleVerdict[] {
 
 function ofData({ gather, residency: own, target }: Tiling): RuleVerdict[] {
   if (own === "ub") return [];
-  const pass = gmAllowed(gather, target);
-  return [
-    {
-      rule: "residency",
-      pass,
-      detail: pass
-        ? "rows are fetched from global memory"
-        : "residency gm fetches whole rows, and this gather follows the output along its gather dim",
-      source: gather.framework !== undefined && gather.operands.length > 3 ? pagedRows : rows,
-    },
-  ];
+  const verdict = { rule: "residency", pass: gmAllowed(gather, target) };
+  if (!verdict.pass) {
+    const detail = "residency gm fetches whole rows, and this gather follows the output along its gather dim";
+    return [{ ...verdict, detail, source: rows }];
+  }
+  // No page has elements that are read where they lie: machines that gather in place do so.
+  if (gather.paired.length > 0)
+    return [{ ...verdict, detail: `target ${target.name} reads elements in global memory`, source: ours }];
+  const source = gather.framework !== undefined && gather.operands.length > 3 ? pagedRows : rows;
+  return [{ ...verdict, detail: "rows are fetched from global memory", source }];
 }
 
 /** Of the tables that a schedule has elsewhere than the target. */
@@ -79,7 +80,7 @@ function ofTables({ gather, schedule, target }: Tiling): RuleVerdict[] {
         rule: "residency-table",
         pass,
         detail: pass ? `${key} is read in global memory, element by element` : `${key} = ${own}: ${why}`,
-        source: "docs/tiling-rules.md: residency",
+        source: ours,
       },
     ];
   });
