@@ -14,16 +14,18 @@ import { boundTo, resolveTargetOf, scheduled, type CompileOptions } from "./comp
 export const accessOf = (program: Func, options: CompileOptions = {}): AccessFunc | undefined =>
   canonicalized(program, options)?.access;
 
-/** Returns the access level under another profile; undefined where the dialect refuses the operator there, and for a tile program. */
-export function accessUnder(
-  profile: Profile,
-  program: Func,
-  options: CompileOptions = {},
-): AccessFunc | undefined {
+/** Access level of a program under a profile, or what the dialect refuses there; a tile program has none, and nothing is refused. */
+type AccessResult =
+  | { readonly ok: true; readonly access: AccessFunc }
+  | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
+
+/** Returns the access level under another profile. */
+export function accessUnder(profile: Profile, program: Func, options: CompileOptions = {}): AccessResult {
   try {
-    return accessOf(program, { ...options, profile });
+    const access = accessOf(program, { ...options, profile });
+    return access === undefined ? { ok: false, diagnostics: [] } : { ok: true, access };
   } catch (thrown) {
-    if (thrown instanceof CompileError) return undefined;
+    if (thrown instanceof CompileError) return { ok: false, diagnostics: thrown.diagnostics };
     throw thrown;
   }
 }

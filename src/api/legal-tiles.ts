@@ -85,11 +85,14 @@ export interface TileCount {
   /** Absent where too many tiles would have to be looked at. */
   readonly count?: number;
   readonly possible: number;
+  /** What the dialect refuses under the profile, whatever the tile. */
+  readonly reason?: string;
 }
 
 /** Returns `under profile pages (PyPTO's pages since 2026-04-02): 8 of 32 tiles are legal`. */
-export const formatTileCount = ({ profile, stands, count, possible }: TileCount): string =>
-  `under profile ${profile} (${stands}): ${count ?? "too many to be counted"} of ${possible} tiles are legal`;
+export const formatTileCount = ({ profile, stands, count, possible, reason }: TileCount): string =>
+  `under profile ${profile} (${stands}): ${count ?? "too many to be counted"} of ${possible} tiles are legal` +
+  (reason === undefined ? "" : `, because ${reason}`);
 
 /** The legal tiles of a program: how many, and the fastest. */
 export interface LegalTiles {
@@ -206,7 +209,7 @@ export function countUnder(
   const target = resolveTargetOf(program, options);
   const open = { ...program, schedule: withoutTile(program.schedule) };
   const taken = accessUnder(profile, open, withoutTile(options));
-  const own = taken ?? accessOf(open, withoutTile(options));
+  const own = taken.ok ? taken.access : accessOf(open, withoutTile(options));
   invariant(own !== undefined, "tiles of a tile program are not counted");
   const gather: AccessFunc = { ...own, schedule: { ...own.schedule, profile } };
   const counts = residenciesOf(gather, target, true).map((residency) =>
@@ -214,7 +217,10 @@ export function countUnder(
   );
   const { count, possible } = counts.reduce(wider);
   const { stands } = profileFacts[profile];
-  if (taken === undefined) return { profile, stands, count: 0, possible };
+  if (!taken.ok) {
+    const reason = taken.diagnostics.map(({ message }) => message).join("; ");
+    return { profile, stands, count: 0, possible, reason };
+  }
   return { profile, stands, ...defined({ count }), possible };
 }
 

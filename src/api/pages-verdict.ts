@@ -2,6 +2,7 @@
 import {
   bufferBytes,
   isLegal,
+  judge,
   nearestLegal,
   ownOrSmallest,
   profileFacts,
@@ -27,6 +28,8 @@ export interface ProfileVerdict {
   readonly legal: boolean;
   /** True if that is another verdict than the program's own. */
   readonly turns: boolean;
+  /** What refuses it: a rule of the dialect or of tiling, with its numbers; absent where it is legal. */
+  readonly reason?: string;
   /** The nearest legal schedules under the profile, the largest tile first; empty where it is legal as it stands, or none is. */
   readonly nearest: readonly ResolvedSchedule[];
 }
@@ -48,26 +51,33 @@ export function pagesVerdict(
   const { stands } = profileFacts[newer];
   const other = accessUnder(newer, program, options);
   // The pages do not take its types or its ranks.
-  if (other === undefined) return { profile: newer, stands, legal: false, turns: legal, nearest: [] };
-  const residencies = residenciesOf(other, target);
-  const tilings = residencies.map((residency) => withDefaults(other, residency, target));
-  const bound = bufferBytes(other, target).every(({ pass }) => pass);
+  if (!other.ok) {
+    const reason = other.diagnostics.map(({ message }) => message).join("; ");
+    return { profile: newer, stands, legal: false, turns: legal, reason, nearest: [] };
+  }
+  const taken = other.access;
+  const residencies = residenciesOf(taken, target);
+  const tilings = residencies.map((residency) => withDefaults(taken, residency, target));
+  const unbound = bufferBytes(taken, target).find(({ pass }) => !pass);
   // A typed view stays as it is, also where no tile is typed.
-  const holds = bound && tilings.some((tiling) => isLegal(ownOrSmallest(tiling)));
+  if (unbound === undefined && tilings.some((tiling) => isLegal(ownOrSmallest(tiling))))
+    return { profile: newer, stands, legal: true, turns: !legal, nearest: [] };
+  const spoken = spokenOf(taken, residencies, target);
+  const broken = unbound ?? judge(ownOrSmallest(spoken)).find(({ pass }) => !pass);
   return {
     profile: newer,
     stands,
-    legal: holds,
-    turns: holds !== legal,
-    nearest:
-      holds || !bound
-        ? []
-        : nearestLegal(spokenOf(other, residencies, target)).map(({ schedule }) => schedule),
+    legal: false,
+    turns: legal,
+    ...(broken === undefined ? {} : { reason: broken.detail }),
+    nearest: unbound === undefined ? nearestLegal(spoken).map(({ schedule }) => schedule) : [],
   };
 }
 
 /** Returns the line that says how the verdict turns; undefined where it does not. */
-export const turnedText = (verdict: ProfileVerdict | undefined): string | undefined =>
-  verdict?.turns === true
-    ? `under profile ${verdict.profile} (${verdict.stands}): ${verdict.legal ? "legal" : "refused"}; --profile ${verdict.profile}`
-    : undefined;
+export function turnedText(verdict: ProfileVerdict | undefined): string | undefined {
+  if (verdict?.turns !== true) return undefined;
+  const { profile, stands, legal, reason } = verdict;
+  const said = legal ? "legal" : `refused${reason === undefined ? "" : `, because ${reason}`}`;
+  return `under profile ${profile} (${stands}): ${said}; --profile ${profile}`;
+}

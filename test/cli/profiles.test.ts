@@ -111,6 +111,29 @@ describe("counts under both profiles", () => {
     });
   });
 
+  it("come with the reason where the pages refuse the operator, and so does the verdict of explain", async () => {
+    const paged = ["--op", "pypto.gather_in_ub", "--data", "bf16[256,64]", "--indices", "i32[1,8]"];
+    const flags = [...paged, "--indices", "i32[1,2]", "--block-size", "128"];
+    const why = "because pypto.gather_in_ub at level documented (PU1) does not take param of type bf16";
+    const legal = await runHere(["legal", ...flags]);
+    expect(legal.stdout).toContain(`0 of ${8 * 64} tiles are legal, ${why}\n`);
+    const explained = await runHere(["explain", ...flags, "--tile", "8,64"]);
+    expect(explained.stdout).toContain(`: refused, ${why}; --profile pages\n`);
+    // A rule that refuses is named with its numbers: the pages want the result below the buffer.
+    const rows = [
+      "--op",
+      "pypto.index_select",
+      "--data",
+      "f32[64,64]",
+      "--indices",
+      "i32[8]",
+      "--tile",
+      "8,64",
+    ];
+    const { stdout } = await runHere(["explain", ...rows, "--ub-bytes", String(8 * 64 * 4)]);
+    expect(stdout).toContain(": refused, because 2048 = 2048 B >= 2048 B; --profile pages\n");
+  });
+
   it("are not printed where no profile binds, elsewhere and under another profile", async () => {
     const rows = ["--op", "onnx.gather", "--data", "f32[16,64]", "--indices", "i32[8]"];
     for (const flags of [rows, [...columns, "--target", "webgpu"], [...columns, "--profile", "head"]])
