@@ -1,6 +1,7 @@
 /** The verdict of PyPTO's pages on a program that is judged by the specification's page. */
 import {
   bufferBytes,
+  defined,
   isLegal,
   judge,
   nearestLegal,
@@ -69,7 +70,7 @@ export function pagesVerdict(
     stands,
     legal: false,
     turns: legal,
-    ...(broken === undefined ? {} : { reason: broken.detail }),
+    ...defined({ reason: broken?.detail }),
     nearest: unbound === undefined ? nearestLegal(spoken).map(({ schedule }) => schedule) : [],
   };
 }

@@ -1,7 +1,7 @@
 /** What `explain` tells a user of PyPTO to write, typed back: the line with its view, the lines instead of it, and every flag. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { scheduleEntries, type Schedule, type Shape } from "../../ir/index.js";
+import { defined, scheduleEntries, type Schedule, type Shape } from "../../ir/index.js";
 import { parseEntry } from "../../src/cli/flag-values.js";
 import { explain, pypto, targets } from "../../src/index.js";
 import { renderExplanation } from "../../src/report/explanation.js";
@@ -64,7 +64,7 @@ function ways(text: string): (readonly [string, Schedule])[] {
             [
               line,
               {
-                ...(profile === undefined ? {} : { profile }),
+                ...defined({ profile }),
                 tile: numbers(tile),
                 ...(views === undefined ? {} : { view: numbers(views) }),
               },
@@ -81,7 +81,7 @@ describe("the lines that explain prints", () => {
       fc.property(trial, ({ dtype, index, shape, shorter, dim, target, view, ...entries }) => {
         const indices = shape.map((most, d) => (d === dim ? shorter[d]! : Math.min(most, shorter[d]!)));
         const func = pypto.gather({ input: [dtype, shape], index: [index, indices], dim });
-        const options = { ...entries, ...(view === undefined ? {} : { view }), target: targets[target] };
+        const options = { ...entries, ...defined({ view }), target: targets[target] };
         const explained = explain(func, options);
         seen[explained.legal ? "legal" : "refused"]++;
         const text = renderExplanation(explained);
