@@ -167,7 +167,8 @@ export function legalTiles(program: Func, options: LegalOptions = {}): LegalTile
   const chosen = compileTiled({ ...program, schedule: withoutTile(program.schedule) }, compileOptions);
   // None where passes left the schedule open.
   const own = chosen.ok && chosen.tiling !== undefined ? [chosen.tiling] : [];
-  const tiles = ranked([...own, ...found.flatMap((part) => part.tilings)], own[0]);
+  const listed = found.flatMap((part) => part.tilings).filter((tiling) => isKept(tiling));
+  const tiles = ranked([...own, ...listed], own[0]);
   const pages = standsBesidePages(gather, target)
     ? countUnder("pages", program, compileOptions, onProgress)
     : undefined;
@@ -245,6 +246,23 @@ interface Part extends Pick<LegalTiles, "count" | "possible" | "largestGatherDim
   readonly tilings: readonly Tiling[];
 }
 
+/**
+ * True if the schedule compiles as it is when it is stated. A stated `gm` may leave open where else a framework's operator reads in global
+ * memory, and what is faster there is listed by itself.
+ */
+function isKept(tiling: Tiling): boolean {
+  const { gather, schedule, target } = tiling;
+  const others = residenciesOf(
+    { ...gather, schedule: { residency: schedule.residency, ...defined({ profile: schedule.profile }) } },
+    target,
+  );
+  return others.every((residency) => {
+    if (formatEntry(residency) === formatEntry(schedule.residency)) return true;
+    const other = tiling.with({ residency });
+    return !isLegal(other) || clockOf(other).cycles >= clockOf(tiling).cycles;
+  });
+}
+
 /** Returns how many tiles of a tiling's residency are legal, of those within the extents and the view. */
 function counted(
   tiling: Tiling,
@@ -265,7 +283,7 @@ function under(tiling: Tiling, step: (done: number, total: number) => void): Par
   return {
     residency: tiling.schedule.residency,
     ...counted(tiling, step),
-    tilings: legal ? listed(tiling) : [],
+    tilings: legal ? candidatesOf(tiling) : [],
     largestGatherDims: tiling.residency === "gm" ? [] : largestDims(tiling),
     sizes: sizeVerdicts(base),
     ...(legal ? {} : { proof: whyNone(base) }),
@@ -313,7 +331,7 @@ function countLegal(
  * The legal candidates that select-tile weighs, none longer than a task should be; of too many, those of powers of two and of
  * whole extents stand for the rest.
  */
-function listed(tiling: Tiling): Tiling[] {
+function candidatesOf(tiling: Tiling): Tiling[] {
   const { start, free, entries } = candidates(tiling);
   const capacity = ubCapacity(start);
   // Pinned dims may leave none but long tasks.
