@@ -9,6 +9,7 @@ import {
   add,
   constant,
   dimsOf,
+  equalLinear,
   isConstant,
   isFixed,
   scale,
@@ -146,6 +147,12 @@ export function mapForms<M extends Forms>(
     reads: map.reads.map((read) => ({ ...read, at: within(read) })),
   };
 }
+
+/** Whether two reads are of one element. */
+export const sameRead = (a: Read, b: Read): boolean =>
+  a.table === b.table &&
+  a.at.length === b.at.length &&
+  a.at.every((form, k) => equalLinear(form, at(b.at, k)));
 
 /** Whether a site reads a table, or is a sum. */
 export const isRead = (value: Read | Linear): value is Read => "table" in value;

@@ -8,6 +8,7 @@ import {
   coordsOf,
   outOfBoundsPolicies,
   readData,
+  sameRead,
   type AccessMap,
   type OutOfBounds,
   type Read,
@@ -36,7 +37,6 @@ import {
   constant,
   dim,
   div,
-  equalLinear,
   isConstant,
   iv,
   min,
@@ -517,15 +517,7 @@ class Parser extends TokenReader {
     const scope: MapScope = { names, outRank, sites: new SiteList(), lets: new Map() };
     const reduced = this.accept(";") ? this.reduced(scope) : undefined;
     this.punct(")");
-    while (this.acceptWord("let")) {
-      const token = this.take("word", "a name for an index value");
-      const known = this.symbolNamed(token.text) !== undefined;
-      if (reservedWords.has(token.text) || /^d\d+$/.test(token.text) || known)
-        this.fail(token, `${token.text} has a meaning of its own`);
-      if (scope.lets.has(token.text)) this.fail(token, `${token.text} is defined twice`);
-      this.punct("=");
-      scope.lets.set(token.text, this.coord(scope));
-    }
+    this.lets(scope);
     const read = this.acceptWord("yield") ? this.yielded(scope, types) : this.moved(scope);
     return (keep, fill) =>
       scope.sites.close(
@@ -539,8 +531,22 @@ class Parser extends TokenReader {
       );
   }
 
-  /** `r < 8`, or of a bag `r in error(%off[d0] in 65) to error(%off[d0 + 1] in 65) most 16` */
+  /** `let t = error(%i[d0] in 8)`, any number of them */
+  private lets(scope: MapScope): void {
+    while (this.acceptWord("let")) {
+      const token = this.take("word", "a name for an index value");
+      const known = this.symbolNamed(token.text) !== undefined;
+      if (reservedWords.has(token.text) || /^d\d+$/.test(token.text) || known)
+        this.fail(token, `${token.text} has a meaning of its own`);
+      if (scope.lets.has(token.text)) this.fail(token, `${token.text} is defined twice`);
+      this.punct("=");
+      scope.lets.set(token.text, this.coord(scope));
+    }
+  }
+
+  /** `r < 8`, or of a bag `r in error(%off[d0] in 65) to error(%off[d0 + 1] in 65) most 16`, behind what it names */
   private reduced(scope: MapScope): Reduced {
+    this.lets(scope);
     this.word("r");
     if (this.accept("<")) return { most: this.int() };
     this.word("in");
@@ -1012,11 +1018,6 @@ const hintOfType = (name: string, otherwise: string): string => {
   const meant = dtypeMeant(name);
   return meant === undefined ? otherwise : `write ${meant}`;
 };
-
-const sameRead = (a: Read, b: Read): boolean =>
-  a.table === b.table &&
-  a.at.length === b.at.length &&
-  a.at.every((coord, k) => equalLinear(coord, at(b.at, k)));
 
 /** The symbols of a map's coordinates and bounds. */
 const symbolsIn = ({ sites, reads }: SymbolicMap): readonly string[] =>

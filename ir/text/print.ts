@@ -30,7 +30,7 @@ import {
   type TileFunc,
   type Value,
 } from "../func.js";
-import { sitesOf, soleAtom, type Atom, type Linear, type Term } from "../linear.js";
+import { site, sitesOf, soleAtom, type Atom, type Linear, type Term } from "../linear.js";
 import { depthOf, maxDepth } from "./nesting.js";
 import type { EntryValue, Schedule } from "../schedule.js";
 import { scheduleEntries } from "../schedule-entries.js";
@@ -221,21 +221,20 @@ function printShown(
   const dims = Array.from({ length: map.outRank }, (_, d) => `d${d}`).join(", ");
   const uses = map.sites.map(() => 0);
   for (const s of usesOf(map)) uses[s] = at(uses, s) + 1;
-  const head = headSites(map);
   const alone = readable(
     map,
-    uses.map((count, s) => count === 1 || head.has(s)),
+    uses.map((count) => count === 1),
   );
-  const inline = textOrder(map, alone, head).every((site, k) => site === k)
-    ? alone
-    : alone.map((_, s) => head.has(s));
+  // Sites are numbered in the order of their text.
+  const inline = textOrder(map, alone).every((site, k) => site === k) ? alone : alone.map(() => false);
   const r = termDim(map);
-  const [words, lets]: [string[], string[]] = [[], []];
-  for (const [s, site] of map.sites.entries()) {
+  const words: string[] = [];
+  const lets = map.sites.map((site, s) => {
     const body = printSite(site, names, words, r);
     words.push(at(inline, s) ? body : `s${s}`);
-    if (!at(inline, s)) lets.push(`let s${s} = ${body} `);
-  }
+    return at(inline, s) ? "" : `let s${s} = ${body} `;
+  });
+  const inRange = sitesOfRange(map);
   const listed = ({ at: coords }: Read): string =>
     coords.map((coord) => printLinear(coord, words, r)).join(", ");
   const [moved] = map.reads;
@@ -246,27 +245,21 @@ function printShown(
           map.value,
           map.reads.map((read) => `%${at(names, read.table)}[${listed(read)}]`),
         )}`;
-  return `(${dims}${printReduced(map.reduced, words)}) ${lets.join("")}${value}`;
+  const range = printReduced(map.reduced, words, lets.slice(0, inRange).join(""));
+  return `(${dims}${range}) ${lets.slice(inRange).join("")}${value}`;
 }
 
-function printReduced(reduced: Reduced | undefined, words: readonly string[]): string {
+/** `lets` name index values that the ends of a bag are read by, and what is looked up before them. */
+function printReduced(reduced: Reduced | undefined, words: readonly string[], lets: string): string {
   if (reduced === undefined) return "";
   const { most, bag } = reduced;
   return bag === undefined
     ? `; r < ${most}`
-    : `; r in ${at(words, bag.from)} to ${at(words, bag.to)} most ${most}`;
+    : `; ${lets}r in ${at(words, bag.from)} to ${at(words, bag.to)} most ${most}`;
 }
 
-/** The sites whose text stands in the head of a map: the ends of its bags, and what these are read by. */
-function headSites({ reduced, sites }: Pick<Shown, "reduced" | "sites">): ReadonlySet<number> {
-  const head = new Set<number>();
-  const visit = (s: number): void => {
-    coordsOf(at(sites, s)).flatMap(sitesOf).forEach(visit);
-    head.add(s);
-  };
-  for (const s of endsOf(reduced)) visit(s);
-  return head;
-}
+/** Sites that the text of a map defines up to the range of its terms: the ends of its bags, and those before them. */
+const sitesOfRange = ({ reduced }: Pick<Shown, "reduced">): number => Math.max(-1, ...endsOf(reduced)) + 1;
 
 const endsOf = (reduced: Reduced | undefined): readonly number[] =>
   reduced?.bag === undefined ? [] : [reduced.bag.from, reduced.bag.to];
@@ -305,27 +298,23 @@ const inTextOrder = ({ terms }: Linear): readonly number[] =>
   );
 
 /** The order in which the text defines the sites where some stand at their use. */
-function textOrder(
-  { sites, reads }: Sited,
-  inline: readonly boolean[],
-  head: ReadonlySet<number>,
-): readonly number[] {
-  const order = [...head];
-  const visit = (s: number): void => {
-    for (const form of coordsOf(at(sites, s)))
-      inTextOrder(form)
-        .filter((k) => at(inline, k) && !head.has(k))
-        .forEach(visit);
+function textOrder(map: Shown, inline: readonly boolean[]): readonly number[] {
+  const order: number[] = [];
+  const used = (forms: readonly Linear[]): void => {
+    for (const s of forms.flatMap(inTextOrder)) if (at(inline, s)) define(s);
+  };
+  const define = (s: number): void => {
+    used(coordsOf(at(map.sites, s)));
     order.push(s);
   };
-  inline.forEach((alone, s) => {
-    if (!alone && !head.has(s)) visit(s);
-  });
-  reads
-    .flatMap((read) => read.at.flatMap(inTextOrder))
-    .forEach((s) => {
-      if (at(inline, s) && !head.has(s)) visit(s);
-    });
+  const defineLets = (first: number, end: number): void => {
+    for (let s = first; s < end; s++) if (!at(inline, s)) define(s);
+  };
+  const inRange = sitesOfRange(map);
+  defineLets(0, inRange);
+  used(endsOf(map.reduced).map(site));
+  defineLets(inRange, map.sites.length);
+  used(map.reads.flatMap((read) => read.at));
   return order;
 }
 

@@ -68,6 +68,21 @@ export const castTo = (to: DType, from: DType, of: Expression): Expression =>
 /** The most terms of an element: f32 holds every whole number up to 2^24, and the number of a mean's terms is one. */
 export const mostTerms = (how: Reduction): number => (how === "mean" ? 2 ** 24 - 1 : 2 ** 24);
 
+/** Returns an expression with others in the place of its reads. */
+export function withReads(value: Expression, of: (read: number) => Expression): Expression {
+  switch (value.kind) {
+    case "read":
+      return of(value.read);
+    case "number":
+      return value;
+    case "cast":
+    case "reduce":
+      return { ...value, of: withReads(value.of, of) };
+    case "op":
+      return { ...value, of: [withReads(value.of[0], of), withReads(value.of[1], of)] };
+  }
+}
+
 /** The numbers of the reads that an expression names, in the order of its text, each as often as it stands there. */
 export function readsIn(value: Expression): readonly number[] {
   switch (value.kind) {

@@ -1,5 +1,6 @@
 /** Tensors of a model as maps over others: what views, gathers and arithmetic come to when one is read through the next. */
-import { isOfTerm, mapForms, readData, termDim } from "../../../ir/access.js";
+import { readData, sameRead, termDim } from "../../../ir/access.js";
+import { canonicalMap } from "../../../ir/canonical-map.js";
 import {
   defined,
   at,
@@ -23,6 +24,7 @@ import {
   type Site,
   type TensorType,
 } from "../../../ir/index.js";
+import { withReads } from "../../../ir/values/expression.js";
 import { dtypeOf } from "./data-type.js";
 import type { OnnxNode } from "./model.js";
 import { isStatic, type TrackedValue } from "./value.js";
@@ -154,42 +156,12 @@ function composed(outer: AccessMap, chains: readonly Chain[]): Pick<Chain, "map"
   const value = withReads(outer.value, (k) => at(values, k));
   const reduced = outer.reduced ?? chains.find((chain) => chain.map.reduced !== undefined)?.map.reduced;
   const map = { outRank: outer.outRank, sites, reads, value };
-  return { map: reduced === undefined ? map : termsLast({ ...map, reduced }), sources };
+  return { map: canonicalMap(reduced === undefined ? map : { ...map, reduced }), sources };
 }
-
-/** The map with the index values of terms behind those of the element, as they are evaluated. */
-function termsLast(map: AccessMap): AccessMap {
-  const numbers = map.sites.map((_, s) => s);
-  const order = [...numbers.filter((s) => !isOfTerm(map, s)), ...numbers.filter((s) => isOfTerm(map, s))];
-  const moved = mapForms(map, (form) =>
-    substitute(form, (of) => (of.kind === "site" ? site(order.indexOf(of.site)) : undefined)),
-  );
-  return { ...moved, sites: order.map((s) => at(moved.sites, s)) };
-}
-
-const sameRead = (a: Read, b: Read): boolean =>
-  a.table === b.table &&
-  a.at.length === b.at.length &&
-  a.at.every((form, k) => equalLinear(form, at(b.at, k)));
 
 function sameSite({ value: a, ...policy }: Site, { value: b, ...other }: Site): boolean {
   if (JSON.stringify(policy) !== JSON.stringify(other)) return false;
   return isRead(a) ? isRead(b) && sameRead(a, b) : !isRead(b) && equalLinear(a, b);
-}
-
-/** An expression with others in the place of its reads. */
-function withReads(value: Expression, of: (read: number) => Expression): Expression {
-  switch (value.kind) {
-    case "read":
-      return of(value.read);
-    case "number":
-      return value;
-    case "cast":
-    case "reduce":
-      return { ...value, of: withReads(value.of, of) };
-    case "op":
-      return { ...value, of: [withReads(value.of[0], of), withReads(value.of[1], of)] };
-  }
 }
 
 export function programOf({ map, shape, dtype, sources }: Chain, name: string): AccessFunc {
