@@ -7,10 +7,12 @@
 import { readData, type AccessMap, type Site } from "../access.js";
 import { error } from "../diagnostic.js";
 import { add, constant, dim, site, type Linear } from "../linear.js";
-import { at, formatShape, type DType, type Shape } from "../types.js";
+import { elementsInByte } from "../element-types.js";
+import { at, formatShape, isPacked, type DType, type Shape } from "../types.js";
 import { oobOf, oobSpec } from "./attributes.js";
 import {
   type AttrSpec,
+  breakRule,
   checkDType,
   defineOperator,
   intAttr,
@@ -253,6 +255,24 @@ function checkConstraints(inputs: OpInputs, gather: Gather): void {
   if (broken.length > 0) throw new RuleError(broken);
 }
 
+/** Refuses (TC104) StableHLO's integers of 2 and 4 bits, which the page has and no target stores: it says what moves the same bits. */
+function checkUnpacked(inputs: OpInputs, { operand, sliceSizes }: Gather): void {
+  const { dtype } = inputs.data;
+  if (!isPacked(dtype)) return;
+  const row = operand.at(-1);
+  const inBytes = (shape: Shape): string =>
+    formatShape([...shape.slice(0, -1), at(shape, shape.length - 1) / elementsInByte(dtype)]);
+  const fillsBytes = row !== undefined && row === sliceSizes.at(-1) && row % elementsInByte(dtype) === 0;
+  breakRule(
+    "TC104",
+    inputs,
+    `${who} (I1) takes data of type ${dtype}; no target of tilec stores elements that share a byte`,
+    fillsBytes
+      ? `gather the bytes, which rows fill: data of u8 ${inBytes(operand)}, slice_sizes ${inBytes(sliceSizes)}`
+      : `${dtype.replace(/\d/, "8")} has a byte for each element`,
+  );
+}
+
 const dims = <Key extends string>(key: Key, help: string) =>
   ({ key, kind: "ints", default: [], help }) as const satisfies AttrSpec;
 
@@ -344,8 +364,9 @@ export const stablehloGather = defineOperator({
   attrs,
   resultRules: "C22, C23",
   resolve(inputs) {
-    checkDType(inputs, "data", dataTypes, `${who} (I1)`);
     const gather = gatherOf(inputs);
+    checkUnpacked(inputs, gather);
+    checkDType(inputs, "data", dataTypes, `${who} (I1)`);
     checkConstraints(inputs, gather);
     const result = resultOf(gather);
     const oob = oobOf(inputs);

@@ -11,9 +11,11 @@ import {
   printFunc,
   resolveSource,
   sourceOp,
+  type DType,
+  type Shape,
   type SourceFunc,
 } from "../../ir/index.js";
-import { stablehlo, tryCompile, targets } from "../../src/index.js";
+import { compile, run, stablehlo, targets, tryCompile } from "../../src/index.js";
 import type { StablehloGatherArguments } from "../../src/dialects/stablehlo.js";
 import { oracleStablehlo } from "../oracle/stablehlo.js";
 import { littleEndian } from "../support/little-endian.js";
@@ -104,6 +106,53 @@ describe("stablehlo.gather", () => {
         `TC104 start_indices must be integers, not ${dtype}`,
       ]);
   });
+
+  it.each([
+    ["i4", [5, 6], [1, 6], "gather the bytes, which rows fill: data of u8 [5, 3], slice_sizes [1, 3]"],
+    ["u4", [5, 2], [1, 2], "gather the bytes, which rows fill: data of u8 [5, 1], slice_sizes [1, 1]"],
+    ["u2", [5, 8], [1, 8], "gather the bytes, which rows fill: data of u8 [5, 2], slice_sizes [1, 2]"],
+    ["i2", [5, 6], [1, 6], "i8 has a byte for each element"],
+    ["i4", [5, 7], [1, 7], "i8 has a byte for each element"],
+    ["u4", [5, 6], [1, 4], "u8 has a byte for each element"],
+  ] as const)(
+    "of %s %o by slices of %o says what moves the same bits",
+    async (dtype, operand, sliceSizes, hint) => {
+      const gather = (type: DType, shape: Shape, sizes: Shape): SourceFunc =>
+        stablehlo.gather({
+          operand: [type, shape],
+          startIndices: ["i32", [3, 1]],
+          ...{ offsetDims: [1], collapsedSliceDims: [0], startIndexMap: [0], indexVectorDim: 1 },
+          sliceSizes: sizes,
+        });
+      expect(() => gather(dtype, operand, sliceSizes)).toThrow(
+        expect.objectContaining({
+          diagnostics: [
+            expect.objectContaining({
+              code: "TC104",
+              message: `stablehlo.gather (I1) takes data of type ${dtype}; no target of tilec stores elements that share a byte`,
+              hint,
+            }),
+          ],
+        }) as Error,
+      );
+      const [, data, sizes] = /u8 (\[.*\]), slice_sizes (\[.*\])$/.exec(hint) ?? [];
+      const inBytes =
+        data === undefined
+          ? gather(hint.slice(0, 2) as DType, operand, sliceSizes)
+          : gather("u8", JSON.parse(data) as Shape, JSON.parse(String(sizes)) as Shape);
+      expect(tryCompile(inBytes, { target: targets.webgpu }).ok).toBe(true);
+      if (data === undefined) return;
+      const [rows = 0, width = 0] = JSON.parse(data) as Shape;
+      const bytes = Uint8Array.from({ length: rows * width }, (_, k) => 37 * k + 11);
+      const { outputs } = await run(compile(inBytes, { target: targets.cpu }), {
+        data: bytes,
+        indices: Int32Array.of(4, 0, 9),
+      });
+      expect(outputs["output"]).toEqual(
+        Uint8Array.from([4, 0, 4].flatMap((row) => [...bytes.subarray(row * width, (row + 1) * width)])),
+      );
+    },
+  );
 
   it("prints as text that parses back to itself", () => {
     const func = stablehlo.gather(legal);
