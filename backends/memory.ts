@@ -1,4 +1,5 @@
 /** Element memory as machine units, and index values read exactly. Little-endian, row-major, as every host array here. */
+import { checkArgument } from "../ir/argument.js";
 import { CompileError, error, RunError } from "../ir/diagnostic.js";
 import { coordsOf, dataCoords, isRead, type AccessMap } from "../ir/access.js";
 import { addressOf } from "../ir/addressing.js";
@@ -153,6 +154,8 @@ export interface IndexReader {
 }
 
 export function indexReader(bytes: Uint8Array, dtype: DType): IndexReader {
+  checkArgument("indexReader", "bytes", bytes);
+  checkArgument("indexReader", "dtype", dtype);
   const list = indexList(bytes, dtype);
   if (!(list instanceof BigInt64Array || list instanceof BigUint64Array)) {
     const read = (p: number): number => list[p] ?? beyond(p);
@@ -345,6 +348,8 @@ const noLoops: Env = new Map();
  * numbers there.
  */
 export function inputTensor(inputs: HostInputs, operand: Operand): HostTensor {
+  checkArgument("inputTensor", "object", inputs);
+  checkArgument("inputTensor", "operand", operand);
   const found = entryOf(inputs, keyOf(operand));
   if (found === undefined) throw new InternalError(`input ${keyOf(operand)} is missing`);
   const { type } = operand;
@@ -355,8 +360,10 @@ export function inputTensor(inputs: HostInputs, operand: Operand): HostTensor {
  * The run failed: an index out of range, found at the lexicographically first output element (its row-major number). Every
  * backend reports the same one in the same words: the first site of that element that is out of range.
  */
-export const indexOutOfRange = (mapped: MappedInputs, outputElement: number): RunError =>
-  badIndexAt(mapped, pointOf(mapped, outputElement));
+export function indexOutOfRange(mapped: MappedInputs, outputElement: number): RunError {
+  checkArgument("indexOutOfRange", "program", mapped);
+  return badIndexAt(mapped, pointOf(mapped, outputElement));
+}
 
 /** Returns the error of the first site of an output point that is out of range. */
 export function badIndexAt(mapped: MappedInputs, point: readonly number[]): RunError {

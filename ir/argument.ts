@@ -1,5 +1,7 @@
-/** What functions of the library ask of their first argument where it is of no use to check more: callers are not all TypeScript. */
+/** What functions of the library ask of their arguments where it is of no use to check more: callers are not all TypeScript. */
+import { isCode } from "./codes.js";
 import { CompileError, error } from "./diagnostic.js";
+import { isDType } from "./element-types.js";
 
 /** Returns the fields of an object; of anything else none. */
 export const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
@@ -18,6 +20,10 @@ const kinds = {
     "a module, such as { funcs: [program] }",
     (value: unknown) => Array.isArray(fieldsOf(value)["funcs"]),
   ],
+  program: [
+    "a program, such as compile(program).tile",
+    (value: unknown) => Array.isArray(fieldsOf(value)["operands"]),
+  ],
   "tile program": ["a tile program, such as compile(program).tile", isTile],
   kernel: ["a kernel, such as compile(program)", (value: unknown) => isTile(fieldsOf(value)["tile"])],
   type: [
@@ -25,6 +31,14 @@ const kinds = {
     (value: unknown) => Array.isArray(fieldsOf(value)["shape"]),
   ],
   tensor: ["a tensor, an object with type and bytes", (value: unknown) => isObject(fieldsOf(value)["type"])],
+  dtype: ["an element type, such as f32", (value: unknown) => typeof value === "string" && isDType(value)],
+  operand: ["an operand, such as outputOf(func)", (value: unknown) => isObject(fieldsOf(value)["type"])],
+  coordinate: ["a coordinate, such as dim(0)", (value: unknown) => Array.isArray(fieldsOf(value)["terms"])],
+  "index rule": [
+    "the rule of an index, such as indexRule(site, dtype)",
+    (value: unknown) => typeof fieldsOf(value)["below"] === "number",
+  ],
+  code: ["the code of a rule, such as TC104", (value: unknown) => typeof value === "string" && isCode(value)],
   model: ["a model, such as readModel(bytes, file)", (value: unknown) => isObject(fieldsOf(value)["graph"])],
 } as const satisfies Readonly<Record<string, Kind>>;
 
@@ -40,8 +54,9 @@ export const checkArgument = (call: string, kind: ArgumentKind, value: unknown):
 export type Kind = readonly [takes: string, holds: (value: unknown) => boolean];
 
 /** Throws a CompileError (TC702) for an argument that is not of a kind. */
-export function checkKind(call: string, [takes, holds]: Kind, value: unknown): void {
-  if (holds(value)) return;
+export function checkKind(call: string, kind: Kind, value: unknown): void {
+  const takes = kind[0];
+  if (kind[1](value)) return;
   const shown =
     typeof value === "function" || isObject(value) ? `a value of type ${typeof value}` : String(value);
   throw new CompileError([error("TC702", `${call} takes ${takes}, not ${shown}`)]);

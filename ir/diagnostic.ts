@@ -3,7 +3,7 @@
  * when followed. Passes collect them; the API throws them once, as one CompileError.
  */
 import type { Code } from "./codes.js";
-import type { Shape, Span } from "./types.js";
+import type { Shape, Span } from "./shape.js";
 
 /** An error refuses; a warning and a hint do not. */
 export type Severity = "error" | "warning" | "hint";

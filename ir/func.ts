@@ -1,4 +1,5 @@
 /** A function at one of the three levels, and a module of them. A function holds one gather. */
+import { checkArgument } from "./argument.js";
 import { defined } from "./defined.js";
 import type { AccessMap } from "./access.js";
 import type { Attrs } from "./attrs.js";
@@ -129,12 +130,18 @@ type HasOperands = Pick<FuncHead, "operands">;
 /** Every operand but the output, in order. */
 export const inputsOf = ({ operands }: HasOperands): readonly Operand[] => operands.slice(0, -1);
 /** The last operand. */
-export const outputOf = ({ operands }: HasOperands): Operand => at(operands, operands.length - 1);
+export function outputOf(func: HasOperands): Operand {
+  checkArgument("outputOf", "program", func);
+  return at(func.operands, func.operands.length - 1);
+}
 /** Bytes of an element of the output. */
 export const outputBytes = (func: HasOperands): 1 | 2 | 4 | 8 | 16 =>
   bytesOf(wholeBytes(outputOf(func).type.dtype));
 /** An input by its number in the access map. */
-export const inputOf = ({ operands }: HasOperands, table: number): Operand => at(operands, table);
+export function inputOf(func: HasOperands, table: number): Operand {
+  checkArgument("inputOf", "program", func);
+  return at(func.operands, table);
+}
 /** The operand of that name, if there is one. */
 export const operandNamed = ({ operands }: HasOperands, name: string): Operand | undefined =>
   operands.find((operand) => operand.name === name);

@@ -5,6 +5,7 @@
  * sum are equal values. Access maps use the atoms `dim`, `site`, `div` and `mod`, before their sizes are bound also `symbol`;
  * tile programs use `iv` and `min`, addresses both.
  */
+import { checkArgument } from "./argument.js";
 import { assertNever, at, InternalError } from "./types.js";
 
 /** What a linear form is over: an output dim, an index value, a loop variable. */
@@ -52,6 +53,8 @@ export const sub = (lhs: Linear, rhs: Linear): Linear => add(lhs, scale(rhs, -1)
 
 /** The sum of two forms. */
 export function add(lhs: Linear, rhs: Linear): Linear {
+  checkArgument("add", "coordinate", lhs);
+  checkArgument("add", "coordinate", rhs);
   if (rhs.terms.length === 0) return rhs.at === 0 ? lhs : { at: lhs.at + rhs.at, terms: lhs.terms };
   if (lhs.terms.length === 0) return lhs.at === 0 ? rhs : { at: lhs.at + rhs.at, terms: rhs.terms };
   const terms: Term[] = [];
@@ -91,6 +94,7 @@ export function div(form: Linear, by: number): Linear {
 
 /** The remainder of a form, never negative; `by` is at least 1. One of a negative number stays, as with {@link div}. */
 export function mod(form: Linear, by: number): Linear {
+  checkArgument("mod", "coordinate", form);
   if (by === 1) return constant(0);
   return isNatural(form) ? constant(remainder(form.at, by)) : atom({ kind: "mod", of: form, by });
 }

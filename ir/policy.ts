@@ -1,4 +1,5 @@
 /** What an index value means: one definition, executed here and printed by each code generator. */
+import { checkArgument } from "./argument.js";
 import { defined } from "./defined.js";
 import { isRead, type AccessMap, type OpenBounds, type OutOfBounds, type Site } from "./access.js";
 import {
@@ -58,8 +59,10 @@ export interface Bounded {
 }
 
 /** Whether a site has a policy that bounds it. */
-export const isBounded = (site: Site): site is Site & Bounded =>
-  site.keep !== "any" && site.below !== undefined;
+export function isBounded(site: Site): site is Site & Bounded {
+  checkArgument("isBounded", "object", site);
+  return site.keep !== "any" && site.below !== undefined;
+}
 
 /** The rule of a site: a sum may be negative and as wide as any. Undefined under `any`, which takes a value as it is. */
 export function siteRule(
@@ -78,6 +81,8 @@ export function indexBytes(dtype: DType): IndexBytes {
 
 /** What becomes of the values of a site's index. */
 export function indexRule(site: Bounded, dtype: DType): IndexRule {
+  checkArgument("indexRule", "object", site);
+  checkArgument("indexRule", "dtype", dtype);
   const { below, fromEnd, keep, but, open } = site;
   const signed = isSigned(dtype);
   return {
@@ -115,6 +120,7 @@ export const outOfRange = -2;
  * beyond; `exact` is exact always.
  */
 export function resolveIndex(rule: IndexRule, value: number, exact: () => bigint): number {
+  checkArgument("resolveIndex", "index rule", rule);
   const element = elementOf(rule, value, exact);
   return element === rule.but ? noElement : element;
 }

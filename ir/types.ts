@@ -1,9 +1,9 @@
 /** Element types, shapes and memory spaces: the words every level of the IR shares. */
+import { checkArgument } from "./argument.js";
 import { bytesFor, elementsInByte, isPacked, type DType, type WholeByteType } from "./element-types.js";
+import type { Shape } from "./shape.js";
 export * from "./element-types.js";
-
-/** Static extents in elements, outermost first; `[]` is a scalar; extents may be 0. */
-export type Shape = readonly number[];
+export type { Shape, Span } from "./shape.js";
 
 /** `gm`: global memory; `ub`: the unified buffer of one core (a workgroup's memory on WebGPU). */
 export type Space = "gm" | "ub";
@@ -12,14 +12,6 @@ export type Space = "gm" | "ub";
 export interface TensorType {
   readonly dtype: DType;
   readonly shape: Shape;
-}
-
-/** A place in a text file: 1-based line and column, length in characters. */
-export interface Span {
-  readonly file: string;
-  readonly line: number;
-  readonly column: number;
-  readonly length: number;
 }
 
 /** Highest number of dims of a tensor. DirectML's limit, and the widest of the three dialects. */
@@ -52,7 +44,10 @@ export function wholeBytes(dtype: DType): WholeByteType {
 }
 
 /** Bytes of a tensor without padding. */
-export const byteCount = (type: TensorType): number => bytesFor(elementCount(type.shape), type.dtype);
+export function byteCount(type: TensorType): number {
+  checkArgument("byteCount", "type", type);
+  return bytesFor(elementCount(type.shape), type.dtype);
+}
 
 /**
  * True if every row of a tensor begins at a byte. Packed elements lie one behind the other through the whole tensor, as ONNX packs

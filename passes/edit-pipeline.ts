@@ -46,7 +46,11 @@ function edited(passes: readonly Pass[], edit: PipelineEdit): readonly Pass[] {
 export const editPipeline = (
   edits: readonly PipelineEdit[],
   pipeline: readonly Pass[] = defaultPipeline,
-): readonly Pass[] => edits.reduce(edited, pipeline);
+): readonly Pass[] => {
+  checkArgument("editPipeline", "list", edits);
+  checkArgument("editPipeline", "list", pipeline);
+  return edits.reduce(edited, pipeline);
+};
 
 const grammar =
   "names in order, or `default` and edits: mine after P, mine before P, mine instead of P, no P";

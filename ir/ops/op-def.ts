@@ -3,6 +3,7 @@
  *
  * Each dialect keeps its own legality; nothing below `resolve` knows which dialect a gather came from.
  */
+import { checkArgument } from "../argument.js";
 import { defined } from "../defined.js";
 import { gatherDims, type NegativeIndex, type OutOfBounds } from "../access.js";
 import { DiagnosticError, error, type Diagnostic } from "../diagnostic.js";
@@ -159,11 +160,14 @@ export type RuleCode = "TC101" | "TC102" | "TC103" | "TC104" | "TC105" | "TC106"
 
 /** Refuses an operator for a rule: `message` is the rule's sentence with the numbers. Never returns. */
 export function breakRule(code: RuleCode, inputs: OpInputs, message: string, hint?: string): never {
+  checkArgument("breakRule", "code", code);
+  checkArgument("breakRule", "object", inputs);
   throw new RuleError([error(code, message, { span: inputs.span, ...defined({ hint }) })]);
 }
 
 /** The value of an attribute of kind `int`; undefined where it has no default and is not given. */
 export const intAttr = (attrs: Attrs, name: string): number | undefined => {
+  checkArgument("intAttr", "object", attrs);
   const value: AttrValue | undefined = attrs[name];
   return typeof value === "number" ? value : undefined;
 };

@@ -1,10 +1,12 @@
 /** The built-in operators and a project's own. */
+import { checkArgument } from "../argument.js";
 import { CompileError, error } from "../diagnostic.js";
 import type { Operators } from "./op-def.js";
 import { opDefs } from "./registry.js";
 
 /** The built-in operators and these behind them. Throws a CompileError (TC702) for two of one name. */
 export function operatorsWith(own: Operators): Operators {
+  checkArgument("operatorsWith", "list", own);
   const operators = [...opDefs, ...own];
   own.forEach(({ name }, k) => {
     const first = operators.findIndex((def) => def.name === name);

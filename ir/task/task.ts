@@ -1,4 +1,5 @@
 /** What a tile program does in each iteration of its parallel loops: load, gather, store. */
+import { checkArgument } from "../argument.js";
 import { outputOf, type TileFunc } from "../func.js";
 import type { GatherStmt, LoadStmt, Region, StoreStmt } from "../tile.js";
 import { nestOf, type ParallelNest } from "./nest.js";
@@ -21,6 +22,7 @@ const tasks = new WeakMap<TileFunc, Task>();
 
 /** The task of a program; the same value for the same program. Takes programs that no verifier has seen. */
 export function taskOfTile(func: TileFunc): Task {
+  checkArgument("taskOfTile", "tile program", func);
   const known = tasks.get(func);
   if (known !== undefined) return known;
   const task = newTask(func);

@@ -1,7 +1,12 @@
 /** Arguments of a wrong kind, at the functions that programs call: each is refused with a code, or taken; none is a TypeError. */
+import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import * as backends from "../../backends/index.js";
+import * as ir from "../../ir/index.js";
 import { CompileError, RunError, formatText, parseSchedule } from "../../ir/index.js";
-import { PassError, parsePipeline, checkPassNames } from "../../passes/index.js";
+import * as passes from "../../passes/index.js";
+import { PassError, checkPassNames } from "../../passes/index.js";
+import { ownFile } from "../../src/device/own-package.js";
 import { emitPto } from "../../backends/pto/index.js";
 import * as sim from "../../backends/sim/index.js";
 import { createRunner, emitWgsl } from "../../backends/webgpu/index.js";
@@ -41,6 +46,20 @@ async function outcome(call: () => unknown): Promise<string> {
   }
 }
 
+const docs = readdirSync(ownFile("docs"), { recursive: true, encoding: "utf8" })
+  .filter((file) => file.endsWith(".md"))
+  .map((file) => readFileSync(ownFile(`docs/${file}`), "utf8"))
+  .join("\n");
+
+/** The functions of an entry point that a page imports: of the building blocks of tilec, those that programs are shown to call. */
+function documented(door: string, exports: object): [string, (...args: unknown[]) => unknown][] {
+  const imports = docs.matchAll(/import \{([^}]*)\} from "([^"]*)"/g);
+  const names = new Set(
+    [...imports].flatMap(([, list = "", from]) => (from === door ? (list.match(/\w+/g) ?? []) : [])),
+  );
+  return functionsOf(exports).filter(([name]) => names.has(name));
+}
+
 const { renderDiagnostic: _, ...ofLibrary } = library;
 const { simulate, simulateLong, simulateBytes, watOf, wasmMoves, countedReport } = sim;
 const called = [
@@ -48,7 +67,6 @@ const called = [
   ...functionsOf({
     formatText,
     parseSchedule,
-    parsePipeline,
     checkPassNames,
     emitPto,
     emitWgsl,
@@ -56,6 +74,9 @@ const called = [
   }),
   ...functionsOf({ simulate, simulateLong, simulateBytes, watOf, wasmMoves, countedReport }),
   ...[formats, onnx, report, testing, tuning].flatMap((door) => functionsOf(door)),
+  ...documented("tilec/ir", ir),
+  ...documented("tilec/passes", passes),
+  ...documented("tilec/backends", backends),
 ];
 
 describe("an argument of a wrong kind", () => {
@@ -63,6 +84,10 @@ describe("an argument of a wrong kind", () => {
     const names = called.map(([name]) => name);
     expect(names).toEqual(
       expect.arrayContaining(["parseModule", "compile", "run", "torch.embedding", "directml.gather"]),
+    );
+    // Those of the building blocks that the pages show.
+    expect(names).toEqual(
+      expect.arrayContaining(["operatorsWith", "add", "outputOf", "editPipeline", "inputTensor"]),
     );
   });
 
