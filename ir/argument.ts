@@ -1,5 +1,4 @@
 /** What functions of the library ask of their arguments where it is of no use to check more: callers are not all TypeScript. */
-import { isCode } from "./codes.js";
 import { CompileError, error } from "./diagnostic.js";
 import { isDType } from "./element-types.js";
 
@@ -38,7 +37,10 @@ const kinds = {
     "the rule of an index, such as indexRule(site, dtype)",
     (value: unknown) => typeof fieldsOf(value)["below"] === "number",
   ],
-  code: ["the code of a rule, such as TC104", (value: unknown) => typeof value === "string" && isCode(value)],
+  code: [
+    "the code of a rule, such as TC104",
+    (value: unknown) => typeof value === "string" && /^TC\d{3}$/.test(value),
+  ],
   model: ["a model, such as readModel(bytes, file)", (value: unknown) => isObject(fieldsOf(value)["graph"])],
 } as const satisfies Readonly<Record<string, Kind>>;
 
