@@ -48,7 +48,27 @@ function closure(names: readonly string[]): ReadonlySet<string> {
   return found;
 }
 
+/** Files of types that one imports, itself among them. */
+function typesFrom(file: string, found = new Set<string>()): ReadonlySet<string> {
+  if (found.has(file)) return found;
+  found.add(file);
+  for (const [, path = ""] of readFileSync(file, "utf8").matchAll(/(?:from|import\() ?"(\.[^"]+)\.js"/g))
+    typesFrom(join(file, "..", `${path}.d.ts`), found);
+  return found;
+}
+
 describe("an install", () => {
+  it("has the types of every entry point, and what they import", () => {
+    const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+      readonly exports: Readonly<Record<string, string | { readonly types: string }>>;
+    };
+    const doors = Object.values(exports).flatMap((door) => (typeof door === "string" ? [] : [door.types]));
+    expect(doors.length).toBeGreaterThan(10);
+    const found = new Set<string>();
+    for (const types of doors) typesFrom(join(project.folder, "node_modules/tilec", types), found);
+    expect(found.size).toBeGreaterThan(200);
+  });
+
   it("is 40 packages and 15 MB at most", () => {
     const folders = closure(Object.keys(project.manifest.dependencies));
     expect(folders.size).toBeGreaterThan(10);
