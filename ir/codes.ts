@@ -52,6 +52,10 @@ export const codes = {
     category: "file",
     title: "a dump of PyPTO that cannot be read, or a gather in it that cannot be judged",
   },
+  TC021: {
+    category: "file",
+    title: "a file of Spatter's that cannot be read, or a kernel in it that is no program",
+  },
   TC101: { category: "axis", title: "an axis outside the operator's range" },
   TC102: { category: "rank", title: "a rank the operator does not take" },
   TC103: { category: "shape", title: "shapes that do not fit together" },

@@ -12,12 +12,13 @@ import {
   type Func,
 } from "../../ir/index.js";
 import { explainTile } from "../api/explain-tile.js";
-import { compile, type CompileOptions } from "../api/compile.js";
+import { compile, type CompileOptions, type Kernel } from "../api/compile.js";
 import { explain } from "../api/explain.js";
 import { otherKernel } from "../explain/other-schedule.js";
 import { sensitivityOf } from "../explain/sensitivity.js";
 import { programAtMost, sideOf } from "../explain/side-of.js";
 import { costKeys, entryKeys } from "../report/figures.js";
+import type { Moved } from "../explain/moved-by.js";
 import { renderMoved } from "../report/moved.js";
 import { renderPlan } from "../report/memory-plan.js";
 import { renderSensitivity } from "../report/sensitivity.js";
@@ -26,9 +27,16 @@ import { readText } from "../formats/files.js";
 import { programKind } from "../formats/program-kind.js";
 import { renderExplanation, renderVerdict } from "../report/explanation.js";
 import { addProgramOptions, dashed, projectOf, targeting, type ProgramFlags } from "./options.js";
-import { movedLike } from "./indices-like.js";
+import { movedByPattern, movedLike } from "./indices-like.js";
+import type { LoadedProgram } from "./loaded-program.js";
 import { UsageError } from "./usage-error.js";
-import { addListOptions, refuseBesideList, refuseWithoutList, type ListFlags } from "./list/list-flags.js";
+import {
+  addListOptions,
+  isList,
+  refuseBesideList,
+  refuseWithoutList,
+  type ListFlags,
+} from "./list/list-flags.js";
 import type { RowFacts } from "./list/list.js";
 import { addForce, type OutputFlags } from "./outputs.js";
 import { loadProgram, loadPrograms } from "./load.js";
@@ -56,7 +64,7 @@ export function explainCommand(program: Command): void {
       if (file !== undefined && /^TC\d+$/i.test(file)) explainCode(file.toUpperCase(), given);
       else {
         const flags: ExplainFlags = { ...given, project: await projectOf(command) };
-        if (flags.list !== undefined) {
+        if (isList(flags)) {
           process.exitCode = await explainList(file, flags);
           return;
         }
@@ -88,11 +96,10 @@ async function explainList(file: string | undefined, flags: ExplainFlags): Promi
       "moved_bursts",
     ],
     settings: { like },
-    row({ loaded: { func }, flags: own }) {
+    row({ loaded, flags: own }) {
       const options = { ...targeting(own), ...pipeline };
-      return Promise.resolve(
-        func.level === "tile" ? tileRow(func, options) : explainRow(func, options, like),
-      );
+      const isTile = loaded.func.level === "tile";
+      return Promise.resolve(isTile ? tileRow(loaded.func, options) : explainRow(loaded, options, like));
     },
   });
 }
@@ -105,12 +112,14 @@ function tileRow(func: Func, options: CompileOptions): RowFacts {
   };
 }
 
-function explainRow(func: Func, options: CompileOptions, like: string | undefined): RowFacts {
+function explainRow(loaded: LoadedProgram, options: CompileOptions, like: string | undefined): RowFacts {
+  const { func } = loaded;
   const explanation = explain(func, options);
   const { legal, schedule, cycles, traffic, footprint, diagnostics } = explanation;
   const known = { schedule, ubBytes: footprint.bytes, ubBudget: footprint.budget };
   if (!legal) return { verdict: "refused", diagnostics, figures: known };
-  const moved = like === undefined ? undefined : movedLike(compile(func, options), like);
+  const kernel = like === undefined && loaded.result === undefined ? undefined : compile(func, options);
+  const moved = kernel === undefined ? undefined : movedOf(kernel, loaded, like);
   const { floor, microseconds, gigabytesPerSecond, bottleneck, clock } = explanation;
   return {
     verdict: "legal",
@@ -128,6 +137,10 @@ function explainRow(func: Func, options: CompileOptions, like: string | undefine
     },
   };
 }
+
+/** What a schedule moves for the indices that `--indices-like` names, or else for those that came with the program. */
+const movedOf = (kernel: Kernel, loaded: LoadedProgram, like: string | undefined): Moved | undefined =>
+  like === undefined ? movedByPattern(kernel, loaded) : movedLike(kernel, like);
 
 /** True if a file holds a graph that PyPTO dumped. */
 const isDump = async (file: string): Promise<boolean> =>
@@ -177,7 +190,8 @@ function describe(func: Func): string {
 
 async function explainProgram(file: string | undefined, flags: ExplainFlags): Promise<number> {
   const pipeline = await pipelineOf(flags);
-  const { func } = await loadProgram(file, flags);
+  const loaded = await loadProgram(file, flags);
+  const { func } = loaded;
   const options = { ...targeting(flags), ...pipeline };
   const { config } = flags.project;
   const used = defined({ config });
@@ -203,7 +217,7 @@ async function explainProgram(file: string | undefined, flags: ExplainFlags): Pr
   const { legal, name, machine } = explanation;
   const { compare: written, indicesLike: like } = flags;
   const asked = written !== undefined || flags.sensitivity === true || like !== undefined;
-  const kernel = legal && asked ? compile(func, options) : undefined;
+  const kernel = legal && (asked || loaded.result !== undefined) ? compile(func, options) : undefined;
   const compare =
     kernel === undefined || written === undefined
       ? undefined
@@ -212,22 +226,24 @@ async function explainProgram(file: string | undefined, flags: ExplainFlags): Pr
     kernel === undefined || flags.sensitivity !== true
       ? undefined
       : sensitivityOf(programAtMost(kernel), kernel.target);
-  const moved = kernel === undefined || like === undefined ? undefined : movedLike(kernel, like);
+  const moved = kernel === undefined ? undefined : movedOf(kernel, loaded, like);
+  const kind = like ?? "the pattern";
   if (flags.json === true)
     printJson({
       command: "explain",
       ...used,
       ...explanation,
       ...defined({ compare, sensitivity }),
-      ...(moved === undefined ? {} : { moved: { like, ...moved } }),
+      ...(moved === undefined ? {} : { moved: { like: kind, ...moved } }),
     });
-  else if (kernel !== undefined) {
+  else {
+    if (!asked || kernel === undefined) {
+      printReport(renderExplanation(explanation));
+      printDiagnostics(explanation.diagnostics.filter((d) => d.severity !== "error"));
+    }
     if (compare !== undefined) printReport(renderSides(name, compare, machine));
     if (sensitivity !== undefined) printReport(renderSensitivity(sensitivity));
-    if (moved !== undefined && like !== undefined) printReport(renderMoved(name, like, moved));
-  } else {
-    printReport(renderExplanation(explanation));
-    printDiagnostics(explanation.diagnostics.filter((d) => d.severity !== "error"));
+    if (moved !== undefined) printReport(renderMoved(name, kind, moved));
   }
   return explanation.legal ? 0 : 1;
 }

@@ -1,5 +1,5 @@
 /** explain --indices-like: the indices that it names, and what they move. */
-import { inputsOf, keyOf } from "../../ir/index.js";
+import { CompileError, entryOf, inputsOf, keyOf } from "../../ir/index.js";
 import { indexInputs, type HostInputs } from "../../backends/index.js";
 import type { Kernel } from "../api/compile.js";
 import type { IndexPattern } from "../explain/index-patterns.js";
@@ -7,7 +7,9 @@ import { indicesLike, movedBy, type Moved } from "../explain/moved-by.js";
 import { readBytes } from "../formats/files.js";
 import { readNpy } from "../formats/npy.js";
 import { asHost } from "../formats/tensor.js";
+import type { LoadedProgram } from "./loaded-program.js";
 import { matching } from "./matching.js";
+import { printWarnings } from "./terminal.js";
 import { UsageError } from "./usage-error.js";
 
 const forms = "uniform, sorted, runs:8, zipf:1.1, same or FILE.npy";
@@ -27,6 +29,27 @@ function parsePattern(text: string): IndexPattern | undefined {
 export function movedLike(kernel: Kernel, text: string): Moved {
   const pattern = parsePattern(text);
   return movedBy(kernel, pattern === undefined ? indicesIn(text, kernel) : indicesLike(kernel, pattern));
+}
+
+/**
+ * What the schedule of a kernel moves for the pattern that came with the program; undefined where none did. More indices than are counted
+ * are a warning.
+ */
+export function movedByPattern(kernel: Kernel, { given, result }: LoadedProgram): Moved | undefined {
+  // Of a file of Spatter's: other files of indices are counted where they are asked for.
+  if (given === undefined || result === undefined) return undefined;
+  try {
+    const { source, tile } = kernel;
+    const indices = inputsOf(source ?? tile).flatMap((operand) => {
+      const read = entryOf(given, operand.name);
+      return read === undefined ? [] : [[keyOf(operand), asHost(keyOf(operand), read())] as const];
+    });
+    return movedBy(kernel, Object.fromEntries(indices));
+  } catch (thrown) {
+    if (!(thrown instanceof CompileError)) throw thrown;
+    printWarnings(thrown.diagnostics);
+    return undefined;
+  }
 }
 
 /** A file holds the indices of a program's only input of indices. */

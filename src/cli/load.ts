@@ -90,6 +90,8 @@ async function loadStated(
   { fromModel, refuse = printWarnings }: Loading,
 ): Promise<LoadedProgram[]> {
   checkFlags(file, flags);
+  if (flags.spatter !== undefined)
+    return (await import("./load-spatter.js")).loadSpatter(flags.spatter, flags);
   if (file === undefined) return [fromFlags(flags)];
   switch (programKind(file)) {
     case "json":
@@ -117,6 +119,7 @@ const flagKinds: Readonly<
   data: "describes",
   indices: "describes",
   case: "chooses",
+  spatter: "describes",
   func: "chooses",
   bind: "binds",
   most: "binds",
@@ -142,6 +145,14 @@ export function checkFlags(file: string | undefined, flags: ProgramFlags & Proje
     Object.entries(flags).flatMap(([flag, value]) =>
       value !== undefined && kindOf(flag) === kind ? [flag] : [],
     );
+  if (flags.spatter !== undefined) {
+    const other = [...given("describes"), ...given("binds"), ...given("chooses")].find(
+      (flag) => flag !== "spatter" && flag !== "case",
+    );
+    const also = file ?? (other === undefined ? undefined : `--${dashed(other)}`);
+    if (also === undefined) return;
+    throw new UsageError(`give ${also} or --spatter ${flags.spatter}, not both`);
+  }
   const choosing = given("chooses");
   const kind = file === undefined ? undefined : programKind(file);
   if (flags.bind !== undefined && (kind === undefined || kind === "json"))
@@ -187,9 +198,10 @@ export async function loadProgram(
   if (programs.length > 1) {
     const names = programs.map(({ id, func }) => id ?? func.name);
     const shown = `${names.slice(0, 8).join(", ")}${names.length > 8 ? ", …" : ""}`;
-    const flag = file !== undefined && programKind(file) === "json" ? "--case" : "--func";
+    const isByCase = flags.spatter !== undefined || (file !== undefined && programKind(file) === "json");
+    const flag = isByCase ? "--case" : "--func";
     throw new UsageError(
-      `${file ?? ""} holds ${programs.length} programs`,
+      `${file ?? flags.spatter ?? ""} holds ${programs.length} programs`,
       `choose one with ${flag}: ${shown}`,
     );
   }

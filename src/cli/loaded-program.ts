@@ -14,6 +14,8 @@ export interface LoadedProgram {
   readonly inputs?: Readonly<Record<string, () => TensorValue>>;
   /** Inputs whose values flags gave, by name: positions of a mask, indices of a file. A seed draws none of them. */
   readonly given?: Readonly<Record<string, () => TensorValue>>;
+  /** Makes of the program's output what the program stands for leaves: fewer rows. Absent: the output itself. */
+  readonly result?: (output: TensorValue) => TensorValue;
   /** What `--input` says of these. */
   readonly taken?: readonly string[];
 }

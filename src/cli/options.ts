@@ -54,6 +54,7 @@ export interface ProgramFlags extends Readonly<Partial<Record<AttributeFlag | ke
   readonly indices?: readonly string[];
   readonly oob?: string;
   readonly case?: string;
+  readonly spatter?: string;
   readonly func?: string;
   readonly bind?: string;
   readonly most?: string;
@@ -90,7 +91,8 @@ export function addProgramOptions(command: Command): Command {
     .addOption(
       new Option("--oob <policy>", "what an index out of range means").choices([...outOfBoundsPolicies]),
     )
-    .option("--case <id>", "one case of a case file")
+    .option("--case <id>", "one case of a case file, or configuration of --spatter, from 0")
+    .option("--spatter <file.json>", "gathers of a file of Spatter's, with their patterns as indices")
     .option("--func <name>", "one function of a .tir file or gather of a model")
     .option(
       "--bind <list>",

@@ -64,7 +64,13 @@ import { matching } from "./matching.js";
 import { noProgress, taskProgress } from "./progress.js";
 import { gatherFaults } from "./gather-faults.js";
 import { gatherTable, listGathers, type ListedGather } from "./list-model.js";
-import { addListOptions, refuseBesideList, refuseWithoutList, type ListFlags } from "./list/list-flags.js";
+import {
+  addListOptions,
+  isList,
+  refuseBesideList,
+  refuseWithoutList,
+  type ListFlags,
+} from "./list/list-flags.js";
 import { loadProgram } from "./load.js";
 import type { LoadedProgram } from "./loaded-program.js";
 import { entryKeys, type ScheduleFigures } from "../report/figures.js";
@@ -114,7 +120,7 @@ export function runCommand(program: Command): void {
       const flags: RunFlags = { ...given, project: await projectOf(command) };
       if (flags.most !== undefined)
         throw new UsageError("--most leaves sizes open, and a run needs them", `--bind ${flags.most}`);
-      if (flags.list !== undefined) {
+      if (isList(flags)) {
         const isStated = command.getOptionValueSource("backend") !== "default";
         process.exitCode = await runRows(file, isStated ? flags : { ...flags, backend: comparedBackends });
         return;
@@ -305,11 +311,12 @@ async function run(loaded: LoadedProgram, flags: RunFlags, { quiet = false } = {
   const differences = runs.flatMap((ran) => ran.differences);
   const apart = new Set(runs.flatMap((ran) => ran.apart));
   const [first] = runs.flatMap((ran) => ran.outcomes.slice(0, 1));
-  const output = first === undefined ? undefined : runOf(first[1])?.output;
+  const bits = first === undefined ? undefined : runOf(first[1])?.output;
   const [inputs] = draws.map((draw) => draw.inputs);
-  if (output !== undefined && inputs !== undefined && file !== undefined) {
-    outputs.write(file, ...tensorFile(fromOutput(outputType, output, inputs)));
-  }
+  const value = bits === undefined || inputs === undefined ? undefined : fromOutput(outputType, bits, inputs);
+  const result = value === undefined ? undefined : (loaded.result?.(value) ?? value);
+  const output = loaded.result === undefined ? bits : result?.bytes;
+  if (result !== undefined && file !== undefined) outputs.write(file, ...tensorFile(result));
   if (flags.trace !== undefined) await writeTrace(flags.trace, kernel, compared, outputs);
   if (flags.json !== true) printDiagnostics(differences);
   const listed = draws.map(({ indices }, k) => ({
@@ -321,7 +328,7 @@ async function run(loaded: LoadedProgram, flags: RunFlags, { quiet = false } = {
     target: kernel.target.name,
     schedule: kernel.tile.schedule,
     inputs: origin,
-    output: { type: formatType(outputType), bytes: output?.byteLength ?? 0 },
+    output: { type: formatType(result?.type ?? outputType), bytes: output?.byteLength ?? 0 },
     backends: backends.map((backend) => ({ backend: nameOf(backend), agrees: !apart.has(backend) })),
     draws: listed,
     report,
@@ -330,7 +337,7 @@ async function run(loaded: LoadedProgram, flags: RunFlags, { quiet = false } = {
   const agreement = differences.length === 0 ? "the same bits" : "DIFFERENT bits";
   const said = draws.length === 1 ? (runs[0]?.said ?? "") : agreement;
   const text = [
-    `@${kernel.name} on ${kernel.target.name}: ${formatType(outputType)} from ${origin}`,
+    `@${kernel.name} on ${kernel.target.name}: ${formatType(result?.type ?? outputType)} from ${origin}`,
     `schedule  ${printSchedule(kernel.tile.schedule)}`,
     `${sides.join(", ")}: ${said}`,
     ...(draws.length === 1 ? [] : draws.map(({ indices }, k) => `  ${indices}: ${runs[k]?.said ?? ""}`)),

@@ -49,7 +49,7 @@ import {
 } from "../tune/records/record.js";
 import { candidateStatuses, objectives, type Candidate, type TuneResult } from "../tune/result.js";
 import { taskOf, tune } from "../tune/tune.js";
-import { addListOptions, refuseBesideList, refuseWithoutList } from "./list/list-flags.js";
+import { addListOptions, isList, refuseBesideList, refuseWithoutList } from "./list/list-flags.js";
 import type { RowFacts } from "./list/list.js";
 import { loadProgram } from "./load.js";
 import type { LoadedProgram } from "./loaded-program.js";
@@ -117,7 +117,7 @@ export function tuneCommand(program: Command): void {
   addListOptions(command).action(
     async (file: string | undefined, options: Omit<TuneFlags, "project">, command: Command) => {
       const flags: TuneFlags = { ...options, project: await projectOf(command) };
-      if (flags.list !== undefined) {
+      if (isList(flags)) {
         process.exitCode = await tuneList(file, flags);
         return;
       }

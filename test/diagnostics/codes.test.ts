@@ -33,6 +33,7 @@ import { readCases } from "../../src/formats/cases.js";
 import { readNpy, writeNpy } from "../../src/formats/npy.js";
 import { dumpedGathers } from "../../src/formats/pypto-dump.js";
 import { findGathers, readModel } from "../../src/formats/onnx/index.js";
+import { readSpatter } from "../../src/formats/spatter.js";
 import { parseTargetFile } from "../../src/formats/target-file.js";
 import { parseType } from "../../src/cli/options.js";
 import { acquireGpu } from "../../src/device/node.js";
@@ -209,6 +210,7 @@ const triggers: Readonly<Record<Code, Trigger>> = {
   TC020: {
     found: () => diagnosticsOf(() => dumpedGathers({ version: "2.0", functions: [{}] }, "After.json")),
   },
+  TC021: { found: () => diagnosticsOf(() => readSpatter("{}", "amg.json")) },
   TC101: {
     found: () => build(source("pypto.gather %x, %i {dim = 2}")),
     at: [2, 8],

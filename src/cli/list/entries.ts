@@ -40,6 +40,25 @@ export interface ListEntry {
 /** Error of an entry that cannot be read. */
 export class Malformed extends CompileError {}
 
+/** Error of an entry that is no program, and is well formed. */
+export class Refused extends CompileError {}
+
+/** Returns the configurations of a file of Spatter's. Rejects with a CompileError (TC021). */
+export async function spatterList(file: string, flags: Flags): Promise<readonly ListEntry[]> {
+  checkFlags(undefined, flags);
+  const { spatterEntries, spatterLoaded } = await import("../load-spatter.js");
+  return spatterEntries(file, flags).map((entry) => {
+    switch (entry.kind) {
+      case "gather":
+        return loading(entry.id, () => spatterLoaded(entry, flags), flags);
+      case "refused":
+        return refused(entry.id, [entry.diagnostic]);
+      case "malformed":
+        return malformed(entry.id, [entry.diagnostic]);
+    }
+  });
+}
+
 /** Returns the entries of a file in their order. Rejects with a CompileError for a file that holds no list. */
 export async function listEntries(file: string, flags: Flags): Promise<readonly ListEntry[]> {
   const entries = distinct(await entriesOf(file, flags));
@@ -88,7 +107,7 @@ const malformed = (id: string, diagnostics: readonly Diagnostic[]): ListEntry =>
 
 const refused = (id: string, diagnostics: readonly Diagnostic[]): ListEntry => ({
   id,
-  load: () => Promise.reject(new CompileError(diagnostics)),
+  load: () => Promise.reject(new Refused(diagnostics)),
 });
 
 /** Entry of a program that is in memory; what `load` throws is a rejection. */

@@ -1,6 +1,6 @@
 /** Flags of `--list`; apart, since what makes rows is slow to load. */
 import { Option, type Command } from "commander";
-import { dashed } from "../options.js";
+import { dashed, type ProgramFlags } from "../options.js";
 import { UsageError } from "../usage-error.js";
 
 /** Flags of a list. */
@@ -29,6 +29,10 @@ export function addListOptions(command: Command): Command {
     if (command.options.every(({ long }) => long !== option.long)) command.addOption(option);
   return command;
 }
+
+/** True if a command makes rows: of `--list`, and of a file of Spatter's without `--case`. */
+export const isList = ({ list, spatter, case: chosen }: ListFlags & ProgramFlags): boolean =>
+  list !== undefined || (spatter !== undefined && chosen === undefined);
 
 /** Throws a UsageError for flags of one program's report, beside a list. */
 export function refuseBesideList(flags: object, unread: readonly string[]): void {

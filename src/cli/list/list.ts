@@ -27,7 +27,14 @@ import { progressBar } from "../progress.js";
 import { note, print, printDiagnostics } from "../terminal.js";
 import { UsageError } from "../usage-error.js";
 import type { ListFlags } from "./list-flags.js";
-import { listEntries, Malformed, type ListEntry, type ListedProgram } from "./entries.js";
+import {
+  listEntries,
+  Malformed,
+  Refused,
+  spatterList,
+  type ListEntry,
+  type ListedProgram,
+} from "./entries.js";
 import { csvRows, jsonRows, type ListRow, type RowFormat, type WrittenRow } from "./row-file.js";
 
 /** What became of a program. */
@@ -80,13 +87,21 @@ interface MadeRow {
 
 /** Makes a row of each program. Resolves to the exit code: 1 where one is malformed, fails or differs; 3 for a bug in tilec. */
 export async function runList(file: string | undefined, flags: Flags, maker: RowMaker): Promise<number> {
-  const { list = "", rows: path } = flags;
-  if (file !== undefined) throw new UsageError(`give ${file} or --list ${list}, not both`);
+  const { list, spatter = "", rows: path } = flags;
+  const other =
+    file ?? (list === undefined || flags.spatter === undefined ? undefined : `--spatter ${spatter}`);
+  if (other !== undefined)
+    throw new UsageError(
+      `give ${other} or ${list === undefined ? `--spatter ${spatter}` : `--list ${list}`}, not both`,
+    );
   if (flags.resume === true && path === undefined)
     throw new UsageError("--resume goes on from --rows", "--rows rows.csv --resume");
   const { passes } = await pipelineOf(flags);
   const format = formatOf(flags, [...factColumns, ...maker.columns]);
-  const entries = partOf(await listEntries(list, flags), flags.shard);
+  const entries = partOf(
+    await (list === undefined ? spatterList(spatter, flags) : listEntries(list, flags)),
+    flags.shard,
+  );
   const outputs = new Outputs(maker.command, flags);
   const log = openRows(path, flags, format, outputs);
   const bar = progressBar(entries.length, "programs");
@@ -238,6 +253,7 @@ const described = (func: Func): ListRow => ({
 function failedRow(thrown: unknown, id: string): RowFacts {
   if (thrown instanceof Malformed || thrown instanceof UsageError)
     return { verdict: "malformed", diagnostics: thrown.diagnostics };
+  if (thrown instanceof Refused) return { verdict: "refused", diagnostics: thrown.diagnostics };
   const diagnostics = gatherFaults(thrown, id);
   const isFile = diagnostics.some(({ code }) => categoryOf(code) === "file");
   if (thrown instanceof CompileError) return { verdict: isFile ? "malformed" : "refused", diagnostics };

@@ -1,0 +1,43 @@
+/** Programs of a file of Spatter's; apart, since few commands read one. */
+import { CompileError } from "../../ir/index.js";
+import { readText } from "../formats/files.js";
+import {
+  patternTensor,
+  readSpatter,
+  spatterProgram,
+  writtenLast,
+  type SpatterEntry,
+} from "../formats/spatter.js";
+import { withFlags, type LoadedProgram } from "./loaded-program.js";
+import type { ProgramFlags } from "./options.js";
+import { printWarnings } from "./terminal.js";
+import { UsageError } from "./usage-error.js";
+
+/** Returns the configurations of a file, or the one of `--case`. Throws a CompileError (TC021) for a file that is none of Spatter's. */
+export function spatterEntries(file: string, flags: ProgramFlags): readonly SpatterEntry[] {
+  const all = readSpatter(readText(file), file);
+  const chosen = all.filter(({ id }) => flags.case === undefined || id === flags.case);
+  if (chosen.length > 0) return chosen;
+  throw new UsageError(`${file} has no configuration ${flags.case ?? ""}`, `0 to ${all.length - 1}`);
+}
+
+/** Returns the program of a configuration, with its pattern as indices. Throws a CompileError for one that is no gather. */
+export function spatterLoaded(entry: SpatterEntry, flags: ProgramFlags): LoadedProgram {
+  if (entry.kind !== "gather") throw new CompileError([entry.diagnostic]);
+  const { id, name, gather } = entry;
+  return {
+    id,
+    func: withFlags(spatterProgram(gather, name), flags),
+    given: { p: () => patternTensor(gather) },
+    result: (output) => writtenLast(output, gather),
+  };
+}
+
+/** Returns the gathers of a file; others are warnings, or the error where there is none. */
+export function loadSpatter(file: string, flags: ProgramFlags): LoadedProgram[] {
+  const entries = spatterEntries(file, flags);
+  const refused = entries.flatMap((entry) => (entry.kind === "gather" ? [] : [entry.diagnostic]));
+  if (refused.length === entries.length) throw new CompileError(refused);
+  printWarnings(refused);
+  return entries.flatMap((entry) => (entry.kind === "gather" ? [spatterLoaded(entry, flags)] : []));
+}

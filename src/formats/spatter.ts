@@ -1,0 +1,310 @@
+/**
+ * Gathers of files of Spatter, the benchmark of gathers and scatters.
+ *
+ * Written after hpcgarage/spatter at ec89237 (2025-04-29), under src/Spatter: keys and defaults (JSONParser.cc, Input.hh), patterns,
+ * `boundary` and `pattern-size` (PatternParser.cc), and the loop of the kernel (Configuration.cc):
+ * `dense[j + L * (i % wrap)] = sparse[pattern[j] + delta * i]` for i below count and j below L.
+ */
+import { didYouMean } from "../../ir/did-you-mean.js";
+import {
+  CompileError,
+  error,
+  InternalError,
+  parseModule,
+  UniqueNames,
+  type Diagnostic,
+  type Func,
+} from "../../ir/index.js";
+import { isObject } from "../../backends/index.js";
+import type { TensorValue } from "./tensor.js";
+
+/** A gather of a file. */
+export interface SpatterGather {
+  readonly pattern: readonly number[];
+  readonly delta: number;
+  readonly count: number;
+  readonly wrap: number;
+}
+
+/** One configuration of a file: `refused` is not expressed, `malformed` is none of Spatter's. */
+export type SpatterEntry = {
+  /** Its place in the file, from 0, as Spatter numbers its results. */
+  readonly id: string;
+  readonly name: string;
+} & (
+  | { readonly kind: "gather"; readonly gather: SpatterGather }
+  | { readonly kind: "refused" | "malformed"; readonly diagnostic: Diagnostic }
+);
+
+/** Keys of a configuration. Those that say how Spatter runs change no program. */
+const keys = [
+  ...["name", "kernel", "pattern", "pattern-gather", "pattern-scatter", "pattern-size", "delta", "count"],
+  ...["delta-gather", "delta-scatter", "boundary", "wrap", "seed", "local-work-size", "nruns"],
+];
+
+/** Kernels that are no programs here, and why. */
+const unexpressed: Readonly<Record<string, string>> = {
+  scatter: "Scatter writes through its pattern: not yet",
+  gs: "GS reads and writes through patterns: not yet",
+  multigather: "MultiGather reads its pattern through another one",
+  multiscatter: "MultiScatter writes through a pattern of a pattern",
+};
+
+/** Throws a CompileError (TC021) for a text that is no list of configurations; one that cannot be read costs no other. */
+export function readSpatter(text: string, file: string): readonly SpatterEntry[] {
+  const list = parsed(text, file);
+  const names = new UniqueNames();
+  return list.map((config, k): SpatterEntry => {
+    const given = isObject(config) && typeof config["name"] === "string" ? config["name"] : "";
+    const entry = { id: String(k), name: names.next(given.replaceAll(/\W/g, "_"), "gather") };
+    try {
+      return { ...entry, kind: "gather", gather: gatherOf(config, list.length) };
+    } catch (thrown) {
+      if (!(thrown instanceof SpatterFault)) throw thrown;
+      const { kind, message, hint } = thrown;
+      const where = `${file}: configuration ${k}`;
+      return {
+        ...entry,
+        kind,
+        diagnostic: error("TC021", `${where}: ${message}`, hint === "" ? {} : { hint }),
+      };
+    }
+  });
+}
+
+function parsed(text: string, file: string): readonly unknown[] {
+  const refuse = (why: string): never => {
+    const hint = '[{"kernel": "Gather", "pattern": "UNIFORM:8:1", "delta": 8, "count": 1024}]';
+    throw new CompileError([error("TC021", `${file}: ${why}`, { hint })]);
+  };
+  let list: unknown;
+  try {
+    list = JSON.parse(text);
+  } catch (thrown) {
+    return refuse(`not JSON: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
+  }
+  if (!Array.isArray(list) || list.length === 0) return refuse("no list of configurations");
+  return list;
+}
+
+/** Why a configuration is no program. */
+class SpatterFault extends Error {
+  constructor(
+    readonly kind: "refused" | "malformed",
+    message: string,
+    readonly hint = "",
+  ) {
+    super(message);
+  }
+}
+
+const wrong = (message: string, hint?: string): never => {
+  throw new SpatterFault("malformed", message, hint);
+};
+
+function gatherOf(config: unknown, configurations: number): SpatterGather {
+  if (!isObject(config) || Array.isArray(config)) return wrong("it is no object");
+  const unknown = Object.keys(config).find((key) => !keys.includes(key));
+  if (unknown !== undefined) {
+    const near = didYouMean(unknown, keys);
+    wrong(
+      `${unknown} is no key of Spatter's`,
+      near === undefined ? keys.join(", ") : `did you mean ${near}?`,
+    );
+  }
+  const kernel = config["kernel"] ?? "Gather";
+  const lower = typeof kernel === "string" ? kernel.toLowerCase() : "";
+  const why = Object.hasOwn(unexpressed, lower) ? unexpressed[lower] : undefined;
+  if (why !== undefined) throw new SpatterFault("refused", why, "kernel Gather is a program");
+  if (lower !== "gather")
+    return wrong(
+      `kernel ${JSON.stringify(kernel)} is none of Spatter's`,
+      "Gather, Scatter, GS, MultiGather, MultiScatter",
+    );
+  const stated = deltaOf(config["delta"]);
+  const { pattern: whole, delta = stated } = patternOf(config["pattern"]);
+  const size = numberOf(config, "pattern-size", 1, whole.length);
+  if (size > whole.length) wrong(`pattern-size ${size} is longer than the pattern of ${whole.length}`);
+  // 65 GB of doubles over the configurations, halved: remap_pattern.
+  const most = Math.floor(Math.floor(8_124_999_999 / configurations) / 2);
+  const boundary = numberOf(config, "boundary", 0, 0) || most;
+  return {
+    pattern: whole.slice(0, size).map((index) => index % boundary),
+    delta,
+    count: numberOf(config, "count", 1, 1024),
+    wrap: numberOf(config, "wrap", 1, 1),
+  };
+}
+
+type Config = Readonly<Record<string, unknown>>;
+
+function numberOf(config: Config, key: string, least: number, byDefault: number): number {
+  const value = config[key] ?? byDefault;
+  if (typeof value === "number" && Number.isSafeInteger(value) && value >= least) return value;
+  return wrong(`${key} ${JSON.stringify(value)} is no whole number from ${least}`);
+}
+
+/** One delta; a list whose entries differ is no sum of a row and a pattern. */
+function deltaOf(value: unknown): number {
+  if (!Array.isArray(value)) return numberOf({ delta: value }, "delta", 0, 8);
+  const [first] = value as readonly unknown[];
+  if (value.length === 0) return wrong("delta is an empty list");
+  if (value.every((one) => one === first)) return deltaOf(first);
+  throw new SpatterFault(
+    "refused",
+    `delta ${JSON.stringify(value)} changes from gather to gather, and an index is %p[d1] + delta * d0`,
+    "one delta",
+  );
+}
+
+interface Pattern {
+  readonly pattern: readonly number[];
+  /** The delta that the pattern says itself, in place of the configuration's. */
+  readonly delta?: number;
+}
+
+function patternOf(value: unknown): Pattern {
+  if (Array.isArray(value)) return { pattern: indicesOf(value) };
+  if (typeof value !== "string")
+    return wrong("pattern is missing, a list or a text", '"pattern": [0, 4, 8, 12]');
+  const [type = "", ...args] = value.replaceAll('"', "").split(":");
+  switch (type) {
+    case "UNIFORM":
+      return uniform(value, args);
+    case "MS1":
+      return { pattern: mostlyStrideOne(value, args) };
+    case "LAPLACIAN":
+      return laplacian(value, args);
+    default:
+      if (!/^\d+(?:,\d+)*$/.test(type) || args.length > 0)
+        return wrong(
+          `pattern ${value} is none of Spatter's`,
+          "a list, UNIFORM:8:1, MS1:8:4:32, LAPLACIAN:2:1:100",
+        );
+      return { pattern: indicesOf(type.split(",").map(Number)) };
+  }
+}
+
+function indicesOf(list: readonly unknown[]): readonly number[] {
+  if (list.length === 0) return wrong("pattern has no index");
+  return list.map((index) =>
+    typeof index === "number" && Number.isSafeInteger(index) && index >= 0
+      ? index
+      : wrong(`index ${JSON.stringify(index)} of the pattern is no whole number from 0`),
+  );
+}
+
+/** Whole numbers of an argument, each from `least`. */
+const counts = (pattern: string, form: string, text: string | undefined, least: number): readonly number[] =>
+  (text ?? "").split(",").map((word) => {
+    const value = /^\d+$/.test(word) ? Number(word) : -1;
+    return Number.isSafeInteger(value) && value >= least ? value : wrong(`pattern ${pattern} is not ${form}`);
+  });
+
+function one(pattern: string, form: string, text: string | undefined): number {
+  const [value, ...more] = counts(pattern, form, text, 1);
+  return value === undefined || more.length > 0 ? wrong(`pattern ${pattern} is not ${form}`) : value;
+}
+
+/** The most indices of a pattern that a text describes in a few letters. */
+const mostIndices = 2 ** 24;
+
+function lengthOf(pattern: string, length: number): number {
+  return length <= mostIndices
+    ? length
+    : wrong(`pattern ${pattern} has ${length} indices, more than ${mostIndices}`);
+}
+
+function uniform(pattern: string, args: readonly string[]): Pattern {
+  const form = "UNIFORM:length:stride[:delta|NR]";
+  if (args.length < 2 || args.length > 3) wrong(`pattern ${pattern} is not ${form}`);
+  const length = lengthOf(pattern, one(pattern, form, args[0]));
+  const stride = one(pattern, form, args[1]);
+  const list = Array.from({ length }, (_, k) => k * stride);
+  if (args.length === 2) return { pattern: list };
+  return { pattern: list, delta: args[2] === "NR" ? length * stride : one(pattern, form, args[2]) };
+}
+
+function mostlyStrideOne(pattern: string, args: readonly string[]): readonly number[] {
+  const form = "MS1:length:gap locations:gaps";
+  if (args.length !== 3) wrong(`pattern ${pattern} is not ${form}`);
+  const length = lengthOf(pattern, one(pattern, form, args[0]));
+  const locations = counts(pattern, form, args[1], 0);
+  const gaps = counts(pattern, form, args[2], 0);
+  if (gaps.length !== 1 && gaps.length !== locations.length)
+    wrong(
+      `pattern ${pattern} has ${gaps.length} gaps for ${locations.length} locations`,
+      "one gap, or one for each",
+    );
+  let value = -1;
+  let next = 0;
+  return Array.from({ length }, (_, k) => {
+    const isGap = locations[next] === k;
+    value += isGap ? (gaps.length === 1 ? (gaps[0] ?? 0) : (gaps[next] ?? 0)) : 1;
+    if (isGap) next++;
+    return value < 0 ? wrong(`pattern ${pattern} begins below 0`) : value;
+  });
+}
+
+/** Points of a stencil, shifted so that the least is 0. Its delta is 1, whatever the configuration says. */
+function laplacian(pattern: string, args: readonly string[]): Pattern {
+  const form = "LAPLACIAN:dimension:order:size";
+  if (args.length !== 3) wrong(`pattern ${pattern} is not ${form}`);
+  const [dimension, order, size] = [0, 1, 2].map((k) => one(pattern, form, args[k])) as [
+    number,
+    number,
+    number,
+  ];
+  lengthOf(pattern, 2 * dimension * order + 1);
+  const branch = Array.from({ length: dimension }, (_, d) =>
+    Array.from({ length: order }, (__, k) => (k + 1) * size ** d),
+  ).flat();
+  const most = order * size ** (dimension - 1);
+  if (!Number.isSafeInteger(2 * most)) wrong(`pattern ${pattern} is beyond ${Number.MAX_SAFE_INTEGER}`);
+  const below = branch.toReversed().map((offset) => most - offset);
+  return { pattern: [...below, most, ...branch.map((offset) => most + offset)], delta: 1 };
+}
+
+/** Returns the program of all gathers of a configuration, a row of the output for each, the array in UB or global memory. Throws a CompileError (TC021) for too many elements. */
+export function spatterProgram({ pattern, delta, count }: SpatterGather, name: string): Func {
+  const elements = pattern.reduce((most, index) => Math.max(most, index), 0) + delta * (count - 1) + 1;
+  if (!Number.isSafeInteger(elements))
+    throw new CompileError([error("TC021", `@${name} reads beyond the element ${Number.MAX_SAFE_INTEGER}`)]);
+  const index = delta === 0 ? "%p[d1]" : `%p[d1] + ${delta} * d0`;
+  const text = `func @${name}(%sparse: tensor<${elements}xf64>, %p: tensor<${pattern.length}x${indexType(pattern)}>) -> tensor<${count}x${pattern.length}xf64> schedule {residency = auto} {
+  %dense = access.gather %sparse, %p (d0, d1) -> (error(${index} in ${elements})) {oob = error}
+  return %dense
+}
+`;
+  const { module, diagnostics } = parseModule(text, "spatter");
+  const [func] = module.funcs;
+  if (func !== undefined) return func;
+  throw diagnostics.length > 0 ? new CompileError(diagnostics) : new InternalError("a text with a function");
+}
+
+const indexType = (pattern: readonly number[]): "i32" | "i64" =>
+  pattern.every((index) => index < 2 ** 31) ? "i32" : "i64";
+
+/** Returns the pattern as the program's indices. */
+export function patternTensor({ pattern }: SpatterGather): TensorValue {
+  const dtype = indexType(pattern);
+  const numbers = dtype === "i32" ? Int32Array.from(pattern) : BigInt64Array.from(pattern, BigInt);
+  return { type: { dtype, shape: [pattern.length] }, bytes: new Uint8Array(numbers.buffer) };
+}
+
+/** Returns the array that Spatter's kernel leaves: of the rows that share a place by `wrap`, the one that is written last. */
+export function writtenLast(
+  { type, bytes }: TensorValue,
+  { wrap, count, pattern }: SpatterGather,
+): TensorValue {
+  const rows = Math.min(wrap, count);
+  const rowBytes = pattern.length * elementBytes;
+  const dense = new Uint8Array(rows * rowBytes);
+  for (let row = 0; row < rows; row++) {
+    const last = count - 1 - ((count - 1 - row) % wrap);
+    dense.set(bytes.subarray(last * rowBytes, (last + 1) * rowBytes), row * rowBytes);
+  }
+  return { type: { ...type, shape: [rows, pattern.length] }, bytes: dense };
+}
+
+const elementBytes = 8;

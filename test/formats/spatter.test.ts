@@ -1,0 +1,179 @@
+/** Files of Spatter's, in the forms of its standard suite, beside its README and the loop of its kernel. */
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { readSpatter } from "../../src/formats/spatter.js";
+import { readNpy, writeNpy } from "../../src/formats/npy.js";
+import { gathered, patternOf, sparseSize, type SpatterConfig } from "../oracle/spatter.js";
+import { runHere } from "../support/run-here.js";
+
+const folder = mkdtempSync(join(tmpdir(), "tilec-spatter-"));
+const at = (name: string): string => join(folder, name);
+const write = (name: string, configs: readonly unknown[]): void => {
+  writeFileSync(at(name), JSON.stringify(configs));
+};
+const tilec = (...args: readonly string[]) => runHere(args, folder);
+
+/** As the standard suite writes them: app-traces, basic-tests, pattern sizes; fewer gathers each. */
+const gathers: readonly SpatterConfig[] = [
+  {
+    delta: 1,
+    kernel: "Gather",
+    pattern: [37, 0, 1, 2, 6, 7, 8, 12, 13, 14, 30, 31, 32, 36, 38, 40],
+    count: 50,
+  },
+  { pattern: [4, 8, 12, 0, 20, 24, 28, 16], delta: 2, count: 33, kernel: "Gather" },
+  { pattern: [0, 0, 0, 0, 1, 1, 1, 1], delta: 388, count: 6, kernel: "Gather" },
+  { pattern: "UNIFORM:8:1:NR", kernel: "Gather", count: 40 },
+  { pattern: "UNIFORM:8:4:NR", kernel: "gather", count: 10, wrap: 4 },
+  { pattern: "UNIFORM:4:2", kernel: "GATHER", count: 10, wrap: 3 },
+  { pattern: "UNIFORM:4:2:5", delta: 3, count: 7, wrap: 7 },
+  { pattern: "MS1:8:4:32", count: 5, wrap: 9 },
+  { pattern: "MS1:8:2,3:20,22", delta: 0, count: 5, wrap: 2 },
+  { pattern: "LAPLACIAN:2:2:20", delta: 7, count: 12, wrap: 5 },
+  { pattern: "LAPLACIAN:3:1:6", count: 4 },
+  { pattern: [0, 1, 2, 3, 4, 5, 6, 7], kernel: "Gather", "pattern-size": 4, count: 16 },
+  { pattern: "1,9,4", boundary: 5, count: 3, wrap: 3 },
+  { pattern: [3, 1] },
+];
+
+/** Patterns of Spatter's README. */
+const readme: readonly (readonly [pattern: string, indices: readonly number[]])[] = [
+  ["UNIFORM:8:4", [0, 4, 8, 12, 16, 20, 24, 28]],
+  ["MS1:8:4:32", [0, 1, 2, 3, 35, 36, 37, 38]],
+  ["MS1:8:2,3:20", [0, 1, 21, 41, 42, 43, 44, 45]],
+  ["MS1:8:2,3:20,22", [0, 1, 21, 43, 44, 45, 46, 47]],
+  ["LAPLACIAN:1:1:100", [0, 1, 2]],
+  ["LAPLACIAN:2:1:100", [0, 99, 100, 101, 200]],
+  ["LAPLACIAN:2:2:100", [0, 100, 198, 199, 200, 201, 202, 300, 400]],
+  ["LAPLACIAN:3:1:100", [0, 9900, 9999, 10000, 10001, 10100, 20000]],
+  ["1,2,4,8,16,32", [1, 2, 4, 8, 16, 32]],
+];
+
+const only = (config: unknown) => readSpatter(JSON.stringify([config]), "s.json")[0];
+
+describe("a configuration", () => {
+  it.each(readme)("has the pattern %s as the README spells it out", (pattern, indices) => {
+    expect(only({ pattern })).toMatchObject({ gather: { pattern: indices } });
+    expect(patternOf({ pattern }).list).toEqual(indices);
+  });
+
+  it("has Spatter's defaults, and the delta that its pattern says", () => {
+    expect(only({ pattern: [1] })).toMatchObject({ gather: { delta: 8, count: 1024, wrap: 1 } });
+    expect(only({ pattern: [1], delta: [3, 3] })).toMatchObject({ gather: { delta: 3 } });
+    // Of 65 GB of doubles, half.
+    expect(only({ pattern: [4_062_499_999] })).toMatchObject({ gather: { pattern: [0] } });
+  });
+
+  it.each(gathers.map((config, k) => [k, config] as const))(
+    "leaves the array that Spatter's loop leaves: %i",
+    async (k, config) => {
+      write("suite.json", gathers);
+      const size = sparseSize(config);
+      const sparse = Float64Array.from({ length: size }, (_, i) => i + 0.25 * Math.sin(i));
+      const type = { dtype: "f64", shape: [size] } as const;
+      writeFileSync(at("sparse.npy"), writeNpy({ type, bytes: new Uint8Array(sparse.buffer) }));
+      const args = ["--spatter", "suite.json", "--case", String(k), "--input", "sparse=sparse.npy"];
+      const out = ["--out", `dense=dense-${k}.npy`, "--backend", "reference,sim"];
+      const { status, stderr } = await tilec("run", ...args, ...out, "--target", "cpu");
+      expect(status, stderr).toBe(0);
+      const dense = readNpy(new Uint8Array(readFileSync(at(`dense-${k}.npy`))), "dense.npy");
+      const expected = gathered(config, sparse);
+      expect(dense.type.shape).toEqual([
+        Math.min(config.wrap ?? 1, config.count ?? 1024),
+        patternOf(config).list.length,
+      ]);
+      expect([...new Float64Array(dense.bytes.slice().buffer)]).toEqual([...expected]);
+    },
+  );
+});
+
+const cases: readonly (readonly [config: unknown, kind: "refused" | "malformed", message: RegExp])[] = [
+  [{ kernel: "Scatter", pattern: [0] }, "refused", /Scatter writes through its pattern: not yet/],
+  [{ kernel: "GS", "pattern-gather": [0], "pattern-scatter": [0] }, "refused", /GS reads and writes/],
+  [{ kernel: "MultiGather", pattern: [0], "pattern-gather": [0] }, "refused", /MultiGather/],
+  [{ kernel: "MultiScatter", pattern: [0], "pattern-scatter": [0] }, "refused", /MultiScatter/],
+  [{ pattern: [0], delta: [8, 16] }, "refused", /delta \[8,16\] changes/],
+  [{ pattern: [0], delta: -1 }, "malformed", /delta -1/],
+  [{ pattern: [0], delta: "8" }, "malformed", /delta "8"/],
+  [{ pattern: [0], delta: [] }, "malformed", /delta/],
+  [{ pattern: [0], count: 0 }, "malformed", /count 0/],
+  [{ pattern: [0], wrap: 0 }, "malformed", /wrap 0/],
+  [{ pattern: [0], "pattern-size": 2 }, "malformed", /pattern-size 2 is longer than the pattern of 1/],
+  [{ pattern: [] }, "malformed", /no index/],
+  [{ pattern: [-1] }, "malformed", /index -1/],
+  [{ pattern: "UNIFORM:8" }, "malformed", /UNIFORM:8 is not UNIFORM:length/],
+  [{ pattern: "UNIFORM:0:1" }, "malformed", /UNIFORM:0:1/],
+  [{ pattern: "UNIFORM:99999999999:1" }, "malformed", /more than/],
+  [{ pattern: "MS1:8:2,3,4:1,2" }, "malformed", /2 gaps for 3 locations/],
+  [{ pattern: "MS1:8:0:0" }, "malformed", /begins below 0/],
+  [{ pattern: "LAPLACIAN:2:1" }, "malformed", /LAPLACIAN/],
+  [{ pattern: "LAPLACIAN:40:1:100" }, "malformed", /beyond/],
+  [{ pattern: "RANDOM:8" }, "malformed", /none of Spatter's/],
+  [{ kernel: "Gathr", pattern: [0] }, "malformed", /"Gathr" is none of Spatter's/],
+  [{ pattern: [0], length: 8 }, "malformed", /length is no key/],
+  [{ kernel: "Gather" }, "malformed", /pattern is missing/],
+  [[1], "malformed", /no object/],
+];
+
+describe("a configuration that is no gather", () => {
+  it.each(cases)("%j is %s by name", async (config, kind, message) => {
+    expect(only(config)).toMatchObject({ kind, diagnostic: { code: "TC021" } });
+    write("one.json", [{ pattern: [1, 2], count: 4 }, config]);
+    const { stdout, status } = await tilec("explain", "--spatter", "one.json", "--json");
+    const rows = stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(rows.map(({ verdict }) => verdict)).toEqual(["legal", kind]);
+    expect(rows[1]?.["reason"]).toMatch(message);
+    expect(status).toBe(kind === "malformed" ? 1 : 0);
+    expect((await tilec("explain", "--spatter", "one.json", "--case", "1")).status).toBe(1);
+  });
+});
+
+describe("the commands", () => {
+  it("explain counts what the pattern moves, and run counts the same", async () => {
+    write("suite.json", gathers);
+    const rowsOf = async (...args: readonly string[]) =>
+      (await tilec(...args, "--spatter", "suite.json", "--json")).stdout
+        .trimEnd()
+        .split("\n")
+        .map((line) => JSON.parse(line) as Readonly<Record<string, number | string>>);
+    const explained = await rowsOf("explain");
+    const ran = await rowsOf("run", "--seed", "1");
+    expect(ran.map(({ verdict }) => verdict)).toEqual(gathers.map(() => "same"));
+    for (const [k, config] of gathers.entries()) {
+      const { list, delta } = patternOf(config);
+      // Without a delta, every gather picks the same.
+      const picks = (delta === 0 ? 1 : (config.count ?? 1024)) * list.length;
+      expect(explained[k]).toMatchObject({ id: String(k), picks });
+      expect(explained[k]?.["moved_bytes"]).toBe(ran[k]?.["moved_bytes"]);
+      expect(explained[k]?.["moved_bursts"]).toBe(ran[k]?.["moved_bursts"]);
+    }
+  });
+
+  it("print the program, whose index is the pattern's and delta times the gather's", async () => {
+    write("suite.json", gathers);
+    const { stdout } = await tilec("compile", "--spatter", "suite.json", "--case", "4", "--emit", "access");
+    expect(stdout).toMatch(/error\((?:%p\[d1\] \+ 32 \* d0|32 \* d0 \+ %p\[d1\]) in 317\)/);
+    expect(stdout).toContain("tensor<10x8xf64>");
+    const explained = await tilec("explain", "--spatter", "suite.json", "--case", "4");
+    expect(explained.stdout).toMatch(/with indices like the pattern\n {2}80 picks/);
+  });
+
+  it("say what does not go with a file of Spatter's", async () => {
+    write("suite.json", gathers);
+    for (const args of [
+      ["explain", "a.tir", "--spatter", "suite.json"],
+      ["explain", "--spatter", "suite.json", "--op", "gather"],
+      ["explain", "--spatter", "suite.json", "--list", "a.jsonl"],
+      ["explain", "--spatter", "suite.json", "--case", "99"],
+      ["compile", "--spatter", "suite.json", "--func", "f"],
+    ])
+      expect([(await tilec(...args)).status, args]).toEqual([2, args]);
+    writeFileSync(at("bad.json"), "{}");
+    expect((await tilec("run", "--spatter", "bad.json")).stderr).toContain("TC021");
+  });
+});
