@@ -2,31 +2,18 @@
  * PyPTO's own operator tests, which it runs on boards (scripts/board-tests.js): each tile is legal under the profiles of PyPTO's pages and
  * of its code, and the outputs are the oracle's.
  */
-import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { reference } from "../../backends/reference/index.js";
 import { elementCount, meanBytes, type Profile } from "../../ir/index.js";
-import { pypto, runOn, targets, tryCompile, type Kernel } from "../../src/index.js";
+import { runOn, targets, tryCompile, type Kernel } from "../../src/index.js";
 import { parseType } from "../../src/cli/flag-values.js";
+import { boardProgram, boardTargets, boardTests, type BoardTest } from "../docs/pypto-tests-page.js";
 import { oracle } from "../oracle/gather.js";
 import { fastOutput } from "../support/fast.js";
 import { testRunner } from "../support/gpu.js";
 import { operandOf } from "../support/operands.js";
 
-interface BoardTest {
-  readonly id: string;
-  readonly op: "pypto.gather" | "pypto.index_select";
-  readonly data: string;
-  readonly indices: string;
-  readonly output: string;
-  readonly axis: number;
-  readonly view: readonly number[];
-  readonly tile: readonly number[];
-}
-
-const { gathers, notYet } = JSON.parse(
-  readFileSync(new URL("pypto-board-tests.json", import.meta.url), "utf8"),
-) as { readonly gathers: readonly BoardTest[]; readonly notYet: readonly string[] };
+const { gathers, notYet } = boardTests;
 
 /** The tests that a profile does not take, each with the code and the source. No more than five, and the list may not grow. */
 const exceptions: Readonly<
@@ -55,20 +42,13 @@ const exceptions: Readonly<
   },
 };
 
-const ascend = [targets.ascendA2, targets.ascendA3, targets.ascend950];
 const profiles = ["pages", "head"] as const;
-
-const programOf = ({ op, data, indices, axis }: BoardTest) => {
-  const [input, index] = [parseType(data, "data"), parseType(indices, "indices")];
-  const args = { input: [input.dtype, input.shape], index: [index.dtype, index.shape], dim: axis } as const;
-  return op === "pypto.gather" ? pypto.gather(args) : pypto.indexSelect(args);
-};
 
 const compiled = (test: BoardTest, profile: Profile, target = targets.ascendA2): Kernel | string => {
   const { tile, view } = test;
   let func;
   try {
-    func = programOf(test);
+    func = boardProgram(test);
   } catch (thrown) {
     return String(thrown);
   }
@@ -89,7 +69,7 @@ describe("PyPTO's tests that run on boards", () => {
   it("have tiles that pages and head take on every Ascend target, but for the exceptions", () => {
     for (const test of gathers)
       for (const profile of profiles)
-        for (const target of ascend) {
+        for (const target of boardTargets) {
           const excepted = exceptions[test.id];
           const found = compiled(test, profile, target);
           const said = typeof found === "string" ? found : "legal";
