@@ -5,6 +5,7 @@ import type { AccessMap } from "./access.js";
 import type { Attrs } from "./attrs.js";
 import { entryCalled } from "./entry-of.js";
 import type { Framework } from "./framework.js";
+import type { PyptoLevel } from "./profile.js";
 import type { Schedule } from "./schedule.js";
 import { extentsOver, type Symbolic, type Sym } from "./symbols/symbols.js";
 import type { Operators } from "./ops/op-def.js";
@@ -71,6 +72,14 @@ export interface SourceFunc extends FuncHead {
   readonly opSpan?: Span;
 }
 
+/** An operator of a framework. */
+export interface FrameworkOp {
+  /** Its name in the framework: `gather`. */
+  readonly name: string;
+  /** What it takes, where the program states that in place of its profile. */
+  readonly level?: PyptoLevel;
+}
+
 /** One canonical gather. Shapes are effective: leading ones that a dialect ignores are gone. */
 export interface AccessFunc extends FuncHead {
   readonly level: "access";
@@ -82,6 +91,8 @@ export interface AccessFunc extends FuncHead {
   readonly paired: readonly number[];
   /** Framework that cuts the tiles of the operator itself: its tile of the data may reach beyond the output. */
   readonly framework?: Framework;
+  /** Operator of the framework that it is: its types and ranks are judged where a text states the gather, too. */
+  readonly frameworkOp?: FrameworkOp;
   /** Sizes that the program leaves open: everything else then states it at the most that they may be. */
   readonly symbolic?: Symbolic;
   /** Tiles of the inputs, as text states them and `enforce-full-load` derives them from the schedule's tile. */

@@ -22,6 +22,7 @@ export {
   findOp,
   opDefs,
   resolveSource,
+  judgeTypes,
   sourceOp,
   type AttributeKey,
   type Dialect,

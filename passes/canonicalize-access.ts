@@ -3,18 +3,19 @@
  *
  *   %output = pypto.gather %data, %indices {dim = 0}
  *     →
- *   %output = access.gather %data, %indices (d0, d1) -> (%indices[d0, d1], d1) {oob = error, paired = [0], framework = pypto}
+ *   %output = access.gather %data, %indices (d0, d1) -> (%indices[d0, d1], d1) {oob = error, paired = [0], framework = pypto, operator = gather}
  *
  * The dialect's rules are applied here, its defaults written down, its leading ones dropped (with the schedule
  * entries that belong to them). Below this pass nothing knows the dialect. May report TC1xx.
  */
 import { defined } from "../ir/defined.js";
-import { error, warning, type Diagnostic } from "../ir/diagnostic.js";
+import { error, type Diagnostic } from "../ir/diagnostic.js";
 import { gatheredTable } from "../ir/access.js";
 import { canonicalMap } from "../ir/canonical-map.js";
 import { inputOf, outputOf, type AccessFunc } from "../ir/func.js";
 import { accessMap, effectiveType, outputShape, pairedDims } from "../ir/operator.js";
-import { findOp, originOf, resolveSource, sourceOp } from "../ir/ops/registry.js";
+import { disputeOn, findOp, originOf, resolveSource, sourceOp } from "../ir/ops/registry.js";
+import { pyptoLevels } from "../ir/profile.js";
 import type { Schedule } from "../ir/schedule.js";
 import { verifyMap } from "../ir/verify/map-rules.js";
 import { formatType, sameShape, type Shape } from "../ir/types.js";
@@ -54,8 +55,7 @@ export const canonicalizeAccess = definePass({
       return func;
     }
     const { operator, output, negative, oob, disputed } = result.resolved;
-    if (disputed !== undefined)
-      context.report(warning("TC911", disputed.message, { span: func.opSpan, notes: disputed.notes }));
+    if (disputed !== undefined) context.report(disputeOn(disputed, func.opSpan));
     const definition = findOp(func.op, func.operators);
     const { resultRules, framework } = definition ?? {};
     const rules = resultRules === undefined ? "" : ` (${resultRules})`;
@@ -73,6 +73,11 @@ export const canonicalizeAccess = definePass({
       );
     }
     const { name, target, span, opSpan } = func;
+    const level = pyptoLevels.find((word) => word === func.attrs["level"]);
+    const frameworkOp =
+      framework !== undefined && definition === findOp(func.op)
+        ? { name: func.op.slice(func.op.indexOf(".") + 1), ...defined({ level }) }
+        : undefined;
     const schedule = trimmed(func.schedule, output, outputShape(operator).length);
     const access: AccessFunc = {
       level: "access",
@@ -83,7 +88,7 @@ export const canonicalizeAccess = definePass({
       })),
       map: accessMap(operator, negative, oob),
       paired: pairedDims(operator),
-      ...defined({ framework }),
+      ...defined({ framework, frameworkOp }),
       schedule,
       ...defined({ target, span, opSpan }),
     };

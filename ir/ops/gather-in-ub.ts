@@ -26,7 +26,7 @@ const params: Readonly<Record<PyptoLevel, readonly DType[]>> = {
   head: modelled,
 };
 
-function checkInputs(inputs: OpInputs): void {
+function checkInputs(inputs: OpInputs): undefined {
   const at = levelOf(inputs);
   const cited = (sentence: string): string => `${who} at level ${at} (${sentence})`;
   inputs.inputs.forEach((type, k) => {
@@ -89,6 +89,7 @@ export const pyptoGatherInUb = defineOperator({
     axis: { ...axis, default: -2 },
     level,
   },
+  takes: checkInputs,
   resolve(inputs) {
     checkInputs(inputs);
     const [block, along] = [intAttr(inputs.attrs, "block_size"), intAttr(inputs.attrs, "axis")];

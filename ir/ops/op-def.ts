@@ -129,6 +129,11 @@ export interface OpDef {
    * Absent: it takes no masks.
    */
   readonly expandMasks?: (inputs: OpInputs) => ExpandedMasks;
+  /**
+   * Refuses types, ranks and empty tensors that an operator of a framework does not take. Returns the dispute on a type that it takes although
+   * the framework's own sources disagree on it. Absent: `resolve` alone says it.
+   */
+  readonly takes?: (inputs: OpInputs) => Resolved["disputed"];
   /** Its rules on the result, for whoever declares another. */
   readonly resultRules?: string;
   /** Upper limit (exclusive) of the elements of its table, where the framework states one. Absent: `maxTableElements`. */

@@ -5,6 +5,7 @@
  * at 883e7df (2026-08-22) that page and pypto-index_select.md, which level `documented` holds to, and
  * framework/src/interface/operation/vector/indexing.cpp, which level `head` follows where it takes more. PG and PS are the numbers that docs/specifications.md gives their sentences.
  */
+import { defined } from "../defined.js";
 import { profileFacts, pyptoLevels, type PyptoLevel } from "../profile.js";
 import { profiles } from "../schedule.js";
 import { targetFacts, targets } from "../target.js";
@@ -175,14 +176,24 @@ const testedAlone = ({ data: { dtype } }: OpInputs): NonNullable<Resolved["dispu
   ],
 });
 
+function takenByGather(inputs: OpInputs): Resolved["disputed"] {
+  checkSupport(inputs, gatherPage);
+  return elementTypes.includes(inputs.data.dtype) ? undefined : testedAlone(inputs);
+}
+
+function takenByIndexSelect(inputs: OpInputs): undefined {
+  checkSupport(inputs, indexSelectPage);
+}
+
 export const pyptoGather = defineOperator({
   maxElements,
   name: "pypto.gather",
   kind: "gather_elements",
   framework: "pypto",
   attrs: { dim, level, oob: oobSpec("error") },
+  takes: takenByGather,
   resolve(inputs) {
-    checkSupport(inputs, gatherPage);
+    const disputed = takenByGather(inputs);
     checkSameRank(inputs, cited(inputs, gatherPage, "sameRank"));
     const axis = axisInRange(inputs, intAttr(inputs.attrs, "dim") ?? 0, inputs.data.shape.length, "dim");
     checkElements(inputs, axis, false, cited(inputs, gatherPage, "offDim"));
@@ -192,7 +203,7 @@ export const pyptoGather = defineOperator({
       output: indices,
       negative: "illegal",
       oob: oobOf(inputs),
-      ...(elementTypes.includes(inputs.data.dtype) ? {} : { disputed: testedAlone(inputs) }),
+      ...defined({ disputed }),
     };
   },
 });
@@ -205,8 +216,9 @@ export const pyptoIndexSelect = defineOperator({
   // Their table of tests is named Gather; that of pypto.gather is named GatherElement.
   testName: "gather",
   attrs: { dim, level, oob: oobSpec("error") },
+  takes: takenByIndexSelect,
   resolve(inputs) {
-    checkSupport(inputs, indexSelectPage);
+    takenByIndexSelect(inputs);
     const axis = axisInRange(inputs, intAttr(inputs.attrs, "dim") ?? 0, inputs.data.shape.length, "dim");
     const [data, indices] = [inputs.data.shape, inputs.indices.shape];
     return {

@@ -1,8 +1,10 @@
 /** Every source operator, and the one way to apply a dialect's rules. */
-import { error, type Diagnostic } from "../diagnostic.js";
+import { defined } from "../defined.js";
+import { error, warning, type Diagnostic } from "../diagnostic.js";
 import type { Attrs, AttrValue } from "../attrs.js";
-import { inputsOf, type SourceFunc } from "../func.js";
+import { inputsOf, type AccessFunc, type SourceFunc } from "../func.js";
 import { defaultProfile } from "../profile.js";
+import { isResolved } from "../schedule-entries.js";
 import type { Profile } from "../schedule.js";
 import type { Target } from "../target.js";
 import { assertNever, at, formatShape, isIndexDType, type Span, type TensorType } from "../types.js";
@@ -18,6 +20,7 @@ import {
   type OpDef,
   type Operators,
   type OpInputs,
+  type Resolved,
   type ResolveResult,
 } from "./op-def.js";
 import { resolvedFault } from "./resolved-fault.js";
@@ -123,6 +126,37 @@ export function resolveSource(source: SourceOp): ResolveResult {
   return result;
 }
 
+/**
+ * Returns what the operator of a framework says of the types and ranks of an access gather, as `resolveSource` does of its source: refusals,
+ * or the warning of a type that is disputed. A schedule that is complete without a profile was judged before its profile went.
+ */
+export function judgeTypes(gather: AccessFunc, target: Target): readonly Diagnostic[] {
+  const { framework, frameworkOp, schedule, opSpan: span } = gather;
+  if (framework === undefined || frameworkOp === undefined) return [];
+  const name = `${framework}.${frameworkOp.name}`;
+  const def = findOp(name);
+  if (def?.framework !== framework) return [unknownOperator(name, opDefs, span)];
+  const inputs = inputsOf(gather).map(({ type }) => type);
+  const [data, indices] = inputs;
+  if (def.takes === undefined || data === undefined || indices === undefined) return [];
+  if (schedule.profile === undefined && isResolved(schedule)) return [];
+  const { profile = defaultProfile } = schedule;
+  const attrs = defined({ level: frameworkOp.level });
+  try {
+    const disputed = def.takes({ attrs, data, indices, inputs, profile, target, span });
+    return disputed === undefined ? [] : [disputeOn(disputed, span)];
+  } catch (thrown) {
+    if (thrown instanceof RuleError) return thrown.diagnostics;
+    throw thrown;
+  }
+}
+
+/** Returns the warning on a type that a framework's own sources disagree on. */
+export const disputeOn = (
+  { message, notes }: NonNullable<Resolved["disputed"]>,
+  span: Span | undefined,
+): Diagnostic => warning("TC911", message, { span, notes });
+
 /** True if an operator that takes masks is given one. */
 const hasMasks = ({ expandMasks: expand }: OpDef, inputs: readonly TensorType[]): boolean =>
   expand !== undefined && inputs.slice(1).some(({ dtype }) => dtype === "bool");
@@ -158,6 +192,13 @@ export function expandMasks({
   }
 }
 
+function unknownOperator(name: string, operators: Operators, span: Span | undefined): Diagnostic {
+  const names = operators.map((known) => known.name);
+  const [meant, ...others] = operatorsMeant(name, operators);
+  const hint = meant === undefined ? `known: ${names.join(", ")}` : [meant, ...others].join(" or ");
+  return error("TC003", `unknown operator ${name}`, { span, hint });
+}
+
 const boolHint =
   "cast bool to an integer type to count it as 0 and 1, or pass the positions at which a mask holds";
 
@@ -165,12 +206,7 @@ function resolve(source: SourceOp): ResolveResult {
   const { operators = opDefs } = source;
   const def = findOp(source.op, operators);
   if (def === undefined) {
-    const names = operators.map((known) => known.name);
-    const [meant, ...others] = operatorsMeant(source.op, operators);
-    const unknown = error("TC003", `unknown operator ${source.op}`, {
-      span: source.span,
-      hint: meant === undefined ? `known: ${names.join(", ")}` : [meant, ...others].join(" or "),
-    });
+    const unknown = unknownOperator(source.op, operators, source.span);
     return { ok: false, diagnostics: [unknown] };
   }
   const diagnostics = [...checkInputs(def, source), ...checkAttrs(def, source)];

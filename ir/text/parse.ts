@@ -54,6 +54,7 @@ import { SiteList } from "./site-list.js";
 import { typedValue, type DraftValue } from "./value-text.js";
 import { ParseError, TokenReader } from "./token-reader.js";
 import { frameworks, type Framework } from "../framework.js";
+import { pyptoLevels, type PyptoLevel } from "../profile.js";
 import type { Copies, EntryValue, Schedule } from "../schedule.js";
 import { entryInText, type ScheduleEntry } from "../schedule-entries.js";
 import { atMost, isSymbolName, type Sym, type Symbolic, type SymbolicMap } from "../symbols/symbols.js";
@@ -441,7 +442,7 @@ class Parser extends TokenReader {
   private accessBody(
     func: Pick<AccessFunc, "operands">,
     outermost: Symbolic["outermost"],
-  ): Pick<AccessFunc, "map" | "paired" | "framework" | "tiles" | "symbolic"> {
+  ): Pick<AccessFunc, "map" | "paired" | "framework" | "frameworkOp" | "tiles" | "symbolic"> {
     const inputs = inputsOf(func);
     const types = inputs.map(({ type }) => type);
     const open = this.map(
@@ -452,6 +453,8 @@ class Parser extends TokenReader {
     let fill: string | undefined;
     let paired: Shape = [];
     let framework: Framework | undefined;
+    let operator: string | undefined;
+    let level: PyptoLevel | undefined;
     const tiles = new Map<string, Shape>();
     const start = this.peek();
     this.entries((key) => {
@@ -460,6 +463,9 @@ class Parser extends TokenReader {
       else if (key.text === "fill") fill = this.bits();
       else if (key.text === "paired") paired = this.intList();
       else if (key.text === "framework") framework = this.oneOf(frameworks);
+      else if (key.text === "operator" && framework !== undefined)
+        operator = this.take("word", "an operator of the framework, such as gather").text;
+      else if (key.text === "level" && operator !== undefined) level = this.oneOf(pyptoLevels);
       else if (tiled !== undefined) tiles.set(tiled.name, this.intList());
       else this.fail(key, `access.gather has no attribute ${key.text}`, undefined, "TC003");
     });
@@ -477,6 +483,7 @@ class Parser extends TokenReader {
       map: bindMap(over, atMost(symbols), types, outputOf(func).type.shape),
       paired,
       ...defined({ framework }),
+      ...(operator === undefined ? {} : { frameworkOp: { name: operator, ...defined({ level }) } }),
       ...(symbols.length === 0 ? {} : { symbolic: { symbols, outermost, map: over } }),
       ...(given.length === 0 ? {} : { tiles: given }),
     };

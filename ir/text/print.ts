@@ -24,6 +24,7 @@ import {
   openSymbols,
   outputOf,
   type AccessFunc,
+  type FrameworkOp,
   type Func,
   type Module,
   type SourceFunc,
@@ -81,6 +82,7 @@ function printAccess(func: AccessFunc): string {
     ...printOutside(func.map),
     ...(func.paired.length === 0 ? [] : [`paired = ${formatShape(func.paired)}`]),
     ...(func.framework === undefined ? [] : [`framework = ${func.framework}`]),
+    ...(func.frameworkOp === undefined ? [] : printFrameworkOp(func.frameworkOp)),
     ...tiles,
   ];
   const context = {
@@ -93,6 +95,11 @@ function printAccess(func: AccessFunc): string {
     `${func.symbolic === undefined ? printMap(func.map, context) : printSymbolic(func.symbolic.map, context)} {${attrs.join(", ")}}`;
   return `${printTensorHead(func)} {\n${op}\n  return %${output}\n}\n`;
 }
+
+const printFrameworkOp = ({ name, level }: FrameworkOp): string[] => [
+  `operator = ${name}`,
+  ...(level === undefined ? [] : [`level = ${level}`]),
+];
 
 /** The policy of the bare reads, and what stands where there is no element. */
 const printOutside = (map: AccessMap): string[] =>

@@ -2,6 +2,7 @@
 import {
   CompileError,
   hasErrors,
+  judgeTypes,
   type AccessFunc,
   type Diagnostic,
   type Func,
@@ -44,8 +45,13 @@ function canonicalized(
   if (given.level === "tile") return undefined;
   const target = resolveTargetOf(given, options);
   const input = scheduled(given, options, target);
-  const passes = input.level === "source" ? [canonicalizeAccess] : [];
-  const { func, diagnostics } = runPipeline(input, passes, target);
+  const taken = input.level === "access" ? judgeTypes(input, target) : [];
+  const { func, diagnostics: said } = runPipeline(
+    input,
+    input.level === "source" ? [canonicalizeAccess] : [],
+    target,
+  );
+  const diagnostics = [...taken, ...said];
   if (hasErrors(diagnostics)) throw new CompileError(diagnostics);
   return func.level === "access" ? { access: func, diagnostics } : undefined;
 }

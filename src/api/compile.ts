@@ -23,6 +23,7 @@ import {
   flatten,
   formatSizes,
   hasErrors,
+  judgeTypes,
   givenEntries,
   isResolved,
   levels as everyLevel,
@@ -198,6 +199,9 @@ export function compileTiled(program: Func, options: CompileOptions): CompiledTi
   if (!targeted.ok) return targeted;
   const { target } = targeted;
   const input = scheduled(bound.func, options, target);
+  // A text of the access level states what a framework's operator takes, which its source's pass has judged otherwise.
+  const taken = input.level === "access" ? judgeTypes(input, target) : [];
+  if (hasErrors(taken)) return { ok: false, diagnostics: taken };
   const levels = new Map<Level, Func>([[input.level, input]]);
   const pipeline = options.passes ?? defaultPipeline;
   const {
@@ -241,7 +245,7 @@ export function compileTiled(program: Func, options: CompileOptions): CompiledTi
     levels,
     ...(input.level === "access" ? { definition: input } : {}),
     target,
-    diagnostics: [...diagnostics, ...said],
+    diagnostics: [...taken, ...diagnostics, ...said],
     passes: pipeline,
     ...tiling,
     ...defined({ table }),

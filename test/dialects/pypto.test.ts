@@ -12,13 +12,24 @@ import {
   profiles,
   pyptoLevels,
   type DType,
+  type Func,
   type PyptoLevel,
   type Schedule,
   type Shape,
   type SourceFunc,
   type Target,
 } from "../../ir/index.js";
-import { compile, directml, explain, legalTiles, onnx, pypto, targets } from "../../src/index.js";
+import {
+  compile,
+  directml,
+  explain,
+  legalTiles,
+  onnx,
+  pypto,
+  targets,
+  tryCompile,
+  type CompileOptions,
+} from "../../src/index.js";
 import { readCases } from "../../src/formats/cases.js";
 import { program } from "../../src/api/program.js";
 import { refusal, verdict } from "./refusal.js";
@@ -583,6 +594,62 @@ describe("the tiling rules", () => {
       "dump.tir",
     ).module.funcs;
     expect(verdict(() => compile(access!))).toMatch(/^TC40[12]$/);
+  });
+
+  it("a dump of the access level keeps the verdict on types and ranks, under every profile and on every target", () => {
+    const paged = (dtype: DType) =>
+      pypto.gatherInUb({
+        ...{ param: [dtype, [256, 64]], indices: ["i32", [1, 8]] },
+        ...{ blockTable: ["i32", [1, 2]], blockSize: 128, axis: -2 },
+      });
+    const of = (dtype: DType, level?: PyptoLevel) =>
+      pypto.gather({
+        ...{ input: [dtype, [8, 8]], index: ["i32", [8, 8]], dim: 0 },
+        ...(level === undefined ? {} : { level }),
+      });
+    const rows = (dtype: DType) =>
+      pypto.indexSelect({ input: [dtype, [8, 64]], index: ["i32", [4]], dim: 0 });
+    const programs = [
+      ...[
+        of("f32"),
+        of("u16"),
+        of("i8"),
+        of("i8", "head"),
+        of("u16", "documented"),
+        of("f32", "specification"),
+      ],
+      ...[paged("f16"), paged("bf16"), rows("f32"), rows("bool")],
+      pypto.gather({ input: ["f32", [8]], index: ["i32", [8]], dim: 0 }),
+    ];
+    const judged = (func: Func, options: CompileOptions): readonly string[] => {
+      const result = tryCompile(func, options);
+      const { diagnostics } = result.ok ? result.kernel : result;
+      return [String(result.ok), ...diagnostics.map(({ code, message }) => `${code} ${message}`)];
+    };
+    const seen = { TC104: 0, TC102: 0, TC911: 0, true: 0 };
+    for (const func of programs) {
+      // Whatever takes it prints it.
+      const text = compile(func, { target: targets.cpu, profile: "head" })
+        .text("access")
+        .replace(/ target\(.*?\) schedule \{.*?\}/, "")
+        .replace(/, \w+_tile = \[[^\]]*\]/g, "");
+      const [dump] = parseModule(text, "dump.tir").module.funcs;
+      expect(printModule({ funcs: [dump!] })).toBe(text);
+      for (const profile of profiles)
+        for (const target of [targets.ascendA2, targets.ascend950, targets.webgpu]) {
+          const options = { profile, target };
+          const told = judged(func, options);
+          expect(judged(dump!, options), `${text}${profile}, ${target.name}`).toEqual(told);
+          if (profile === "strict" && target === targets.ascendA2)
+            expect(
+              verdict(() => explain(dump!, options)),
+              text,
+            ).toBe(verdict(() => explain(func, options)));
+          for (const code of Object.keys(seen))
+            if (told.some((one) => one.startsWith(code))) seen[code as keyof typeof seen]++;
+        }
+    }
+    for (const [code, count] of Object.entries(seen)) expect([code, count > 0]).toEqual([code, true]);
   });
 
   it("a tile is judged as it was typed: nothing is widened, and what is clipped is told", () => {
