@@ -1,10 +1,18 @@
 /** tilec tune --sweep: the best schedule and the default over a figure of the target. */
-import { formatEntry, formatShape, printSchedule, type Func, type Schedule } from "../../ir/index.js";
+import {
+  defined,
+  formatEntry,
+  formatShape,
+  printSchedule,
+  type Func,
+  type Schedule,
+} from "../../ir/index.js";
 import { resolveTargetOf } from "../api/compile.js";
 import { outputFormats } from "../output/mark.js";
 import { table } from "../report/table.js";
 import { sweep, type Sweep } from "../tune/sweep.js";
 import { parseCount, targeting } from "./options.js";
+import { pipelineOf } from "./pipeline-flags.js";
 import { progressBar } from "./progress.js";
 import { parseSweep } from "./sweep-values.js";
 import type { Outputs } from "./outputs.js";
@@ -26,7 +34,9 @@ export async function sweepOne(
   if ((figure === "cores" || figure === "ubBytes") && schedule[figure] !== undefined)
     throw new UsageError(`--sweep ${figure} beside a schedule that pins ${figure}`, "leave one of them out");
   let bar: ReturnType<typeof progressBar> | undefined;
+  const pipeline = await pipelineOf(flags);
   const found = await sweep(func, {
+    ...pipeline,
     figure,
     values,
     target,
@@ -51,7 +61,15 @@ export async function sweepOne(
   const { name, points } = found;
   if (typeof flags.csv === "string") outputs.write(flags.csv, await csvOf(found), outputFormats.csv);
   if (flags.json === true)
-    printJson({ command: "tune", name, target: target.name, figure, sweep: points, ...outputs.told() });
+    printJson({
+      command: "tune",
+      name,
+      target: target.name,
+      ...defined({ passes: pipeline.passes?.map((pass) => pass.name) }),
+      figure,
+      sweep: points,
+      ...outputs.told(),
+    });
   else if (flags.csv === true) print(await csvOf(found));
   else printTable(found);
   return outputs.status(points.some(({ best }) => best !== null) ? 0 : 1);

@@ -4,7 +4,7 @@ import type { Objective } from "../tune/result.js";
 import type { ListFlags } from "./list/list-flags.js";
 import { parseCount, type ProgramFlags } from "./options.js";
 import type { OutputFlags } from "./outputs.js";
-import { tellBuiltIn, type PipelineFlags } from "./pipeline-flags.js";
+import type { PipelineFlags } from "./pipeline-flags.js";
 import { UsageError } from "./usage-error.js";
 
 export interface TuneFlags extends ProgramFlags, PipelineFlags, OutputFlags, ListFlags {
@@ -43,7 +43,7 @@ export function parseBudget(text: string): Budget {
 }
 
 /** Flags of a single search. `--sweep` and `--sizes` make several, and refuse them. */
-const ofOneSearch = ["resume", "shard", "measure", "threads", "keep", "verbose", "pipeline", "load"] as const;
+const ofOneSearch = ["resume", "shard", "measure", "threads", "keep", "verbose"] as const;
 
 /** Throws a UsageError for a flag that several searches by cycles leave unread. */
 export function refuseBeside(
@@ -58,5 +58,4 @@ export function refuseBeside(
   ];
   if (unused !== undefined)
     throw new UsageError(`--${which} searches by cycles, and --${unused} says nothing there`);
-  tellBuiltIn(`--${which}`, flags.project);
 }

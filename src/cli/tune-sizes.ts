@@ -1,5 +1,6 @@
 /** tilec tune --sizes: the best schedule of each size of a family, and a table of few ranges. */
 import { defined, formatShape, printSchedule, type ResolvedSchedule } from "../../ir/index.js";
+import { isDefaultPipeline } from "../../passes/index.js";
 import { version } from "../device/own-package.js";
 import { openRecords } from "../formats/record-file.js";
 import { table } from "../report/table.js";
@@ -8,7 +9,8 @@ import { tableRecord, taskHash, taskRecord } from "../tune/records/record.js";
 import { defaultPieces, tuneSizes, type SizesResult } from "../tune/sizes/tune-sizes.js";
 import { taskOf } from "../tune/tune.js";
 import type { LoadedProgram } from "./loaded-program.js";
-import { parseCount, targeting, type ProgramFlags, type ProjectFlags } from "./options.js";
+import { parseCount, targeting, type ProgramFlags } from "./options.js";
+import { pipelineOf, type PipelineFlags } from "./pipeline-flags.js";
 import { progressBar } from "./progress.js";
 import { Outputs } from "./outputs.js";
 import { tellTorn } from "./tell-torn.js";
@@ -16,7 +18,7 @@ import { printJson, printReport } from "./terminal.js";
 import { UsageError } from "./usage-error.js";
 
 /** What of `tune`'s flags a family of sizes takes. */
-export interface SizesFlags extends Pick<ProgramFlags, "target">, ProjectFlags {
+export interface SizesFlags extends Pick<ProgramFlags, "target">, PipelineFlags {
   readonly sizes: string;
   readonly pieces?: string;
   readonly seed: string;
@@ -50,7 +52,13 @@ export async function tuneFamily(
   const pieces = flags.pieces === undefined ? defaultPieces : parseCount(flags.pieces, "pieces");
   if (pieces < 1) throw new UsageError("--pieces 0 covers nothing", `--pieces ${defaultPieces}`);
   const seed = parseCount(flags.seed, "seed");
-  const options = targeting(flags);
+  const { passes } = await pipelineOf(flags);
+  if (passes !== undefined && !isDefaultPipeline(passes) && flags.records !== undefined)
+    throw new UsageError(
+      "--records keeps tables of the built-in pipeline, and --pipeline makes one of another",
+      "leave one of them out",
+    );
+  const options = { ...targeting(flags), ...defined({ passes }) };
   const outputs = new Outputs("tune", {});
   const log = flags.records === undefined ? undefined : openRecords(flags.records);
   if (flags.records !== undefined && log !== undefined) tellTorn(flags.records, log.torn);

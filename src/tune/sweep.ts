@@ -1,14 +1,13 @@
 /** The best schedule and the default of a program over one figure of its target. */
 import {
   CompileError,
-  isLegal,
-  Tiling,
+  defined,
   type Func,
   type ResolvedSchedule,
   type Target,
   type TargetFigures,
 } from "../../ir/index.js";
-import { clockOf } from "../../passes/index.js";
+import { cyclesUnder } from "./cycles-under.js";
 import type { TuneOptions } from "./options.js";
 import type { TuneResult } from "./result.js";
 import { taskOf, tune } from "./tune.js";
@@ -36,7 +35,7 @@ export interface Sweep {
 /** The figures and values of a sweep, and how each value is searched: by cycles. */
 export interface SweepOptions extends Pick<
   TuneOptions,
-  "target" | "findTarget" | "budget" | "seed" | "signal" | "bind"
+  "target" | "findTarget" | "passes" | "budget" | "seed" | "signal" | "bind"
 > {
   readonly figure: keyof TargetFigures;
   readonly values: readonly number[];
@@ -67,11 +66,10 @@ export async function sweep(program: Func, options: SweepOptions): Promise<Sweep
     const target = withFigure(task.target, figure, value);
     const result = await searched(program, { ...search, target });
     const earlier = found.flatMap((schedule) => {
-      const tiling = new Tiling(task.gather, schedule, target);
-      return isLegal(tiling) ? [{ cycles: clockOf(tiling).cycles, schedule }] : [];
+      const cycles = cyclesUnder(task.gather, schedule, { target, ...defined({ passes: search.passes }) });
+      return cycles === null ? [] : [{ cycles, schedule }];
     });
-    const own =
-      typeof result === "string" ? [] : [{ cycles: result.best.cycles, schedule: result.best.schedule }];
+    const own = typeof result === "string" ? [] : [bestOf(result)];
     const [best] = [...own, ...earlier].sort((a, b) => a.cycles - b.cycles);
     if (best !== undefined) found.push(best.schedule);
     points.push({
@@ -83,6 +81,12 @@ export async function sweep(program: Func, options: SweepOptions): Promise<Sweep
   }
   return { name: task.gather.name, target: task.target.name, figure, points };
 }
+
+/** Returns the best of a search by the schedule that the compiler is given to make it again. */
+const bestOf = ({ best: { cycles, given, schedule } }: TuneResult): NonNullable<SweepPoint["best"]> => ({
+  cycles,
+  schedule: given ?? schedule,
+});
 
 /** Rules of tiling: what they refuse at one value may be legal at another. */
 const isRefusal = (code: string): boolean => /^TC[34]/.test(code);

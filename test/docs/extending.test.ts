@@ -49,7 +49,7 @@ describe("the page, in a project that has the package installed", () => {
   });
 
   it("has commands that do what they say", () => {
-    expect(commands.length).toBe(7);
+    expect(commands.length).toBe(10);
     expect(suite.length).toBe(3);
     for (const ending of ["ts", "js"]) rmSync(join(project.folder, `tilec.config.${ending}`));
     for (const command of commands) {
@@ -61,8 +61,28 @@ describe("the page, in a project that has the package installed", () => {
       const { status, stdout, stderr } = project.tilec(...command);
       // Two pipelines differ on the page, which is what exit code 1 says.
       expect(status, stderr).toBe(command[0] === "diff" ? 1 : 0);
-      expect(stdout).not.toBe("");
+      expect(stdout === "" && !command.includes("--rows")).toBe(false);
     }
+  });
+
+  it("compares an own selection of tiles with the default over fifty gathers, as the list does", () => {
+    const read = (file: string): string[] =>
+      readFileSync(join(project.folder, file), "utf8").trimEnd().split("\n");
+    const [, ...compared] = read("compare.csv").map((line) => line.split(","));
+    expect(compared).toHaveLength(50);
+    for (const [k, file] of ["default.csv", "own.csv"].entries()) {
+      const [head = "", ...rows] = read(file);
+      const column = head.split(",").indexOf("cycles");
+      expect(rows).toHaveLength(50);
+      const cells = (row: string): string[] => row.replaceAll(/"(?:[^"]|"")*"/g, "quoted").split(",");
+      expect(rows.map((row) => cells(row)[column])).toEqual(compared.map((row) => row[k + 1]));
+    }
+    expect(compared.filter(([, own, mine]) => own !== mine).length).toBeGreaterThan(0);
+    expect(
+      read("compare.svg")
+        .join("\n")
+        .match(/<circle /g),
+    ).toHaveLength(50);
   });
 });
 

@@ -3,10 +3,19 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { error, printSchedule, targets, type Func, type Shape } from "../../ir/index.js";
+import {
+  cyclesOf,
+  error,
+  parseModule,
+  printSchedule,
+  targets,
+  type Func,
+  type Shape,
+} from "../../ir/index.js";
 import { definePass, editPipeline, type PassContext } from "../../passes/index.js";
 import { compile, gather, gatherElements } from "../../src/index.js";
-import { tune } from "../../src/tune/index.js";
+import { tune, tuneSizes } from "../../src/tune/index.js";
+import { sweep, withFigure } from "../../src/tune/sweep.js";
 import { runHere } from "../support/run-here.js";
 import { tunePage } from "../../src/report/index.js";
 
@@ -177,4 +186,44 @@ it("a refused tile has the bytes and the budget of the rule that refuses it, and
   expect([...budgets].every((budget) => [196_608, 188_416].includes(budget))).toBe(true);
   const page = tunePage(result, { command: "tilec tune", version: "0" });
   expect(page).toContain("UB needed (B)");
+});
+
+describe("a sweep and a family of sizes by a pipeline", () => {
+  const passes = withTile((tile) => [Math.min(2, tile[0] ?? 1), ...tile.slice(1)]);
+
+  it("have the figures that the pipeline's programs have, which others than the built-in ones' are", async () => {
+    const options = {
+      figure: "ubBytes",
+      values: [65_536, 196_608],
+      target: targets.ascendA2,
+      budget: 8,
+    } as const;
+    const [own, plain] = [await sweep(op, { ...options, passes }), await sweep(op, options)];
+    for (const [k, { value, best }] of own.points.entries()) {
+      const target = withFigure(targets.ascendA2, "ubBytes", value);
+      const kernel = compile(op, { ...best?.schedule, target, passes });
+      expect(best?.cycles).toBe(cyclesOf(kernel.tile, target).cycles);
+      expect(kernel.tile.schedule.tile?.[0]).toBe(2);
+      expect(best?.cycles).toBeGreaterThan(plain.points[k]?.best?.cycles ?? Infinity);
+    }
+  });
+
+  it("cost each size by the pipeline", async () => {
+    const text = `dim N <= 256
+func @rows(%e: tensor<512x64xf32>, %i: tensor<Nxi32>) -> tensor<Nx64xf32> schedule {residency = gm} {
+  %y = access.gather %e, %i (d0, d1) -> (%i[d0], d1) {oob = error}
+  return %y
+}
+`;
+    const [func] = parseModule(text, "rows.tir").module.funcs;
+    if (func === undefined) throw new Error("no function");
+    const options = { sizes: { N: [16, 256] }, target: targets.ascendA2, budget: 6 };
+    const [own, plain] = [await tuneSizes(func, { ...options, passes }), await tuneSizes(func, options)];
+    for (const [k, { size, best }] of own.sizes.entries()) {
+      const kernel = compile(func, { ...best.schedule, target: targets.ascendA2, passes, bind: { N: size } });
+      expect(best.cycles).toBe(cyclesOf(kernel.tile, targets.ascendA2).cycles);
+      expect(best.cycles).toBeGreaterThanOrEqual(plain.sizes[k]?.best.cycles ?? Infinity);
+    }
+    expect(own.sizes[1]?.best.cycles).toBeGreaterThan(plain.sizes[1]?.best.cycles ?? Infinity);
+  });
 });

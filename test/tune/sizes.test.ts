@@ -320,7 +320,10 @@ describe("tilec tune --sizes", () => {
     [["--pieces", "3"], "--pieces are ranges of --sizes"],
     [["--sizes", "N=1", "--objective", "bytes"], "by cycles"],
     [["--sizes", "N=1", "--shard", "1/2"], "by cycles"],
-    [["--sizes", "N=1", "--pipeline", "default"], "by cycles, and --pipeline says nothing there"],
+    [
+      ["--sizes", "N=1", "--pipeline", "default, no hoist-loads", "--records", "r.jsonl"],
+      "tables of the built-in pipeline",
+    ],
     [["--sizes", "N=1", "--csv"], "--csv"],
   ])("%s is refused", async (flags, message) => {
     writeFileSync(`${folder}/rows.tir`, text);

@@ -13,11 +13,9 @@ import {
   cyclesOf,
   error,
   formatSizes,
-  isLegal,
   openSymbols,
   outputOf,
   throwIfErrors,
-  Tiling,
   withMost,
   type AccessFunc,
   type Func,
@@ -26,7 +24,6 @@ import {
   type Sym,
   type Target,
 } from "../../../ir/index.js";
-import { clockOf } from "../../../passes/index.js";
 import { isObject, wholeNumber, type Fields } from "../../../backends/index.js";
 import { accessOf } from "../../api/access.js";
 import { checkOptions, checkProgram } from "../../api/check-options.js";
@@ -35,6 +32,7 @@ import { compile, compileFields, resolveTargetOf, type CompileOptions } from "..
 import type { TuneOptions } from "../options.js";
 import type { TuneResult } from "../result.js";
 import { tune, tuneFields } from "../tune.js";
+import { cyclesUnder } from "../cycles-under.js";
 import { nearestOf, nearSome, piecesOf, type Choice, type Cycles } from "./pieces.js";
 
 /** Which sizes, and how the schedules of each are searched. */
@@ -117,6 +115,8 @@ export async function tuneSizes(program: Func, options: SizesOptions): Promise<S
   if (!rest.ok) throw new CompileError(rest.diagnostics);
   const { gather, symbol } = opened(rest.func, given, compiling);
   const target = resolveTargetOf(program, compiling);
+  const { passes } = compiling;
+  const costing = { target, ...defined({ passes }) };
   const sizes = [...new Set(given[symbol.name])].sort((a, b) => a - b);
   const programs = new Map<number, AccessFunc>();
   const programAt = (size: number): AccessFunc => {
@@ -128,7 +128,7 @@ export async function tuneSizes(program: Func, options: SizesOptions): Promise<S
   for (const size of sizes) {
     const found = await tune(programAt(size), {
       target,
-      ...defined({ budget, seed, signal }),
+      ...defined({ budget, seed, signal, passes }),
       onProgress: (done, total) =>
         onProgress?.(results.length * total + done, sizes.length * total, `${symbol.name}=${size}`),
     });
@@ -138,11 +138,11 @@ export async function tuneSizes(program: Func, options: SizesOptions): Promise<S
   const whole = outputOf(gather).type.shape;
   const schedules = new Map<string, ResolvedSchedule>();
   for (const { candidates, gather: own } of results)
-    for (const { schedule } of candidates) {
-      const anywhere = atEverySize(schedule, outputOf(own).type.shape, whole);
+    for (const { schedule, given: chosen = schedule } of candidates) {
+      const anywhere = atEverySize(chosen, outputOf(own).type.shape, whole);
       schedules.set(JSON.stringify(anywhere), anywhere);
     }
-  const costs = new Costs(programAt, target);
+  const costs = new Costs(programAt, costing);
   const ends = [...new Set([1, ...sizes, symbol.most])].sort((a, b) => a - b);
   const found = [...schedules.values()];
   const candidates = nearSome(choiceOf(costs.of(found, ends), ends, ends), kept).map((c) => at(found, c));
@@ -173,7 +173,7 @@ export async function tuneSizes(program: Func, options: SizesOptions): Promise<S
         size,
         best: { cycles: at(chosen.least, k), schedule: at(candidates, at(winners, k)) },
         table: {
-          cycles: piece === undefined ? Infinity : cyclesInPiece(gather, symbol, piece, size, target),
+          cycles: piece === undefined ? Infinity : cyclesInPiece(gather, symbol, piece, size, costing),
         },
         single: { cycles: atAsked[single.candidate]?.[k] ?? Infinity },
         others: sizes.flatMap((other, j) =>
@@ -229,13 +229,16 @@ const atEverySize = (schedule: ResolvedSchedule, extents: Shape, whole: Shape): 
   view: schedule.view.map((entry, d) => (entry >= at(extents, d) ? at(whole, d) : entry)),
 });
 
+/** What schedules are costed by. */
+type Costing = Parameters<typeof cyclesUnder>[2];
+
 /** Cycles of schedules at sizes, each costed once. */
 class Costs {
   private readonly known = new Map<string, number | null>();
 
   constructor(
     private readonly programAt: (size: number) => AccessFunc,
-    private readonly target: Target,
+    private readonly options: Costing,
   ) {}
 
   of(schedules: readonly ResolvedSchedule[], sizes: readonly number[]): Cycles {
@@ -245,8 +248,7 @@ class Costs {
         const key = `${size} ${text}`;
         const known = this.known.get(key);
         if (known !== undefined) return known;
-        const tiling = new Tiling(this.programAt(size), schedule, this.target);
-        const cycles = isLegal(tiling) ? clockOf(tiling).cycles : null;
+        const cycles = cyclesUnder(this.programAt(size), schedule, this.options);
         this.known.set(key, cycles);
         return cycles;
       });
@@ -270,10 +272,10 @@ function cyclesInPiece(
   { name }: Sym,
   { schedule, to }: Piece,
   size: number,
-  target: Target,
+  costing: Costing,
 ): number {
-  const kernel = compile(withMost(gather, { [name]: to }), { ...schedule, target });
-  return cyclesOf(kernel.bind({ [name]: size }).tile, target).cycles;
+  const kernel = compile(withMost(gather, { [name]: to }), { ...schedule, ...costing });
+  return cyclesOf(kernel.bind({ [name]: size }).tile, costing.target).cycles;
 }
 
 /** The sizes, and some between neighbours, in equal ratios. */
