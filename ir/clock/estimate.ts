@@ -131,6 +131,8 @@ function inPart(work: Work, { elements, rows: alike }: Part, lowering: TimedWay)
     padded: work.padded * elements,
     gathered: work.gathered * (lowering.flat === undefined ? elements : part),
     gmScalars: work.gmScalars * elements,
+    threadElements: work.threadElements * elements,
+    threadLines: work.threadLines * elements,
     rows: work.rows * part,
     repeats: work.repeats * (lowering.flat === undefined ? elements : part),
     copies: work.copies * rows,

@@ -87,7 +87,8 @@ export function leastThroughUb(tiling: Tiling, target = tiling.target): ProgramF
         ),
       ),
     );
-    const first = cyclesOf(blocks(loads.length + 1), "MTE2");
+    // Rows that threads fetch are no loads.
+    const first = cyclesOf(blocks(loads.length + (target.isa === "a5" ? 0 : 1)), "MTE2");
     limits.push(["dma", Math.max(fetches + loadWait + lastStore, first + loadWait + stores)]);
   } else {
     const first = cyclesOf(blocks(loads.length), "MTE2");
@@ -148,7 +149,9 @@ function leastGathers({ gather, extents, residency }: Tiling, target: Target): r
     const fetched = workOf("row-fetch");
     const picks = elementCount(extents.slice(0, first)) * (isMove(map) ? 1 : (map.reduced?.most ?? 1));
     const instructions = Math.min(fetched.instructions, picks);
-    return [...ways, { work: shared({ ...fetched, instructions }), by: "vector" }];
+    ways.push({ work: shared({ ...fetched, instructions }), by: "vector" });
+    if (target.isa === "a5") ways.push({ work: shared(workOf("mgather")), by: "vector" });
+    return ways;
   }
   if (rows) ways.push({ work: shared(workOf("row-copy")), by: wide ? "scalar" : "vector" });
   const data = at(operands, gatheredTable).type;

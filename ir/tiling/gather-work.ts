@@ -11,7 +11,7 @@ import {
   walked,
   type AccessMap,
 } from "../access.js";
-import { beyondBurst, transferPrice } from "../clock/price.js";
+import { beyondBurst, runPrice, transferPrice } from "../clock/price.js";
 import { targetFacts, type Target } from "../target.js";
 import type { Pipe } from "../tile.js";
 import {
@@ -55,6 +55,10 @@ export interface Work {
   /** Accesses of the scalar unit: to UB, and to global memory. */
   readonly scalars: number;
   readonly gmScalars: number;
+  /** SIMT functions that are called, the elements that their threads move, and the lines of 128 B that they read. */
+  readonly calls: number;
+  readonly threadElements: number;
+  readonly threadLines: number;
   /** Waits between pipes within the statement; those of them for loads, which take their latency. */
   readonly waits: number;
   readonly loadWaits: number;
@@ -76,6 +80,9 @@ export const noWork: Work = {
   copied: 0,
   scalars: 0,
   gmScalars: 0,
+  calls: 0,
+  threadElements: 0,
+  threadLines: 0,
   waits: 0,
   loadWaits: 0,
 };
@@ -103,6 +110,7 @@ export function cyclesOfWork(work: Work, pipe: Pipe, target: Target, cores: numb
       work.copied / target.copyBytesPerCycle +
       work.scalars * target.scalarCycles +
       work.gmScalars * target.gmAccessCycles +
+      threadCycles(work, target) +
       work.waits * target.syncCycles +
       work.loadWaits * target.loadLatencyCycles,
   );
@@ -143,6 +151,20 @@ export function folded(sizes: Shape, inTensor: Shape, inTile: Shape): number[] {
     else dims.push({ extent, tensor, tile });
   }
   return dims.map((dim) => dim.extent);
+}
+
+/** Bytes of a line, as SIMT threads read global memory. */
+const lineOfThreads = 128;
+
+/** Threads read an index and an element, and write it: for a warp the lines of each access count, of which indices and output have one. */
+function threadCycles({ calls, threadElements, threadLines }: Work, target: Target): number {
+  if (calls === 0) return 0;
+  const lines = threadElements === 0 ? 0 : (32 * threadLines) / threadElements;
+  const linesPerWarpAccess = [1, lines, 1];
+  return (
+    runPrice({ kind: "call", pipe: "SIMT", calls }, 0, target).cycles +
+    runPrice({ kind: "simt", pipe: "SIMT", elements: threadElements, linesPerWarpAccess }, 0, target).cycles
+  );
 }
 
 export function gatherWork(setting: GatherSetting, sizes: Shape, target: Target): Work {
@@ -242,16 +264,24 @@ function movedWork(setting: GatherSetting, sizes: Shape, target: Target): Work {
     case "row-fetch": {
       const { picks, burst, rows, outer } = picked(setting, sizes);
       const looked = lookups(setting, picks, target);
+      const bursts = picks * outer * rows;
+      const touched = bursts * touchedBy(burst * size, data, target);
+      // MGATHER of the 950 is a function of threads (pto-isa include/pto/npu/a5/MGather.hpp).
+      const byThreads = lowering.class === "mgather" && target.isa === "a5";
       return {
         ...noWork,
         steps: steps.scalar + steps.tile,
         stepRepeats: (steps.scalar + 2 * steps.tile) * repeatsOf(picks, target),
-        instructions: picks * outer * Math.ceil(rows / target.dmaRows),
-        bursts: picks * outer * rows,
-        padded: picks * outer * rows * alignUp(burst * size, target.blockBytes),
+        ...(byThreads
+          ? { calls: 1, threadElements: elements, threadLines: touched / lineOfThreads }
+          : {
+              instructions: picks * outer * Math.ceil(rows / target.dmaRows),
+              bursts,
+              padded: bursts * alignUp(burst * size, target.blockBytes),
+              scalars: picks * components,
+            }),
         bytes: elements * size + looked.bytes,
-        touched: picks * outer * rows * touchedBy(burst * size, data, target) + looked.touched,
-        scalars: picks * components,
+        touched: touched + looked.touched,
         gmScalars: looked.gmScalars,
         waits,
         // Who reads the indices waits for their load, on the pipe of the rows.

@@ -4,6 +4,7 @@ import { targets, type Target } from "../../ir/index.js";
 import { targetFile } from "../formats/target-file.js";
 import { projectOf, resolveTarget } from "./options.js";
 import { table } from "../report/table.js";
+import { targetsFitCommand } from "./targets-fit.js";
 import { printJson, printReport } from "./terminal.js";
 
 interface JsonFlag {
@@ -11,8 +12,9 @@ interface JsonFlag {
 }
 
 export function targetsCommand(program: Command): void {
-  program
-    .command("targets")
+  const command = program.command("targets");
+  targetsFitCommand(command);
+  command
     .argument("[name]", "a target's name, or a target file")
     .option("--json", "print one JSON document")
     .action(async (name: string | undefined, flags: JsonFlag, command: Command) => {

@@ -2,7 +2,7 @@
  * Figures that measurements fix. Each figure in turn takes the value that brings the rows that it names nearest to what was measured,
  * the others standing, until none moves.
  */
-import { fasterWith, type BoardFigures, type KernelWork, type Target } from "../../ir/index.js";
+import { fasterWith, type BoardFigures, type Target } from "../../ir/index.js";
 import { lcg } from "../formats/lcg.js";
 import { workOfMeasurement, type BoardMeasurement } from "./measurement.js";
 import { meanFactor, outsideBecause, predictionOf } from "./validate.js";
@@ -44,37 +44,37 @@ const noise = 1.035;
 
 type Values = Partial<Record<keyof BoardFigures, number>>;
 
-/** A row with its work, which all fits price. */
-interface Row {
-  readonly row: BoardMeasurement;
-  readonly work: KernelWork;
+/** A measured quantity, and how often it holds in what a target's figures predict. */
+export interface FitRow {
+  readonly id: string;
+  readonly factorOf: (figures: Target) => number;
 }
 
-const factorOf = ({ row, work }: Row, figures: BoardFigures): number =>
-  predictionOf(row, figures, work).predicted / row.measured;
+function rowOf(row: BoardMeasurement): FitRow {
+  const work = workOfMeasurement(row);
+  return { id: row.id, factorOf: (figures) => predictionOf(row, figures, work).predicted / row.measured };
+}
 
-interface Task {
+/** A figure with the rows that it is fitted to. */
+export interface FitTask {
   readonly figure: keyof BoardFigures;
-  readonly rows: readonly Row[];
+  readonly rows: readonly FitRow[];
 }
 
-const figureNames = Object.keys(fasterWith) as readonly (keyof BoardFigures)[];
+/** The figures of a target's board. */
+export const boardFigureNames = Object.keys(fasterWith) as readonly (keyof BoardFigures)[];
 
 /** Figures whose rows are there; a figure without one keeps its value. */
-const tasksOf = (target: Target, rows: readonly Row[]): readonly Task[] =>
-  figureNames.flatMap((figure) => {
+const tasksOf = (target: Target, rows: readonly FitRow[]): readonly FitTask[] =>
+  boardFigureNames.flatMap((figure) => {
     const { rows: ids = [] } = target.sources[figure];
-    const own = rows.filter(({ row }) => ids.includes(row.id));
+    const own = rows.filter(({ id }) => ids.includes(id));
     return own.length === 0 ? [] : [{ figure, rows: own }];
   });
 
 /** Returns the fit of a target to the rows of one machine, those outside the model left out. */
 export function fitOf(target: Target, machine: string, given: readonly BoardMeasurement[]): Fit {
-  const rows = given.flatMap((row) =>
-    row.machine === machine && outsideBecause(row) === undefined
-      ? [{ row, work: workOfMeasurement(row) }]
-      : [],
-  );
+  const rows = given.filter((row) => row.machine === machine && outsideBecause(row) === undefined).map(rowOf);
   const tasks = tasksOf(target, rows);
   const all = fitted(target, tasks, {});
   const random = lcg(seed);
@@ -85,19 +85,12 @@ export function fitOf(target: Target, machine: string, given: readonly BoardMeas
     const left = rows.filter((row) => !kept.has(row));
     return {
       values,
-      mean: meanFactor(left.map((row) => ({ ratio: factorOf(row, figures) }))),
+      mean: meanFactor(left.map(({ factorOf }) => ({ ratio: factorOf(figures) }))),
     };
   });
-  const figures = tasks.map(({ figure, rows: own }): FittedFigure => {
-    const value = all[figure] ?? target[figure];
-    const byRow = own.flatMap((row) => valueOfRow(row, figure, value, { ...target, ...all }) ?? []);
-    const bySplit = splits.map(({ values }) => values[figure] ?? value);
-    const ends = [value, ...byRow, quantile(bySplit, 0.1), quantile(bySplit, 0.9)];
-    const range = [
-      rounded(Math.min(...ends) / noise, Math.floor),
-      rounded(Math.max(...ends) * noise, Math.ceil),
-    ] as const;
-    return { figure, value: rounded(value, Math.round), range, rows: own.map(({ row }) => row.id) };
+  const figures = tasks.map((task): FittedFigure => {
+    const bySplit = splits.map(({ values }) => values[task.figure] ?? target[task.figure]);
+    return figureOf(task, target, all, [quantile(bySplit, 0.1), quantile(bySplit, 0.9)]);
   });
   const means = splits.map(({ mean }) => mean);
   return {
@@ -109,6 +102,30 @@ export function fitOf(target: Target, machine: string, given: readonly BoardMeas
       low: quantile(means, 0.1),
       high: quantile(means, 0.9),
     },
+  };
+}
+
+/** Returns the figures that the tasks name, fitted to their rows. */
+export function fittedFigures(target: Target, tasks: readonly FitTask[]): readonly FittedFigure[] {
+  const all = fitted(target, tasks, {});
+  return tasks.map((task) => figureOf(task, target, all, []));
+}
+
+/** A fitted figure, with a range that holds these values too. */
+function figureOf(
+  { figure, rows }: FitTask,
+  target: Target,
+  all: Values,
+  others: readonly number[],
+): FittedFigure {
+  const value = all[figure] ?? target[figure];
+  const byRow = rows.flatMap((row) => valueOfRow(row, figure, value, { ...target, ...all }) ?? []);
+  const ends = [value, ...byRow, ...others];
+  return {
+    figure,
+    value: rounded(value, Math.round),
+    range: [rounded(Math.min(...ends) / noise, Math.floor), rounded(Math.max(...ends) * noise, Math.ceil)],
+    rows: rows.map(({ id }) => id),
   };
 }
 
@@ -127,7 +144,11 @@ function quantile(values: readonly number[], part: number): number {
 }
 
 /** All but a random third of the rows. A row that alone fixes a figure stays, and so does the last one of a figure's rows. */
-function withoutThird(rows: readonly Row[], tasks: readonly Task[], random: () => number): ReadonlySet<Row> {
+function withoutThird(
+  rows: readonly FitRow[],
+  tasks: readonly FitTask[],
+  random: () => number,
+): ReadonlySet<FitRow> {
   const order = rows
     .map((row) => ({ row, key: random() }))
     .sort((a, b) => a.key - b.key)
@@ -142,14 +163,14 @@ function withoutThird(rows: readonly Row[], tasks: readonly Task[], random: () =
   return kept;
 }
 
-const narrowed = (tasks: readonly Task[], kept: ReadonlySet<Row>): readonly Task[] =>
+const narrowed = (tasks: readonly FitTask[], kept: ReadonlySet<FitRow>): readonly FitTask[] =>
   tasks.map(({ figure, rows }) => ({ figure, rows: rows.filter((row) => kept.has(row)) }));
 
 /** Rounds over all figures at most, and the change of a figure that is none. */
 const rounds = 12;
 const standing = 1e-6;
 
-function fitted(target: Target, tasks: readonly Task[], start: Values): Values {
+function fitted(target: Target, tasks: readonly FitTask[], start: Values): Values {
   const values: Values = { ...start };
   for (let round = 0; round < rounds; round++) {
     let moved = 0;
@@ -169,9 +190,9 @@ function fitted(target: Target, tasks: readonly Task[], start: Values): Values {
 const soft = 0.05;
 
 /** The soft absolute value of each row's factor, summed. */
-const lossOf = (rows: readonly Row[], figures: BoardFigures): number =>
-  rows.reduce((sum, row) => {
-    const factor = Math.log(factorOf(row, figures)) / soft;
+const lossOf = (rows: readonly FitRow[], figures: Target): number =>
+  rows.reduce((sum, { factorOf }) => {
+    const factor = Math.log(factorOf(figures)) / soft;
     return sum + Math.sqrt(1 + factor * factor) - 1;
   }, 0);
 
@@ -208,12 +229,12 @@ function least(loss: (value: number) => number, from: number): number {
 
 /** The value with which a row alone is met, within a factor of four; undefined where there is none. */
 function valueOfRow(
-  row: Row,
+  { factorOf }: FitRow,
   figure: keyof BoardFigures,
   value: number,
-  figures: BoardFigures,
+  figures: Target,
 ): number | undefined {
-  const over = (at: number): number => factorOf(row, { ...figures, [figure]: at }) - 1;
+  const over = (at: number): number => factorOf({ ...figures, [figure]: at }) - 1;
   let [low, high] = [value / 4, value * 4];
   if (over(low) * over(high) > 0) return undefined;
   const rising = over(high) > over(low);

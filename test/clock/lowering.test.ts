@@ -261,6 +261,38 @@ describe("the lowering of a gather", () => {
     );
   });
 
+  it("costs warps of threads and lines for rows of the 950's MGATHER, whatever loads cost", () => {
+    const { simtWarpCycles: access, simtLineCycles: line, callCycles: call, syncCycles } = ascend950;
+    const cycles = (columns: number, target: Target): number => {
+      const op = pypto.indexSelect({
+        input: ["f32", [5000, columns]],
+        index: ["i32", [64]],
+        dim: 0,
+        oob: "unchecked",
+      });
+      const kernel = compile(op, {
+        tile: [64, columns],
+        residency: "gm",
+        buffers: 1,
+        lowering: "mgather",
+        target,
+      });
+      return walkOf(kernel.tile, kernel.target).events.find(({ name }) => name === "gather")!.cycles;
+    };
+    const around = call + 2 * syncCycles + ascend950.loadLatencyCycles;
+    // A row is a warp: an index, an element and its place, of one line each.
+    expect(cycles(32, ascend950)).toBe(Math.ceil(64 * 3 * access + around));
+    // Four rows in a warp: four lines take longer than an access.
+    expect(4 * line).toBeGreaterThan(access);
+    expect(cycles(8, ascend950)).toBe(Math.ceil(16 * (2 * access + 4 * line) + around));
+    expect(cycles(32, { ...ascend950, loadIssueCycles: 1000, scalarCycles: 1000 })).toBe(
+      cycles(32, ascend950),
+    );
+    expect(cycles(32, { ...ascend950, simtWarpCycles: 2 * access })).toBe(
+      Math.ceil(64 * 6 * access + around),
+    );
+  });
+
   it("costs what it must set up once before a core's first gather", () => {
     const { tile, target } = compile(columns("f32", "clamp"), { tile: [300, 16], target: ascendA2 });
     const { start } = clocked(tile, target, 3, programLowering(tile, target));

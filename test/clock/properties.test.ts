@@ -142,6 +142,9 @@ const counts = [
   "copied",
   "scalars",
   "gmScalars",
+  "calls",
+  "threadElements",
+  "threadLines",
   "waits",
   "loadWaits",
 ] as const satisfies readonly (keyof Work)[];

@@ -1,0 +1,186 @@
+/** Figures of a target fitted to a user's own runs of kernels that tilec emitted. */
+import {
+  CompileError,
+  cyclesOf,
+  error,
+  launchMicroseconds,
+  type ClockResult,
+  type FigureSource,
+  type Target,
+  type TileFunc,
+} from "../../ir/index.js";
+import { boardFigureNames, fittedFigures, type FitRow, type FittedFigure } from "./fit.js";
+import type { ProfiledKernel, ProfiledTime } from "./profiled-runs.js";
+import { meanFactor } from "./validate.js";
+
+/** A kernel that was emitted, by the name that a profile lists it under. */
+export interface EmittedKernel {
+  readonly entryPoint: string;
+  readonly tile: TileFunc;
+}
+
+/** A measured time beside what the clock says of it, before the fit and after it. */
+export interface FittedRun {
+  /** The kernel's name and the time's: `tilec_kernel_gather:aiv`. */
+  readonly id: string;
+  readonly microseconds: number;
+  readonly before: number;
+  readonly after: number;
+  /** The figure that it was used for; absent where no figure decides as much as {@link decides} of it. */
+  readonly figure?: string;
+}
+
+/** What a fit to runs proposes. */
+export interface RunsFit {
+  readonly target: Target;
+  readonly figures: readonly (FittedFigure & { readonly was: number })[];
+  readonly runs: readonly FittedRun[];
+  /** `exp(mean |ln ratio|)` over the runs. */
+  readonly mean: { readonly before: number; readonly after: number };
+  /** Operators of the profile that are no emitted kernel. */
+  readonly others: readonly string[];
+}
+
+/** Part of a time that a figure has to decide, so that the time says something of it. */
+export const decides = 0.3;
+/** Change of a figure by which that is found. */
+const step = 0.01;
+
+/** Names of times in ids. */
+const labels: Readonly<Record<ProfiledTime, string>> = {
+  task: "task",
+  cores: "aiv",
+  MTE2: "mte2",
+  V: "vec",
+  S: "scalar",
+  MTE3: "mte3",
+};
+
+interface Run extends FitRow {
+  readonly microseconds: number;
+}
+
+/** Microseconds that the clock gives a time. A profile has means over cores; the clock's are of the core that has most to do. */
+function predicted(time: ProfiledTime, clock: ClockResult, target: Target): number {
+  const { cycles, busy, tasks, tasksPerCore, cores } = clock;
+  const mean = tasks === 0 ? 1 : tasks / (cores * tasksPerCore.most);
+  switch (time) {
+    case "task":
+      return cycles / target.clockMhz + launchMicroseconds(cores, target);
+    case "cores":
+      return cycles / target.clockMhz;
+    case "MTE2":
+    case "V":
+    case "S":
+    case "MTE3":
+      return (mean * busy[time]) / target.clockMhz;
+  }
+}
+
+/** The times of a kernel that the clock has: of the whole run one, that of the cores where it is there. */
+function runsOf({ entryPoint, tile }: EmittedKernel, kernel: ProfiledKernel): readonly Run[] {
+  const { cores, ...others } = kernel.microseconds;
+  const taken = cores === undefined ? others : { ...others, task: undefined, cores };
+  return (Object.entries(taken) as readonly [ProfiledTime, number | undefined][]).flatMap(
+    ([time, microseconds]) =>
+      microseconds === undefined
+        ? []
+        : [
+            {
+              id: `${entryPoint}:${labels[time]}`,
+              microseconds,
+              factorOf: (figures) => predicted(time, cyclesOf(tile, figures), figures) / microseconds,
+            },
+          ],
+  );
+}
+
+/** The figure that decides most of a run, where that is enough. */
+function decidedBy({ factorOf }: Run, target: Target): keyof Target["sources"] | undefined {
+  const now = factorOf(target);
+  if (now === 0) return undefined;
+  const shares = boardFigureNames.map((figure) => {
+    const at = (factor: number): number => factorOf({ ...target, [figure]: target[figure] * factor });
+    return { figure, share: Math.abs(at(1 + step) - at(1 - step)) / (2 * step * now) };
+  });
+  const most = shares.reduce((best, other) => (other.share > best.share ? other : best));
+  return most.share >= decides ? most.figure : undefined;
+}
+
+/**
+ * Returns the target with figures fitted to runs: each run is used for the figure that decides most of it. Throws a CompileError (TC019)
+ * where the profile has no run of these kernels, or one on another number of blocks.
+ */
+export function fitRuns(
+  target: Target,
+  kernels: readonly EmittedKernel[],
+  profile: readonly ProfiledKernel[],
+  file: string,
+): RunsFit {
+  const pairs = kernels.flatMap((kernel) =>
+    profile.filter(({ name }) => name === kernel.entryPoint).map((run) => ({ kernel, run })),
+  );
+  if (pairs.length === 0) {
+    const names = profile.slice(0, 5).map(({ name }) => name);
+    throw new CompileError([
+      error(
+        "TC019",
+        `${file}: no Op Name is ${kernels.map(({ entryPoint }) => entryPoint).join(" or ")}; it lists ${names.join(", ")}`,
+        { hint: "name the programs whose kernels ran, with the schedules that they ran with" },
+      ),
+    ]);
+  }
+  for (const { kernel, run } of pairs) {
+    const { cores } = cyclesOf(kernel.tile, target);
+    if (run.blocks !== undefined && run.blocks !== cores)
+      throw new CompileError([
+        error(
+          "TC019",
+          `${file}: ${run.name} ran on ${run.blocks} blocks, and its program is one of ${cores} cores`,
+          {
+            hint: `state cores = ${run.blocks} in the program's schedule`,
+          },
+        ),
+      ]);
+  }
+  const runs = pairs.flatMap(({ kernel, run }) => runsOf(kernel, run));
+  const figureOf = new Map(runs.map((run) => [run, decidedBy(run, target)]));
+  const tasks = boardFigureNames.flatMap((figure) => {
+    const rows = runs.filter((run) => figureOf.get(run) === figure);
+    return rows.length === 0 ? [] : [{ figure, rows }];
+  });
+  const figures = fittedFigures(target, tasks).map((figure) => ({ ...figure, was: target[figure.figure] }));
+  const sources = Object.fromEntries(
+    figures.map(({ figure, range, rows }): [string, FigureSource] => [
+      figure,
+      { kind: "board", source: `own runs, ${file}`, range, rows },
+    ]),
+  );
+  const proposed: Target = {
+    ...target,
+    ...Object.fromEntries(figures.map(({ figure, value }) => [figure, value])),
+    name: `${target.name}-own`,
+    title: `${target.title}, fitted to own runs`,
+    sources: { ...target.sources, ...sources },
+  };
+  const shown = runs.map((run): FittedRun => {
+    const figure = figureOf.get(run);
+    return {
+      id: run.id,
+      microseconds: run.microseconds,
+      before: run.factorOf(target),
+      after: run.factorOf(proposed),
+      ...(figure === undefined ? {} : { figure }),
+    };
+  });
+  return {
+    target: proposed,
+    figures,
+    runs: shown,
+    mean: {
+      before: meanFactor(shown.map(({ before }) => ({ ratio: before }))),
+      after: meanFactor(shown.map(({ after }) => ({ ratio: after }))),
+    },
+    others: profile.filter(({ name }) => !pairs.some(({ run }) => run.name === name)).map(({ name }) => name),
+  };
+}

@@ -1,0 +1,137 @@
+/** Runs of kernels as msprof lists them in `op_summary_*.csv`: one line for each launch, columns by name. */
+import { CompileError, error } from "../../ir/index.js";
+
+/** Columns that are read, of which a file has the name and one time at least. Versions of msprof name the blocks either way. */
+export const profileColumns = {
+  name: ["Op Name"],
+  blocks: ["Block Dim", "Block Num"],
+  task: ["Task Duration(us)"],
+  cores: ["aiv_time(us)"],
+  MTE2: ["aiv_mte2_time(us)"],
+  V: ["aiv_vec_time(us)"],
+  S: ["aiv_scalar_time(us)"],
+  MTE3: ["aiv_mte3_time(us)"],
+} as const;
+
+/** A time of a run: of the task with its launch, the mean of the cores, or the mean that one of their pipes is busy. */
+export type ProfiledTime = Exclude<keyof typeof profileColumns, "name" | "blocks">;
+
+const times = Object.keys(profileColumns).filter(
+  (column): column is ProfiledTime => column !== "name" && column !== "blocks",
+);
+
+/** The launches of one kernel together. */
+export interface ProfiledKernel {
+  readonly name: string;
+  readonly launches: number;
+  /** Absent where no column says so. */
+  readonly blocks?: number;
+  /** Median of the launches, in microseconds; absent where the file has none above 0. */
+  readonly microseconds: Readonly<Partial<Record<ProfiledTime, number>>>;
+}
+
+const hint =
+  "give op_summary_*.csv as msprof wrote it: columns Op Name, Block Dim, Task Duration(us), aiv_time(us)";
+
+const malformed = (message: string): CompileError => new CompileError([error("TC019", message, { hint })]);
+
+/** Returns the fields of each line (RFC 4180). Throws a CompileError (TC019) for a quote that does not end. */
+function fieldsOf(text: string, file: string): readonly (readonly string[])[] {
+  const lines: string[][] = [];
+  let [field, quoted, started]: [string, boolean, boolean] = ["", false, false];
+  let line: string[] = [];
+  const endField = (): void => {
+    line.push(field.trim());
+    [field, started] = ["", false];
+  };
+  for (let k = 0; k < text.length; k++) {
+    const letter = text[k] ?? "";
+    if (quoted) {
+      if (letter !== '"') field += letter;
+      else if (text[k + 1] === '"') field += text[++k] ?? "";
+      else quoted = false;
+    } else if (letter === '"' && !started) quoted = true;
+    else if (letter === ",") endField();
+    else if (letter === "\n") {
+      endField();
+      lines.push(line);
+      line = [];
+    } else {
+      field += letter;
+      started ||= letter.trim() !== "";
+    }
+  }
+  if (quoted) throw malformed(`${file}: a quote does not end`);
+  if (field !== "" || line.length > 0) {
+    endField();
+    lines.push(line);
+  }
+  return lines.filter((own) => own.some((entry) => entry !== ""));
+}
+
+/** Cells that msprof leaves without a value. */
+const isEmpty = (cell: string): boolean => cell === "" || cell === "N/A";
+
+/** Returns the kernels of a file, in its order. Throws a CompileError (TC019) that names the line and the column. */
+export function parseProfile(text: string, file: string): readonly ProfiledKernel[] {
+  const [head, ...lines] = fieldsOf(text.replace(/^\uFEFF/, ""), file);
+  if (head === undefined) throw malformed(`${file} is empty`);
+  const placeOf = (column: keyof typeof profileColumns): number =>
+    head.findIndex((name) => profileColumns[column].some((own) => own === name));
+  const [name, blocks] = [placeOf("name"), placeOf("blocks")];
+  const places = times.flatMap((time) => (placeOf(time) < 0 ? [] : [[time, placeOf(time)] as const]));
+  if (name < 0) throw malformed(`${file} has no column Op Name`);
+  if (places.length === 0)
+    throw malformed(
+      `${file} has no column with a time: ${times.map((time) => profileColumns[time][0]).join(", ")}`,
+    );
+  const kernels = new Map<
+    string,
+    { blocks: Set<number>; times: Map<ProfiledTime, number[]>; launches: number }
+  >();
+  for (const [k, line] of lines.entries()) {
+    if (line.length !== head.length)
+      throw malformed(`${file}: line ${k + 2} has ${line.length} fields, and the first line ${head.length}`);
+    const number = (place: number): number | undefined => {
+      const cell = line[place] ?? "";
+      if (isEmpty(cell)) return undefined;
+      const value = Number(cell);
+      if (!(value >= 0 && value < Infinity))
+        throw malformed(`${file}: line ${k + 2}, ${head[place] ?? ""}: ${cell} is no number, 0 or more`);
+      return value;
+    };
+    const own = line[name] ?? "";
+    const kernel = kernels.get(own) ?? { blocks: new Set<number>(), times: new Map(), launches: 0 };
+    kernels.set(own, kernel);
+    kernel.launches++;
+    const ran = blocks < 0 ? undefined : number(blocks);
+    if (ran !== undefined && ran > 0) kernel.blocks.add(ran);
+    for (const [time, place] of places) {
+      const value = number(place);
+      // A column that was not collected holds 0.
+      if (value !== undefined && value > 0)
+        kernel.times.set(time, [...(kernel.times.get(time) ?? []), value]);
+    }
+  }
+  return [...kernels].map(([own, { blocks: ran, times: taken, launches }]): ProfiledKernel => {
+    if (ran.size > 1)
+      throw malformed(
+        `${file}: ${own} ran on ${[...ran].join(" and on ")} blocks; one kernel has one number`,
+      );
+    const [only] = ran;
+    return {
+      name: own,
+      launches,
+      ...(only === undefined ? {} : { blocks: only }),
+      microseconds: Object.fromEntries([...taken].map(([time, values]) => [time, median(values)])),
+    };
+  });
+}
+
+function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  const [low = 0, high = 0] =
+    sorted.length % 2 === 1 ? [sorted[middle], sorted[middle]] : [sorted[middle - 1], sorted[middle]];
+  return (low + high) / 2;
+}
