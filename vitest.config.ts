@@ -43,6 +43,7 @@ const slow: readonly (readonly [file: string, seconds: number, reason: string])[
   ],
   ["test/cli/list.test.ts", 10, "runs, explains and searches lists of programs, one after another"],
   ["test/cli/fold.test.ts", 15, "plans, writes and runs the kernels of models under each policy of folding"],
+  ["test/cli/sensitivity.test.ts", 12, "compiles a program at both ends of the range of each figure"],
   ["test/cli/start-up.test.ts", 29, "starts the command time after time"],
   ["test/cli/streams.test.ts", 14, "pipes through processes, one after another"],
   ["test/cli/tune.test.ts", 90, "searches that are killed, split and measured, one process after another"],

@@ -39,6 +39,8 @@ export interface BoardFigures {
   /** S: an access of UB, and of global memory. */
   readonly scalarCycles: number;
   readonly gmAccessCycles: number;
+  /** S: an index value in UB that names a row of a load, beyond the issue of that load. */
+  readonly rowIndexCycles: number;
   /** A kernel's launch, and each of its blocks. */
   readonly launchMicroseconds: number;
   readonly blockMicroseconds: number;
@@ -137,6 +139,11 @@ export const boardOfA2: BoardTable = {
   gatherElementsPerCycle: stated(5, `${guide}: Gather of 16 and 32 bits, theoretical; no board tests it`),
   scalarCycles: board(11.3, [10.9, 11.8], adds, ["a2-add-0:S"]),
   gmAccessCycles: assumed(200, [192, 209], "1,638 reads of a core in 190.6 us of a framework's kernel"),
+  rowIndexCycles: assumed(
+    11.3,
+    [0, 11.8],
+    "scalarCycles, or nothing where it hides behind the issue: no board tells",
+  ),
   launchMicroseconds: assumed(0.5, [0.46, 5], "0.46 us of one kernel on one core"),
   blockMicroseconds: assumed(0, [0, 0.26], "not identifiable from what is published"),
   coldCycles: assumed(0, [0, 3200], "not identifiable from what is published"),
@@ -185,6 +192,11 @@ export const boardOf950: BoardTable = {
   gatherElementsPerCycle: assumed(5, [1, 32], "as ascend-a2: no UB gather of a 950 has a usable time"),
   scalarCycles: board(10, [9.66, 10.4], adds, ["950-add-0"]),
   gmAccessCycles: assumed(200, [100, 400], "as ascend-a2"),
+  rowIndexCycles: assumed(
+    0,
+    [0, 4],
+    `it hides behind the issue: rows are met within a tenth without it; ${hashes}`,
+  ),
   launchMicroseconds: board(1.17, [1.03, 1.25], `${grids}; ${hybridGrids}`, [
     "950-empty-simt-1",
     "950-empty-simt-32",

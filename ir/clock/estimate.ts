@@ -131,6 +131,7 @@ function inPart(work: Work, { elements, rows: alike }: Part, lowering: TimedWay)
     padded: work.padded * elements,
     gathered: work.gathered * (lowering.flat === undefined ? elements : part),
     gmScalars: work.gmScalars * elements,
+    rowIndices: work.rowIndices * elements,
     threadElements: work.threadElements * elements,
     threadLines: work.threadLines * elements,
     rows: work.rows * part,

@@ -25,6 +25,7 @@ export const fasterWith = {
   gatherElementsPerCycle: "more",
   scalarCycles: "less",
   gmAccessCycles: "less",
+  rowIndexCycles: "less",
   launchMicroseconds: "less",
   blockMicroseconds: "less",
   coldCycles: "less",

@@ -61,6 +61,16 @@ export function standingOf(
 const figure = (value: number): string =>
   value >= 100 ? Math.round(value).toLocaleString("en") : String(Number(value.toPrecision(3)));
 
+/** `273`, or `15 to 24` for a range. */
+const span = (
+  microseconds: number,
+  { clockMhz }: MachineRates,
+  range: { readonly low: number; readonly high: number } | undefined,
+): string =>
+  range === undefined
+    ? figure(microseconds)
+    : `${figure(range.low / clockMhz)} to ${figure(range.high / clockMhz)}`;
+
 /** `2.8x` */
 export const formatRatio = (ratio: number): string =>
   `${ratio < 10 ? ratio.toFixed(1) : Math.round(ratio).toLocaleString("en")}x`;
@@ -71,7 +81,7 @@ export const formatFloor = ({ cycles, limit }: ProgramFloor): string =>
 
 /**
  * `floor 178,707 (global memory), 2.8x; 273 us at 1850 MHz; 565 of 1425 GB/s`. Where L2 serves so much that memory's rate is passed:
- * `1690 GB/s with L2`. `machine`: of the target, where it has them.
+ * `1690 GB/s with L2`. `machine`: of the target, where it has them. `range`: in cycles, where they are known so far: `15 to 24 us`.
  */
 export function formatStanding(
   {
@@ -80,13 +90,14 @@ export function formatStanding(
     gigabytesPerSecond,
   }: Pick<Standing, "floor" | "microseconds" | "gigabytesPerSecond">,
   machine: MachineRates | undefined,
+  range?: { readonly low: number; readonly high: number },
 ): string {
   const rate = (value: number): string => figure(value).replaceAll(",", "");
   return [
     `${formatFloor(floor)}, ${formatRatio(floor.ratio)}`,
     ...(microseconds === undefined || machine === undefined
       ? []
-      : [`${figure(microseconds)} us at ${machine.clockMhz} MHz`]),
+      : [`${span(microseconds, machine, range)} us at ${machine.clockMhz} MHz`]),
     ...(gigabytesPerSecond === undefined || machine === undefined
       ? []
       : [

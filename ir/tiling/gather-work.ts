@@ -55,6 +55,8 @@ export interface Work {
   /** Accesses of the scalar unit: to UB, and to global memory. */
   readonly scalars: number;
   readonly gmScalars: number;
+  /** Index values that name rows of loads. */
+  readonly rowIndices: number;
   /** SIMT functions that are called, the elements that their threads move, and the lines of 128 B that they read. */
   readonly calls: number;
   readonly threadElements: number;
@@ -80,6 +82,7 @@ export const noWork: Work = {
   copied: 0,
   scalars: 0,
   gmScalars: 0,
+  rowIndices: 0,
   calls: 0,
   threadElements: 0,
   threadLines: 0,
@@ -110,6 +113,7 @@ export function cyclesOfWork(work: Work, pipe: Pipe, target: Target, cores: numb
       work.copied / target.copyBytesPerCycle +
       work.scalars * target.scalarCycles +
       work.gmScalars * target.gmAccessCycles +
+      work.rowIndices * target.rowIndexCycles +
       threadCycles(work, target) +
       work.waits * target.syncCycles +
       work.loadWaits * target.loadLatencyCycles,
@@ -278,7 +282,7 @@ function movedWork(setting: GatherSetting, sizes: Shape, target: Target): Work {
               instructions: picks * outer * Math.ceil(rows / target.dmaRows),
               bursts,
               padded: bursts * alignUp(burst * size, target.blockBytes),
-              scalars: picks * components,
+              rowIndices: picks * components,
             }),
         bytes: elements * size + looked.bytes,
         touched: touched + looked.touched,

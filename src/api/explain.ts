@@ -50,6 +50,8 @@ import {
   spokenOf,
   waysOut,
 } from "../../passes/index.js";
+import { cyclesRange, type CyclesRange } from "../explain/cycles-range.js";
+import { programAtMost } from "../explain/program-at-most.js";
 import { accessOf } from "./access.js";
 import { frameworkWords, type FrameworkWords } from "./framework-words.js";
 import { pagesVerdict, type ProfileVerdict } from "./pages-verdict.js";
@@ -109,6 +111,8 @@ export interface Explanation extends Standing {
   readonly lowering?: Pick<GatherLowering, "class" | "cycles" | "setup" | "adds" | "lost">;
   /** The same tile with the loops the other way round, when that moves another number of bytes. */
   readonly reversed?: Reversed;
+  /** The cycles at the ends of figures' ranges, where these change them by more than a tenth; derived when it is first read. */
+  readonly cyclesRange: CyclesRange | undefined;
   /** The schedule beside others, derived when it is first read; undefined for one that is refused, and with passes of the user's. */
   readonly comparison: Comparison | undefined;
   readonly diagnostics: readonly Diagnostic[];
@@ -153,6 +157,8 @@ export function explain(program: Func, options: CompileOptions = {}): Explanatio
     asked === undefined ? undefined : pagesVerdict(program, options, { access: asked, target, legal });
   const nearest = legal ? [tiling] : unbound === undefined ? nearestLegal(tiling) : [];
   let comparison: Comparison | undefined;
+  let range: { readonly of: CyclesRange | undefined } | undefined;
+  const kernel = compiled.ok ? compiled.kernel : undefined;
   const compared = (): Comparison | undefined =>
     given === undefined ? undefined : compareSchedules(given, tiling);
   return {
@@ -189,6 +195,10 @@ export function explain(program: Func, options: CompileOptions = {}): Explanatio
       ? {}
       : { lowering: shown(clock.lowering) }),
     ...defined({ reversed }),
+    get cyclesRange() {
+      range ??= { of: kernel === undefined ? undefined : cyclesRange(programAtMost(kernel), target) };
+      return range.of;
+    },
     get comparison() {
       return (comparison ??= compared());
     },

@@ -16,7 +16,9 @@ import { compile, type CompileOptions, type Kernel } from "../api/compile.js";
 import { explain } from "../api/explain.js";
 import { otherKernel } from "../explain/other-schedule.js";
 import { sensitivityOf } from "../explain/sensitivity.js";
-import { programAtMost, sideOf } from "../explain/side-of.js";
+import { choicesAtEnds } from "../explain/choice-at-ends.js";
+import { programAtMost } from "../explain/program-at-most.js";
+import { sideOf } from "../explain/side-of.js";
 import { costKeys, entryKeys } from "../report/figures.js";
 import type { Moved } from "../explain/moved-by.js";
 import { renderMoved } from "../report/moved.js";
@@ -119,6 +121,9 @@ function explainRow(loaded: LoadedProgram, options: CompileOptions, like: string
   const known = { schedule, ubBytes: footprint.bytes, ubBudget: footprint.budget };
   if (!legal) return { verdict: "refused", diagnostics, figures: known };
   const kernel = like === undefined && loaded.result === undefined ? undefined : compile(func, options);
+  const { target: _, ...others } = options;
+  const choices =
+    kernel === undefined || flags.sensitivity !== true ? undefined : choicesAtEnds(func, kernel, others);
   const moved = kernel === undefined ? undefined : movedOf(kernel, loaded, like);
   const { floor, microseconds, gigabytesPerSecond, bottleneck, clock } = explanation;
   return {
@@ -226,6 +231,9 @@ async function explainProgram(file: string | undefined, flags: ExplainFlags): Pr
     kernel === undefined || flags.sensitivity !== true
       ? undefined
       : sensitivityOf(programAtMost(kernel), kernel.target);
+  const { target: _, ...others } = options;
+  const choices =
+    kernel === undefined || flags.sensitivity !== true ? undefined : choicesAtEnds(func, kernel, others);
   const moved = kernel === undefined ? undefined : movedOf(kernel, loaded, like);
   const kind = like ?? "the pattern";
   if (flags.json === true)
@@ -233,7 +241,7 @@ async function explainProgram(file: string | undefined, flags: ExplainFlags): Pr
       command: "explain",
       ...used,
       ...explanation,
-      ...defined({ compare, sensitivity }),
+      ...defined({ compare, sensitivity, choices }),
       ...(moved === undefined ? {} : { moved: { like: kind, ...moved } }),
     });
   else {
@@ -242,7 +250,7 @@ async function explainProgram(file: string | undefined, flags: ExplainFlags): Pr
       printDiagnostics(explanation.diagnostics.filter((d) => d.severity !== "error"));
     }
     if (compare !== undefined) printReport(renderSides(name, compare, machine));
-    if (sensitivity !== undefined) printReport(renderSensitivity(sensitivity));
+    if (sensitivity !== undefined) printReport(renderSensitivity(sensitivity, choices ?? []));
     if (moved !== undefined) printReport(renderMoved(name, kind, moved));
   }
   return explanation.legal ? 0 : 1;

@@ -18,6 +18,7 @@ import {
   type Code,
   type Diagnostic,
   type Func,
+  type TileFunc,
   type Target,
   type Shape,
   Tiling,
@@ -27,6 +28,8 @@ import { compile, resolveTargetOf, type CompileOptions } from "../api/compile.js
 import { countUnder, formatTileCount, standsBesidePages, type TileCount } from "../api/legal-tiles.js";
 import { operatorWarnings } from "../api/access.js";
 import { slowerResidency } from "../api/slower-residency.js";
+import { cyclesRange, type CyclesRange } from "../explain/cycles-range.js";
+import { rangeLine } from "../report/explanation.js";
 import { commandMeasurer, simMeasurer } from "../device/index.js";
 import { openRecords, type RecordLog } from "../formats/record-file.js";
 import { shellWord } from "../formats/shell-word.js";
@@ -593,8 +596,10 @@ function printResult(result: TuneResult, pipeline: Pick<TuneOptions, "passes">):
   const { best, default: own, counts, candidates, gather, target, objective } = result;
   printReport(`@${result.name} on ${target.name}, by ${objective}: ${result.verdict}`);
   if (result.passes !== undefined) printReport(`passes  ${result.passes.join(", ")}`);
-  const why = ({ schedule, given = schedule }: Candidate): string =>
-    cyclesOf(compile({ ...gather, schedule: given }, { target, ...pipeline }).tile, target).why;
+  const tileOf = ({ schedule, given = schedule }: Candidate): TileFunc =>
+    compile({ ...gather, schedule: given }, { target, ...pipeline }).tile;
+  const why = (candidate: Candidate): string => cyclesOf(tileOf(candidate), target).why;
+  const rangeOf = (candidate: Candidate): CyclesRange | undefined => cyclesRange(tileOf(candidate), target);
   // What the clock says of a machine that is measured is no reason.
   const estimates = targetFacts[target.kind].dmaEngine;
   for (const [label, candidate] of [
@@ -604,7 +609,9 @@ function printResult(result: TuneResult, pipeline: Pick<TuneOptions, "passes">):
     printReport(`${label.padEnd(8)}${printSchedule(candidate.schedule)}`);
     if (objective !== "ms" && candidate.status === "error") printReport("        refused by the passes");
     else {
-      printReport(`        ${formatStanding(candidate, ratesOf(target))}`);
+      const range = estimates ? rangeOf(candidate) : undefined;
+      printReport(`        ${formatStanding(candidate, ratesOf(target), range)}`);
+      if (range !== undefined) printReport(`        ${rangeLine(range)}`);
       if (estimates) printReport(`        ${why(candidate)}`);
     }
     if (best.id === own.id) break;

@@ -25,6 +25,10 @@ export const costFigures = [
   "copyStartupCycles",
   "scalarCycles",
   "gmAccessCycles",
+  "rowIndexCycles",
+  "simtWarpCycles",
+  "simtLineCycles",
+  "callCycles",
   "syncCycles",
   "taskCycles",
 ] as const satisfies readonly (keyof TargetFigures)[];

@@ -2,25 +2,21 @@
 import {
   defined,
   cyclesOf,
-  InternalError,
-  isResolved,
   keyOf,
-  openSymbols,
   programFloor,
   standingOf,
-  Tiling,
   type ClockResult,
   type GatherLowering,
   type ResolvedSchedule,
   type Shape,
   type Standing,
-  type TileFunc,
 } from "../../ir/index.js";
 import { indexInputs } from "../../backends/index.js";
 import { countedReport } from "../../backends/sim/index.js";
-import { decided, lowered } from "../../passes/index.js";
+import { decided } from "../../passes/index.js";
 import { randomValue } from "../testing/random.js";
 import type { Kernel } from "../api/compile.js";
+import { programAtMost, tilingOf } from "./program-at-most.js";
 
 /** The figures of one schedule. Sizes of symbols that are open are at their most. */
 export interface Side extends Standing {
@@ -41,17 +37,6 @@ export interface Side extends Standing {
   readonly lowering?: GatherLowering["class"];
   readonly cycles: number;
 }
-
-/** The schedule of a kernel that was no tile program from the start. */
-function tilingOf({ access, target }: Kernel): Tiling {
-  if (access === undefined || !isResolved(access.schedule))
-    throw new InternalError("a program with a schedule has an access program");
-  return new Tiling(access, access.schedule, target);
-}
-
-/** The tile program of a kernel, its open sizes at the most. */
-export const programAtMost = (kernel: Kernel): TileFunc =>
-  openSymbols(kernel.tile).length > 0 ? lowered(tilingOf(kernel)) : kernel.tile;
 
 /** What a kernel takes under its schedule; of a source or access program. */
 export function sideOf(kernel: Kernel): Side {

@@ -19,6 +19,7 @@ import {
 import type { Explanation } from "../api/explain.js";
 import { callOf, isTailAligned, type FrameworkWords } from "../api/framework-words.js";
 import { turnedText } from "../api/pages-verdict.js";
+import type { CyclesRange } from "../explain/cycles-range.js";
 import type { Comparison } from "../api/comparison.js";
 import { table } from "./table.js";
 
@@ -92,7 +93,10 @@ export function renderExplanation(explanation: Explanation): string {
     }
     if (comparison !== undefined) lines.push("", ...renderComparison(comparison));
     lines.push(...renderFramework(explanation));
-    lines.push("", formatStanding(explanation, explanation.machine), nextStep(explanation));
+    const { machine, cyclesRange } = explanation;
+    lines.push("", formatStanding(explanation, machine, cyclesRange));
+    if (machine !== undefined && cyclesRange !== undefined) lines.push(rangeLine(cyclesRange));
+    lines.push(nextStep(explanation));
   } else lines.push(...renderRefused(explanation));
   return lines.join("\n");
 }
@@ -208,6 +212,10 @@ function renderFramework({ framework: words, legal }: Explanation): string[] {
     `  cores    ${title} chooses: the cycles are of ${counted(cores, "core")}`,
   ];
 }
+
+/** Returns the figures that the range of the time comes from: `range by loadLatencyCycles 150 to 420 (model of others)`. */
+export const rangeLine = ({ figures }: CyclesRange): string =>
+  `range by ${figures.map(({ figure, kind, range: [low, high] }) => `${figure} ${low} to ${high} (${kind})`).join(", ")}`;
 
 /** Above this ratio to the floor a search is worth its time. */
 const nearFloor = 1.05;

@@ -1,11 +1,16 @@
 /** What a schedule's time rests on, as a table. */
 import type { Sensitivity } from "../explain/sensitivity.js";
+import { formatEntry, formatShape } from "../../ir/index.js";
+import type { OtherChoice } from "../explain/choice-at-ends.js";
 import { table } from "./table.js";
 
 const percent = (value: number): string => `${Math.round(value)} %`;
 
-/** Figures without an effect are left out. */
-export function renderSensitivity(list: readonly Sensitivity[]): string {
+/** Figures without an effect are left out. `choices`: the ends of ranges at which another schedule is best. */
+export function renderSensitivity(
+  list: readonly Sensitivity[],
+  choices: readonly OtherChoice[] = [],
+): string {
   const felt = list.filter((one) => Math.abs(one.percent) >= 0.005);
   const [first] = felt;
   if (first === undefined) return "no figure of the target changes the cycles";
@@ -22,5 +27,21 @@ export function renderSensitivity(list: readonly Sensitivity[]): string {
       ]),
     ),
     `  ${percent(100 * Math.abs(first.percent))} rests on ${first.figure}, ${rest}; ${percent(100 * assumed)} on assumptions`,
+    ...choiceLines(choices),
   ].join("\n");
+}
+
+/** Names each figure that the choice of the schedule rests on, and the schedule that is best at the end of its range. */
+function choiceLines(choices: readonly OtherChoice[]): readonly string[] {
+  if (choices.length === 0) return ["no end of a figure's range makes another schedule 1 % better"];
+  const figures = new Set(choices.map(({ figure, kind }) => `${figure} (${kind})`));
+  return [
+    ...choices.flatMap(({ figure, at, range: [low, high], schedule, cycles, own }) => [
+      `where ${figure} is ${at}, of ${low} to ${high}:`,
+      `  ${cycles.toLocaleString("en")} cycles in place of ${own.toLocaleString("en")} by another schedule`,
+      `  tile ${formatShape(schedule.tile)}, residency ${formatEntry(schedule.residency)}, buffers ${formatEntry(schedule.buffers)}`,
+    ]),
+    "the choice rests on",
+    ...[...figures].map((figure) => `  ${figure}`),
+  ];
 }

@@ -1,10 +1,13 @@
 /** What a schedule's time rests on: against the clock of edited targets, and against what must hold of any clock. */
 import fc from "fast-check";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { cyclesOf, targets, type Target, type TileFunc } from "../../ir/index.js";
 import { compile, onnx, tryCompile } from "../../src/index.js";
+import { choicesAtEnds } from "../../src/explain/choice-at-ends.js";
+import { cyclesRange } from "../../src/explain/cycles-range.js";
 import { costFigures, rateFigures, sensitivityOf } from "../../src/explain/sensitivity.js";
 import { scheduledGather } from "../support/arbitrary.js";
+import { runHere } from "../support/run-here.js";
 import { runs } from "../support/runs.js";
 
 const all = Object.values(targets);
@@ -82,4 +85,91 @@ it("is the share of a cost that is paid one after the other: rows one by one on 
   // Of the index, which the scalar unit waits for, and of the row.
   expect(of("loadLatencyCycles").percent).toBeCloseTo((2 * loadLatencyCycles) / cycles, 2);
   expect(of("gmReadBytesPerCycle").percent).toBeCloseTo(0, 6);
+});
+
+describe("cycles that are known so far", () => {
+  const rows = [
+    "--op",
+    "gather",
+    "--data",
+    "f32[1000000,64]",
+    "--indices",
+    "i32[65536]",
+    "--residency",
+    "gm",
+  ];
+
+  it("are a range where the ends of a figure's range change them by more than a tenth", () => {
+    const table = onnx.gather({ data: ["f32", [1_000_000, 64]], indices: ["i32", [65536]], axis: 0 });
+    const { tile } = compile(table, { residency: "gm", target: targets.ascendA2 });
+    const target = targets.ascendA2;
+    const at = (rowIndexCycles: number): number => cyclesOf(tile, { ...target, rowIndexCycles }).cycles;
+    const [low, high] = target.sources.rowIndexCycles.range!;
+    const range = cyclesRange(tile, target)!;
+    expect(range.figures[0]).toEqual({
+      figure: "rowIndexCycles",
+      kind: "assumption",
+      range: [low, high],
+      cycles: [at(low), at(high)],
+    });
+    expect([range.low, range.high]).toEqual([at(low), at(high)]);
+    expect(at(low)).toBeLessThan(0.9 * cyclesOf(tile, target).cycles);
+    // Known within a tenth.
+    expect(
+      cyclesRange(tile, {
+        ...target,
+        rowIndexCycles: 0.5,
+        sources: {
+          ...target.sources,
+          rowIndexCycles: { ...target.sources.rowIndexCycles, range: [0.4, 0.6] },
+        },
+      }),
+    ).toBeUndefined();
+  });
+
+  it("are printed as times, with the figures", async () => {
+    const { stdout } = await runHere(["explain", ...rows]);
+    expect(stdout).toMatch(/; \d+(\.\d)? to \d+(\.\d)? us at 1850 MHz/);
+    expect(stdout).toContain("\nrange by rowIndexCycles 0 to 11.8 (assumption)\n");
+    const tuned = await runHere(["tune", ...rows, "--budget", "2"]);
+    expect(tuned.stdout).toMatch(/ to \d+(\.\d)? us at 1850 MHz.*\n +range by rowIndexCycles/);
+    const json = JSON.parse((await runHere(["explain", ...rows, "--json"])).stdout) as Record<
+      string,
+      unknown
+    >;
+    expect(json).toMatchObject({ cyclesRange: { figures: [{ figure: "rowIndexCycles" }] } });
+  });
+});
+
+describe("the choice of a schedule", () => {
+  const table = onnx.gather({ data: ["f32", [1024, 4096]], indices: ["i32", [16384]], axis: 0 });
+  const target = targets.ascendA2;
+
+  it("rests on a figure where another schedule takes fewer cycles at an end of its range", async () => {
+    const kernel = compile(table, { target });
+    const choices = choicesAtEnds(table, kernel, {});
+    expect(choices.length).toBeGreaterThan(0);
+    for (const { figure, at, range, schedule, cycles, own } of choices) {
+      const there = { ...target, [figure]: at };
+      expect(range).toContain(at);
+      expect(target.sources[figure].range).toEqual(range);
+      expect(cyclesOf(kernel.tile, there).cycles).toBe(own);
+      expect(cyclesOf(compile(table, { ...schedule, target: there }).tile, there).cycles).toBe(cycles);
+      expect(cycles).toBeLessThan(0.99 * own);
+    }
+    const shape = ["--op", "gather", "--data", "f32[1024,4096]", "--indices", "i32[16384]"];
+    const { stdout } = await runHere(["explain", ...shape, "--sensitivity"]);
+    expect(stdout).toMatch(/\nwhere burstCycles is 8\.3, of 0 to 8\.3:\n.* by another schedule\n/);
+    expect(stdout).toMatch(/\nthe choice rests on\n(.*\n)*  burstCycles \(assumption\)\n/);
+  });
+
+  it("that is stated in full rests on none", async () => {
+    const { tile } = compile(table, { target });
+    const stated = { ...table, schedule: tile.schedule };
+    expect(choicesAtEnds(stated, compile(stated, { target }), {})).toEqual([]);
+    const shape = ["--op", "gather", "--data", "f32[16,64]", "--indices", "i32[8]", "--sensitivity"];
+    expect((await runHere(["explain", ...shape])).stdout).toContain(
+      "no end of a figure's range makes another schedule 1 % better",
+    );
+  });
 });

@@ -247,9 +247,9 @@ describe("the lowering of a gather", () => {
     expect(gatherCycles(op, { tile: [8, 196] })).toBe(Math.ceil(8 * (access + 5 + 784 / 32 + 0.5) + 2 * 18));
   });
 
-  it("costs the larger of issue and bytes of each row fetched, and a scalar read", () => {
+  it("costs the larger of issue and bytes of each row fetched, and an index", () => {
     const pages = onnx.gather({ data: ["f16", [256, 64, 128]], indices: ["i32", [8]], axis: 0 });
-    const page = (64 * 128 * 2) / ascendA2.loadBytesPerCycle + access;
+    const page = (64 * 128 * 2) / ascendA2.loadBytesPerCycle + ascendA2.rowIndexCycles;
     // Five waits, since errors are recorded, and the latency of the load of the indices.
     expect(gatherCycles(pages, { tile: [8, 64, 128], residency: "gm" })).toBe(
       Math.ceil(8 * page + 5 * 18 + ascendA2.loadLatencyCycles),
@@ -257,7 +257,9 @@ describe("the lowering of a gather", () => {
     // 128 B take less than the issue of a load.
     const rows = onnx.gather({ data: ["f32", [5000, 32]], indices: ["i32", [37]], axis: 0 });
     expect(gatherCycles(rows, { tile: [37, 32], residency: "gm" })).toBe(
-      Math.ceil(37 * (ascendA2.loadIssueCycles + access) + 5 * 18 + ascendA2.loadLatencyCycles),
+      Math.ceil(
+        37 * (ascendA2.loadIssueCycles + ascendA2.rowIndexCycles) + 5 * 18 + ascendA2.loadLatencyCycles,
+      ),
     );
   });
 

@@ -142,6 +142,7 @@ const counts = [
   "copied",
   "scalars",
   "gmScalars",
+  "rowIndices",
   "calls",
   "threadElements",
   "threadLines",

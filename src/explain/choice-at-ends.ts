@@ -1,0 +1,53 @@
+/** Whether another schedule is best where a figure of the target is at an end of its range. */
+import {
+  cyclesOf,
+  isResolved,
+  type BoardFigures,
+  type FigureKind,
+  type Func,
+  type ResolvedSchedule,
+} from "../../ir/index.js";
+import { tryCompile, type CompileOptions, type Kernel } from "../api/compile.js";
+import { rangedFigures } from "./cycles-range.js";
+import { programAtMost } from "./program-at-most.js";
+
+/** An end of a figure's range at which another schedule takes fewer cycles. */
+export interface OtherChoice {
+  readonly figure: keyof BoardFigures;
+  readonly kind: FigureKind;
+  readonly range: readonly [low: number, high: number];
+  /** The end, as a value of the figure. */
+  readonly at: number;
+  readonly schedule: ResolvedSchedule;
+  /** Of that schedule there, and of this one. */
+  readonly cycles: number;
+  readonly own: number;
+}
+
+/** Another schedule is told where it takes less than this part of the cycles. */
+const better = 0.99;
+
+/**
+ * Returns the ends of ranges at which the compiler would choose another schedule for the program, with what the program states kept.
+ * Empty where no such end is.
+ */
+export function choicesAtEnds(
+  program: Func,
+  kernel: Kernel,
+  options: Omit<CompileOptions, "target">,
+): readonly OtherChoice[] {
+  const func = programAtMost(kernel);
+  return rangedFigures(kernel.target).flatMap(({ figure, kind, range }) =>
+    range.flatMap((at): readonly OtherChoice[] => {
+      const target = { ...kernel.target, [figure]: at };
+      const other = tryCompile(program, { ...options, target });
+      if (!other.ok || other.kernel.access === undefined) return [];
+      const own = cyclesOf(func, target).cycles;
+      const { cycles } = cyclesOf(programAtMost(other.kernel), target);
+      const { schedule } = other.kernel.tile;
+      return isResolved(schedule) && cycles < better * own
+        ? [{ figure, kind, range, at, schedule, cycles, own }]
+        : [];
+    }),
+  );
+}
