@@ -50,8 +50,8 @@ import {
   spokenOf,
   waysOut,
 } from "../../passes/index.js";
-import { cyclesRange, type CyclesRange } from "../explain/cycles-range.js";
-import { programAtMost } from "../explain/program-at-most.js";
+import { cyclesRange, type CyclesRange } from "./cycles-range.js";
+import { programAtMost } from "./program-at-most.js";
 import { accessOf } from "./access.js";
 import { frameworkWords, type FrameworkWords } from "./framework-words.js";
 import { pagesVerdict, type ProfileVerdict } from "./pages-verdict.js";

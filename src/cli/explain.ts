@@ -17,7 +17,7 @@ import { explain } from "../api/explain.js";
 import { otherKernel } from "../explain/other-schedule.js";
 import { sensitivityOf } from "../explain/sensitivity.js";
 import { choicesAtEnds } from "../explain/choice-at-ends.js";
-import { programAtMost } from "../explain/program-at-most.js";
+import { programAtMost } from "../api/program-at-most.js";
 import { sideOf } from "../explain/side-of.js";
 import { costKeys, entryKeys } from "../report/figures.js";
 import type { Moved } from "../explain/moved-by.js";

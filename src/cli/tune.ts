@@ -28,7 +28,7 @@ import { compile, resolveTargetOf, type CompileOptions } from "../api/compile.js
 import { countUnder, formatTileCount, standsBesidePages, type TileCount } from "../api/legal-tiles.js";
 import { operatorWarnings } from "../api/access.js";
 import { slowerResidency } from "../api/slower-residency.js";
-import { cyclesRange, type CyclesRange } from "../explain/cycles-range.js";
+import { cyclesRange, type CyclesRange } from "../api/cycles-range.js";
 import { rangeLine } from "../report/explanation.js";
 import { commandMeasurer, simMeasurer } from "../device/index.js";
 import { openRecords, type RecordLog } from "../formats/record-file.js";

@@ -8,8 +8,8 @@ import {
   type ResolvedSchedule,
 } from "../../ir/index.js";
 import { tryCompile, type CompileOptions, type Kernel } from "../api/compile.js";
-import { rangedFigures } from "./cycles-range.js";
-import { programAtMost } from "./program-at-most.js";
+import { rangedFigures } from "../api/cycles-range.js";
+import { programAtMost } from "../api/program-at-most.js";
 
 /** An end of a figure's range at which another schedule takes fewer cycles. */
 export interface OtherChoice {

@@ -15,7 +15,7 @@ import type { Kernel } from "../api/compile.js";
 import { asHost } from "../formats/tensor.js";
 import { drawnIndices, indexProgram } from "../testing/random.js";
 import { chooserOf, type IndexPattern } from "./index-patterns.js";
-import { programAtMost } from "./program-at-most.js";
+import { programAtMost } from "../api/program-at-most.js";
 
 /** Index values that are looked up at most: a few seconds' worth. */
 export const mostLookups = 2 ** 22;

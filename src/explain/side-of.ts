@@ -16,7 +16,7 @@ import { countedReport } from "../../backends/sim/index.js";
 import { decided } from "../../passes/index.js";
 import { randomValue } from "../testing/random.js";
 import type { Kernel } from "../api/compile.js";
-import { programAtMost, tilingOf } from "./program-at-most.js";
+import { programAtMost, tilingOf } from "../api/program-at-most.js";
 
 /** The figures of one schedule. Sizes of symbols that are open are at their most. */
 export interface Side extends Standing {

@@ -19,7 +19,7 @@ import {
 import type { Explanation } from "../api/explain.js";
 import { callOf, isTailAligned, type FrameworkWords } from "../api/framework-words.js";
 import { turnedText } from "../api/pages-verdict.js";
-import type { CyclesRange } from "../explain/cycles-range.js";
+import type { CyclesRange } from "../api/cycles-range.js";
 import type { Comparison } from "../api/comparison.js";
 import { table } from "./table.js";
 

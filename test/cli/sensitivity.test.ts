@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { cyclesOf, targets, type Target, type TileFunc } from "../../ir/index.js";
 import { compile, onnx, tryCompile } from "../../src/index.js";
 import { choicesAtEnds } from "../../src/explain/choice-at-ends.js";
-import { cyclesRange } from "../../src/explain/cycles-range.js";
+import { cyclesRange } from "../../src/api/cycles-range.js";
 import { costFigures, rateFigures, sensitivityOf } from "../../src/explain/sensitivity.js";
 import { scheduledGather } from "../support/arbitrary.js";
 import { runHere } from "../support/run-here.js";

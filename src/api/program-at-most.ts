@@ -1,7 +1,7 @@
 /** A kernel's tile program with its open sizes at the most. */
 import { InternalError, isResolved, openSymbols, Tiling, type TileFunc } from "../../ir/index.js";
 import { lowered } from "../../passes/index.js";
-import type { Kernel } from "../api/compile.js";
+import type { Kernel } from "./compile.js";
 
 /** The schedule of a kernel that was no tile program from the start. */
 export function tilingOf({ access, target }: Kernel): Tiling {
