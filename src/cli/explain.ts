@@ -121,9 +121,6 @@ function explainRow(loaded: LoadedProgram, options: CompileOptions, like: string
   const known = { schedule, ubBytes: footprint.bytes, ubBudget: footprint.budget };
   if (!legal) return { verdict: "refused", diagnostics, figures: known };
   const kernel = like === undefined && loaded.result === undefined ? undefined : compile(func, options);
-  const { target: _, ...others } = options;
-  const choices =
-    kernel === undefined || flags.sensitivity !== true ? undefined : choicesAtEnds(func, kernel, others);
   const moved = kernel === undefined ? undefined : movedOf(kernel, loaded, like);
   const { floor, microseconds, gigabytesPerSecond, bottleneck, clock } = explanation;
   return {
