@@ -1,21 +1,8 @@
 /** What explain advises is what helps: each hint's flags, typed, give what the hint is about. */
 import { describe, expect, it } from "vitest";
-import { scheduleEntries, targets, type Schedule, type Shape } from "../../ir/index.js";
+import { targets, type Schedule, type Shape } from "../../ir/index.js";
 import { explain, onnx, type Explanation } from "../../src/index.js";
-import { parseEntry } from "../../src/cli/flag-values.js";
-
-/** Flags as they are printed: all with a value. */
-function scheduleIn(text: string): Schedule {
-  const words = text.split(" ");
-  const entries = words.flatMap((flag, k): [string, unknown][] => {
-    if (k % 2 === 1) return [];
-    const value = words[k + 1] ?? "";
-    const entry = Object.values(scheduleEntries).find((known) => `--${known.flag}` === flag);
-    if (entry === undefined) throw new Error(`${flag} of ${text}`);
-    return [[entry.key, parseEntry(entry.key, value)]];
-  });
-  return Object.fromEntries(entries);
-}
+import { scheduleIn } from "../support/schedule-in.js";
 
 const rows = (data: Shape, indices: Shape) => onnx.gather({ data: ["f32", data], indices: ["i32", indices] });
 const target = targets.ascendA2;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { CompileError } from "../../ir/index.js";
+import { CompileError, type Schedule } from "../../ir/index.js";
 import { compile, directml, explain, legalTiles, onnx, pypto, targets, tryCompile } from "../../src/index.js";
 import { scheduledGather } from "../support/arbitrary.js";
 import { judgeVerdicts } from "../support/verdicts.js";
@@ -22,6 +22,15 @@ describe("the verdicts of the commands", () => {
       { numRuns: 150 },
     );
     for (const [what, count] of Object.entries(seen)) expect([what, count > 4]).toEqual([what, true]);
+  });
+
+  it("follow a hint that names the residency of each operand", () => {
+    const func = pypto.indexSelect({ input: ["u32", [4, 2, 1]], index: ["i64", [1, 2]], dim: 2 });
+    const schedule: Schedule = {
+      ...({ tile: [1, 2, 1, 1], view: [4, 2, 1, 1], profile: "strict", residency: "gm" } as const),
+      ...({ order: [0, 1, 3, 2], buffers: 2, cores: 2, ubBytes: 66, budgetRule: "spec" } as const),
+    };
+    expect(judgeVerdicts(func, schedule, targets.ascend950)).toMatchObject({ legal: false, followed: 2 });
   });
 
   it.each(["unwatched", "watched"])("mark in legal's list what compile chooses, %s", (how) => {

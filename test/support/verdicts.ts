@@ -5,8 +5,6 @@
 import {
   CompileError,
   gatherDims,
-  profiles,
-  residencies,
   type AccessFunc,
   type Diagnostic,
   type Schedule,
@@ -17,6 +15,7 @@ import {
 import { explain, legalTiles, tryCompile, type CompileOptions } from "../../src/index.js";
 import { resolveTargetOf } from "../../src/api/compile.js";
 import { accessOf } from "../../src/api/access.js";
+import { scheduleIn } from "./schedule-in.js";
 
 export interface Verdicts {
   /** Of the schedule as it was asked for. */
@@ -111,20 +110,6 @@ function hintsOf(diagnostics: readonly Diagnostic[]): Schedule[] {
     const ways = hint?.slice(Math.max(0, hint.indexOf("--"))).split(" or ") ?? [];
     return ways.filter((way) => /^(?:--(?:tile|view|profile|residency) \S+ ?)+$/.test(way)).map(scheduleIn);
   });
-}
-
-function scheduleIn(flags: string): Schedule {
-  const given = new Map(
-    [...flags.matchAll(/--(\w+) (\S+)/g)].map(([, flag = "", value = ""]) => [flag, value]),
-  );
-  const shape = (flag: string): Shape | undefined => given.get(flag)?.split(",").map(Number);
-  const found = {
-    tile: shape("tile"),
-    view: shape("view"),
-    profile: profiles.find((word) => word === given.get("profile")),
-    residency: residencies.find((word) => word === given.get("residency")),
-  };
-  return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined));
 }
 
 /** Tiles to compile one by one, at most. */
