@@ -9,8 +9,9 @@ import { ubBuffers } from "../ir/regions.js";
 /**
  * What becomes of a statement. `elided`: nothing moves, the bytes are used where they lie. `copy`: runs of bytes that lie
  * together. `rows`: runs that one index serves. `groups`: several elements at a time, each by its own index. `words`: an
- * element at a time. `packed`: elements that share 32-bit words. `table`: indices resolved into a table before anything
- * moves. `barrier`: lanes wait for one another.
+ * element at a time. `packed`: elements that share 32-bit words. `computed`: elements whose values are computed, by neighbours
+ * together where a kernel does so. `table`: indices resolved into a table before anything moves. `barrier`: lanes wait for one
+ * another.
  */
 export type How =
   "elided" | "copy" | "rows" | "groups" | "words" | "packed" | "computed" | "table" | "sites" | "barrier";

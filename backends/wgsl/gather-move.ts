@@ -2,8 +2,8 @@
  * How a kernel moves a gather's elements, decided from its addresses.
  *
  * `rows`: what an index serves is copied by accesses of 4, 8 or 16 bytes. `groups`: the innermost dim is gathered element by
- * element, four at a time or what 16 bytes hold. `words`: elements of whole words, one at a time. `packed`: 8- and 16-bit elements
- * whose rows share words.
+ * element, four at a time or what 16 bytes hold. `words`: elements of whole words, one at a time. `computed`: neighbours that fill
+ * whole words are computed together. `packed`: 8- and 16-bit elements whose rows share words.
  */
 import { defined } from "../../ir/defined.js";
 import { countsFromBound, gatheredTable, isRead } from "../../ir/access.js";
@@ -23,7 +23,7 @@ import {
   type Operand,
   type TileFunc,
 } from "../../ir/func.js";
-import { dimRanges, intervalOf, rangesOf, type Ranges } from "../../ir/intervals/intervals.js";
+import { dimRanges, intervalOf, rangesOf, termPlaces, type Ranges } from "../../ir/intervals/intervals.js";
 import {
   atomsOf,
   constant,
@@ -46,13 +46,15 @@ import { sizeRanges } from "../../ir/symbols/symbols.js";
 import type { Located, Task } from "../../ir/task/index.js";
 import { ubStrides, type ForStmt, type GatherStmt } from "../../ir/tile.js";
 import { assertNever, at, bitsOf, invariant, meanBytes, type DType, type Shape } from "../../ir/types.js";
-import type { ValuePlan } from "../../ir/values/index.js";
 import { planGather, type GatherPlan } from "../plan/gather.js";
 import { pageAlong, type PagedDims } from "../plan/page.js";
 import { beyondSteps, isOverPoint } from "../plan/stages.js";
 import type { SiteStep } from "../index-walk.js";
 import { fusedDims, rowDim, type LaneTile } from "./lane-tile.js";
 import { loadMove, type LoadMove } from "./load-move.js";
+import { proveValue, type ProvedValue } from "./value-proofs.js";
+import { sizeOfElement } from "./value-steps.js";
+import { readsAlong, type ValueUnit } from "./value-unit.js";
 
 /** 32-bit words of one access. */
 export type AccessWords = 1 | 2 | 4;
@@ -89,6 +91,7 @@ export type Unit =
   | { readonly how: "rows"; readonly group: number; readonly width: AccessWords; readonly fourAlong?: number }
   | { readonly how: "groups"; readonly group: number }
   | { readonly how: "words"; readonly group: 1; readonly width: AccessWords }
+  | ({ readonly how: "computed"; readonly width: AccessWords } & ValueUnit)
   | { readonly how: "packed"; readonly group: number; readonly shared: SharedWords };
 
 /** Rows along a dim that lie end to end in a page of the data and in the output. */
@@ -111,7 +114,7 @@ export interface GatherMove {
   readonly staged?: LoadMove;
   readonly addresses: GatherAddresses;
   /** How an element is computed; absent where it moves as it is. */
-  readonly values?: ValuePlan;
+  readonly values?: ProvedValue;
   readonly sites: readonly SiteMove[];
   /** What dims, sites and loop variables can be. */
   readonly ranges: Ranges;
@@ -153,13 +156,14 @@ export function gatherMove(
   const plan = planGather(func, gather, addresses);
   const tile = stmt.to.sizes.map((size) => largestValue(size) ?? 0);
   const dims = tile.map((_, d) => d);
-  const { values } = plan;
-  const beyond = addresses.reads.map((address) => ({ at: 0, terms: beyondSteps(address) }));
+  const values = plan.values === undefined ? undefined : proveValue(plan.values, termPlaces(stmt.map));
+  const computes = values !== undefined;
+  // What is computed finds its reads at each element.
+  const beyond = computes ? [] : addresses.reads.map((address) => ({ at: 0, terms: beyondSteps(address) }));
   const follows = new Set([...addresses.sites, ...beyond].flatMap(dimsOf));
   const sharing = dims.filter((d) => !follows.has(d));
   const isTable = plan.sites.some(({ table }) => table === gatheredTable);
-  const computes = values !== undefined;
-  const setting: Setting = { func, stmt, loops, staged: widest, sharing, laneBytes, isTable, computes };
+  const setting: Setting = { func, stmt, loops, staged: widest, sharing, laneBytes, isTable, values };
   const asItLies: LaneTile = { sizes: stmt.to.sizes, tile, addresses };
   // Lanes that stage rows keep to them.
   const joined =
@@ -286,8 +290,8 @@ interface Setting {
   readonly laneBytes: number;
   /** Whether the data hold index values too, which are read by words. */
   readonly isTable: boolean;
-  /** Whether elements are computed, each by itself. */
-  readonly computes: boolean;
+  /** How elements are computed; absent where they move as they are. */
+  readonly values: ProvedValue | undefined;
 }
 
 /** The tile as it lies, which vectors of neighbours follow, and as lanes walk it. */
@@ -300,7 +304,10 @@ interface Walks {
 function unitOf(setting: Setting, { asItLies, walk }: Walks, simple: boolean): Unit | undefined {
   const { func, staged, sharing, isTable } = setting;
   const size = outputBytes(func);
-  if (setting.computes) return size < 4 ? undefined : { how: "words", group: 1, width: 1 };
+  if (setting.values !== undefined) {
+    const single = size < 4 ? undefined : ({ how: "words", group: 1, width: 1 } as const);
+    return valuesUnit(setting, asItLies, size, setting.values) ?? single;
+  }
   const last = walk.sizes.length - 1;
   const words = size < 4 ? undefined : ({ how: "words", group: 1, width: wordsOf(size, setting) } as const);
   if (last < 0) return words;
@@ -322,6 +329,43 @@ function unitOf(setting: Setting, { asItLies, walk }: Walks, simple: boolean): U
       ? fourRows(setting, asItLies)
       : undefined;
   return { how: "rows", group, width, ...defined({ fourAlong }) };
+}
+
+/** Neighbours that a lane computes together, at most: what they share is computed once. */
+const valueGroups = [8, 4, 2] as const;
+
+/**
+ * Statements of a unit, at most. A driver compiles each of them: eight elements of a sum of two floats took Dawn's adapter in software
+ * half a second, and ten such sums gigabytes.
+ */
+const unitStatements = 256;
+
+/** The most neighbours that fill whole words of the output and that each read follows in step; undefined where none do. */
+function valuesUnit(
+  setting: Setting,
+  { sizes, addresses }: LaneTile,
+  size: number,
+  values: ProvedValue,
+): Unit | undefined {
+  const { func, loops, stmt } = setting;
+  const last = sizes.length - 1;
+  if (last < 0) return undefined;
+  const reads = stmt.map.reads.map(({ table }, k) => ({
+    address: at(addresses.reads, k),
+    type: inputOf(func, table).type.dtype,
+  }));
+  for (const group of valueGroups) {
+    const words = (group * size) / 4;
+    const fills =
+      words >= 1 &&
+      startsIn(setting, addresses.output, outputOf(func), group) &&
+      residue(at(sizes, last), group, loops) === 0;
+    if (!fills) continue;
+    const along = readsAlong(reads, addresses.sites, { dim: last, count: group, loops });
+    if (along !== undefined && group * sizeOfElement(values, along) <= unitStatements)
+      return { how: "computed", group, width: Math.min(4, words) as AccessWords, reads: along };
+  }
+  return undefined;
 }
 
 /** Words of an element's access: what is staged, and what holds index values too, is read by single ones. */
@@ -360,7 +404,7 @@ function widthsOf(
   unit: Unit,
   staged: LoadMove | undefined,
 ): AccessWords[] {
-  const { func, stmt, isTable, computes } = setting;
+  const { func, stmt, isTable, values } = setting;
   const size = meanBytes(inputOf(func, gatheredTable).type.dtype);
   const [data, output] = movedBy(unit, size);
   const along =
@@ -371,7 +415,7 @@ function widthsOf(
     readInFours(setting, asItLies, along, table);
   return [
     ...inputsOf(func).map((_, table): AccessWords => {
-      if (table === gatheredTable) return staged?.width ?? (isTable || computes ? 1 : data);
+      if (table === gatheredTable) return staged?.width ?? (isTable || values !== undefined ? 1 : data);
       return inFours(table) ? 4 : 1;
     }),
     output,
@@ -384,6 +428,8 @@ function movedBy(unit: Unit, size: number): readonly [data: AccessWords, output:
     case "rows":
     case "words":
       return [unit.width, unit.width];
+    case "computed":
+      return [1, unit.width];
     case "groups":
       return [size === 16 ? 4 : size === 8 ? 2 : 1, size === 1 ? 1 : size === 2 ? 2 : 4];
     case "packed":

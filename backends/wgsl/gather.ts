@@ -1,9 +1,10 @@
 /** gather: each lane moves units of the tile, by index values that are resolved outside the dims that share them. */
+import { outputBytes } from "../../ir/func.js";
 import { isConstant, mod } from "../../ir/linear.js";
-import { assertNever, at } from "../../ir/types.js";
-import { inAccesses, type WgslContext } from "./context.js";
+import { assertNever, at, invariant } from "../../ir/types.js";
+import { inAccesses, lowBits, type WgslContext } from "./context.js";
 import { accessAt, fillWords, mayFill, orFill, outputName, readsNothing } from "./elements.js";
-import { isLarge, type GatherMove, type PageRun, type Unit } from "./gather-move.js";
+import { isLarge, type AccessWords, type GatherMove, type PageRun, type Unit } from "./gather-move.js";
 import {
   declareFourRows,
   declareGroup,
@@ -22,7 +23,8 @@ import {
 import { axesOf } from "./lanes.js";
 import { emitPackedGather, emitPackedHelpers } from "./packed.js";
 import { emitValueHelpers } from "./value-helpers.js";
-import { declareValue, valueHelpers } from "./values.js";
+import { valueHelpers } from "./value-steps.js";
+import { declareValue } from "./values.js";
 import { emitPages, emitRun, emitTileLoops } from "./tile-loops.js";
 
 /** The functions that a gather calls, before main. */
@@ -98,6 +100,9 @@ function emitUnit(
       break;
     case "words":
       emitWords(context, move, unit, coords);
+      break;
+    case "computed":
+      emitValues(context, move, unit, coords);
       break;
     default:
       assertNever(unit);
@@ -209,7 +214,7 @@ function emitWords(
   if (move.values !== undefined) {
     const bits = readsNothing(context, move)
       ? filled(0)
-      : declareValue(context, move, move.values, { coords });
+      : declareValue(context, move, move.values, { coords })(0);
     out.line(
       `${output}[${context.address(move.addresses.output, coords)}] = ${orFill(move, filled(0), bits)};`,
     );
@@ -223,3 +228,53 @@ function emitWords(
   out.line(`let source = ${sourceAt(context, move, elements, coords)};`);
   each((shift, access) => orFill(move, filled(access), accessAt(context, move, width, `source${shift}`)));
 }
+
+/** Elements that are computed together, by accesses of whole words. */
+function emitValues(
+  context: WgslContext,
+  move: GatherMove,
+  unit: Extract<Unit, { readonly how: "computed" }>,
+  coords: readonly string[],
+): void {
+  const { out, plan } = context;
+  const { group, width } = unit;
+  const size = outputBytes(plan.func);
+  const words = (group * size) / 4;
+  const { values } = move;
+  invariant(values !== undefined, "a unit of values has steps");
+  const named = readsNothing(context, move)
+    ? undefined
+    : declareValue(context, move, values, { coords, unit });
+  out.line(`let to = ${context.access(move.addresses.output, (4 * width) / size, coords)};`);
+  for (let first = 0; first < words; first += width) {
+    const filled = fillWords(move, first, width);
+    const text = named === undefined ? filled : orFill(move, filled, accessOf(named, first, width, size));
+    out.line(`${outputName(context)}[to${first === 0 ? "" : ` + ${first / width}u`}] = ${text};`);
+  }
+}
+
+/** An access of computed elements, from so many words on. */
+function accessOf(
+  named: (element: number) => string,
+  first: number,
+  width: AccessWords,
+  size: number,
+): string {
+  const words = Array.from({ length: width }, (_, w) => wordOf(named, first + w, size));
+  const [word = ""] = words;
+  return width === 1 ? word : `vec${width}u(${words.join(", ")})`;
+}
+
+/** A word of computed elements of so many bytes, whose bits above these are of no meaning. */
+function wordOf(named: (element: number) => string, word: number, size: number): string {
+  const [perWord, bits] = [4 / size, 8 * size];
+  if (perWord === 1) return named(word);
+  return Array.from({ length: perWord }, (_, e) => {
+    const name = named(word * perWord + e);
+    return e === perWord - 1
+      ? `(${name} << ${e * bits}u)`
+      : shiftedInto(`(${name} & ${lowBits(bits)})`, e * bits);
+  }).join(" | ");
+}
+
+const shiftedInto = (bits: string, place: number): string => (place === 0 ? bits : `(${bits} << ${place}u)`);

@@ -57,8 +57,8 @@ function gatherFigures(
     ...(unit.how === "packed"
       ? { "shared words": unit.shared.by }
       : { "indices resolved along": dimsText(resolved), "and shared along": dimsText(sharing) }),
-    ...(values?.terms === undefined ? {} : { "steps of a term": values.terms.steps.length }),
-    ...defined({ steps: values?.steps.length }),
+    ...(values?.plan.terms === undefined ? {} : { "steps of a term": values.plan.terms.steps.length }),
+    ...defined({ steps: values?.plan.steps.length }),
     ...(page === undefined ? {} : { [`page of d${page.dim}`]: page.by }),
   };
 }

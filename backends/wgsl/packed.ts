@@ -181,7 +181,7 @@ function emitElementBits(
 ): void {
   const { values } = move;
   if (values !== undefined) {
-    emitComputed(context, move, unit, () => declareValue(context, move, values, { coords }));
+    emitComputed(context, move, unit, () => declareValue(context, move, values, { coords })(0));
     return;
   }
   const source = narrowForm(context, move, move.addresses.data, coords);
@@ -206,7 +206,7 @@ function emitElement(
   const { values } = move;
   if (values !== undefined) {
     const { sites: forms, reads } = shared;
-    emitComputed(context, move, unit, () => declareValue(context, move, values, { coords, forms, reads }));
+    emitComputed(context, move, unit, () => declareValue(context, move, values, { coords, forms, reads })(0));
     return;
   }
   const source = context.address(shared.data, coords, siteNames(move));

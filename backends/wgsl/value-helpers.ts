@@ -51,16 +51,116 @@ fn f32_exponent(bits: u32) -> i32 {
   return i32(max((bits >> 23u) & 0xffu, 1u)) - 150;
 }`,
   },
-  f32_mul: {
-    calls: ["pack", "f32_digits", "f32_exponent"],
+  f32_is_special: {
+    calls: [],
     text: `
-fn f32_mul(a: u32, b: u32) -> u32 {
+// Whether either number is infinite or NaN.
+fn f32_is_special(a: u32, b: u32) -> bool {
+  return max(a & 0x7fffffffu, b & 0x7fffffffu) >= 0x7f800000u;
+}`,
+  },
+  f32_mul_special: {
+    calls: [],
+    text: `
+// The product of two numbers, either of them infinite or NaN.
+fn f32_mul_special(a: u32, b: u32) -> u32 {
   let x = a & 0x7fffffffu;
   let y = b & 0x7fffffffu;
+  let none = max(x, y) > 0x7f800000u || min(x, y) == 0u;
+  return select(((a ^ b) & 0x80000000u) | 0x7f800000u, 0x7fc00000u, none);
+}`,
+  },
+  f32_add_special: {
+    calls: [],
+    text: `
+// The sum of two numbers, either of them infinite or NaN.
+fn f32_add_special(a: u32, b: u32) -> u32 {
+  let x = a & 0x7fffffffu;
+  let y = b & 0x7fffffffu;
+  let none = max(x, y) > 0x7f800000u || (x == y && a != b);
+  return select(select(b, a, x >= y), 0x7fc00000u, none);
+}`,
+  },
+  f32_mul_exact: {
+    calls: ["f32_is_special", "f32_mul_special"],
+    text: `
+// A product that f32 holds: each call says why.
+fn f32_mul_exact(a: u32, b: u32) -> u32 {
+  // exact: as the call says; the sign of a zero is set, and what is special is chosen otherwise
+  let product = bitcast<u32>(bitcast<f32>(a) * bitcast<f32>(b));
+  let isZero = (a << 1u) == 0u || (b << 1u) == 0u;
+  let finite = select(product, (a ^ b) & 0x80000000u, isZero);
+  return select(finite, f32_mul_special(a, b), f32_is_special(a, b));
+}`,
+  },
+  f32_add_exact: {
+    calls: ["f32_is_special", "f32_add_special"],
+    text: `
+// A sum that f32 holds: each call says why.
+fn f32_add_exact(a: u32, b: u32) -> u32 {
+  // exact: as the call says; the sign of a zero is set, and what is special is chosen otherwise
+  let sum = bitcast<u32>(bitcast<f32>(a) + bitcast<f32>(b));
+  let finite = select(sum, a & b & 0x80000000u, (sum << 1u) == 0u);
+  return select(finite, f32_add_special(a, b), f32_is_special(a, b));
+}`,
+  },
+  f32_from_whole: {
+    calls: [],
+    text: `
+// An integer that f32 holds: each call says why.
+fn f32_from_whole(value: i32) -> u32 {
+  // exact: as the call says; that of 0 is +0
+  return select(bitcast<u32>(f32(value)), 0u, value == 0);
+}`,
+  },
+  f32_from_natural: {
+    calls: [],
+    text: `
+// An integer without a sign that f32 holds: each call says why.
+fn f32_from_natural(value: u32) -> u32 {
+  // exact: as the call says; that of 0 is +0
+  return select(bitcast<u32>(f32(value)), 0u, value == 0u);
+}`,
+  },
+  f32_from_word: {
+    calls: [],
+    text: `
+// word * 2^exponent, rounded once to nearest even.
+fn f32_from_word(negative: u32, word: u32, exponent: i32) -> u32 {
+  let sign = negative << 31u;
+  if (word == 0u) { return sign; }
+  let zeros = countLeadingZeros(word);
+  let first = word << zeros;
+  let top = exponent + 31 - i32(zeros);
+  let below = clamp(-126 - top, 0, 32);
+  // Bits that are dropped, and the last of them, which a tie hangs on.
+  let drop = 8u + u32(below);
+  if (drop > 32u) { return sign; }
+  let kept = select(first >> drop, 0u, drop == 32u);
+  let last = drop - 1u;
+  let odd = (first & ((1u << last) - 1u)) | (kept & 1u);
+  let up = select(0u, (first >> last) & 1u, odd != 0u);
+  let scale = select(u32(max(top + 126, 0)), 0u, below > 0);
+  return sign | min((scale << 23u) + kept + up, 0x7f800000u);
+}`,
+  },
+  f32_mul_few: {
+    calls: ["f32_is_special", "f32_mul_special", "f32_from_word", "f32_digits", "f32_exponent"],
+    text: `
+// A product of a number of so few digits, which is not subnormal, and another: 32 bits hold its digits.
+fn f32_mul_few(a: u32, few: u32, b: u32) -> u32 {
+  if (f32_is_special(a, b)) { return f32_mul_special(a, b); }
+  let shift = 24u - few;
+  let word = (f32_digits(a) >> shift) * f32_digits(b);
+  return f32_from_word((a ^ b) >> 31u, word, f32_exponent(a) + i32(shift) + f32_exponent(b));
+}`,
+  },
+  f32_mul: {
+    calls: ["pack", "f32_digits", "f32_exponent", "f32_is_special", "f32_mul_special"],
+    text: `
+fn f32_mul(a: u32, b: u32) -> u32 {
+  if (f32_is_special(a, b)) { return f32_mul_special(a, b); }
   let negative = (a ^ b) >> 31u;
-  if (max(x, y) >= 0x7f800000u) {
-    return select((negative << 31u) | 0x7f800000u, 0x7fc00000u, max(x, y) > 0x7f800000u || min(x, y) == 0u);
-  }
   let p = f32_digits(a);
   let q = f32_digits(b);
   let low = (p & 0xffffu) * (q & 0xffffu);
@@ -71,15 +171,12 @@ fn f32_mul(a: u32, b: u32) -> u32 {
 }`,
   },
   f32_add: {
-    calls: ["pack", "f32_digits", "f32_exponent"],
+    calls: ["pack", "f32_digits", "f32_exponent", "f32_is_special", "f32_add_special"],
     text: `
 fn f32_add(a: u32, b: u32) -> u32 {
+  if (f32_is_special(a, b)) { return f32_add_special(a, b); }
   let x = a & 0x7fffffffu;
   let y = b & 0x7fffffffu;
-  if (max(x, y) >= 0x7f800000u) {
-    let none = max(x, y) > 0x7f800000u || (x == y && a != b);
-    return select(select(b, a, x >= y), 0x7fc00000u, none);
-  }
   let larger = select(b, a, x >= y);
   let smaller = select(a, b, x >= y);
   let exponent = f32_exponent(larger);
@@ -184,15 +281,16 @@ fn f32_max(a: u32, b: u32) -> u32 {
 }`,
   },
   f16_to_f32: {
-    calls: ["pack"],
+    calls: [],
     text: `
 fn f16_to_f32(bits: u32) -> u32 {
   let sign = (bits & 0x8000u) << 16u;
-  let scale = (bits >> 10u) & 0x1fu;
+  let scale = bits & 0x7c00u;
   let rest = bits & 0x3ffu;
-  if (scale == 0x1fu) { return select(sign | 0x7f800000u, 0x7fc00000u, rest != 0u); }
-  let digits = rest | select(0x400u, 0u, scale == 0u);
-  return pack(bits >> 15u, 0u, digits, i32(max(scale, 1u)) - 25, 24u, -126, 0x7f800000u);
+  // exact: a whole number of 10 digits times 2^-24
+  let below = select(bitcast<u32>(f32(rest) * 0x1p-24f), 0u, rest == 0u);
+  let finite = select(((bits & 0x7fffu) << 13u) + 0x38000000u, below, scale == 0u);
+  return select(sign | select(finite, 0x7f800000u, scale == 0x7c00u), 0x7fc00000u, scale == 0x7c00u && rest != 0u);
 }`,
   },
   f8_to_f32: {
@@ -250,14 +348,25 @@ fn bf16_to_f32(bits: u32) -> u32 {
   return select(bits << 16u, 0x7fc00000u, f32_is_nan(bits << 16u));
 }`,
   },
-  f32_to_16: {
-    calls: ["pack", "f32_digits", "f32_exponent"],
+  f32_to_bf16: {
+    calls: ["f32_is_nan"],
     text: `
-// The nearest of a format of 16 bits.
-fn f32_to_16(bits: u32, digits: u32, least: i32, infinity: u32, nan: u32) -> u32 {
+// The upper half, rounded to nearest even.
+fn f32_to_bf16(bits: u32) -> u32 {
+  return select((bits + 0x7fffu + ((bits >> 16u) & 1u)) >> 16u, 0x7fc0u, f32_is_nan(bits));
+}`,
+  },
+  f32_to_f16: {
+    calls: ["f32_is_nan"],
+    text: `
+// The nearest f16, of two the even one. Below 2^-14 it has fewer digits.
+fn f32_to_f16(bits: u32) -> u32 {
   let x = bits & 0x7fffffffu;
-  if (x >= 0x7f800000u) { return select(((bits >> 31u) << 15u) | infinity, nan, x > 0x7f800000u); }
-  return pack(bits >> 31u, 0u, f32_digits(bits), f32_exponent(bits), digits, least, infinity);
+  let small = x < 0x38800000u;
+  let digits = select(x - 0x38000000u, (x & 0x7fffffu) | select(0x800000u, 0u, x < 0x800000u), small);
+  let drop = select(13u, min(126u - (x >> 23u), 25u), small);
+  let rounded = (digits + (1u << (drop - 1u)) - 1u + ((digits >> drop) & 1u)) >> drop;
+  return select(((bits >> 16u) & 0x8000u) | min(rounded, 0x7c00u), 0x7e00u, f32_is_nan(bits));
 }`,
   },
   f32_to_whole: {
@@ -290,4 +399,10 @@ export function emitValueHelpers(out: Lines, names: ReadonlySet<HelperName>): vo
   names.forEach(need);
   for (const name of needed) for (const line of helpers[name].text.trim().split("\n")) out.line(line);
   if (needed.size > 0) out.line("");
+}
+
+/** Statements of a function and of those that it calls, each time it does. */
+export function helperSize(name: HelperName): number {
+  const { text, calls }: Helper = helpers[name];
+  return text.split(";").length - 1 + calls.reduce((size, called) => size + helperSize(called), 0);
 }

@@ -1,7 +1,8 @@
 /** How wide the counter of an exact sum must be (rule B7), from the grid of its terms. */
 import type { DType } from "../types.js";
 import { mostTerms, reductionsIn, type Expression } from "./expression.js";
-import { bitLength, gridOf, reachOf } from "./grid.js";
+import { bitLength, gridOfLast, reachOf } from "./grid.js";
+import { valueSteps } from "./steps.js";
 
 /** Bits of an exact sum's magnitude: it is counted in whole units, in a signed number of 64 bits. */
 const availableBits = 63;
@@ -32,7 +33,7 @@ export function exactWidthOf(
 ): FoundWidth | undefined {
   const [reduction] = reductionsIn(value);
   if (reduction?.how !== "exact") return undefined;
-  const found = gridOf(reduction.of, reads);
+  const found = gridOfLast(valueSteps(reduction.of, reads).steps);
   if (!found.ok) return found;
   const reach = reachOf(found.grid);
   const room = (1n << BigInt(availableBits)) - 1n;

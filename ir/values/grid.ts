@@ -3,13 +3,10 @@
  * values are exact as long as they are counted in units.
  */
 import { finiteFloat8, float8Formats } from "../float8.js";
-import { assertNever, at, invariant, type DType } from "../types.js";
+import { assertNever, at } from "../types.js";
 import {
   isFloat8Source,
-  isSourceType,
-  isValueType,
-  typeOf,
-  type Expression,
+  type ArithmeticType,
   type Float8SourceType,
   type Operation,
   type SourceType,
@@ -23,6 +20,7 @@ import {
   numberOf,
   type FloatFormat,
 } from "./formats.js";
+import type { ValueStep } from "./steps.js";
 
 /** Finite values are whole numbers from `low` to `high` times 2^`lsb`, of `digits` significant bits at most. */
 export interface ValueGrid {
@@ -180,42 +178,55 @@ function inexact(op: Operation, grid: ValueGrid, type: ValueType): string | unde
     : undefined;
 }
 
-/** The grid of an expression over reads of these types. */
-export function gridOf(value: Expression, reads: readonly DType[]): FoundGrid {
-  switch (value.kind) {
+/**
+ * The grids of some steps, by number. `reduced`: that of what the terms come to; undefined where no steps have it.
+ */
+export function gridsOf(steps: readonly ValueStep[], reduced?: FoundGrid): readonly FoundGrid[] {
+  const grids: FoundGrid[] = [];
+  for (const step of steps) grids.push(gridOfStep(step, grids, steps, reduced));
+  return grids;
+}
+
+/** The grid of what steps without terms of their own come to. */
+export const gridOfLast = (steps: readonly ValueStep[]): FoundGrid => at(gridsOf(steps), steps.length - 1);
+
+function gridOfStep(
+  step: ValueStep,
+  before: readonly FoundGrid[],
+  steps: readonly ValueStep[],
+  reduced: FoundGrid | undefined,
+): FoundGrid {
+  switch (step.kind) {
     case "read":
-      return { ok: true, grid: gridOfType(sourceTypeOf(value, reads)) };
+      return { ok: true, grid: gridOfType(step.type) };
     case "number":
-      return { ok: true, grid: gridOfNumber(numberOf(value.type, value.bits)) };
-    case "reduce":
-      return gridOf(value.of, reads);
+      return { ok: true, grid: gridOfNumber(numberOf(step.type, step.bits)) };
+    case "reduced":
+      return reduced ?? { ok: false, why: "a sum of terms may round" };
     case "cast": {
-      const from = gridOf(value.of, reads);
-      return from.ok
-        ? { ok: true, grid: castGrid(from.grid, sourceTypeOf(value.of, reads), valueTypeOf(value, reads)) }
-        : from;
+      const from = at(before, step.of);
+      return from.ok ? { ok: true, grid: castGrid(from.grid, at(steps, step.of).type, step.type) } : from;
     }
     case "op": {
-      const [left, right] = [gridOf(value.of[0], reads), gridOf(value.of[1], reads)];
+      const [left, right] = [at(before, step.of[0]), at(before, step.of[1])];
       if (!left.ok) return left;
       if (!right.ok) return right;
-      const grid = combined(value.op, left.grid, right.grid);
-      const why = inexact(value.op, grid, valueTypeOf(value, reads));
-      return why === undefined ? { ok: true, grid } : { ok: false, why };
+      return checked(step.op, combined(step.op, left.grid, right.grid), step.type);
     }
     default:
-      return assertNever(value);
+      return assertNever(step);
   }
 }
 
-function sourceTypeOf(value: Expression, reads: readonly DType[]): SourceType {
-  const type = typeOf(value, reads);
-  invariant(isSourceType(type), `a value of ${type}`);
-  return type;
-}
+const checked = (op: Operation, grid: ValueGrid, type: ValueType): FoundGrid => {
+  const why = inexact(op, grid, type);
+  return why === undefined ? { ok: true, grid } : { ok: false, why };
+};
 
-function valueTypeOf(value: Expression, reads: readonly DType[]): ValueType {
-  const type = typeOf(value, reads);
-  invariant(isValueType(type), `a computed value of ${type}`);
-  return type;
+/** The grid of a sum of up to so many terms of one grid, where each sum on the way is exact in f32 or does not wrap. */
+export function gridOfSum(term: FoundGrid, terms: number, type: ArithmeticType): FoundGrid {
+  if (!term.ok) return term;
+  const { lsb, low, high } = term.grid;
+  const count = BigInt(terms);
+  return checked("add", gridFrom(lsb, least(low * count, 0n), most(high * count, 0n)), type);
 }

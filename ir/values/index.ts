@@ -39,5 +39,6 @@ export {
   type Taken,
   type TermSteps,
   type ValuePlan,
-  type ValueStep,
-} from "./steps.js";
+} from "./evaluator.js";
+export { gridsOf, gridOfLast, gridOfSum, type FoundGrid, type ValueGrid } from "./grid.js";
+export type { ValueStep } from "./steps.js";

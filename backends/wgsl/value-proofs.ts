@@ -1,0 +1,113 @@
+/**
+ * Steps of a value that WGSL's own f32 computes to the last bit, each with its proof. WGSL may flush subnormals, drop the sign of a zero
+ * and take every float to be finite; a sum or product that f32 holds exactly is right under all of that, once its operands are tested
+ * finite and the sign of a zero is set (WGSL, 15.7 Floating Point Evaluation).
+ */
+import { at } from "../../ir/types.js";
+import {
+  gridOfSum,
+  gridsOf,
+  isRealSource,
+  type FoundGrid,
+  type ValueGrid,
+  type ValuePlan,
+  type ValueStep,
+} from "../../ir/values/index.js";
+
+/** Binary digits of f32, and the exponent of its least normal number. */
+const f32 = { digits: 24, least: -126 } as const;
+
+/** Digits of a number whose product with any f32 takes 32 bits at most. */
+const fewDigits = 32 - f32.digits;
+
+/** How a step is computed otherwise than by integers of 64 bits. */
+export type StepProof =
+  /** A sum, a difference or a product that f32 holds. */
+  | { readonly kind: "exact"; readonly why: string }
+  /** An integer that f32 holds. */
+  | { readonly kind: "whole"; readonly why: string }
+  /** A product of side `of`, a number of so many digits that is not subnormal, and any other: 32 bits hold its digits. */
+  | { readonly kind: "few"; readonly of: 0 | 1; readonly digits: number };
+
+/** The proofs of a value's steps, by number; undefined for a step that has none. */
+export interface ValueProofs {
+  readonly steps: readonly (StepProof | undefined)[];
+  readonly term: readonly (StepProof | undefined)[];
+  /** That of taking in a term. */
+  readonly take?: StepProof;
+}
+
+/** How an element is computed, with what is proved of it. */
+export interface ProvedValue {
+  readonly plan: ValuePlan;
+  readonly proofs: ValueProofs;
+}
+
+/** Proves what it can of a value, of up to so many terms an element. */
+export const proveValue = (plan: ValuePlan, mostTerms: number): ProvedValue => ({
+  plan,
+  proofs: proofsOf(plan, mostTerms),
+});
+
+function proofsOf({ steps, terms }: ValuePlan, mostTerms: number): ValueProofs {
+  if (terms === undefined) return { steps: proveSteps(steps, gridsOf(steps)), term: [] };
+  const ofTerm = gridsOf(terms.steps);
+  const last = at(ofTerm, ofTerm.length - 1);
+  const sum = terms.how === "fold" || terms.how === "mean" ? gridOfSum(last, mostTerms, terms.type) : last;
+  const take = sums(terms.how) && terms.type === "f32" ? exact(sum) : undefined;
+  return {
+    steps: proveSteps(steps, gridsOf(steps, terms.how === "fold" ? sum : undefined)),
+    term: proveSteps(terms.steps, ofTerm),
+    ...(take === undefined ? {} : { take }),
+  };
+}
+
+/** True if terms are added one after the other. */
+const sums = (how: string): boolean => how === "fold" || how === "mean";
+
+const proveSteps = (
+  steps: readonly ValueStep[],
+  grids: readonly FoundGrid[],
+): readonly (StepProof | undefined)[] => steps.map((step, k) => proveStep(step, at(grids, k), grids));
+
+function proveStep(step: ValueStep, grid: FoundGrid, grids: readonly FoundGrid[]): StepProof | undefined {
+  switch (step.kind) {
+    case "read":
+    case "number":
+    case "reduced":
+      return undefined;
+    case "cast": {
+      const of = at(grids, step.of);
+      const holds =
+        !isRealSource(step.from) && isRealSource(step.type) && of.ok && of.grid.digits <= f32.digits;
+      return holds
+        ? { kind: "whole", why: `a whole number of ${count(of.grid.digits, "digit")}` }
+        : undefined;
+    }
+    case "op": {
+      if (step.type !== "f32" || step.op === "min" || step.op === "max") return undefined;
+      return exact(grid) ?? (step.op === "mul" ? few(step.of.map((of) => at(grids, of))) : undefined);
+    }
+  }
+}
+
+/** The proof of a result that f32 holds as a normal number or 0. */
+function exact(found: FoundGrid): StepProof | undefined {
+  if (!found.ok || !isNormal(found.grid)) return undefined;
+  const { digits, lsb } = found.grid;
+  return { kind: "exact", why: `${count(digits, "digit")} of ${f32.digits}, in units of 2^${lsb}` };
+}
+
+/** True if no value but 0 lies below the normal numbers. */
+const isNormal = ({ lsb }: ValueGrid): boolean => lsb >= f32.least;
+
+function few(sides: readonly FoundGrid[]): StepProof | undefined {
+  for (const of of [0, 1] as const) {
+    const side = sides[of];
+    if (side?.ok !== true || !isNormal(side.grid) || side.grid.digits > fewDigits) continue;
+    return { kind: "few", of, digits: side.grid.digits };
+  }
+  return undefined;
+}
+
+const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? "" : "s"}`;

@@ -1,0 +1,232 @@
+/** The text of each step of a value, and the functions that it calls. */
+import { assertNever, at, bitsOf, isSigned } from "../../ir/types.js";
+import {
+  accumulators,
+  bitsOfNumber,
+  floatFormats,
+  integerRanges,
+  isRealSource,
+  numberOf,
+  type ArithmeticType,
+  type FloatValueType,
+  type Operation,
+  type SourceType,
+  type TermSteps,
+  type ValueStep,
+  type ValueType,
+} from "../../ir/values/index.js";
+import { helperSize, type HelperName } from "./value-helpers.js";
+import type { ProvedValue, StepProof } from "./value-proofs.js";
+import type { ReadAlong } from "./value-unit.js";
+
+/** Calls of helpers, as they are noted by who prints a step. */
+export type Call = (name: HelperName, ...args: readonly (string | number)[]) => string;
+
+/** The functions that a value calls. */
+export function valueHelpers({ plan: { steps, terms }, proofs }: ProvedValue): ReadonlySet<HelperName> {
+  const names = new Set<HelperName>();
+  const call: Call = (name) => {
+    names.add(name);
+    return "";
+  };
+  steps.forEach((step, k) => stepText(step, proofs.steps[k], () => "", call));
+  if (terms !== undefined) {
+    terms.steps.forEach((step, k) => stepText(step, proofs.term[k], () => "", call));
+    takenText(terms, proofs.take, "", "", call);
+    reducedText(terms, "", call);
+  }
+  return names;
+}
+
+/** Prints a call. */
+export const printed: Call = (name, ...args) => `${name}(${args.join(", ")})`;
+
+export function stepText(
+  step: ValueStep,
+  proof: StepProof | undefined,
+  value: (of: number) => string,
+  call: Call,
+): string {
+  switch (step.kind) {
+    case "read":
+    case "reduced":
+      return "";
+    case "number":
+      // A NaN has its one form.
+      return `${bitsOfNumber(step.type, numberOf(step.type, step.bits))}u`;
+    case "cast":
+      return castText(step.from, step.type, proof, value(step.of), call);
+    case "op":
+      return opText(step.op, step.type, proof, value(step.of[0]), value(step.of[1]), call);
+    default:
+      return assertNever(step);
+  }
+}
+
+const infix = { add: "+", sub: "-", mul: "*" } as const;
+
+function opText(
+  op: Operation,
+  type: ArithmeticType,
+  proof: StepProof | undefined,
+  a: string,
+  b: string,
+  call: Call,
+): string {
+  const sum = proof === undefined ? "f32_add" : "f32_add_exact";
+  switch (op) {
+    case "add":
+      return type === "f32" ? call(sum, a, b) : `${a} ${infix[op]} ${b}`;
+    case "sub":
+      return type === "f32" ? call(sum, a, `${b} ^ 0x80000000u`) : `${a} ${infix[op]} ${b}`;
+    case "mul":
+      return type === "f32" ? productText(proof, a, b, call) : `${a} ${infix[op]} ${b}`;
+    case "min":
+    case "max":
+      if (type === "f32") return call(`f32_${op}`, a, b);
+      return type === "u32"
+        ? `${op}(${a}, ${b})`
+        : `bitcast<u32>(${op}(bitcast<i32>(${a}), bitcast<i32>(${b})))`;
+    default:
+      return assertNever(op);
+  }
+}
+
+function productText(proof: StepProof | undefined, a: string, b: string, call: Call): string {
+  if (proof === undefined) return call("f32_mul", a, b);
+  if (proof.kind !== "few") return call("f32_mul_exact", a, b);
+  const [few, other] = proof.of === 0 ? [a, b] : [b, a];
+  return call("f32_mul_few", few, `${proof.digits}u`, other);
+}
+
+const isFloat = (type: SourceType): type is FloatValueType => Object.hasOwn(floatFormats, type);
+
+function castText(
+  from: SourceType,
+  to: ValueType,
+  proof: StepProof | undefined,
+  value: string,
+  call: Call,
+): string {
+  if (isRealSource(from)) {
+    const wide = from === "f32" ? value : call(`${from}_to_f32`, value);
+    if (isFloat(to)) return narrowed(to, wide, call);
+    const [lowest, highest] = integerRanges[to];
+    return call("f32_to_whole", wide, `${-lowest}u`, `${highest}u`);
+  }
+  if (isFloat(to)) {
+    if (proof !== undefined) {
+      const whole = isSigned(from)
+        ? call("f32_from_whole", `bitcast<i32>(${value})`)
+        : call("f32_from_natural", value);
+      return narrowed(to, whole, call);
+    }
+    const negative = isSigned(from) ? `${value} >> 31u` : "0u";
+    const magnitude = isSigned(from) ? `select(${value}, 0u - ${value}, (${value} >> 31u) == 1u)` : value;
+    const { digits, least, infinity } = floatFormats[to];
+    // An integer that f32 rounds is beyond f16 either way.
+    return to === "bf16"
+      ? call("pack", negative, "0u", magnitude, 0, `${digits}u`, least, `${infinity}u`)
+      : narrowed(to, call("f32_from_word", negative, magnitude, 0), call);
+  }
+  const bits = bitsOf(to);
+  if (bits === 32) return value;
+  return isSigned(to)
+    ? `bitcast<u32>(extractBits(bitcast<i32>(${value}), 0u, ${bits}u))`
+    : `${value} & ${2 ** bits - 1}u`;
+}
+
+/** An f32 rounded to a type. */
+const narrowed = (to: FloatValueType, value: string, call: Call): string =>
+  to === "f32" ? value : call(`f32_to_${to}`, value);
+
+/** What the terms come to with one more. */
+export function takenText(
+  terms: TermSteps,
+  proof: StepProof | undefined,
+  sum: string,
+  term: string,
+  call: Call,
+): string {
+  return terms.how === "exact"
+    ? call("exact_add", sum, term, terms.unit)
+    : opText(accumulators[terms.how].op, terms.type, proof, sum, term, call);
+}
+
+/** What is made of the terms taken in, behind the last of them. */
+export function reducedText(terms: TermSteps, sum: string, call: Call): string {
+  switch (terms.how) {
+    case "fold":
+      return sum;
+    case "exact":
+      return call("exact_sum", sum, terms.unit);
+    case "mean":
+      return `select(0u, ${call("f32_div_count", sum, "max(terms, 1u)")}, terms != 0u)`;
+    case "max":
+    case "min":
+      return `select(0u, ${sum}, terms != 0u)`;
+  }
+}
+
+/** By step: whether all elements of a unit have the same value. `reads`: how each read follows them; undefined of one element. */
+export function stillSteps(
+  steps: readonly ValueStep[],
+  reads: readonly ReadAlong[] | undefined,
+  sumIsStill: boolean,
+): readonly boolean[] {
+  const still: boolean[] = [];
+  for (const step of steps) {
+    switch (step.kind) {
+      case "read":
+        still.push(reads === undefined || at(reads, step.read) === "still");
+        break;
+      case "number":
+        still.push(true);
+        break;
+      case "reduced":
+        still.push(sumIsStill);
+        break;
+      case "cast":
+        still.push(at(still, step.of));
+        break;
+      case "op":
+        still.push(step.of.every((of) => at(still, of)));
+        break;
+      default:
+        assertNever(step);
+    }
+  }
+  return still;
+}
+
+/** Statements that each element of a unit adds to a kernel's text, those of the functions that it calls included. */
+export function sizeOfElement(
+  { plan: { steps, terms }, proofs }: ProvedValue,
+  reads: readonly ReadAlong[],
+): number {
+  let size = 0;
+  const call: Call = (name) => {
+    size += helperSize(name);
+    return "";
+  };
+  const add = (
+    list: readonly ValueStep[],
+    own: readonly (StepProof | undefined)[],
+    sumIsStill: boolean,
+  ): boolean => {
+    const still = stillSteps(list, reads, sumIsStill);
+    list.forEach((step, k) => {
+      if (at(still, k)) return;
+      size++;
+      stepText(step, own[k], () => "", call);
+    });
+    return at(still, list.length - 1);
+  };
+  const sumIsStill = terms === undefined || add(terms.steps, proofs.term, true);
+  if (terms !== undefined && !sumIsStill) {
+    takenText(terms, proofs.take, "", "", call);
+    reducedText(terms, "", call);
+  }
+  add(steps, proofs.steps, sumIsStill);
+  return size;
+}

@@ -1,0 +1,40 @@
+/** Neighbours along the innermost output dim that a lane computes together, and writes by whole words. */
+import type { Linear } from "../../ir/linear.js";
+import { bitsOf, type DType } from "../../ir/types.js";
+import { advanceAlong, beginsAtMultiples, type UnrolledSteps } from "../plan/step-advance.js";
+
+/**
+ * How the elements of a unit are made from a read. `still`: all from one element. `each`: each from the next one. `words`: the same, and
+ * they fill whole words of their array.
+ */
+export type ReadAlong = "still" | "each" | "words";
+
+export interface ValueUnit {
+  readonly group: number;
+  /** By read. */
+  readonly reads: readonly ReadAlong[];
+}
+
+/** A read: its address and the type of its elements. */
+export interface TypedAddress {
+  readonly address: Linear;
+  readonly type: DType;
+}
+
+/** Returns how each read follows the elements of a unit; undefined if one follows them in another way, or an index value is another one within a unit. */
+export function readsAlong(
+  reads: readonly TypedAddress[],
+  sites: readonly Linear[],
+  steps: UnrolledSteps,
+): readonly ReadAlong[] | undefined {
+  if (!sites.every((form) => advanceAlong(form, steps) === 0)) return undefined;
+  const found = reads.map(({ address, type }): ReadAlong | undefined => {
+    const advance = advanceAlong(address, steps);
+    if (advance === 0) return "still";
+    if (advance !== 1) return undefined;
+    const perWord = 32 / bitsOf(type);
+    // In a unit that is shorter than a word, places differ from unit to unit.
+    return steps.count % perWord === 0 && beginsAtMultiples(address, perWord, steps) ? "words" : "each";
+  });
+  return found.every((along) => along !== undefined) ? found : undefined;
+}

@@ -1,0 +1,159 @@
+/** The definition of a value: its steps on numbers, and what its terms come to. */
+import { at, invariant, type DType } from "../types.js";
+import { isValueType, type ArithmeticType, type Expression } from "./expression.js";
+import { bitsOfNumber, numberOf } from "./formats.js";
+import { gridOfLast } from "./grid.js";
+import {
+  accumulators,
+  castNumber,
+  meanings,
+  reducedTo,
+  roundedUnits,
+  type StepwiseReduction,
+} from "./ops.js";
+import { valueSteps, type ValueStep } from "./steps.js";
+
+/** How a term is computed, by the last of its steps, and what becomes of the terms. */
+export type TermSteps = { readonly type: ArithmeticType; readonly steps: readonly ValueStep[] } & (
+  | { readonly how: StepwiseReduction }
+  /** Each term is a whole number of units, 2^`unit`. */
+  | { readonly how: "exact"; readonly unit: number }
+);
+
+/** How an element is computed, by the last of its steps; where it has terms, these come first. */
+export interface ValuePlan {
+  readonly steps: readonly ValueStep[];
+  readonly terms?: TermSteps;
+}
+
+/** How a well-typed expression over reads of these types is computed. */
+export function valuePlan(value: Expression, reads: readonly DType[]): ValuePlan {
+  const { steps, terms } = valueSteps(value, reads);
+  if (terms === undefined) return { steps };
+  const { how, ...ofTerm } = terms;
+  if (how !== "exact") return { steps, terms: { how, ...ofTerm } };
+  const found = gridOfLast(terms.steps);
+  invariant(found.ok, "the terms of an exact sum are proved to have a unit");
+  return { steps, terms: { how, unit: found.grid.lsb, ...ofTerm } };
+}
+
+/** Gives the bits of a read, by its number in the map. */
+type BitsAt = (read: number) => number;
+
+/** The terms that were taken in so far: what they come to before anything is made of it, and their number. */
+export interface Taken {
+  /** Of an exact sum, that of the terms that are NaN or infinite. */
+  sum: number;
+  count: number;
+  /** Of an exact sum, the finite terms in its units. */
+  units: bigint;
+}
+
+/** The definition of a value: what every backend computes in its own instructions. */
+export interface Evaluator {
+  /** The bits of an output element; `taken` has its terms, where it has any. */
+  readonly element: (bitsAt: BitsAt, taken?: Taken) => number;
+  /** No term yet. */
+  readonly start: () => Taken;
+  /** Takes in the next term. */
+  readonly take: (taken: Taken, bitsAt: BitsAt) => void;
+  /** The sum of the terms so far in words of 32 bits, as many as `wordsOfSum` says. */
+  readonly words: (taken: Taken) => readonly number[];
+  /** The sum that such words state, of `count` terms. */
+  readonly ofWords: (words: readonly number[], count: number) => Taken;
+}
+
+/** The evaluator of a value. */
+export function evaluator({ steps, terms }: ValuePlan): Evaluator {
+  let reduced = 0;
+  const value = computed(steps, () => reduced);
+  const { type } = at(steps, steps.length - 1);
+  invariant(isValueType(type), `an output of ${type}`);
+  const reducing = terms ?? { how: "fold", type: "u32", steps: [] };
+  const term = computed(reducing.steps, () => 0);
+  const { result, ...taking } =
+    reducing.how === "exact" ? exactSum(reducing.unit, term) : stepwise(reducing.how, reducing.type, term);
+  return {
+    element(bitsAt, taken) {
+      if (taken !== undefined) reduced = result(taken);
+      return bitsOfNumber(type, value(bitsAt));
+    },
+    ...taking,
+  };
+}
+
+/** How terms are taken in, and what is made of them. */
+interface Taking extends Omit<Evaluator, "element"> {
+  readonly result: (taken: Taken) => number;
+}
+
+type Term = (bitsAt: BitsAt) => number;
+
+function stepwise(how: StepwiseReduction, type: ArithmeticType, term: Term): Taking {
+  const { op, start } = accumulators[how];
+  const takes = meanings[type][op];
+  return {
+    result: ({ sum, count }) => reducedTo(how, sum, count),
+    start: () => ({ sum: start[type], count: 0, units: 0n }),
+    take(taken, bitsAt) {
+      taken.sum = takes(taken.sum, term(bitsAt));
+      taken.count++;
+    },
+    words: ({ sum }) => [bitsOfNumber(type, sum)],
+    ofWords: ([bits = 0], count) => ({ sum: numberOf(type, bits), count, units: 0n }),
+  };
+}
+
+/** Terms are counted in units of 2^`unit`, in 64 bits; those without a value are added by themselves, which takes no order. */
+function exactSum(unit: number, term: Term): Taking {
+  const scale = 2 ** -unit;
+  const { add } = meanings.f32;
+  return {
+    result: ({ sum, units }) => (sum === 0 ? roundedUnits(units, unit) : sum),
+    start: () => ({ sum: 0, count: 0, units: 0n }),
+    take(taken, bitsAt) {
+      const value = term(bitsAt);
+      if (Number.isFinite(value)) taken.units += BigInt(value * scale);
+      else taken.sum = add(taken.sum, value);
+      taken.count++;
+    },
+    words: ({ sum, units }) => [
+      Number(BigInt.asUintN(32, units)),
+      Number(BigInt.asUintN(32, units >> 32n)),
+      bitsOfNumber("f32", sum),
+    ],
+    ofWords: ([low = 0, high = 0, bits = 0], count) => ({
+      sum: numberOf("f32", bits),
+      count,
+      units: BigInt.asIntN(64, BigInt(low) | (BigInt(high) << 32n)),
+    }),
+  };
+}
+
+/** The number that the last of some steps comes to. */
+function computed(steps: readonly ValueStep[], reduced: () => number): (bitsAt: BitsAt) => number {
+  const values = steps.map(() => 0);
+  const run = steps.map((step): ((bitsAt: BitsAt) => number) => {
+    switch (step.kind) {
+      case "read":
+        return (bitsAt) => numberOf(step.type, bitsAt(step.read));
+      case "number": {
+        const value = numberOf(step.type, step.bits);
+        return () => value;
+      }
+      case "cast":
+        return () => castNumber(step.from, step.type, values[step.of] ?? 0);
+      case "op": {
+        const meaning = meanings[step.type][step.op];
+        const [a, b] = step.of;
+        return () => meaning(values[a] ?? 0, values[b] ?? 0);
+      }
+      case "reduced":
+        return reduced;
+    }
+  });
+  return (bitsAt) => {
+    for (let k = 0; k < run.length; k++) values[k] = run[k]?.(bitsAt) ?? 0;
+    return values[values.length - 1] ?? 0;
+  };
+}
