@@ -101,7 +101,11 @@ export function parseProfile(text: string, file: string): readonly ProfiledKerne
       return value;
     };
     const own = line[name] ?? "";
-    const kernel = kernels.get(own) ?? { blocks: new Set<number>(), times: new Map(), launches: 0 };
+    const kernel = kernels.get(own) ?? {
+      blocks: new Set<number>(),
+      times: new Map<ProfiledTime, number[]>(),
+      launches: 0,
+    };
     kernels.set(own, kernel);
     kernel.launches++;
     const ran = blocks < 0 ? undefined : number(blocks);
