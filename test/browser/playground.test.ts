@@ -198,7 +198,7 @@ describe("the first screen", () => {
     await visit();
     await by("compared").waitFor();
     expect(await by("standing").innerText()).toMatch(
-      /^floor [\d,]+ \(\w+\), 2\.7x; .*Bottleneck: MTE2, busy \d+ % of the cycles\.$/s,
+      /^floor [\d,]+ \([\w ]+\), 3\.3x; .*Bottleneck: MTE2, busy \d+ % of the cycles\.$/s,
     );
     await by("heat-map").waitFor();
     for (const id of ["verdict", "standing", "compared", "run", "heat-map"]) {
