@@ -59,6 +59,11 @@ const slow: readonly (readonly [file: string, seconds: number, reason: string])[
   ["test/docs/library.test.ts", 10, "runs every snippet of the page"],
   ["test/docs/tuning.test.ts", 14, "runs the searches of docs/tuning.md"],
   ["test/formats/spatter.test.ts", 9, "runs the gathers of a suite beside an oracle"],
+  [
+    "test/formats/output-schema.test.ts",
+    15,
+    "derives schemas from the types, and validates what commands print",
+  ],
   ["test/formats/files.test.ts", 9, "reads texts as long as a string can be"],
   ["test/formats/string-limits.test.ts", 7, "reads texts as long as a string can be"],
   ["test/library/consumer.test.ts", 45, "installs the package and what goes with it from the registry"],

@@ -69,6 +69,14 @@ const commands: Readonly<Record<string, CommandEntry>> = {
     summary: "the WebGPU device that `run` and `check` would use",
     load: async () => (await import("./devices.js")).devicesCommand,
   },
+  schema: {
+    summary: "print the JSON Schema of what a command prints with --json, or of case files",
+    load: async () => (await import("./schema.js")).schemaCommand,
+  },
+  completion: {
+    summary: "print a script by which bash, zsh or fish completes commands and flags",
+    load: async () => (await import("./completion.js")).completionCommand(everyCommand),
+  },
   fmt: {
     summary: "print .tir files canonically",
     load: async () => (await import("./fmt.js")).fmtCommand,

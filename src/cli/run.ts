@@ -19,6 +19,7 @@ import {
   type Diagnostic,
   type Func,
   type Operand,
+  type Schedule,
   walkOf,
   throwIfErrors,
   unbound,
@@ -234,10 +235,24 @@ export async function openRunner(
   return { runner, description, close };
 }
 
+/** What `--json` prints of one run. */
+interface RunDocument {
+  readonly ok: boolean;
+  readonly target: string;
+  readonly schedule: Schedule;
+  /** Where the inputs are from. */
+  readonly inputs: string;
+  readonly output: { readonly type: string; readonly bytes: number };
+  readonly backends: readonly { readonly backend: string; readonly agrees: boolean }[];
+  readonly draws: readonly { readonly inputs: string; readonly outcome: string }[];
+  readonly report: BackendRun["report"];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
 /** What a run came to: its exit code, and what it prints. */
 interface Ran {
   readonly code: number;
-  readonly document: Readonly<Record<string, unknown>>;
+  readonly document: RunDocument;
   readonly text: string;
   /** What the bits came to, in a word or two. */
   readonly said: string;

@@ -1,5 +1,11 @@
 /** How much of a schedule's time rests on each figure of its target, and how well that figure is known. */
-import { cyclesOf, type FigureKind, type Target, type TargetFigures, type TileFunc } from "../../ir/index.js";
+import {
+  cyclesOf,
+  type FigureSource,
+  type Target,
+  type TargetFigures,
+  type TileFunc,
+} from "../../ir/index.js";
 
 /** Figures that cycles change with by degrees: rates, of which more is faster, and costs. Sizes and counts change them by steps. */
 export const rateFigures = [
@@ -33,13 +39,11 @@ export const costFigures = [
   "taskCycles",
 ] as const satisfies readonly (keyof TargetFigures)[];
 
-export interface Sensitivity {
+/** Share of the cycles that rests on a figure, and the source of the figure. */
+export interface Sensitivity extends FigureSource {
   readonly figure: (typeof rateFigures)[number] | (typeof costFigures)[number];
   /** Of the cycles, for one percent more of the figure; positive: it takes longer. */
   readonly percent: number;
-  /** How well the figure is known, and from where. */
-  readonly kind: FigureKind;
-  readonly source: string;
 }
 
 /** Ticks of a cycle: so fine that what statements round up decides nothing. A power of two, which rounds no figure. */

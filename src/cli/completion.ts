@@ -1,0 +1,95 @@
+/** tilec completion: a script by which a shell completes commands, flags and the words that flags take. */
+import { Argument, type Command, type Option } from "commander";
+import { print } from "./terminal.js";
+
+const shells = ["bash", "zsh", "fish"] as const;
+type Shell = (typeof shells)[number];
+
+/** `everyCommand`: the command line with the flags of every command. */
+export const completionCommand =
+  (everyCommand: () => Promise<Command>) =>
+  (program: Command): void => {
+    program
+      .command("completion")
+      .addArgument(new Argument("<shell>", "the shell").choices([...shells]))
+      .action(async (shell: Shell) => {
+        print(scripts[shell](wordsOf(await everyCommand())));
+      });
+  };
+
+/** Words behind a command: its subcommands and flags, and the choices of each flag. */
+interface Words {
+  /** `records best`; empty for the root. */
+  readonly path: string;
+  readonly words: readonly string[];
+  readonly choices: readonly (readonly [flag: string, words: readonly string[]])[];
+}
+
+function wordsOf(command: Command, path = ""): readonly Words[] {
+  const shown = command.options.filter(({ hidden }) => !hidden);
+  const flagsOf = ({ long }: Option): string[] => (typeof long === "string" ? [long] : []);
+  const own = {
+    path,
+    words: [...command.commands.map((each) => each.name()), ...shown.flatMap(flagsOf), "--help"],
+    choices: shown.flatMap((option) =>
+      flagsOf(option).flatMap((flag) =>
+        option.argChoices === undefined ? [] : [[flag, option.argChoices] as const],
+      ),
+    ),
+  };
+  return [own, ...command.commands.flatMap((each) => wordsOf(each, `${path} ${each.name()}`.trim()))];
+}
+
+const list = (words: readonly string[]): string => words.join(" ");
+
+/** Bash: the longest path of commands among the words so far decides. */
+const bash = (all: readonly Words[]): string =>
+  [
+    "# tilec completion bash: source it, or put it into /etc/bash_completion.d",
+    "_tilec() {",
+    '  local current="${COMP_WORDS[COMP_CWORD]}" before="${COMP_WORDS[COMP_CWORD-1]}" path="" word next',
+    '  for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do',
+    '    next="${path:+$path }$word"',
+    `    case "$next" in ${all.flatMap(({ path }) => (path === "" ? [] : [`"${path}"`])).join("|")}) path="$next" ;; esac`,
+    "  done",
+    '  case "$path $before" in',
+    ...all.flatMap(({ path, choices }) =>
+      choices.map(
+        ([flag, words]) =>
+          `    "${path} ${flag}") COMPREPLY=($(compgen -W "${list(words)}" -- "$current")); return ;;`,
+      ),
+    ),
+    "  esac",
+    '  case "$path" in',
+    ...all.map(
+      ({ path, words }) => `    "${path}") COMPREPLY=($(compgen -f -W "${list(words)}" -- "$current")) ;;`,
+    ),
+    "  esac",
+    "}",
+    "complete -o filenames -F _tilec tilec",
+  ].join("\n");
+
+/** Zsh runs the functions of bash. */
+const zsh = (all: readonly Words[]): string =>
+  ["#compdef tilec", "autoload -U +X bashcompinit && bashcompinit", bash(all)].join("\n");
+
+const fish = (all: readonly Words[]): string =>
+  [
+    "# tilec completion fish: put it into ~/.config/fish/completions/tilec.fish",
+    ...all.flatMap(({ path, words, choices }) => {
+      const [first, second] = path.split(" ");
+      const condition =
+        path === ""
+          ? "__fish_use_subcommand"
+          : ["__fish_seen_subcommand_from", first].join(" ") +
+            (second === undefined ? "" : `; and __fish_seen_subcommand_from ${second}`);
+      const taken = new Map(choices);
+      return words.map((word) => {
+        if (!word.startsWith("--")) return `complete -c tilec -n "${condition}" -a ${word}`;
+        const own = taken.get(word);
+        return `complete -c tilec -n "${condition}" -l ${word.slice(2)}${own === undefined ? "" : ` -x -a "${list(own)}"`}`;
+      });
+    }),
+  ].join("\n");
+
+const scripts: Readonly<Record<Shell, (all: readonly Words[]) => string>> = { bash, zsh, fish };
