@@ -51,7 +51,9 @@ export function outputSchemas(): Readonly<Record<SchemaName, Json>> {
         $schema: "http://json-schema.org/draft-07/schema#",
         title: `tilec ${name} --json`,
         anyOf: documents,
-        definitions: schema.definitions,
+        definitions: Object.fromEntries(
+          Object.entries(schema.definitions).sort(([a], [b]) => (a < b ? -1 : 1)),
+        ),
       },
     ] as const;
   });
@@ -93,7 +95,10 @@ class Definitions {
   }
 
   private unionOf(types: readonly ts.Type[], node: ts.Node): Json {
-    const schemas = types.filter(isStated).map((each) => this.of(each, node));
+    // The compiler has members in the order in which it meets them, which other sources change.
+    const text = (each: ts.Type): string => this.checker.typeToString(each);
+    const ordered = types.filter(isStated).sort((a, b) => (text(a) < text(b) ? -1 : 1));
+    const schemas = ordered.map((each) => this.of(each, node));
     const constants = schemas.flatMap((each) => ("const" in each ? [each["const"]] : []));
     const isBoolean = constants.includes(true) && constants.includes(false);
     const words = constants.filter((value) => typeof value !== "boolean" || !isBoolean);
@@ -107,7 +112,7 @@ class Definitions {
   }
 
   private named(type: ts.Type, node: ts.Node): Json {
-    const name = (type.aliasSymbol ?? (type.symbol))?.name ?? "";
+    const name = (type.aliasSymbol ?? type.symbol)?.name ?? "";
     const isList = this.checker.isArrayType(type) || this.checker.isTupleType(type);
     if (isList || name === "" || name.startsWith("__")) return this.plain(type, node);
     const known = this.names.get(type);
