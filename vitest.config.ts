@@ -24,6 +24,7 @@ const slow: readonly (readonly [file: string, seconds: number, reason: string])[
   ["test/backends/pto/maps.test.ts", 24, "compiles kernels of random maps with a C++ compiler"],
   ["test/backends/pto/property.test.ts", 11, "compiles kernels of random programs with a C++ compiler"],
   ["test/backends/robustness.test.ts", 26, "runs every case on a second device, without bounds checks"],
+  ["test/bench/dataset.test.ts", 90, "makes the files of npm run repro twice"],
   ["test/bench/page.test.ts", 10, "needs the packages of bench/"],
   ["test/browser/app.test.ts", 12, "builds the app of docs/app.md, and draws it in a browser in software"],
   ["test/browser/chromium.test.ts", 22, "runs every case in a browser that draws in software"],

@@ -1,0 +1,78 @@
+/**
+ * npm run repro: the tables and pictures of the documentation, made again in repro/. `deterministic/` has the same bytes from run to run
+ * on any machine; `measured/` has times of this one. `--only deterministic` leaves the measurements out.
+ */
+import { spawnSync } from "node:child_process";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { arch, availableParallelism, cpus, platform, totalmem } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { clockVersion } from "../ir/index.js";
+import { ownFile, version } from "../src/device/own-package.js";
+
+const { values } = parseArgs({
+  options: { out: { type: "string", default: "repro" }, only: { type: "string" } },
+});
+const seed = 1;
+const cli = ownFile("dist/src/cli/main.js");
+const list = (name: string): string => ownFile(`bench/lists/${name}`);
+
+/** A file, and the command that makes it: on its standard output, or by a flag that names the file. */
+type Artifact = readonly [file: string, script: string, args: readonly string[], by?: "flag"];
+
+const deterministic: readonly Artifact[] = [
+  ["validation.md", cli, ["validate", "--page"], "flag"],
+  ["models.csv", cli, ["explain", "--list", list("models.jsonl")]],
+  ["operators.csv", cli, ["explain", "--list", list("operators.jsonl")]],
+  ["spatter.csv", cli, ["explain", "--spatter", list("spatter.json")]],
+  [
+    "tuned-operators.csv",
+    cli,
+    ["tune", "--list", list("operators.jsonl"), "--budget", "8", "--seed", String(seed)],
+  ],
+  ["bits.csv", cli, ["run", "--list", list("operators.jsonl"), "--seed", String(seed)]],
+  ["targets.json", cli, ["targets", "--json"]],
+  ["heat-map.svg", cli, ["tune", ownFile("examples/sort-columns.tir"), "--svg"], "flag"],
+];
+const measured: readonly Artifact[] = [["shapes.txt", ownFile("dist/bench/shapes.js"), []]];
+
+function make(folder: string, [file, script, args, by]: Artifact): void {
+  const named = by === undefined ? [] : [join(folder, file), "--force"];
+  const { status, stdout, stderr } = spawnSync(process.execPath, [script, ...args, ...named], {
+    encoding: "utf8",
+    maxBuffer: 2 ** 28,
+    env: { ...process.env, NO_COLOR: "1" },
+  });
+  if (status !== 0) throw new Error(`${file}: ${stderr}`);
+  if (by === undefined) writeFileSync(join(folder, file), stdout);
+  console.log(join(folder, file));
+}
+
+const about = { tilec: version, clock: clockVersion, seed };
+const [cpu] = cpus();
+const parts = {
+  deterministic: { artifacts: deterministic, about },
+  measured: {
+    artifacts: measured,
+    about: {
+      ...about,
+      node: process.version,
+      machine: {
+        platform: platform(),
+        arch: arch(),
+        cpu: cpu?.model,
+        cores: availableParallelism(),
+        memory: totalmem(),
+      },
+      date: new Date().toISOString(),
+    },
+  },
+};
+for (const [name, part] of Object.entries(parts)) {
+  if (values.only !== undefined && values.only !== name) continue;
+  const folder = join(values.out, name);
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  for (const artifact of part.artifacts) make(folder, artifact);
+  writeFileSync(join(folder, "about.json"), `${JSON.stringify(part.about, null, 2)}\n`);
+}
