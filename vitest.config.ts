@@ -23,6 +23,7 @@ const slow: readonly (readonly [file: string, seconds: number, reason: string])[
   ["test/backends/pto/faults.test.ts", 35, "compiles kernels with faults with a C++ compiler"],
   ["test/backends/pto/maps.test.ts", 24, "compiles kernels of random maps with a C++ compiler"],
   ["test/backends/pto/property.test.ts", 11, "compiles kernels of random programs with a C++ compiler"],
+  ["test/backends/pto/values.test.ts", 60, "compiles kernels of values with a C++ compiler"],
   ["test/backends/robustness.test.ts", 26, "runs every case on a second device, without bounds checks"],
   ["test/bench/dataset.test.ts", 90, "makes the files of npm run repro twice"],
   ["test/bench/page.test.ts", 10, "needs the packages of bench/"],

@@ -359,11 +359,7 @@ export function elementsRead(map: AccessMap, table: number, tile: Shape, shape: 
   return elementCount(tile) === 0 ? 0 : Math.min(whole, named);
 }
 
-/** Output dims that the coordinates of a read depend on, through the index values in them too. */
-export const dimsOfRead = (map: AccessMap, coords: readonly Linear[]): ReadonlySet<number> =>
-  dimsBehind(coords, factsOf(map).behind);
-
-/** The same; `behind` has those of each index value. */
+/** Output dims that the coordinates of a read depend on, through index values too: `behind` has those of each. */
 const dimsBehind = (coords: readonly Linear[], behind: readonly ReadonlySet<number>[]): Set<number> =>
   new Set(
     coords.flatMap((coord) => [...dimsOf(coord), ...sitesOf(coord).flatMap((s) => [...at(behind, s)])]),

@@ -47,6 +47,7 @@ export {
   type BackendRun,
 } from "./api/backends.js";
 export { run } from "./api/run.js";
+export { meets, type Met } from "./api/meets.js";
 export type { Config } from "./api/config.js";
 export type { TuneOptions } from "./tune/options.js";
 export type { TuneResult } from "./tune/result.js";

@@ -20,6 +20,8 @@ import { PtoContext } from "./context.js";
 import { emitMgather, emitRowCopy, emitRowFetch } from "./gather-rows.js";
 import { emitScalar } from "./gather-scalar.js";
 import { emitFlat, emitFlatSetup, emitSeen } from "./gather-flat.js";
+import { emitValues } from "./gather-values.js";
+import { conditionText } from "../ascend-answer.js";
 import type { PtoKernel } from "./kernel.js";
 import { addedName, ptoBuffers, paramsOf, planPto, type PtoGather, type PtoPlan } from "./plan.js";
 import { resolverLines } from "./sites.js";
@@ -39,6 +41,7 @@ export function emitPto(func: TileFunc, target: Target): PtoKernel {
     params: paramsOf(plan),
     buffers: ptoBuffers(plan),
     ubPeak: plan.ubPeak,
+    assumes: plan.assumes,
   };
 }
 
@@ -59,6 +62,10 @@ function textOf(plan: PtoPlan): string {
     `// tilec emit pto: @${func.name} for ${target.name}, ${cores} cores, ${plan.ubPeak} of ${budget} B of UB`,
   );
   out.line(`// blocks: ${plan.blocks}`);
+  if (plan.assumes.length > 0) {
+    out.line("// the stated bits where each element that index values name is");
+    for (const condition of plan.assumes) out.line(`//   of ${conditionText(condition)}`);
+  }
   out.line("#include <cstdint>");
   out.line("#include <pto/pto-inst.hpp>");
   out.line("using namespace pto;");
@@ -82,7 +89,8 @@ function textOf(plan: PtoPlan): string {
 }
 
 /** Classes that read indices one by one. */
-const isScalar = ({ lowering }: PtoGather): boolean => {
+const isScalar = ({ lowering, values }: PtoGather): boolean => {
+  if (values !== undefined) return true;
   switch (lowering.class) {
     case "row-copy":
     case "row-fetch":
@@ -301,6 +309,10 @@ function emitStore(context: PtoContext, stmt: StoreStmt): void {
 function emitGather(context: PtoContext): void {
   const { gather } = context.plan;
   invariant(gather !== undefined, "the kernel has a gather");
+  if (gather.values !== undefined) {
+    emitValues(context, gather);
+    return;
+  }
   switch (gather.lowering.class) {
     case "flat":
       emitFlat(context, gather);

@@ -1,5 +1,6 @@
 /** What a PTO-ISA emitter hands to a toolchain: text, parameters and what the host launches. Plain data. */
 import type { Role } from "../../ir/func.js";
+import type { ElementCondition } from "../ascend-answer.js";
 
 /** A parameter of the kernel, in the order of its signature. */
 export interface PtoParam {
@@ -31,4 +32,6 @@ export interface PtoKernel {
   readonly buffers: readonly PtoBuffer[];
   /** Bytes of unified buffer up to the end of the last buffer. */
   readonly ubPeak: number;
+  /** Under what conditions on the elements that index values name a machine gives the stated bits. Empty: under all. */
+  readonly assumes: readonly ElementCondition[];
 }

@@ -3,11 +3,11 @@
  * where what the lowering adds lies in UB.
  */
 import { defined } from "../../ir/defined.js";
-import { gatheredTable } from "../../ir/access.js";
+import { gatheredTable, isMove } from "../../ir/access.js";
 import { gatherAddresses } from "../../ir/addressing.js";
 import { programLowering } from "../../ir/clock/index.js";
 import { CompileError, type Diagnostic } from "../../ir/diagnostic.js";
-import { operandNamed, outputOf, type Operand, type TileFunc } from "../../ir/func.js";
+import { inputsOf, operandNamed, outputOf, type Operand, type TileFunc } from "../../ir/func.js";
 import type { IndexRule } from "../../ir/policy.js";
 import { pipeOf, ubBuffers } from "../../ir/regions.js";
 import { targetFacts, type Target } from "../../ir/target.js";
@@ -23,6 +23,7 @@ import {
   type UbBuffer,
 } from "../../ir/tile.js";
 import { alignUp, at, InternalError, invariant, strides } from "../../ir/types.js";
+import { ascendAnswer, type ElementCondition } from "../ascend-answer.js";
 import { planGather, type GatherPlan } from "../plan/gather.js";
 import { writtenBy } from "../plan/written.js";
 import { eventIds, eventsOfProgram } from "./events.js";
@@ -65,6 +66,8 @@ export interface PtoPlan {
   /** Byte addresses of what the lowering adds. */
   readonly added: ReadonlyMap<AddedName, { readonly address: number; readonly bytes: number }>;
   readonly ubPeak: number;
+  /** Conditions on elements under which the bits are the stated ones. */
+  readonly assumes: readonly ElementCondition[];
 }
 
 /** Throws a CompileError: TC505 for what PTO-ISA cannot express, TC202 without addresses, TC401 where UB is too small. */
@@ -86,14 +89,16 @@ export function planPto(given: TileFunc, target: Target): PtoPlan {
   refuse(gather === undefined ? [] : beyondInt64(gather));
   const events = eventIds(func);
   refuse(events.pairs.flatMap(({ sync, ids }) => (ids > eventsOfProgram ? [tooManyEvents(sync, ids)] : [])));
-  const used = [...buffers.values()].filter(({ name }) => stmt?.scratch?.includes(name) !== true);
+  const computes = stmt !== undefined && !isMove(stmt.map);
+  const used = [...buffers.values()].filter(({ name }) => computes || stmt?.scratch?.includes(name) !== true);
   const peak = Math.max(
     0,
     ...used.flatMap((buffer) => (buffer.addresses ?? []).map((address) => address + ubBytes(buffer))),
   );
-  const scratch = (stmt?.scratch ?? []).flatMap((name) => buffers.get(name) ?? []);
+  const scratch = (computes ? [] : (stmt?.scratch ?? [])).flatMap((name) => buffers.get(name) ?? []);
   const { added, end } = placed(lowering?.adds ?? [], scratch, peak, target);
   const budget = func.schedule.ubBytes ?? target.ubBytes;
+  const answer = stmt === undefined ? undefined : ascendAnswer(stmt.map, inputsOf(func));
   refuse(end > budget ? [spilled(func, target, { peak, end, budget, adds: lowering?.adds ?? [] })] : []);
   return {
     func,
@@ -107,6 +112,7 @@ export function planPto(given: TileFunc, target: Target): PtoPlan {
     events: events.first,
     added,
     ubPeak: end,
+    assumes: answer?.ok === true ? answer.assumes : [],
   };
 }
 
@@ -124,7 +130,7 @@ function wordsOf(
     const operand = operandNamed(func, name);
     const dtype = (operand?.type ?? buffers.get(name))?.dtype;
     if (dtype === undefined) throw new InternalError(`%${name} is no buffer`);
-    if (stmt?.scratch?.includes(name) === true) return i32;
+    if (stmt?.scratch?.includes(name) === true && isMove(stmt.map)) return i32;
     return operand?.role === "indices" || indices.has(name) ? indexWord(dtype) : dataWord(dtype, false);
   };
 }

@@ -13,7 +13,7 @@ import type { GatherLowering } from "../../ir/tiling/lowering.js";
 import type { GatherStmt, Stmt, SyncStmt, UbBuffer } from "../../ir/tile.js";
 import { elementCount } from "../../ir/types.js";
 import type { GatherPlan } from "../plan/gather.js";
-import { beyondAscend, computesValues } from "../beyond-ascend.js";
+import { ascendAnswer, computesValues } from "../ascend-answer.js";
 import { eventsOfProgram } from "./events.js";
 import { missingType, type Word } from "./words.js";
 
@@ -27,8 +27,7 @@ export const notForPto = (func: TileFunc, target: Target): Diagnostic[] => [
 /** Maps whose elements are not read from the data alone, by index values from tensors of indices. */
 export function beyondForm(func: TileFunc, stmt: GatherStmt | undefined): Diagnostic[] {
   if (stmt === undefined) return [];
-  const inputs = inputsOf(func).map(({ type }) => type);
-  const what = isMove(stmt.map) ? strange(stmt.map) : beyondAscend(stmt.map, inputs);
+  const what = isMove(stmt.map) ? strange(stmt.map) : beyondRows(func, stmt);
   if (what === undefined) return [];
   return [
     error("TC505", `a kernel for PTO-ISA has no form for ${what}`, {
@@ -37,6 +36,12 @@ export function beyondForm(func: TileFunc, stmt: GatherStmt | undefined): Diagno
       hint: isMove(stmt.map) ? "run it on reference, sim or webgpu" : computesValues,
     }),
   ];
+}
+
+function beyondRows(func: TileFunc, { map, part }: GatherStmt): string | undefined {
+  const answer = ascendAnswer(map, inputsOf(func));
+  if (!answer.ok) return answer.refused;
+  return part === undefined ? undefined : "a sum that is carried from part to part: take all terms at once";
 }
 
 function strange(map: AccessMap): string | undefined {

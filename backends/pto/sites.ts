@@ -3,6 +3,7 @@ import { inputOf } from "../../ir/func.js";
 import { sitesOf } from "../../ir/linear.js";
 import type { Outside } from "../../ir/policy.js";
 import { assertNever, at, bitsOf, isSigned, type DType } from "../../ir/types.js";
+import type { SiteStep } from "../index-walk.js";
 import type { PtoContext } from "./context.js";
 import { printForm } from "./forms.js";
 import type { PtoGather, PtoPlan } from "./plan.js";
@@ -34,39 +35,80 @@ export function emitSites(
   readers: readonly Reader[],
   dims: readonly string[],
 ): readonly string[] {
-  const { out, plan } = context;
   const names: string[] = [];
-  const mixed = reportsSome(gather);
+  emitSiteSteps(context, gather, {
+    steps: gather.sites,
+    read: (table) => at(readers, table - 1),
+    dims,
+    names,
+    inside: "inside",
+    marks: reportsSome(gather),
+  });
+  return names;
+}
+
+/** Index values to declare, and how. */
+export interface SitesAt {
+  readonly steps: readonly SiteStep[];
+  /** Reads an index value of a table. */
+  readonly read: (table: number) => Reader;
+  readonly dims: readonly string[];
+  /** By site: of those that are declared already, and of these. */
+  readonly names: string[];
+  /** The variable that says whether all of them name an element. */
+  readonly inside: string;
+  /** Whether `bad` is set here where one is outside that is reported. */
+  readonly marks: boolean;
+}
+
+/** Declares index values, and whether all of them name an element. */
+export function emitSiteSteps(
+  context: PtoContext,
+  gather: PtoGather,
+  { steps, read, dims, names, inside, marks }: SitesAt,
+): void {
+  const { out, plan } = context;
   let mayBeOutside = false;
-  out.line("bool inside = true;");
-  for (const { site, table, form, rule, fromEnd } of gather.sites) {
+  out.line(`bool ${inside} = true;`);
+  for (const { site, table, form, rule, fromEnd, ends } of steps) {
     const type = table === undefined ? "int64_t" : compared(inputOf(plan.func, table).type.dtype);
     const value =
       table === undefined
         ? printForm(form, context.inInt64(dims, names))
-        : `(${type})${at(readers, table - 1)(context.form(form, dims, names))}`;
+        : `(${type})${read(table)(context.form(form, dims, names))}`;
     const guarded = mayBeOutside && sitesOf(form).length > 0;
-    const raw = guarded ? `inside ? ${value} : (${type})0` : value;
+    const raw = guarded ? `${inside} ? ${value} : (${type})0` : value;
     const name = `s${site}`;
+    names[site] = name;
     if (rule === undefined) {
       out.line(`${fromEnd === undefined ? "const " : ""}int64_t ${name} = ${raw};`);
       if (fromEnd !== undefined) out.line(`if (${name} < 0) ${name} += ${fromEnd};`);
-    } else {
-      const own = rule.fromEnd === undefined || rule.fromEnd === rule.below;
-      const given = own ? raw : `given${site} < 0 ? given${site} + ${rule.fromEnd} : given${site}`;
-      if (!own) out.line(`const int64_t given${site} = ${raw};`);
-      const resolved = `${resolverOf(plan, gather, rule.outside)}<${own ? type : "int64_t"}>`;
-      const counts = own && rule.fromEnd !== undefined;
-      const ends = mixed && rule.outside === "report";
-      if (ends && mayBeOutside) out.line(`const bool reached${site} = inside;`);
-      out.line(`const int64_t ${name} = ${resolved}(${given}, ${rule.below}, ${String(counts)}, inside);`);
-      if (ends) out.line(`if (${mayBeOutside ? `reached${site} && ` : ""}!inside) bad = true;`);
-      mayBeOutside ||= rule.outside !== "nearest" && rule.outside !== "remainder";
-      mayBeOutside ||= rule.below === 0;
+      continue;
     }
-    names.push(name);
+    const own = rule.fromEnd === undefined || rule.fromEnd === rule.below;
+    const given = own ? raw : `given${site} < 0 ? given${site} + ${rule.fromEnd} : given${site}`;
+    if (!own) out.line(`const int64_t given${site} = ${raw};`);
+    const resolved = `${resolverOf(plan, gather, rule.outside)}<${own ? type : "int64_t"}>`;
+    const counts = own && rule.fromEnd !== undefined;
+    const reports = marks && rule.outside === "report";
+    if (reports && mayBeOutside) out.line(`const bool reached${site} = ${inside};`);
+    out.line(`const int64_t ${name} = ${resolved}(${given}, ${rule.below}, ${String(counts)}, ${inside});`);
+    if (reports) out.line(`if (${mayBeOutside ? `reached${site} && ` : ""}!${inside}) bad = true;`);
+    mayBeOutside ||= rule.outside !== "nearest" && rule.outside !== "remainder";
+    mayBeOutside ||= rule.below === 0;
+    if (ends !== undefined) {
+      const longer = `${name} - ${at(names, ends.from)} > ${ends.most}`;
+      out.block(`if (${inside} && ${longer})`, () => {
+        out.line(`${inside} = false;`);
+        if (marks) out.line("bad = true;");
+      });
+      mayBeOutside = true;
+    }
+    if (rule.but !== undefined) {
+      out.line(`if (${name} == ${rule.but}) ${inside} = false;`);
+      mayBeOutside = true;
+    }
   }
-  return names;
 }
 
 /** What a value outside becomes; n is 0 where the data has no element. */

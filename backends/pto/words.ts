@@ -3,9 +3,10 @@
  * Wider elements than a word are several words side by side, and innermost extents, strides and offsets count words.
  */
 import { InternalError, type DType } from "../../ir/types.js";
+import type { SourceType } from "../../ir/values/expression.js";
 
 export interface Word {
-  readonly name: "int8_t" | "uint8_t" | "int16_t" | "half" | "float" | "int32_t" | "int64_t";
+  readonly name: "int8_t" | "uint8_t" | "int16_t" | "half" | "bfloat16_t" | "float" | "int32_t" | "int64_t";
   readonly bytes: 1 | 2 | 4 | 8;
   /** Words of one element. */
   readonly each: number;
@@ -79,3 +80,13 @@ export function dataWord(dtype: DType, whole: boolean): Word {
 
 /** A whole value of an index. */
 export const indexWord = (dtype: DType): Word => dataWord(dtype, true);
+
+const numbers: Readonly<Partial<Record<SourceType, Word>>> = {
+  u8,
+  f16: half,
+  bf16: { name: "bfloat16_t", bytes: 2, each: 1 },
+  f32: float,
+};
+
+/** Returns the word that instructions take elements of a type for as numbers. */
+export const numberWord = (dtype: SourceType): Word => numbers[dtype] ?? dataWord(dtype, false);

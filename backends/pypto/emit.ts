@@ -17,7 +17,7 @@ import { printSchedule } from "../../ir/text/print.js";
 import { judge, Tiling } from "../../ir/tiling/index.js";
 import { dataResidency } from "../../ir/tiling/residency.js";
 import { at, bitsOf, formatShape, invariant, type DType, type Shape } from "../../ir/types.js";
-import { beyondAscend, computesValues } from "../beyond-ascend.js";
+import { ascendAnswer, computesValues } from "../ascend-answer.js";
 import { Lines } from "../lines.js";
 import { Identifiers } from "../names.js";
 
@@ -183,19 +183,18 @@ const dataInUb = (gather: AccessFunc): boolean => {
 };
 
 /** TC505 for a map that computes its elements: which operation of PyPTO would not state their bits. */
-export const computedForPypto = ({ map, operands, span }: AccessFunc): readonly Diagnostic[] =>
-  isMove(map)
-    ? []
-    : [
-        error(
-          "TC505",
-          `PyPTO has no operation with the bits of ${beyondAscend(
-            map,
-            operands.map(({ type }) => type),
-          )}`,
-          { span, hint: computesValues },
-        ),
-      ];
+export function computedForPypto({ map, operands, span }: AccessFunc): readonly Diagnostic[] {
+  if (isMove(map)) return [];
+  const answer = ascendAnswer(map, operands);
+  return [
+    answer.ok
+      ? error("TC505", "PyPTO's text has no form for a computed value", { span, hint: "--emit pto has one" })
+      : error("TC505", `PyPTO has no operation with the bits of ${answer.refused}`, {
+          span,
+          hint: computesValues,
+        }),
+  ];
+}
 
 function refusalsOf(gather: AccessFunc, operator: Operator, target: Target): readonly Diagnostic[] {
   const { span } = gather;

@@ -5,7 +5,15 @@ import { hasWideIndices } from "../regions.js";
 import { movableTables, type Tiling } from "../tiling/index.js";
 import { flatPrograms } from "../tiling/flat.js";
 import type { HeldTensor, Instructions } from "../tiling/gather-lowering.js";
-import { cyclesOfWork, gatherWork, noWork, type Work } from "../tiling/gather-work.js";
+import {
+  cyclesOfWork,
+  gatherWork,
+  noWork,
+  valueWork,
+  type GatherSetting,
+  type Work,
+} from "../tiling/gather-work.js";
+import { computedByRow } from "../tiling/value-rows.js";
 import type { Target } from "../target.js";
 import { at, byteCount, bytesFor, bytesOf, elementCount, isPacked, strides, type DType } from "../types.js";
 import type { FloorLimit, ProgramFloor } from "./floor-limit.js";
@@ -129,7 +137,7 @@ function leastGathers({ gather, extents, residency }: Tiling, target: Target): r
     return { type, inTile: strides(inputTile(map, table, space, type.shape)) };
   });
   const [inputs, output] = [held.slice(0, -1), at(held, held.length - 1)];
-  const workOf = (kind: Instructions["class"]): Work => {
+  const settingOf = (kind: Instructions["class"]): GatherSetting => {
     const lowering: Instructions = {
       class: kind,
       adds: [],
@@ -137,8 +145,15 @@ function leastGathers({ gather, extents, residency }: Tiling, target: Target): r
       once: { scalars: 0, steps: 0, stepRepeats: 0 },
       waits: 0,
     };
-    return gatherWork({ map, inputs, output, lowering }, extents, target);
+    return { map, inputs, output, lowering };
   };
+  const workOf = (kind: Instructions["class"]): Work => gatherWork(settingOf(kind), extents, target);
+  if (!isMove(map)) {
+    // Whatever the tile, each row of it and each of its terms takes all its instructions.
+    const all = valueWork(settingOf("scalar"), extents, target, true);
+    const part = (own: number): Work => ({ ...shared(all)(own), steps: all.steps * own });
+    return [{ work: part, by: computedByRow(map) ? "vector" : "scalar" }];
+  }
   const ways: LeastGather[] = [{ work: shared(workOf("scalar")), by: "scalar" }];
   const first = pickedFrom(map);
   const rows = first < map.outRank;
@@ -147,7 +162,7 @@ function leastGathers({ gather, extents, residency }: Tiling, target: Target): r
     if (!rows) return ways;
     // Rows that are fetched are bursts of one DMA instruction each.
     const fetched = workOf("row-fetch");
-    const picks = elementCount(extents.slice(0, first)) * (isMove(map) ? 1 : (map.reduced?.most ?? 1));
+    const picks = elementCount(extents.slice(0, first));
     const instructions = Math.min(fetched.instructions, picks);
     ways.push({ work: shared({ ...fetched, instructions }), by: "vector" });
     if (target.isa === "a5") ways.push({ work: shared(workOf("mgather")), by: "vector" });

@@ -165,7 +165,8 @@ export function footprintOf(tiling: TiledGather & { readonly loops: readonly Loo
   // A tile without elements computes none.
   const carried = tiling.terms < (gather.map.reduced?.most ?? 0);
   if (elementCount(tile) > 0) {
-    const results = vectorUnit ? temporariesOf(gather.map, gather.operands, tile) : [];
+    const inUb = (table: number): boolean => at(operands, table).inUb;
+    const results = vectorUnit ? temporariesOf(gather.map, gather.operands, inUb, tile) : [];
     const sums = vectorUnit || carried ? sumsOf(gather.map, gather.operands, tile, carried) : [];
     for (const result of results) hold(result, "result");
     for (const sum of sums) hold(sum, "sum");

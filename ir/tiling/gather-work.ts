@@ -1,15 +1,16 @@
 /** What a gather asks of its pipe, counted, and the cycles that takes: what classes are chosen by, and part of the clock. */
 import {
-  dimsOfRead,
   followedBy,
   gatheredTable,
   inputTile,
   isMove,
+  isOfTerm,
   isRead,
   pickedFrom,
   rowElements,
   walked,
   type AccessMap,
+  type Read,
 } from "../access.js";
 import { beyondBurst, runPrice, transferPrice } from "../clock/price.js";
 import { targetFacts, type Target } from "../target.js";
@@ -27,9 +28,10 @@ import {
   type TensorType,
 } from "../types.js";
 import type { Reduction } from "../values/expression.js";
-import { valueSteps, type ValueStep } from "../values/steps.js";
+import type { VectorStep } from "../values/vector-steps.js";
 import type { FlatProgram, FlatStep, FlatStrip } from "./flat-program.js";
 import type { HeldTensor, Instructions } from "./gather-lowering.js";
+import { elementsTogether, liesInTile, programOfRows, readForm, readsOfSteps } from "./value-rows.js";
 
 /** Counts, in the units of the target's figures. */
 export interface Work {
@@ -174,10 +176,11 @@ function threadCycles({ calls, threadElements, threadLines }: Work, target: Targ
 export function gatherWork(setting: GatherSetting, sizes: Shape, target: Target): Work {
   if (elementCount(sizes) === 0) return noWork;
   const { map, lowering } = setting;
+  const { vectorUnit } = targetFacts[target.kind];
+  if (!isMove(map) && vectorUnit) return valueWork(setting, sizes, target);
   const moved = movedWork(setting, sizes, target);
   if (isMove(map) || lowering.class === "direct") return moved;
-  const { most } = map.reduced ?? { most: 1 };
-  return withArithmetic(repeated(moved, most), setting, sizes, target);
+  return repeated(moved, map.reduced?.most ?? 1);
 }
 
 const counts = Object.keys(noWork) as readonly (keyof Work)[];
@@ -188,57 +191,131 @@ const repeated = (work: Work, times: number): Work =>
     ? work
     : counts.reduce<Work>((sum, count) => ({ ...sum, [count]: times * work[count] }), noWork);
 
-/**
- * With a value's arithmetic: a vector instruction for each cast and operation on the tile, as on index values, and the elements that
- * it reads beside the data, one by one. A term is taken into the sum by what its reduction adds.
- */
-function withArithmetic(moved: Work, { map, inputs }: GatherSetting, sizes: Shape, target: Target): Work {
-  const { steps, terms } = valueSteps(
-    map.value,
-    map.reads.map(({ table }) => at(inputs, table).type.dtype),
+const allOf = (parts: readonly Work[]): Work =>
+  parts.reduce<Work>(
+    (sum, part) =>
+      counts.reduce<Work>((own, count) => ({ ...own, [count]: sum[count] + part[count] }), noWork),
+    noWork,
   );
-  const repeats = repeatsOf(elementCount(sizes), target);
-  const ofTerm = terms === undefined ? [] : [...tilesRead(terms.steps), ...taking[terms.how].term];
-  const once = [...tilesRead(steps), ...(terms === undefined ? [] : taking[terms.how].last)];
-  const { most } = map.reduced ?? { most: 0 };
-  const space = walked(map, sizes);
-  const picked = map.reads.slice(1).map(({ at: coords }) => {
-    const dims = dimsOfRead(map, coords);
-    return elementCount(space.filter((_, d) => dims.has(d)));
+
+/**
+ * A value, row by row (value-rows.ts): its index values and the elements that are no rows by the scalar unit, rows in global memory by a
+ * load each, and an instruction on the row for each step. `least`: no more than what the rows of these sizes take together, however they are cut.
+ */
+export function valueWork(setting: GatherSetting, sizes: Shape, target: Target, least = false): Work {
+  const { map, inputs } = setting;
+  const columns = elementsTogether(map, sizes);
+  const rows = elementCount(sizes) / columns;
+  const terms = map.reduced?.most ?? 0;
+  const types = inputs.map(({ type }) => type.dtype);
+  const { element, term } = programOfRows(map, types);
+  const repeats = repeatsOf(columns, target);
+  const ofSteps = (steps: readonly VectorStep[]): Work => ({
+    ...noWork,
+    steps: steps.length,
+    stepRepeats: steps.reduce((sum, { op }) => sum + (isOnTwo(op) ? 2 : 1), 0) * repeats,
   });
-  const sum = (counts: readonly number[]): number => counts.reduce((all, own) => all + own, 0);
-  const instructions = (counts: readonly number[]): number => counts.filter((count) => count > 0).length;
-  return {
-    ...moved,
-    steps: moved.steps + instructions(once) + most * instructions(ofTerm),
-    stepRepeats: moved.stepRepeats + (sum(once) + most * sum(ofTerm)) * repeats,
-    scalars: moved.scalars + sum(picked),
+  const ofTiles = (tiles: readonly number[]): Work => ({
+    ...noWork,
+    steps: tiles.length,
+    stepRepeats: tiles.reduce((sum, tile) => sum + tile, 0) * repeats,
+  });
+  const ofReads = (steps: readonly VectorStep[]): Work =>
+    allOf(readsOfSteps(steps).map((read) => readWork(setting, at(map.reads, read), columns, target, least)));
+  const ofSites = (own: boolean): Work => {
+    const sites = map.sites.filter((_, s) => isOfTerm(map, s) !== own);
+    return {
+      ...noWork,
+      ...lookups({ ...setting, map: { ...map, sites } }, 1, target),
+      scalars: sites.length,
+    };
   };
+  const once = allOf([
+    ofSites(true),
+    ofReads(element),
+    ofSteps(element),
+    // Terms begin at a row of zeros.
+    ...(term === undefined ? [] : [ofTiles([1]), ofTiles(beside[term.how].last)]),
+  ]);
+  const each =
+    term === undefined
+      ? noWork
+      : allOf([ofSites(false), ofReads(term.steps), ofSteps(term.steps), ofTiles(beside[term.how].term)]);
+  return allOf([repeated(allOf([once, repeated(each, terms)]), rows), { ...noWork, waits: waitsOfValue }]);
 }
 
-const oneOperation = { term: [2], last: [] };
+/** The pipe of the program to the others that a value takes, and back. */
+const waitsOfValue = 4;
+
+const isOnTwo = (op: VectorStep["op"]): boolean => ["TADD", "TSUB", "TMUL", "TMIN", "TMAX"].includes(op);
+
+/** One row of what a read names, brought to UB. */
+function readWork(
+  { map, inputs }: GatherSetting,
+  read: Read,
+  columns: number,
+  target: Target,
+  least: boolean,
+): Work {
+  const table = at(inputs, read.table);
+  const size = meanBytes(table.type.dtype);
+  const inUb = table.inTile !== undefined;
+  if (inUb && liesInTile(map, read)) return noWork;
+  const form = readForm(map, read);
+  const single = (count: number): Work => ({
+    ...noWork,
+    scalars: count,
+    ...(inUb
+      ? {}
+      : { gmScalars: count, bytes: count * size, touched: count * touchedBy(size, table, target) }),
+  });
+  const spread = (pieces: number, words: number): Work => ({
+    ...single(pieces),
+    steps: pieces,
+    stepRepeats: pieces * Math.ceil((words * size) / target.vectorBytes),
+  });
+  switch (form.kind) {
+    case "row":
+      if (inUb) return { ...single(columns), scalars: 2 * columns, waits: 2 };
+      return {
+        ...noWork,
+        instructions: 1,
+        bursts: 1,
+        padded: alignUp(columns * size, target.blockBytes),
+        bytes: columns * size,
+        touched: touchedBy(columns * size, table, target),
+        // V waits for each row, and the next row for V.
+        waits: 2,
+        loadWaits: 1,
+      };
+    case "still":
+      return spread(1, columns);
+    case "pieces":
+      // Each over the row up to its end.
+      return spread(Math.ceil(columns / form.by), least ? 0 : columns / 2);
+    case "elements":
+      return { ...single(columns), scalars: 2 * columns, waits: 2 };
+    default:
+      return assertNever(form);
+  }
+}
+
+const none = { term: [], last: [] };
 
 /**
- * Tiles that each instruction of a reduction reads, for each term and behind the last. An exact sum scales and converts a term to 64 bits, adds
- * two words with the carry between them (a sum, a compare, two sums), and adds what is NaN or infinite by itself (a compare, a selection,
- * a sum); last it converts the words, scales them and selects.
+ * Tiles that each instruction of a reduction reads beside its operation, for each term and behind the last. An exact sum scales and converts a
+ * term to 64 bits, adds two words with the carry between them (a sum, a compare, two sums), and adds what is NaN or infinite by itself (a
+ * compare, a selection, a sum); last it converts the words, scales them and selects.
  */
-const taking: Readonly<
+const beside: Readonly<
   Record<Reduction, { readonly term: readonly number[]; readonly last: readonly number[] }>
 > = {
-  fold: oneOperation,
-  max: oneOperation,
-  min: oneOperation,
-  mean: { term: [2], last: [1] },
+  fold: none,
+  max: none,
+  min: none,
+  mean: { term: [], last: [1] },
   exact: { term: [1, 1, 2, 2, 2, 2, 1, 2, 2], last: [2, 1, 2] },
 };
-
-/** Tiles that each step reads: an operation on two reads both. */
-const tilesRead = (steps: readonly ValueStep[]): readonly number[] =>
-  steps.map((step) => {
-    if (step.kind === "cast") return 1;
-    return step.kind === "op" ? step.of.filter((of) => at(steps, of).kind !== "number").length : 0;
-  });
 
 function movedWork(setting: GatherSetting, sizes: Shape, target: Target): Work {
   const { map, inputs, lowering } = setting;

@@ -17,7 +17,7 @@
  * `direct` is every gather of a target that is no Ascend core: its lanes, or its one core, read and write in place.
  */
 import { defined } from "../defined.js";
-import { dataCoords, gatheredTable, pickedFrom, policyOf, type AccessMap } from "../access.js";
+import { dataCoords, gatheredTable, isMove, pickedFrom, policyOf, type AccessMap } from "../access.js";
 import { sitesOf, soleAtom, type Linear } from "../linear.js";
 import { targetFacts, type Target } from "../target.js";
 import { ubStrides, type Pipe } from "../tile.js";
@@ -41,6 +41,7 @@ import { cyclesOfWork, gatherWork, readyCycles, workOfSteps } from "./gather-wor
 import type { Loop } from "./loops.js";
 import { isPlain, plainSites, type PlainSite } from "./plain.js";
 import type { TiledGather } from "./tiled.js";
+import { computedByRow } from "./value-rows.js";
 
 export { hasPtoForm } from "./plain.js";
 
@@ -195,6 +196,7 @@ const pipeOfGather = (gather: LoweringFacts): Pipe => (inGm(gather) ? "MTE2" : "
 
 /** The classes of a gather's residency. */
 function optionsOf(gather: LoweringFacts, target: Target): readonly Option[] {
+  if (!isMove(gather.map)) return [only(ofValue(gather))];
   // No index names an element of data that has none: each is looked at, and reads as its policy says.
   if (elementCount(at(gather.inputs, gatheredTable).type.shape) === 0) return [only(scalar(gather))];
   if (inGm(gather)) {
@@ -323,6 +325,12 @@ function mgather({ map, tile, spareBytes }: LoweringFacts, target: Target): Opti
   };
   return { class: "mgather", ways: () => (bytes <= spareBytes ? [way] : []) };
 }
+
+/** A value has one form, under the name of how its rows come: its instructions and waits are counted row by row. */
+const ofValue = (gather: LoweringFacts): Instructions => ({
+  ...nothing,
+  class: !computedByRow(gather.map) ? "scalar" : inGm(gather) ? "row-fetch" : "row-copy",
+});
 
 /** Rows one by one. */
 const rowFetch = ({ map }: LoweringFacts): Instructions => ({

@@ -1,11 +1,11 @@
 /**
- * T16: where a target computes values in UB, the gather names a tile for each result that is held at once, with room for what the
- * output takes of it. No executor needs these tiles.
+ * T16: where a target computes values in UB, the gather names a tile for each read that is copied there and
+ * for each result that is held at once, with room for a row. No executor needs these tiles.
  */
 import type { Diagnostic } from "../diagnostic.js";
 import type { TileFunc } from "../func.js";
 import { boundsOf } from "../intervals/loop-bounds.js";
-import { ubBuffers } from "../regions.js";
+import { isParam, ubBuffers } from "../regions.js";
 import { targetFacts, type Target } from "../target.js";
 import { taskOfTile } from "../task/index.js";
 import { sumsOf, temporariesOf } from "../tiling/temporaries.js";
@@ -16,11 +16,12 @@ import { broken } from "./broken.js";
 export function verifyTemporaries(func: TileFunc, target: Target): Diagnostic[] {
   const { gather } = taskOfTile(func);
   if (gather === undefined || !targetFacts[target.kind].vectorUnit) return [];
-  const { map, to, part, scratch = [], span } = gather.stmt;
+  const { from, map, to, part, scratch = [], span } = gather.stmt;
   const tile = to.sizes.map((size) => Math.max(0, boundsOf(size, gather.loops)[1]));
   if (tile.includes(0)) return [];
+  const inUb = (table: number): boolean => !isParam(func, at(from, table).buffer);
   const needed = [
-    ...temporariesOf(map, func.operands, tile),
+    ...temporariesOf(map, func.operands, inUb, tile),
     ...(part === undefined ? sumsOf(map, func.operands, tile, false) : []),
   ];
   const buffers = ubBuffers(func);

@@ -52,6 +52,8 @@ import {
 } from "../../passes/index.js";
 import { cyclesRange, type CyclesRange } from "./cycles-range.js";
 import { programAtMost } from "./program-at-most.js";
+import { ascendAnswer, type AscendAnswer } from "../../backends/ascend-answer.js";
+import { isMove } from "../../ir/access.js";
 import { accessOf } from "./access.js";
 import { frameworkWords, type FrameworkWords } from "./framework-words.js";
 import { pagesVerdict, type ProfileVerdict } from "./pages-verdict.js";
@@ -109,6 +111,8 @@ export interface Explanation extends Standing {
    * On an Ascend core: the instructions of the gather, for one whole tile and before the first, and those that it does not become.
    */
   readonly lowering?: Pick<GatherLowering, "class" | "cycles" | "setup" | "adds" | "lost">;
+  /** Of a computed value on an Ascend core: the conditions under which its text gives the bits, or the step that it has none for. */
+  readonly ascend?: AscendAnswer;
   /** The same tile with the loops the other way round, when that moves another number of bytes. */
   readonly reversed?: Reversed;
   /** The cycles at the ends of figures' ranges, where these change them by more than a tenth; derived when it is first read. */
@@ -194,6 +198,9 @@ export function explain(program: Func, options: CompileOptions = {}): Explanatio
     ...(clock.lowering === undefined || !targetFacts[target.kind].vectorUnit
       ? {}
       : { lowering: shown(clock.lowering) }),
+    ...(isMove(access.map) || !targetFacts[target.kind].runsPto
+      ? {}
+      : { ascend: ascendAnswer(access.map, inputsOf(access)) }),
     ...defined({ reversed }),
     get cyclesRange() {
       range ??= { of: kernel === undefined ? undefined : cyclesRange(programAtMost(kernel), target) };

@@ -1,4 +1,5 @@
 /** An explanation as text: rules, bytes, traffic, and what to do about a refusal. */
+import { conditionText } from "../../backends/ascend-answer.js";
 import { checkOwnArgument } from "../api/argument-kinds.js";
 import {
   at,
@@ -85,6 +86,7 @@ export function renderExplanation(explanation: Explanation): string {
       `  clock ${explanation.clock}: about ${explanation.cycles} cycles${atSizes}`,
     );
     if (explanation.lowering !== undefined) lines.push(...renderLowering(explanation.lowering));
+    if (explanation.ascend !== undefined) lines.push(...renderAscend(explanation.ascend));
     if (reversed !== undefined) {
       lines.push(
         `  with order ${formatShape(reversed.order)} the same tile moves ${reversed.bytes} B ` +
@@ -166,6 +168,16 @@ function renderLowering({ class: own, cycles, setup, adds, lost }: NonNullable<E
       : `  not ${other.class}: ${other.reason}`,
   );
   return [`  lowering ${own}: about ${cycles} cycles for a whole tile${first(setup)}${added}`, ...others];
+}
+
+/** When the text for Ascend cores gives the stated bits, or why there is none. */
+function renderAscend(answer: NonNullable<Explanation["ascend"]>): string[] {
+  if (!answer.ok) return [`  no text for Ascend cores: ${answer.refused}`];
+  if (answer.assumes.length === 0) return ["  text for Ascend cores gives the stated bits"];
+  return [
+    "  text for Ascend cores gives the stated bits where each element that index values name is",
+    ...answer.assumes.map((condition) => `    of ${conditionText(condition)}`),
+  ];
 }
 
 /**

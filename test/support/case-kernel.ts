@@ -5,8 +5,14 @@ import type { HostValue } from "../../backends/index.js";
 import type { Case } from "../../src/formats/cases.js";
 import { asHost } from "../../src/formats/tensor.js";
 
+/** Whether the gather of a kernel, if there is one, moves elements as they are. */
+export const moves = (tile: TileFunc): boolean => {
+  const map = taskOfTile(tile).gather?.stmt.map;
+  return map === undefined || isMove(map);
+};
+
 /**
- * Whether a kernel for PTO-ISA has a form for the gather, if there is one: elements as they are, zeros outside, indices of tensors of their own, and in
+ * Whether a kernel for PTO-ISA has a form for a gather that moves elements, if there is one: zeros outside, indices of tensors of their own, and in
  * sums those of fewer than 64 bits.
  */
 export function isForPto(tile: TileFunc): boolean {

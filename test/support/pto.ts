@@ -35,8 +35,26 @@ function works(command: string): boolean {
   }
 }
 
+/** What the documents leave open of f32: whether subnormals are flushed, by which results, and what stands in place of an infinity. */
+export interface FloatSwitches {
+  readonly flush: boolean;
+  /** Results that are tiny before they are rounded are flushed, in place of those after. */
+  readonly before: boolean;
+  /** The largest number stands for a result past the range. */
+  readonly largest: boolean;
+}
+
+/** Every machine that the documents allow. A NaN has another payload each time. */
+export const machines: readonly FloatSwitches[] = [
+  { flush: false, before: false, largest: false },
+  { flush: true, before: false, largest: false },
+  { flush: true, before: true, largest: false },
+  { flush: false, before: false, largest: true },
+];
+
 /** A kernel with what it runs on. */
 export interface PtoJob {
+  readonly floats?: FloatSwitches;
   readonly kernel: PtoKernel;
   readonly tile: TileFunc;
   readonly target: Target;
@@ -58,11 +76,17 @@ export interface PtoVerdict {
   readonly output: Uint8Array;
 }
 
+/** The kernels of some jobs, each once. */
+const kernelsOf = (jobs: readonly PtoJob[]): readonly PtoKernel[] => [
+  ...new Set(jobs.map(({ kernel }) => kernel)),
+];
+
 /** The text of several kernels, each in a namespace of its own: their entry points differ. */
 export function unitOf(jobs: readonly PtoJob[]): string {
-  const names = new Set(jobs.map(({ kernel }) => kernel.entryPoint));
-  if (names.size !== jobs.length) throw new Error("entry points of one unit differ");
-  const bodies = jobs.map(({ kernel: { code, entryPoint, params } }, k) => {
+  const kernels = kernelsOf(jobs);
+  const names = new Set(kernels.map(({ entryPoint }) => entryPoint));
+  if (names.size !== kernels.length) throw new Error("entry points of one unit differ");
+  const bodies = kernels.map(({ code, entryPoint, params }, k) => {
     const lines = code.split("\n").filter((line) => !/^#include|^using namespace/.test(line));
     const args = params.map(({ word }, p) => `(${word}*)p[${p}]`).join(", ");
     return [
@@ -72,7 +96,7 @@ export function unitOf(jobs: readonly PtoJob[]): string {
       "}",
     ].join("\n");
   });
-  const table = jobs.map((_, k) => `unit${k}::call`).join(", ");
+  const table = kernels.map((_, k) => `unit${k}::call`).join(", ");
   return [
     "#include <run.hpp>",
     "using namespace pto;",
@@ -117,13 +141,15 @@ function jobBytes(jobs: readonly PtoJob[]): Uint8Array {
     parts.push(value);
   };
   number(jobs.length);
-  jobs.forEach(({ kernel, tile, target, inputs }, k) => {
-    number(k);
+  const numbers = new Map(kernelsOf(jobs).map((kernel, k) => [kernel, k]));
+  jobs.forEach(({ kernel, tile, target, inputs, floats }) => {
+    number(numbers.get(kernel) ?? 0);
     number(kernel.blocks);
     number(tile.schedule.ubBytes ?? target.ubBytes);
     number(target.vectorGatherBytes.reduce((mask, size) => mask | (1 << size), 0));
     number(target.dmaRows);
     number(target.isa === "a5" ? 1 : 0);
+    for (const on of [floats?.flush, floats?.before, floats?.largest]) number(on === true ? 1 : 0);
     const copies = kernel.buffers.flatMap(({ name, addresses, bytes: size }) =>
       addresses.map((address) => ({ name, address, size })),
     );
@@ -151,6 +177,9 @@ function verdictsOf(bytes: Buffer, count: number): PtoVerdict[] {
     return { fault, status, output: take(number()) };
   });
 }
+
+/** A job on every machine that the documents allow. */
+export const onMachines = (job: PtoJob): readonly PtoJob[] => machines.map((floats) => ({ ...job, floats }));
 
 /** A kernel's job under a name of its own. Throws a CompileError where PTO-ISA cannot express it. */
 export function ptoJob(

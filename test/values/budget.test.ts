@@ -24,40 +24,42 @@ const parts = (func: AccessFunc, target = targets.ascendA2) =>
   );
 
 describe("the unified buffer of a value", () => {
-  // Rows of 60 B in blocks of 32 B: 64 B; of 60 f32: 240 B, in blocks 256 B.
-  const [q, value] = [5 * 64, 5 * 256];
+  // A row of 60 B in blocks of 32 B: 64 B; of 60 f32: 240 B, in blocks 256 B.
+  const [q, value] = [64, 256];
 
   it.each([
-    // One result is held: the product goes into the place of its left side.
+    // i8 is f32 by way of f16: two results are held. The product goes into the place of its left side.
     [
       "f16(f32(%q[t, d1]) * %s[t])",
       "f16",
       [
-        ["gathered q", [5, 60], q],
-        ["gathered s", [5], 32],
-        ["value 1", [5, 60], value],
+        ["gathered q", [60], q],
+        ["gathered s", [60], value],
+        ["value 1", [60], value],
+        ["value 2", [60], value],
       ],
     ],
-    // Both sides of the sum are results.
+    // Both sides of the sum are results; what follows the output is where its load put it.
     [
       "f32(%q[t, d1]) * %s[t] + %s[t] * %b[d0, d1]",
       "f32",
       [
-        ["gathered q", [5, 60], q],
-        ["gathered s", [5], 32],
-        ["value 1", [5, 60], value],
-        ["value 2", [5, 60], value],
+        ["gathered q", [60], q],
+        ["gathered s", [60], value],
+        ["value 1", [60], value],
+        ["value 2", [60], value],
       ],
     ],
-    // Two elements of one operand have a place each; what follows the output is where its load put it.
+    // Two elements of one operand have a place each; the second is converted beside the first.
     [
       "f32(%q[t, d1]) - f32(%q[t, 0])",
       "f32",
       [
-        ["gathered data", [5, 60], q],
-        ["gathered data 2", [5], 32],
-        ["value 1", [5, 60], value],
-        ["value 2", [5, 60], value],
+        ["gathered data", [60], q],
+        ["gathered data 2", [60], q],
+        ["value 1", [60], value],
+        ["value 2", [60], value],
+        ["value 3", [60], value],
       ],
     ],
   ] as const)("counts what %s holds at once", (yielded, output, want) => {
@@ -80,7 +82,7 @@ describe("the unified buffer of a value", () => {
       target: targets.ascendA2,
     });
     const text = printModule({ funcs: [tile] });
-    expect(text).toContain("scratch = %gathered_q_ub, %gathered_s_ub, %value_1_ub, %value_2_ub}");
+    expect(text).toContain("scratch = %gathered_s_ub, %gathered_i_ub, %value_1_ub, %value_2_ub}");
     const { module, diagnostics } = parseModule(text, "tile.tir");
     expect(diagnostics).toEqual([]);
     expect(printModule(module)).toBe(text);
@@ -107,8 +109,9 @@ describe("the clock of a value", () => {
       cycles("min(f32(%q[t, d1]) * 2, 100)", "f32"),
     ];
     const { stepCycles, stepRepeatCycles, vectorBytes } = target;
-    const repeats = (50 * 64 * 4) / vectorBytes;
-    expect(least - product).toBe(stepCycles + repeats * stepRepeatCycles);
-    expect(product - cast).toBe(stepCycles + repeats * stepRepeatCycles);
+    // Each row is an instruction.
+    const repeats = (64 * 4) / vectorBytes;
+    expect(least - product).toBe(50 * (stepCycles + repeats * stepRepeatCycles));
+    expect(product - cast).toBe(50 * (stepCycles + repeats * stepRepeatCycles));
   });
 });

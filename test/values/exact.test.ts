@@ -227,7 +227,7 @@ describe("a tile program of exact sums", () => {
       .filter((line) => !line.includes("%value_2_ub = alloc"))
       .join("\n")
       .replace(", %value_2_ub}", "}");
-    expect(faults(changed)).toEqual(["TC201 T16: scratch 2 holds value 2, ub<2x3xf32>, and there is none"]);
+    expect(faults(changed)).toEqual(["TC201 T16: scratch 3 holds value 2, ub<3xf32>, and there is none"]);
   });
 
   it.each([
@@ -245,9 +245,9 @@ describe("a tile program of exact sums", () => {
     ],
     [
       "with a result's tile that is too small",
-      "%value_1_ub = alloc : ub<2x3xf32",
-      "%value_1_ub = alloc : ub<1x3xf32",
-      /^TC201 T16: scratch 1 holds value 1, ub<2x3xf32>, and %value_1_ub is no such tile$/,
+      "%value_1_ub = alloc : ub<3xf32",
+      "%value_1_ub = alloc : ub<2xf32",
+      /^TC201 T16: scratch 2 holds value 1, ub<3xf32>, and %value_1_ub is no such tile$/,
     ],
   ])("is refused %s", (_, from, to, told) => {
     const changed = program([2, 3, 4]).replace(from, to);

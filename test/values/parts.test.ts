@@ -172,8 +172,9 @@ describe("explain", () => {
       ["w", [2, 4]],
       ["i", [2, 4]],
       ["output", [2, 3]],
-      ["gathered x", [2, 3]],
-      ["value 1", [2, 3]],
+      ["gathered x", [3]],
+      ["gathered w", [3]],
+      ["value 1", [3]],
       ["sum", [2, 3]],
       ["terms", [2, 3]],
     ]);

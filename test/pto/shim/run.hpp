@@ -27,7 +27,7 @@ struct Reader {
 
 inline void write_number(std::ofstream& out, uint64_t value) { out.write((const char*)&value, 8); }
 
-// A job: kernel, blocks, bytes of UB, sizes of TGATHER, rows of a DMA, whether it is the 950, buffers, tensors (the last one the output), status.
+// A job: kernel, blocks, bytes of UB, sizes of TGATHER, rows of a DMA, whether it is the 950, three switches of floats, buffers, tensors (the last one the output), status.
 inline std::string judge(Reader& in, const Kernel* kernels, std::vector<uint8_t>& output, uint64_t& status)
 {
     shim::Machine& machine = shim::machine;
@@ -36,6 +36,9 @@ inline std::string judge(Reader& in, const Kernel* kernels, std::vector<uint8_t>
     machine.gather_bytes = (uint32_t)in.number();
     machine.dma_rows = (uint32_t)in.number();
     machine.a5 = in.number() != 0;
+    machine.flush = in.number() != 0;
+    machine.before = in.number() != 0;
+    machine.largest = in.number() != 0;
     machine.buffers.clear();
     for (uint64_t count = in.number(); count > 0; count--) {
         const uint64_t length = in.number();

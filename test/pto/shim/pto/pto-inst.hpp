@@ -4,13 +4,20 @@
 // Unified buffer: every byte knows whether it holds a value, who wrote it and who read it. A tile must lie inside one of the
 // buffers that the host registered. Pipes: every pipe has a vector clock; set_flag publishes it, wait_flag joins it, and two
 // pipes that touch a byte need an order between them. Vector instructions that depend on each other need a barrier.
+//
+// Floats: what the documents leave open is a switch of the machine. Subnormals of f32 are kept or flushed, results that are tiny before or
+// after rounding; a result past the range is an infinity or the largest number; a NaN has any payload. Casts that PTO-ISA leaves
+// undefined fail.
 #pragma once
+#include <cmath>
 #include <cstdarg>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <limits>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #define __global__
@@ -79,6 +86,9 @@ struct Machine {
     uint32_t gather_bytes = 0; // a bit for each size in bytes that TGATHER takes
     uint32_t dma_rows = 4095;
     bool a5 = false; // MGATHER as the 950's header has it
+    bool flush = false; // f32 subnormals, of operands and of results
+    bool before = false; // results that are tiny before they are rounded
+    bool largest = false; // in place of an infinity past the range
     std::vector<Buffer> buffers;
     std::vector<Tensor> tensors;
     uint32_t block = 0;
@@ -186,11 +196,10 @@ struct Machine {
     // Bytes that hold no value hold anything.
     void scramble(uint64_t address, uint64_t count)
     {
-        for (uint64_t k = address; k < address + count; k++) {
-            noise = noise * 1664525 + 1013904223;
-            ub[k] = (uint8_t)(noise >> 24);
-        }
+        for (uint64_t k = address; k < address + count; k++) ub[k] = (uint8_t)(draw() >> 24);
     }
+
+    uint32_t draw() { return noise = noise * 1664525 + 1013904223; }
 
     // What a library instruction does between pipes by itself.
     void hand(int a, int b)
@@ -362,14 +371,22 @@ inline void transfer(const char* what, const TileRef& tile, const GmRef& gm, boo
 
 inline int32_t& i32_at(uint64_t address) { return *(int32_t*)&machine.ub[address]; }
 
-// An instruction on tiles of int32_t; `b` is absent for one that takes a scalar.
-inline void vector(const char* what, const TileRef& dst, const TileRef& a, const TileRef* b, int32_t value,
-                   int32_t (*by)(int32_t, int32_t))
+template <typename T> inline T read_at(uint64_t address)
+{
+    T value;
+    memcpy(&value, &machine.ub[address], sizeof value);
+    return value;
+}
+template <typename T> inline void write_at(uint64_t address, T value) { memcpy(&machine.ub[address], &value, sizeof value); }
+
+// An instruction on tiles of one type; `b` is absent for one that takes a scalar.
+template <typename T>
+inline void vector(const char* what, const TileRef& dst, const TileRef& a, const TileRef* b, T value, T (*by)(T, T))
 {
     machine.issued[PIPE_V]++;
     for (const TileRef* tile : {&dst, &a, b ? b : &a}) {
         tile->assigned(what);
-        if (strcmp(tile->word, "int32_t") != 0) fail("%s of %s", what, tile->word);
+        same_word(what, dst, *tile);
         same_valid(what, dst, *tile);
     }
     // Padding may hold anything, and then so does what comes of it.
@@ -380,30 +397,104 @@ inline void vector(const char* what, const TileRef& dst, const TileRef& a, const
             machine.touch(PIPE_V, from, 4, false, what, false);
             machine.touch(PIPE_V, other, 4, false, what, false);
             machine.touch(PIPE_V, to, 4, true, what, defined);
-            i32_at(to) = by(i32_at(from), b ? i32_at(other) : value);
+            write_at<T>(to, by(read_at<T>(from), b ? read_at<T>(other) : value));
         }
 }
 
-// Whole numbers of 8 bits as f16, and back.
-inline uint16_t half_of(int32_t value)
+constexpr double tiny = 0x1p-126;
+
+inline float any_nan()
 {
-    if (value == 0) return 0;
-    const uint16_t sign = value < 0 ? 0x8000 : 0;
-    const int32_t size = value < 0 ? -value : value;
-    int exponent = 8;
-    while (!(size >> exponent)) exponent--;
-    return (uint16_t)(sign | ((exponent + 15) << 10) | ((size << (10 - exponent)) & 0x3ff));
+    const uint32_t bits = (machine.draw() | 0x7f800001) & (machine.draw() | 0xffbfffff);
+    float value;
+    memcpy(&value, &bits, 4);
+    return std::isnan(value) ? value : NAN;
 }
 
-inline int32_t whole_of(uint16_t bits)
+inline float taken(float value)
 {
-    const int exponent = (bits >> 10 & 31) - 15;
-    const int32_t size = exponent < 0 ? 0 : (int32_t)((((bits & 0x3ff) | 0x400) << 5) >> (15 - (exponent > 15 ? 15 : exponent)));
-    return bits >> 15 ? -size : size;
+    return machine.flush && value != 0 && std::fabs(value) < tiny ? std::copysign(0.0f, value) : value;
 }
 
-// Between whole numbers and the floats that have each of them.
-inline void convert(const TileRef& dst, const TileRef& src, bool truncates)
+// A result that was `exact`, or has all the digits of an exact one where that is tiny.
+inline float given(double exact, float rounded, bool finite)
+{
+    if (std::isnan(rounded)) return any_nan();
+    if (machine.flush && rounded != 0 && std::fabs(machine.before ? exact : (double)rounded) < tiny)
+        return std::copysign(0.0f, rounded);
+    if (machine.largest && finite && std::isinf(rounded)) return std::copysign(0x1.fffffep+127f, rounded);
+    return rounded;
+}
+
+inline float float_add(float a, float b)
+{
+    a = taken(a), b = taken(b);
+    return given((double)a + (double)b, a + b, std::isfinite(a) && std::isfinite(b));
+}
+inline float float_mul(float a, float b)
+{
+    a = taken(a), b = taken(b);
+    return given((double)a * (double)b, a * b, std::isfinite(a) && std::isfinite(b));
+}
+// Of NaN and of two zeros no page says which.
+inline float float_least(float a, float b) { return taken(a) < taken(b) ? taken(a) : taken(b); }
+inline float float_most(float a, float b) { return taken(a) > taken(b) ? taken(a) : taken(b); }
+
+// The number that bits of f16 stand for.
+inline double half_value(uint16_t bits)
+{
+    const int field = bits >> 10 & 31;
+    const double sign = bits >> 15 ? -1 : 1, fraction = bits & 0x3ff;
+    if (field == 31) return fraction == 0 ? sign * INFINITY : NAN;
+    return sign * (field == 0 ? std::ldexp(fraction, -24) : std::ldexp(fraction + 1024, field - 25));
+}
+
+// The nearest f16, ties to even; an infinity past the range.
+inline uint16_t half_of(double value)
+{
+    const uint16_t sign = std::signbit(value) ? 0x8000 : 0;
+    if (std::isnan(value)) return (uint16_t)(0x7c01 | (machine.draw() & 0x83ff));
+    const double size = std::fabs(value);
+    if (size == 0) return sign;
+    int exponent;
+    std::frexp(size, &exponent);
+    if (exponent > 17) return sign | 0x7c00;
+    const int last = (exponent - 1 < -14 ? -14 : exponent - 1) - 10;
+    const double units = std::nearbyint(std::ldexp(size, -last));
+    // A carry goes on into the exponent.
+    const int bits = ((last + 24) << 10) + (int)units;
+    return sign | (uint16_t)(bits > 0x7c00 ? 0x7c00 : bits);
+}
+
+inline float bfloat_value(uint16_t bits)
+{
+    const uint32_t wide = (uint32_t)bits << 16;
+    float value;
+    memcpy(&value, &wide, 4);
+    return value;
+}
+
+inline uint16_t bfloat_of(float value)
+{
+    if (std::isnan(value)) return (uint16_t)(0x7f81 | (machine.draw() & 0x807f));
+    uint32_t bits;
+    memcpy(&bits, &value, 4);
+    return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+// What a float is as a whole number that a type holds; what is outside must hold no value.
+template <typename T> inline T whole_of(double value, bool defined, const char* what)
+{
+    const double whole = std::trunc(value), low = (double)std::numeric_limits<T>::min(), high = (double)std::numeric_limits<T>::max();
+    if (whole >= low && whole <= high) return (T)whole;
+    if (defined) fail("TCVT of %g to %s, which PTO-ISA leaves undefined", value, what);
+    return (T)(whole < low ? low : whole > high ? high : 0);
+}
+
+enum class Saturation { unsaid, on, off };
+
+// The pairs of types that tilec converts between, and what must be said of each.
+inline void convert(const TileRef& dst, const TileRef& src, const char* mode, Saturation saturation)
 {
     machine.issued[PIPE_V]++;
     dst.assigned("TCVT");
@@ -412,37 +503,47 @@ inline void convert(const TileRef& dst, const TileRef& src, bool truncates)
     const auto is = [&](const char* from, const char* to) {
         return strcmp(src.word, from) == 0 && strcmp(dst.word, to) == 0;
     };
-    const bool up = is("uint8_t", "half") || is("int8_t", "half") || is("int16_t", "float");
-    const bool down = is("half", "uint8_t") || is("half", "int32_t") || is("float", "int32_t");
-    if (!up && !down) fail("TCVT of %s to %s", src.word, dst.word);
-    if (up == truncates) fail("TCVT of %s to %s %s rounding", src.word, dst.word, up ? "needs no" : "without");
+    const bool up = is("uint8_t", "half") || is("int8_t", "half") || is("int16_t", "float") || is("half", "float") ||
+                    is("bfloat16_t", "float");
+    const bool nearest = is("int32_t", "float");
+    const bool rounds = is("float", "half") || is("float", "bfloat16_t");
+    const bool wraps = is("int32_t", "int16_t");
+    const bool real = strcmp(src.word, "float") == 0 || strcmp(src.word, "half") == 0;
+    const bool down = real && (is("half", "uint8_t") || is("half", "int8_t") || is("half", "int16_t") ||
+                               is("half", "int32_t") || is("float", "int32_t") || is("float", "int16_t"));
+    if (!up && !nearest && !rounds && !wraps && !down) fail("TCVT of %s to %s", src.word, dst.word);
+    const char* wanted = up || wraps ? "CAST_NONE" : down ? "CAST_TRUNC" : "CAST_RINT";
+    if (strcmp(mode, wanted) != 0) fail("TCVT of %s to %s by %s", src.word, dst.word, mode);
+    // Left out, A5 saturates to the largest number, and others cut off what does not fit.
+    if ((rounds || wraps) && saturation != Saturation::off) fail("TCVT of %s to %s without SaturationMode::OFF", src.word, dst.word);
+    if (down && dst.size < 4 && saturation != Saturation::on) fail("TCVT of %s to %s without SaturationMode::ON", src.word, dst.word);
     if (dst.overlaps(src)) fail("TCVT into the tile that it reads");
     for (uint32_t r = 0; r < dst.valid_rows; r++)
         for (uint32_t c = 0; c < dst.valid_columns; c++) {
             const uint64_t to = dst.row(r) + c * dst.size, from = src.row(r) + c * src.size;
+            const bool defined = machine.defined(from, src.size);
             machine.touch(PIPE_V, from, src.size, false, "TCVT", false);
-            machine.touch(PIPE_V, to, dst.size, true, "TCVT", machine.defined(from, src.size));
-            uint8_t* own = &machine.ub[to];
-            const uint8_t* read = &machine.ub[from];
-            if (is("int16_t", "float")) {
-                int16_t value;
-                memcpy(&value, read, 2);
-                const float exact = value;
-                memcpy(own, &exact, 4);
-            } else if (is("float", "int32_t")) {
-                float value;
-                memcpy(&value, read, 4);
-                const int32_t whole = (int32_t)value;
-                memcpy(own, &whole, 4);
-            } else if (up) {
-                const uint16_t bits = half_of(strcmp(src.word, "int8_t") == 0 ? (int8_t)*read : *read);
-                memcpy(own, &bits, 2);
-            } else {
-                uint16_t bits;
-                memcpy(&bits, read, 2);
-                const int32_t whole = whole_of(bits);
-                if (dst.size == 4) memcpy(own, &whole, 4);
-                else *own = (uint8_t)(whole < 0 ? 0 : whole > 255 ? 255 : whole);
+            machine.touch(PIPE_V, to, dst.size, true, "TCVT", defined);
+            if (is("uint8_t", "half")) write_at<uint16_t>(to, half_of(read_at<uint8_t>(from)));
+            else if (is("int8_t", "half")) write_at<uint16_t>(to, half_of(read_at<int8_t>(from)));
+            else if (is("int16_t", "float")) write_at<float>(to, read_at<int16_t>(from));
+            else if (is("half", "float")) {
+                const float value = (float)half_value(read_at<uint16_t>(from));
+                write_at<float>(to, std::isnan(value) ? any_nan() : value);
+            } else if (is("bfloat16_t", "float")) {
+                const float value = taken(bfloat_value(read_at<uint16_t>(from)));
+                write_at<float>(to, std::isnan(value) ? any_nan() : value);
+            } else if (nearest) write_at<float>(to, (float)read_at<int32_t>(from));
+            else if (is("float", "half")) write_at<uint16_t>(to, half_of(taken(read_at<float>(from))));
+            else if (is("float", "bfloat16_t")) write_at<uint16_t>(to, bfloat_of(taken(read_at<float>(from))));
+            else if (wraps) write_at<int16_t>(to, (int16_t)(uint16_t)read_at<int32_t>(from));
+            else {
+                const double value =
+                    strcmp(src.word, "half") == 0 ? half_value(read_at<uint16_t>(from)) : (double)read_at<float>(from);
+                if (strcmp(dst.word, "uint8_t") == 0) write_at<uint8_t>(to, whole_of<uint8_t>(value, defined, dst.word));
+                else if (dst.size == 1) write_at<int8_t>(to, whole_of<int8_t>(value, defined, dst.word));
+                else if (dst.size == 2) write_at<int16_t>(to, whole_of<int16_t>(value, defined, dst.word));
+                else write_at<int32_t>(to, whole_of<int32_t>(value, defined, dst.word));
             }
         }
 }
@@ -467,14 +568,13 @@ inline void narrow(const TileRef& dst, const TileRef& src)
         }
 }
 
-inline void expands(const TileRef& dst, int32_t value)
+template <typename T> inline void expands(const TileRef& dst, T value)
 {
     machine.issued[PIPE_V]++;
     dst.assigned("TEXPANDS");
-    if (strcmp(dst.word, "int32_t") != 0) fail("TEXPANDS of %s", dst.word);
     dst.touch(PIPE_V, true, "TEXPANDS");
     for (uint32_t r = 0; r < dst.valid_rows; r++)
-        for (uint32_t c = 0; c < dst.valid_columns; c++) i32_at(dst.row(r) + c * 4) = value;
+        for (uint32_t c = 0; c < dst.valid_columns; c++) write_at<T>(dst.row(r) + (uint64_t)c * sizeof value, value);
 }
 
 // Whole blocks move; those of the padding hold what they held.
@@ -613,17 +713,21 @@ enum class BLayout { RowMajor };
 enum class Layout { ND };
 enum class Coalesce { Row, Elem };
 enum class GatherOOB { Undefined, Clamp, Wrap, Zero };
-enum class RoundMode { CAST_NONE, CAST_TRUNC };
+enum class RoundMode { CAST_NONE, CAST_RINT, CAST_TRUNC };
 struct half {
     uint16_t bits;
 };
-enum class SaturationMode { ON };
+struct bfloat16_t {
+    uint16_t bits;
+};
+enum class SaturationMode { ON, OFF };
 constexpr int64_t DYNAMIC = -1;
 
 template <typename W> constexpr const char* word_name();
 template <> constexpr const char* word_name<int8_t>() { return "int8_t"; }
 template <> constexpr const char* word_name<uint8_t>() { return "uint8_t"; }
 template <> constexpr const char* word_name<half>() { return "half"; }
+template <> constexpr const char* word_name<bfloat16_t>() { return "bfloat16_t"; }
 template <> constexpr const char* word_name<float>() { return "float"; }
 template <> constexpr const char* word_name<int16_t>() { return "int16_t"; }
 template <> constexpr const char* word_name<int32_t>() { return "int32_t"; }
@@ -631,6 +735,7 @@ template <> constexpr const char* word_name<int64_t>() { return "int64_t"; }
 
 template <TileType, typename W, int64_t Rows, int64_t Columns, BLayout, int64_t ValidRows, int64_t ValidColumns>
 struct Tile : shim::TileRef {
+    using DType = W;
     static_assert(Rows > 0 && Columns > 0, "a tile has words");
     static_assert(Columns * sizeof(W) % 32 == 0, "rows are whole blocks of 32 B");
 
@@ -722,29 +827,61 @@ inline int32_t shifted(int32_t a, int32_t b) { return a >> b; }
 inline int32_t both(int32_t a, int32_t b) { return a & b; }
 inline int32_t either(int32_t a, int32_t b) { return a | b; }
 
-inline void TSHRS(const TileRef& d, const TileRef& a, int32_t v) { shim::vector("TSHRS", d, a, nullptr, v, shifted); }
-inline void TAND(const TileRef& d, const TileRef& a, const TileRef& b) { shim::vector("TAND", d, a, &b, 0, both); }
-inline void TOR(const TileRef& d, const TileRef& a, const TileRef& b) { shim::vector("TOR", d, a, &b, 0, either); }
+inline int32_t shifted_up(int32_t a, int32_t b) { return (int32_t)((uint32_t)a << b); }
+
+inline const char* name_of(RoundMode mode)
+{
+    return mode == RoundMode::CAST_NONE ? "CAST_NONE" : mode == RoundMode::CAST_RINT ? "CAST_RINT" : "CAST_TRUNC";
+}
+
+// An operation of int32_t, and one of float where there is one.
+template <typename T>
+inline void apply(const char* what, const TileRef& d, const TileRef& a, const TileRef* b, T value, int32_t (*whole)(int32_t, int32_t),
+                  float (*real)(float, float))
+{
+    if constexpr (std::is_same<T, int32_t>::value) {
+        if (whole == nullptr) shim::fail("%s of int32_t", what);
+        shim::vector<int32_t>(what, d, a, b, value, whole);
+    } else if constexpr (std::is_same<T, float>::value) {
+        if (real == nullptr) shim::fail("%s of float", what);
+        shim::vector<float>(what, d, a, b, value, real);
+    } else shim::fail("%s of %s", what, d.word);
+}
+
+#define TILES(NAME, WHOLE, REAL) \
+    template <typename D> void NAME(const D& d, const TileRef& a, const TileRef& b) { apply<typename D::DType>(#NAME, d, a, &b, {}, WHOLE, REAL); }
+#define SCALAR(NAME, WHOLE, REAL) \
+    template <typename D> void NAME(const D& d, const TileRef& a, typename D::DType v) { apply<typename D::DType>(#NAME, d, a, nullptr, v, WHOLE, REAL); }
+
+SCALAR(TSHRS, shifted, nullptr)
+SCALAR(TSHLS, shifted_up, nullptr)
+SCALAR(TADDS, wrap_add, shim::float_add)
+SCALAR(TMULS, wrap_mul, shim::float_mul)
+SCALAR(TMINS, least, shim::float_least)
+SCALAR(TMAXS, most, shim::float_most)
+TILES(TAND, both, nullptr)
+TILES(TOR, either, nullptr)
+TILES(TADD, wrap_add, shim::float_add)
+TILES(TSUB, wrap_sub, nullptr)
+TILES(TMUL, wrap_mul, shim::float_mul)
+TILES(TMIN, least, shim::float_least)
+TILES(TMAX, most, shim::float_most)
+#undef TILES
+#undef SCALAR
+
 inline void TCVT(const TileRef& d, const TileRef& s, RoundMode mode)
 {
-    // Left out, these two cut off what does not fit.
-    if (strcmp(d.word, "uint8_t") == 0 || strcmp(s.word, "int64_t") == 0) shim::fail("TCVT to %s without saturation", d.word);
-    shim::convert(d, s, mode == RoundMode::CAST_TRUNC);
+    if (strcmp(s.word, "int64_t") == 0) shim::fail("TCVT of %s without saturation", s.word);
+    shim::convert(d, s, name_of(mode), shim::Saturation::unsaid);
 }
-inline void TCVT(const TileRef& d, const TileRef& s, RoundMode mode, SaturationMode)
+inline void TCVT(const TileRef& d, const TileRef& s, RoundMode mode, SaturationMode saturation)
 {
-    if (strcmp(s.word, "int64_t") == 0) shim::narrow(d, s);
-    else shim::convert(d, s, mode == RoundMode::CAST_TRUNC);
+    const bool on = saturation == SaturationMode::ON;
+    if (strcmp(s.word, "int64_t") != 0) shim::convert(d, s, name_of(mode), on ? shim::Saturation::on : shim::Saturation::off);
+    else if (on) shim::narrow(d, s);
+    else shim::fail("TCVT of %s without saturation", s.word);
 }
-inline void TADDS(const TileRef& d, const TileRef& a, int32_t v) { shim::vector("TADDS", d, a, nullptr, v, wrap_add); }
-inline void TMULS(const TileRef& d, const TileRef& a, int32_t v) { shim::vector("TMULS", d, a, nullptr, v, wrap_mul); }
-inline void TMINS(const TileRef& d, const TileRef& a, int32_t v) { shim::vector("TMINS", d, a, nullptr, v, least); }
-inline void TMAXS(const TileRef& d, const TileRef& a, int32_t v) { shim::vector("TMAXS", d, a, nullptr, v, most); }
-inline void TADD(const TileRef& d, const TileRef& a, const TileRef& b) { shim::vector("TADD", d, a, &b, 0, wrap_add); }
-inline void TSUB(const TileRef& d, const TileRef& a, const TileRef& b) { shim::vector("TSUB", d, a, &b, 0, wrap_sub); }
-inline void TMUL(const TileRef& d, const TileRef& a, const TileRef& b) { shim::vector("TMUL", d, a, &b, 0, wrap_mul); }
-inline void TMAX(const TileRef& d, const TileRef& a, const TileRef& b) { shim::vector("TMAX", d, a, &b, 0, most); }
-inline void TEXPANDS(const TileRef& d, int32_t v) { shim::expands(d, v); }
+template <typename D> void TEXPANDS(const D& d, typename D::DType v) { shim::expands<typename D::DType>(d, v); }
 inline void TMOV(const TileRef& d, const TileRef& s) { shim::mov(d, s); }
 inline void TGATHER(const TileRef& d, const TileRef& s, const TileRef& i, const TileRef& t) { shim::gather(d, s, i, t); }
 

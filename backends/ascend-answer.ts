@@ -1,0 +1,319 @@
+/**
+ * The bits of a value on an Ascend core: proved, under conditions on the elements, or refused by the step
+ * that may give others. PTO-ISA and PyPTO programs end in the same instructions.
+ *
+ * The documents contradict each other on subnormals of f32. hw-native-sys/pto-isa at 3186c381,
+ * docs/isa/state-and-types/type-system.md: A2 and A3 flush them, operands too, A5 by default. asc-devkit at
+ * 82b89a15, docs/zh/api, "Reg矢量计算接口精度标准汇总", table 1: additions and products of the 950 support them. Neither
+ * says whether what is tiny is found before or after rounding. So a step counts where no subnormal can occur
+ * in it. Subnormal results of f16 do occur: asc-devkit's precision_conversion.md casts 2.90573e-06 to one.
+ *
+ * PTO-ISA leaves a cast of a float past an integer's range undefined (the same page). The pages of TADD,
+ * TSUB, TMUL, TMIN and TMAX, under docs/isa, state neither what happens past the range of an integer nor what
+ * a minimum is of a NaN or of two zeros. No page states the payload of a NaN.
+ */
+import { isMove, type AccessMap } from "../ir/access.js";
+import { keyOf, type Operand } from "../ir/func.js";
+import { at, isPacked, type DType } from "../ir/types.js";
+import { isFloat8Source, type Reduction } from "../ir/values/expression.js";
+import {
+  isFloatValue,
+  isRealSource,
+  type ArithmeticType,
+  type FloatValueType,
+  type ValueStep,
+} from "../ir/values/index.js";
+import {
+  combined,
+  dyadic,
+  f32Limit,
+  fitsInteger,
+  foldMagnitude,
+  inType,
+  isBelow,
+  leastNormal,
+  magnitudes,
+  mostOf,
+  wholeSum,
+  type Dyadic,
+  type ElementBounds,
+  type Magnitude,
+} from "../ir/values/magnitude.js";
+import { valueSteps } from "../ir/values/steps.js";
+import { castChain } from "../ir/values/vector-steps.js";
+
+/**
+ * What the elements of an operand that index values name must be: finite, and where it is stated 0 or at
+ * least 2^`least`, and below 2^`below`.
+ */
+export interface ElementCondition {
+  /** The operand's key. */
+  readonly operand: string;
+  readonly finite: true;
+  readonly least?: number;
+  readonly below?: number;
+}
+
+/**
+ * Whether a core gives the stated bits: always where `assumes` is empty, else where each of its conditions
+ * holds.
+ */
+export type AscendAnswer =
+  | { readonly ok: true; readonly assumes: readonly ElementCondition[] }
+  | { readonly ok: false; readonly refused: string };
+
+/** One condition in words. */
+export const conditionText = ({ operand, least, below }: ElementCondition): string =>
+  [
+    `${operand}: finite`,
+    ...(least === undefined ? [] : [`0 or at least 2^${least}`]),
+    ...(below === undefined ? [] : [`below 2^${below}`]),
+  ].join(", ");
+
+/** A step that may give other bits, and which bound of elements helps. */
+interface Fault {
+  readonly what: string;
+  readonly why: string;
+  readonly helps: "least" | "below" | "nothing";
+}
+
+const flushes = "Ascend cores may flush subnormals to zero";
+const overflows = "it may leave the range, where machines saturate or give infinities";
+const undefinedCast = "PTO-ISA leaves it undefined outside the range";
+const wraps = "PTO-ISA does not say that it wraps";
+const compares = "PTO-ISA does not say what it gives for NaN and for zeros of two signs";
+
+/** True if no value is a subnormal of f32. */
+const isSafe = ({ unit, least }: Magnitude): boolean => unit >= leastNormal || least >= leastNormal;
+
+/** Casts of numbers of at least this size give infinities. */
+const limitOf: Readonly<Record<FloatValueType, Dyadic>> = {
+  f16: dyadic(65520n),
+  bf16: dyadic((1n << 9n) - 1n, f32Limit - 9),
+  f32: dyadic((1n << 25n) - 1n, f32Limit - 25),
+};
+
+const isWhole32 = (value: Magnitude, type: "i32" | "u32"): boolean =>
+  fitsInteger(value, type) && fitsInteger(value, "i32");
+
+function faultsOfCast(
+  { from, type }: Extract<ValueStep, { readonly kind: "cast" }>,
+  value: Magnitude,
+): readonly Omit<Fault, "what">[] {
+  const refuse = (why: string): readonly Omit<Fault, "what">[] => [{ why, helps: "nothing" }];
+  if (isPacked(from)) return refuse("no instruction reads elements that share a byte");
+  if (isFloat8Source(from) || castChain(from, type) === undefined)
+    return refuse(`PTO-ISA has no conversion of ${from} on every core`);
+  if (!isFloatValue(type)) {
+    if (!isRealSource(from) || (value.finite && fitsInteger(value, type))) return [];
+    const signed = type.startsWith("i") || value.low.units >= 0n;
+    return [{ why: undefinedCast, helps: signed ? "below" : "nothing" }];
+  }
+  if (!isRealSource(from)) {
+    if (from === "u32" && !fitsInteger(value, "i32")) return refuse("PTO-ISA has no conversion of u32");
+    const twice =
+      (from === "i32" || from === "u32") && type !== "f32" && isBelow(dyadic(1n, 24), mostOf(value));
+    if (twice) return [{ why: "it would round twice", helps: "below" }];
+  }
+  return [
+    ...((from === "f32" || from === "bf16") && !isSafe(value)
+      ? [{ why: flushes, helps: "least" } as const]
+      : []),
+    ...(isBelow(mostOf(value), limitOf[type]) ? [] : [{ why: overflows, helps: "below" } as const]),
+  ];
+}
+
+function faultsOfSum(value: Magnitude, type: ArithmeticType): readonly Omit<Fault, "what">[] {
+  if (type !== "f32") return isWhole32(value, type) ? [] : [{ why: wraps, helps: "below" }];
+  return [
+    ...(isSafe(value) ? [] : [{ why: flushes, helps: "least" } as const]),
+    ...(isBelow(mostOf(inType(value, "f32")), dyadic(1n, f32Limit))
+      ? []
+      : [{ why: overflows, helps: "below" } as const]),
+  ];
+}
+
+function faultsOfOperation(
+  { op, type, of }: Extract<ValueStep, { readonly kind: "op" }>,
+  steps: readonly ValueStep[],
+  found: readonly Magnitude[],
+): readonly Omit<Fault, "what">[] {
+  const [a, b] = [at(found, of[0]), at(found, of[1])];
+  const exact = combined(op, a, b);
+  if ((op === "min" || op === "max") && type === "f32" && (a.negativeZero || b.negativeZero))
+    return [{ why: compares, helps: "nothing" }];
+  const sides =
+    type === "f32" && !(isSafe(a) && isSafe(b)) ? [{ why: flushes, helps: "least" } as const] : [];
+  // A number less a row is printed as the row times -1, plus the number.
+  const turned = type !== "f32" && op === "sub" && at(steps, of[0]).kind === "number";
+  const minus = { ...b, low: { ...b.high, units: -b.high.units }, high: { ...b.low, units: -b.low.units } };
+  return [
+    ...sides,
+    ...faultsOfSum(exact, type),
+    ...(turned && !fitsInteger(minus, "i32") ? [{ why: wraps, helps: "below" } as const] : []),
+  ];
+}
+
+function faultsOf(steps: readonly ValueStep[], found: readonly Magnitude[]): readonly Fault[] {
+  return steps.flatMap((step, k) => {
+    const named = (what: string, faults: readonly Omit<Fault, "what">[]): readonly Fault[] =>
+      faults.map((fault) => ({ what, ...fault }));
+    switch (step.kind) {
+      case "op":
+        return named(`${step.op} of ${step.type}`, faultsOfOperation(step, steps, found));
+      case "cast":
+        return named(`a cast of ${step.from} to ${step.type}`, faultsOfCast(step, at(found, step.of)));
+      case "number":
+        return at(found, k).finite
+          ? []
+          : named(`a number of ${step.type}`, [{ why: "it is not finite", helps: "nothing" }]);
+      case "read":
+      case "reduced":
+        return [];
+    }
+  });
+}
+
+interface Sum {
+  readonly value: Magnitude;
+  readonly faults: readonly Omit<Fault, "what">[];
+}
+
+function sumOf(how: Reduction, type: ArithmeticType, term: Magnitude, most: number): Sum {
+  switch (how) {
+    case "fold": {
+      const value = type === "f32" ? foldMagnitude(term, most) : wholeSum(term, most);
+      const sides = type === "f32" && !isSafe(term) ? [{ why: flushes, helps: "least" } as const] : [];
+      return { value, faults: [...sides, ...faultsOfSum(value, type)] };
+    }
+    case "max":
+    case "min": {
+      // An element without terms is +0.
+      const value = wholeSum(term, 1);
+      if (type === "f32" && term.negativeZero)
+        return { value, faults: [{ why: compares, helps: "nothing" }] };
+      return { value, faults: faultsOfSum(term, type) };
+    }
+    case "exact":
+      return { value: term, faults: [{ why: "PTO-ISA has no such reduction", helps: "nothing" }] };
+    case "mean":
+      return {
+        value: term,
+        faults: [{ why: "no page says how a quotient rounds on A2 and A3", helps: "nothing" }],
+      };
+  }
+}
+
+/** Bounds of the elements of each table that is read as real numbers. */
+type Bounds = ReadonlyMap<number, ElementBounds>;
+
+/** Weighs a value under bounds: what may go wrong, in the order in which it is computed. */
+function weighed(map: AccessMap, types: readonly DType[], bounds: Bounds): readonly Fault[] {
+  const { steps, terms } = valueSteps(map.value, types);
+  const of = (read: number): ElementBounds | undefined => bounds.get(at(map.reads, read).table);
+  if (terms === undefined) return faultsOf(steps, magnitudes(steps, { bounds: of }));
+  const found = magnitudes(terms.steps, { bounds: of });
+  const { value, faults } = sumOf(terms.how, terms.type, at(found, found.length - 1), map.reduced?.most ?? 0);
+  const what = `${terms.how} of ${terms.type}`;
+  return [
+    ...faultsOf(terms.steps, found),
+    ...faults.map((fault) => ({ what, ...fault })),
+    ...faultsOf(steps, magnitudes(steps, { bounds: of, reduced: value })),
+  ];
+}
+
+/** The least element of a type that is no zero, and the power of two that all are below. */
+const naturalBounds: Readonly<Record<FloatValueType, Required<ElementBounds>>> = {
+  f16: { least: -24, below: 16 },
+  bf16: { least: -133, below: f32Limit },
+  f32: { least: -149, below: f32Limit },
+};
+
+/** The first number from `low` to `high` that holds, where all behind it do; undefined if none does. */
+function firstThatHolds(low: number, high: number, holds: (value: number) => boolean): number | undefined {
+  if (!holds(high)) return undefined;
+  let [from, to] = [low, high];
+  while (from < to) {
+    const middle = Math.floor((from + to) / 2);
+    if (holds(middle)) to = middle;
+    else from = middle + 1;
+  }
+  return to;
+}
+
+/**
+ * Returns the weakest bounds of one kind under which no fault is left that they help: one exponent for all
+ * tables, which those share that stand in one product, and a weaker one for a table that needs less by
+ * itself. Undefined if no bound helps.
+ */
+function solved(
+  tables: readonly number[],
+  kind: "least" | "below",
+  given: Bounds,
+  faults: (bounds: Bounds) => readonly Fault[],
+): Bounds | undefined {
+  // A greater bound is a stronger one: 2^-below.
+  const sign = kind === "least" ? 1 : -1;
+  const bound = (bounds: Bounds, table: number, value: number): Bounds =>
+    new Map([...bounds, [table, { ...bounds.get(table), [kind]: sign * value }]]);
+  const holds = (bounds: Bounds): boolean => faults(bounds).every(({ helps }) => helps !== kind);
+  const [low, high] = kind === "least" ? [-149, f32Limit - 1] : [-f32Limit, 148];
+  const shared = firstThatHolds(low, high, (value) =>
+    holds(tables.reduce((bounds, table) => bound(bounds, table, value), given)),
+  );
+  if (shared === undefined) return undefined;
+  let found = tables.reduce((bounds, table) => bound(bounds, table, shared), given);
+  for (const table of tables) {
+    const own = firstThatHolds(low, shared, (value) => holds(bound(found, table, value))) ?? shared;
+    // Less than a step for each of them is what is left over where an odd exponent is shared.
+    if (shared - own >= tables.length) found = bound(found, table, own);
+  }
+  return found;
+}
+
+/**
+ * Returns whether an Ascend core gives the bits of a computed value. `inputs`: the operands that the map's
+ * reads are from.
+ */
+export function ascendAnswer(map: AccessMap, inputs: readonly Operand[]): AscendAnswer {
+  if (isMove(map)) return { ok: true, assumes: [] };
+  const types = map.reads.map(({ table }) => at(inputs, table).type.dtype);
+  const real = new Map<number, FloatValueType>();
+  map.reads.forEach(({ table }, read) => {
+    const type = at(types, read);
+    if (type === "f16" || type === "bf16" || type === "f32") real.set(table, type);
+  });
+  const tables = [...real.keys()].sort((a, b) => a - b);
+  const faults = (bounds: Bounds): readonly Fault[] => weighed(map, types, bounds);
+  const finite: Bounds = new Map(tables.map((table) => [table, {}]));
+  const first = faults(finite);
+  const refused = ({ what, why }: Fault): AscendAnswer => ({ ok: false, refused: `${what}: ${why}` });
+  const hopeless = first.find(({ helps }) => helps === "nothing");
+  if (hopeless !== undefined) return refused(hopeless);
+  let bounds = finite;
+  for (const kind of ["least", "below"] as const) {
+    const own = first.find(({ helps }) => helps === kind);
+    if (own === undefined) continue;
+    const found = tables.length === 0 ? undefined : solved(tables, kind, bounds, faults);
+    if (found === undefined) return refused(own);
+    bounds = found;
+  }
+  const assumes = tables.map((table): ElementCondition => {
+    const { least = -Infinity, below = Infinity } = bounds.get(table) ?? {};
+    const natural = naturalBounds[real.get(table) ?? "f32"];
+    return {
+      operand: keyOf(at(inputs, table)),
+      finite: true,
+      ...(least > natural.least ? { least } : {}),
+      ...(below < natural.below ? { below } : {}),
+    };
+  });
+  const empty = assumes.find(({ least = -Infinity, below = Infinity }) => least >= below);
+  const fault = first[0];
+  if (empty !== undefined && fault !== undefined) return refused(fault);
+  return { ok: true, assumes };
+}
+
+/** What computes any value with the bits that it states. */
+export const computesValues =
+  "for the stated bits: --target webgpu --emit wgsl, or --target cpu --emit module-cpu";

@@ -1,0 +1,488 @@
+/**
+ * A value row by row (ir/tiling/value-rows.ts): index values by the scalar unit, rows by TLOAD into a tile of
+ * their own type, what stands still along a row by TEXPANDS, then an instruction on the row for each step.
+ *
+ * Types that the headers take beside those of gather-flat.ts (hw-native-sys/pto-isa 3186c381, docs/isa):
+ * TADD, TMUL, TMIN, TMAX, TADDS, TMULS, TMINS and TMAXS of `float`; TEXPANDS of words of 8 to 32 bits; TCVT
+ * of the pairs of ir/values/vector-steps.ts. No instruction adds along a row or by pairs (TROWSUM, TCOLSUM),
+ * and none rounds once for two steps (TAXPY, TMULADDDST): their bits are others.
+ */
+import { termDim } from "../../ir/access.js";
+import { inputsOf } from "../../ir/func.js";
+import { atomsOf, dimsOf, type Atom } from "../../ir/linear.js";
+import type { Pipe, UbBuffer } from "../../ir/tile.js";
+import {
+  computedByRow,
+  liesInTile,
+  programOfRows,
+  readForm,
+  readsOfSteps,
+  type ReadForm,
+} from "../../ir/tiling/value-rows.js";
+import { alignUp, assertNever, at, invariant } from "../../ir/types.js";
+import { numberOf } from "../../ir/values/index.js";
+import type { Reduction } from "../../ir/values/expression.js";
+import type { VectorPlace, VectorProgram, VectorStep, VectorWord } from "../../ir/values/vector-steps.js";
+import { fixed, type Extent, type PtoContext } from "./context.js";
+import { overDims } from "./gather-rows.js";
+import { outputBuffer, type PtoGather } from "./plan.js";
+import { emitSiteSteps, type Reader } from "./sites.js";
+import { emitTransfer } from "./transfer.js";
+import { dataWord, numberWord, type Word } from "./words.js";
+
+/** Writes the gather of a value. */
+export function emitValues(context: PtoContext, gather: PtoGather): void {
+  const types = inputsOf(context.plan.func).map(({ type }) => type.dtype);
+  new ValueRows(context, gather, programOfRows(gather.stmt.map, types)).emit();
+}
+
+/** Where the elements of a point lie: names of output dims and of the term, and of its index values. */
+interface Point {
+  readonly dims: readonly string[];
+  readonly sites: readonly string[];
+}
+
+class ValueRows {
+  private readonly output: UbBuffer;
+  private readonly byRow: boolean;
+  /** Elements of a row. */
+  private readonly columns: Extent;
+  /** By read: where its elements are brought; absent where they lie in a tile as a row does. */
+  private readonly gathered: readonly (UbBuffer | undefined)[];
+  private readonly slots: readonly UbBuffer[];
+  private readonly sum: UbBuffer | undefined;
+  private readonly readers = new Map<number, Reader>();
+  /** Tiles that are declared for the whole statement, by buffer and word. */
+  private readonly tiles = new Map<string, string>();
+
+  constructor(
+    private readonly context: PtoContext,
+    private readonly gather: PtoGather,
+    private readonly program: VectorProgram,
+  ) {
+    const { map, to, scratch = [] } = gather.stmt;
+    const { plan } = context;
+    this.output = outputBuffer(plan, gather);
+    this.byRow = computedByRow(map);
+    const last = map.outRank - 1;
+    this.columns = this.byRow ? context.extent(at(to.sizes, last), at(this.output.shape, last)) : fixed(1);
+    const own = scratch.map((name) => {
+      const buffer = plan.buffers.get(name);
+      invariant(buffer !== undefined, `%${name} is a tile of the value`);
+      return buffer;
+    });
+    let next = 0;
+    this.gathered = map.reads.map((read) =>
+      this.inTile(read.table) && liesInTile(map, read) ? undefined : own[next++],
+    );
+    this.slots = own.slice(next, next + program.slots + (this.byRow ? 0 : 1));
+    this.sum = program.term === undefined ? undefined : own[next + this.slots.length];
+  }
+
+  emit(): void {
+    const { context, gather, output } = this;
+    const { map, to } = gather.stmt;
+    this.hand(gather.pipe, ["S", "V", "MTE2"]);
+    context.takeTurn(output);
+    for (const table of this.tablesRead()) this.readers.set(table, this.readerOf(table));
+    if (!this.byRow) context.bufferTile(output, to.sizes);
+    this.declareTiles();
+    const upTo = this.byRow ? map.outRank - 1 : map.outRank;
+    overDims(context, gather, output, upTo, (dims) => {
+      this.emitRow(dims);
+    });
+    for (const pipe of ["S", "V", "MTE2"] as const) this.hand(pipe, [gather.pipe]);
+  }
+
+  /** All that a pipe was given comes before what others are given from here on. */
+  private hand(from: Pipe, others: readonly Pipe[]): void {
+    for (const to of others) if (to !== from) this.context.wait(from, to);
+  }
+
+  private inTile(table: number): boolean {
+    return this.context.plan.buffers.has(at(this.gather.stmt.from, table).buffer);
+  }
+
+  /** Tables that the scalar unit reads. */
+  private tablesRead(): readonly number[] {
+    const { map } = this.gather.stmt;
+    const reads = map.reads.filter(
+      (read, k) => this.gathered[k] !== undefined && !this.isLoaded(readForm(map, read), read.table),
+    );
+    return [
+      ...new Set([
+        ...this.gather.sites.flatMap(({ table }) => table ?? []),
+        ...reads.map(({ table }) => table),
+      ]),
+    ];
+  }
+
+  private isLoaded(form: ReadForm, table: number): boolean {
+    return form.kind === "row" && !this.inTile(table);
+  }
+
+  private readerOf(table: number): Reader {
+    const { context, gather } = this;
+    const { buffer, sizes } = at(gather.stmt.from, table);
+    const own = context.plan.buffers.get(buffer);
+    if (own === undefined) return (place) => `${context.plan.names.buffer(buffer)}[${place}]`;
+    const tile = context.bufferTile(own, sizes);
+    return (place) => `${tile}.GetValue(${place})`;
+  }
+
+  private reader(table: number): Reader {
+    const found = this.readers.get(table);
+    invariant(found !== undefined, `table ${table} is read by the scalar unit`);
+    return found;
+  }
+
+  private emitRow(dims: readonly string[]): void {
+    const { gather, context } = this;
+    const { out } = context;
+    const names: string[] = [];
+    const own = gather.sites.filter(({ ofTerm }) => !ofTerm);
+    const compute = (): void => {
+      if (this.program.term !== undefined) this.emitTerms(dims, names);
+      this.emitReads(this.program.element, { dims, sites: names });
+      this.emitSteps(this.program.element, { dims, sites: names });
+      if (!this.byRow) this.emitElement(dims, names);
+    };
+    if (own.length === 0) {
+      compute();
+      return;
+    }
+    emitSiteSteps(context, gather, {
+      steps: own,
+      read: (table) => this.reader(table),
+      dims,
+      names,
+      inside: "inside",
+      marks: gather.reports,
+    });
+    context.scope("if (inside)", compute);
+    context.scope("else", () => {
+      const word = dataWord(this.output.dtype, false);
+      const fill = `(${word.name})${signedFill(gather.fill)}`;
+      if (this.byRow) this.vector(`TEXPANDS(${this.outputRow(word, dims)}, ${fill})`);
+      else out.line(`${this.elementOf(dims)}, ${fill});`);
+    });
+  }
+
+  /** The first half of a write of one element. */
+  private elementOf(dims: readonly string[]): string {
+    const tile = this.context.tileOf(this.output.name);
+    invariant(tile !== undefined, "the output tile is declared");
+    return `${tile}.SetValue(${this.context.form(this.gather.addresses.output, dims)}`;
+  }
+
+  private emitElement(dims: readonly string[], sites: readonly string[]): void {
+    const word = dataWord(this.output.dtype, false);
+    this.context.wait("V", "S");
+    this.context.out.line(
+      `${this.elementOf(dims)}, ${this.tileOf({ kind: "output" }, word, { dims, sites })}.GetValue(0));`,
+    );
+    this.context.wait("S", "V");
+  }
+
+  private emitTerms(dims: readonly string[], names: string[]): void {
+    const { context, gather, program } = this;
+    const { out } = context;
+    const { map } = gather.stmt;
+    const { term } = program;
+    invariant(term !== undefined && map.reduced !== undefined, "an element has terms");
+    const sum = this.tileOf({ kind: "sum" }, numberWord("i32"), { dims, sites: names });
+    const word = gather.values?.terms?.type === "f32" ? "f32" : "i32";
+    this.vector(`TEXPANDS(${sum}, (int32_t)${startOf(term.how, word)})`);
+    const starts = term.how !== "fold";
+    if (starts) out.line("bool any = false;");
+    const { most, bag } = map.reduced;
+    const [from, to] =
+      bag === undefined ? ["0", String(most)] : [`(int32_t)${at(names, bag.from)}`, at(names, bag.to)];
+    context.scope(`for (int32_t term = ${from}; term < ${to}; term++)`, () => {
+      const within = [...dims];
+      within[termDim(map)] = "term";
+      const point = { dims: within, sites: names };
+      const take = (): void => {
+        this.emitReads(term.steps, point);
+        this.emitSteps(term.steps, point);
+        if (starts) out.line("any = true;");
+      };
+      const own = gather.sites.filter(({ ofTerm }) => ofTerm);
+      if (own.length === 0) {
+        take();
+        return;
+      }
+      emitSiteSteps(context, gather, {
+        steps: own,
+        read: (table) => this.reader(table),
+        dims: within,
+        names,
+        inside: "taken",
+        marks: gather.reports,
+      });
+      context.scope("if (taken)", take);
+    });
+    if (starts) {
+      context.scope("if (!any)", () => {
+        this.vector(`TEXPANDS(${sum}, (int32_t)0)`);
+      });
+    }
+  }
+
+  /** Brings what the steps read to UB, but what lies there. */
+  private emitReads(steps: readonly VectorStep[], point: Point): void {
+    const { map } = this.gather.stmt;
+    const copied = readsOfSteps(steps).flatMap((read) => {
+      const to = this.gathered[read];
+      return to === undefined ? [] : [{ read, to, form: readForm(map, at(map.reads, read)) }];
+    });
+    const loads = copied.filter(({ read, form }) => this.isLoaded(form, at(map.reads, read).table));
+    if (loads.length > 0) this.context.wait("V", "MTE2");
+    for (const { read, to } of loads) this.load(read, to, point);
+    if (loads.length > 0) this.context.wait("MTE2", "V");
+    for (const { read, to, form } of copied) {
+      const { table } = at(map.reads, read);
+      if (this.isLoaded(form, table)) continue;
+      switch (form.kind) {
+        case "still":
+          this.vector(
+            `TEXPANDS(${this.rowTile(to, dataWord(to.dtype, false))}, ${this.element(read, point)})`,
+          );
+          break;
+        case "pieces":
+          this.spread(read, to, point);
+          break;
+        case "row":
+        case "elements":
+          this.copy(read, to, point);
+          break;
+        default:
+          assertNever(form);
+      }
+    }
+  }
+
+  private load(read: number, to: UbBuffer, { dims, sites }: Point): void {
+    const { gather, context } = this;
+    const { map, from } = gather.stmt;
+    emitTransfer(context, {
+      what: "load",
+      operand: at(from, at(map.reads, read).table).buffer,
+      start: at(gather.addresses.reads, read),
+      strides: [1],
+      buffer: to,
+      shape: to.shape,
+      address: context.address(to),
+      sizes: [at(gather.stmt.to.sizes, map.outRank - 1)],
+      dims,
+      sites,
+    });
+  }
+
+  /** The word of an element, at a column where one is named. */
+  private element(read: number, { dims, sites }: Point, column?: string): string {
+    const { map } = this.gather.stmt;
+    const own = [...dims];
+    if (column !== undefined) own[map.outRank - 1] = column;
+    return this.reader(at(map.reads, read).table)(
+      this.context.form(at(this.gather.addresses.reads, read), own, sites),
+    );
+  }
+
+  /**
+   * A word for neighbours: from the last of them, each over the whole row up to its end, since a tile begins
+   * at a block.
+   */
+  private spread(read: number, to: UbBuffer, point: Point): void {
+    const { context, gather } = this;
+    const { out } = context;
+    const last = gather.stmt.map.outRank - 1;
+    const word = dataWord(to.dtype, false);
+    const quotient = atomsOf(at(gather.addresses.reads, read)).find((atom) => isQuotientOf(atom, last));
+    if (quotient?.kind !== "div") {
+      // A dim of one piece has no address.
+      this.vector(`TEXPANDS(${this.rowTile(to, word)}, ${this.element(read, point)})`);
+      return;
+    }
+    context.scope(`for (int32_t end = ${this.columns.text}; end > 0;)`, () => {
+      const dims = [...point.dims];
+      dims[last] = "column";
+      out.line("const int32_t column = end - 1;");
+      const { remainder } = context.withDims(dims, point.sites);
+      const piece = context.fresh("row");
+      const upTo: Extent = { text: "end", most: this.columns.most, fixed: false };
+      context.tile(piece, "Row", { ...this.shape(word), valid: [fixed(1), upTo] }, context.address(to));
+      this.vector(`TEXPANDS(${piece}, ${this.element(read, { ...point, dims })})`);
+      out.line(`end = column - (int32_t)${remainder(quotient.of, quotient.by)};`);
+    });
+  }
+
+  private copy(read: number, to: UbBuffer, point: Point): void {
+    const { context } = this;
+    const tile = this.rowTile(to, dataWord(to.dtype, false));
+    context.wait("V", "S");
+    context.scope(`for (int32_t column = 0; column < ${this.columns.text}; column++)`, () => {
+      context.out.line(`${tile}.SetValue(column, ${this.element(read, point, "column")});`);
+    });
+    context.wait("S", "V");
+  }
+
+  private emitSteps(steps: readonly VectorStep[], point: Point): void {
+    for (const step of steps) this.vector(this.instruction(step, point));
+  }
+
+  private instruction(step: VectorStep, point: Point): string {
+    const tile = (place: VectorPlace, word: Word): string => this.tileOf(place, word, point);
+    switch (step.op) {
+      case "TCVT": {
+        const { from, to, round, saturates } = step.cast;
+        const mode = saturates === undefined ? "" : `, SaturationMode::${saturates ? "ON" : "OFF"}`;
+        return `TCVT(${tile(step.to, numberWord(to))}, ${tile(step.of, numberWord(from))}, RoundMode::${round}${mode})`;
+      }
+      case "TADD":
+      case "TSUB":
+      case "TMUL":
+      case "TMIN":
+      case "TMAX": {
+        const word = numberWord(step.word);
+        return `${step.op}(${[step.to, ...step.of].map((place) => tile(place, word)).join(", ")})`;
+      }
+      case "TADDS":
+      case "TMULS":
+      case "TMINS":
+      case "TMAXS":
+      case "TSHLS":
+      case "TSHRS": {
+        const word = numberWord(step.word);
+        return `${step.op}(${tile(step.to, word)}, ${tile(step.of, word)}, ${scalarText(step.word, step.by)})`;
+      }
+      case "TEXPANDS":
+        return `TEXPANDS(${tile(step.to, numberWord(step.word))}, ${scalarText(step.word, step.by)})`;
+      case "TMOV": {
+        const word = dataWord(step.type, false);
+        return `TMOV(${tile(step.to, word)}, ${tile(step.of, word)})`;
+      }
+      default:
+        return assertNever(step);
+    }
+  }
+
+  /** An instruction of V behind all that it was given before. */
+  private vector(instruction: string): void {
+    this.context.barrier();
+    this.context.out.line(`${instruction};`);
+  }
+
+  /** The tile of a place as words. */
+  private tileOf(place: VectorPlace, word: Word, point: Point): string {
+    switch (place.kind) {
+      case "slot":
+        return this.rowTile(at(this.slots, place.slot), word);
+      case "sum":
+        invariant(this.sum !== undefined, "terms have a sum");
+        return this.rowTile(this.sum, word);
+      case "output":
+        return this.byRow
+          ? this.outputRow(word, point.dims)
+          : this.rowTile(at(this.slots, this.slots.length - 1), word);
+      case "read": {
+        const own = this.gathered[place.read];
+        if (own !== undefined) return this.rowTile(own, word);
+        const { map, from } = this.gather.stmt;
+        const buffer = this.context.plan.buffers.get(at(from, at(map.reads, place.read).table).buffer);
+        invariant(buffer !== undefined, "what lies in a tile is in UB");
+        const address = at(this.gather.addresses.reads, place.read);
+        return this.declared(word, this.context.within(buffer, address, point.dims, point.sites));
+      }
+      default:
+        return assertNever(place);
+    }
+  }
+
+  private outputRow(word: Word, dims: readonly string[]): string {
+    return this.declared(word, this.context.within(this.output, this.gather.addresses.output, dims));
+  }
+
+  private declared(word: Word, address: string): string {
+    const tile = this.context.fresh("row");
+    this.context.tile(tile, "Row", this.shape(word), address);
+    return tile;
+  }
+
+  /** A tile that stands for a row of the value's own. */
+  private rowTile(buffer: UbBuffer, word: Word): string {
+    const key = `${buffer.name} ${word.name}`;
+    const found = this.tiles.get(key);
+    if (found !== undefined) return found;
+    const tile = this.declared(word, this.context.address(buffer));
+    this.tiles.set(key, tile);
+    return tile;
+  }
+
+  private shape(word: Word) {
+    const columns = alignUp(this.columns.most * word.bytes, this.context.plan.target.blockBytes) / word.bytes;
+    return { word, rows: 1, columns, valid: [fixed(1), this.columns] as const };
+  }
+
+  /** Declares the tiles of all that is no part of an operand, before any loop. */
+  private declareTiles(): void {
+    const { map } = this.gather.stmt;
+    const { element, term } = this.program;
+    const nowhere: Point = { dims: [], sites: [] };
+    const declare = (place: VectorPlace, word: Word): void => {
+      const inOperand =
+        place.kind === "output"
+          ? this.byRow
+          : place.kind === "read" && this.gathered[place.read] === undefined;
+      if (!inOperand) this.tileOf(place, word, nowhere);
+    };
+    for (const [read, to] of this.gathered.entries()) {
+      if (to !== undefined && !this.isLoaded(readForm(map, at(map.reads, read)), at(map.reads, read).table))
+        this.rowTile(to, dataWord(to.dtype, false));
+    }
+    if (this.sum !== undefined) this.rowTile(this.sum, numberWord("i32"));
+    for (const step of [...(term?.steps ?? []), ...element]) {
+      for (const [place, word] of wordsOf(step)) declare(place, word);
+    }
+    if (!this.byRow) declare({ kind: "output" }, dataWord(this.output.dtype, false));
+  }
+}
+
+/** The places that an instruction names, each with the words that it takes them for. */
+function wordsOf(step: VectorStep): readonly (readonly [VectorPlace, Word])[] {
+  const as = (word: Word, ...places: readonly VectorPlace[]) => places.map((place) => [place, word] as const);
+  if (step.op === "TCVT")
+    return [...as(numberWord(step.cast.to), step.to), ...as(numberWord(step.cast.from), step.of)];
+  if (step.op === "TMOV") return as(dataWord(step.type, false), step.to, step.of);
+  const word = numberWord(step.word);
+  if (step.op === "TEXPANDS") return as(word, step.to);
+  return as(word, step.to, ...("kind" in step.of ? [step.of] : step.of));
+}
+
+const isQuotientOf = (atom: Atom, dim: number): boolean =>
+  atom.kind === "div" && dimsOf(atom.of).includes(dim);
+
+/** The bits that a maximum or minimum begins at, and +0 of a sum, as an `int32_t`. */
+function startOf(how: Reduction, word: VectorWord): number {
+  if (how !== "max" && how !== "min") return 0;
+  const top = how === "max" ? -1 : 1;
+  if (word === "f32") return top < 0 ? 0xff800000 | 0 : 0x7f800000;
+  return top < 0 ? -(2 ** 31) : 2 ** 31 - 1;
+}
+
+/** Fill bits as a signed word. */
+const signedFill = (bytes: Uint8Array): string =>
+  String(
+    BigInt.asIntN(
+      8 * bytes.length,
+      bytes.reduceRight((bits, byte) => bits * 256n + BigInt(byte), 0n),
+    ),
+  );
+
+function scalarText(word: VectorWord, bits: number): string {
+  if (word === "i32") return `(int32_t)${bits | 0}`;
+  const value = numberOf("f32", bits);
+  // The shortest decimal of an f32 as f64 is read as that f32 again.
+  const text = Object.is(value, -0) ? "-0" : String(value);
+  return `${/^-?\d+$/.test(text) ? `${text}.0` : text}f`;
+}

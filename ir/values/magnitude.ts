@@ -1,0 +1,289 @@
+/**
+ * How small and how large values are where they are not zero, also of steps that round: beside the grid
+ * (grid.ts), which tells when none does. An f32 step whose operands and result are no subnormals has one
+ * result on machines that flush subnormals and on those that keep them, whether they look for tiny results
+ * before or after rounding.
+ */
+import { assertNever, at } from "../types.js";
+import { isFloat8Source, type Operation, type SourceType, type ValueType } from "./expression.js";
+import { floatFormats, integerRanges, isFloatValue, isRealSource, numberOf } from "./formats.js";
+import type { FloatFormat } from "./formats.js";
+import type { ValueStep } from "./steps.js";
+
+/** A number `units` times 2^`exponent`. */
+export interface Dyadic {
+  readonly units: bigint;
+  readonly exponent: number;
+}
+
+/**
+ * Finite values that are no zeros are multiples of 2^`unit` of at least 2^`least`; `low` and `high` bound
+ * them all.
+ */
+export interface Magnitude {
+  readonly unit: number;
+  readonly least: number;
+  readonly low: Dyadic;
+  readonly high: Dyadic;
+  /** False if a value may be an infinity or NaN. */
+  readonly finite: boolean;
+  /** True if a value may be -0. */
+  readonly negativeZero: boolean;
+}
+
+/** Bounds on the elements of an operand: each is finite, 0 or at least 2^`least`, and below 2^`below`. */
+export interface ElementBounds {
+  readonly least?: number;
+  readonly below?: number;
+}
+
+/** The exponent of the least normal f32. */
+export const leastNormal = floatFormats.f32.least;
+/** Numbers of f32 are below 2^`f32Limit`. */
+export const f32Limit = 128;
+
+const lengthOf = (value: bigint): number =>
+  value === 0n ? 0 : (value < 0n ? -value : value).toString(2).length;
+
+export const dyadic = (units: bigint, exponent = 0): Dyadic => ({ units, exponent });
+const zero = dyadic(0n);
+
+/** Both numbers in one unit. */
+function aligned(a: Dyadic, b: Dyadic): readonly [bigint, bigint, number] {
+  const exponent = Math.min(a.exponent, b.exponent);
+  return [a.units << BigInt(a.exponent - exponent), b.units << BigInt(b.exponent - exponent), exponent];
+}
+
+export function isBelow(a: Dyadic, b: Dyadic): boolean {
+  const [left, right] = aligned(a, b);
+  return left < right;
+}
+
+const lower = (a: Dyadic, b: Dyadic): Dyadic => (isBelow(a, b) ? a : b);
+const higher = (a: Dyadic, b: Dyadic): Dyadic => (isBelow(a, b) ? b : a);
+const negated = ({ units, exponent }: Dyadic): Dyadic => dyadic(-units, exponent);
+
+function sumOf(a: Dyadic, b: Dyadic): Dyadic {
+  const [left, right, exponent] = aligned(a, b);
+  return dyadic(left + right, exponent);
+}
+
+const productOf = (a: Dyadic, b: Dyadic): Dyadic => dyadic(a.units * b.units, a.exponent + b.exponent);
+
+/** Returns the greatest magnitude of a value. */
+export const mostOf = ({ low, high }: Pick<Magnitude, "low" | "high">): Dyadic => higher(negated(low), high);
+
+/** The number, away from zero where it has more digits. */
+function roundedAway({ units, exponent }: Dyadic, { digits, least }: FloatFormat): Dyadic {
+  const size = units < 0n ? -units : units;
+  const drop = Math.max(lengthOf(size) - digits, least - digits + 1 - exponent);
+  if (drop <= 0) return dyadic(units, exponent);
+  const kept = (size + (1n << BigInt(drop)) - 1n) >> BigInt(drop);
+  return dyadic(units < 0n ? -kept : kept, exponent + drop);
+}
+
+/** A value that a step rounds to a float format. */
+function afterRounding(value: Magnitude, format: FloatFormat): Magnitude {
+  const last = format.least - format.digits + 1;
+  const rounds = value.unit < last;
+  const least = Math.max(value.least, last);
+  return {
+    ...value,
+    least,
+    unit: Math.max(value.unit, least - format.digits + 1, last),
+    low: roundedAway(value.low, format),
+    high: roundedAway(value.high, format),
+    // What is below half of the least subnormal becomes a zero of its sign.
+    negativeZero: value.negativeZero || (rounds && value.low.units < 0n),
+  };
+}
+
+const largestBelow = ({ digits, least }: FloatFormat, exponent: number): Dyadic => {
+  const own = Math.min(digits, exponent - (least - digits + 1));
+  return own <= 0 ? zero : dyadic((1n << BigInt(own)) - 1n, exponent - own);
+};
+
+/** Returns the magnitude of elements of a type, of which nothing else is known than some bounds. */
+export function magnitudeOfType(type: SourceType, bounds?: ElementBounds): Magnitude {
+  if (isFloat8Source(type)) {
+    // From the least subnormal of E5M2FNUZ, or of the scales of E8M0, to their largest.
+    const high = dyadic(1n, f32Limit - 1);
+    return { unit: -127, least: -127, low: negated(high), high, finite: false, negativeZero: true };
+  }
+  if (!isFloatValue(type)) {
+    const [low, high] = integerRanges[type];
+    return whole(BigInt(low), BigInt(high));
+  }
+  const format = floatFormats[type];
+  const last = format.least - format.digits + 1;
+  const bias = (format.infinity >>> (format.digits - 1)) - 1;
+  const least = Math.max(last, bounds?.least ?? last);
+  const high = largestBelow(format, Math.min(bias + format.least, bounds?.below ?? Infinity));
+  return {
+    unit: Math.max(last, least - format.digits + 1),
+    least,
+    low: negated(high),
+    high,
+    finite: bounds !== undefined,
+    negativeZero: true,
+  };
+}
+
+const whole = (low: bigint, high: bigint): Magnitude => ({
+  unit: 0,
+  least: 0,
+  low: dyadic(low),
+  high: dyadic(high),
+  finite: true,
+  negativeZero: false,
+});
+
+function magnitudeOfNumber(value: number): Magnitude {
+  const finite = Number.isFinite(value);
+  if (value === 0 || !finite)
+    return {
+      unit: Infinity,
+      least: Infinity,
+      low: zero,
+      high: zero,
+      finite,
+      negativeZero: Object.is(value, -0),
+    };
+  let [units, exponent] = Number.isInteger(value) ? [BigInt(value), 0] : [BigInt(value * 2 ** 149), -149];
+  for (; units % 2n === 0n; units /= 2n) exponent++;
+  const own = dyadic(units, exponent);
+  const least = exponent + lengthOf(units) - 1;
+  return { unit: exponent, least, low: own, high: own, finite, negativeZero: false };
+}
+
+/** The same toward zero, as a whole number. */
+function truncated({ units, exponent }: Dyadic): bigint {
+  if (exponent >= 0) return units << BigInt(exponent);
+  const size = (units < 0n ? -units : units) >> BigInt(-exponent);
+  return units < 0n ? -size : size;
+}
+
+/**
+ * True if whole values lie in the range of an integer type, those of real numbers once they are truncated.
+ */
+export function fitsInteger({ low, high }: Magnitude, type: keyof typeof integerRanges): boolean {
+  const [lowest, highest] = integerRanges[type];
+  return truncated(low) >= BigInt(lowest) && truncated(high) <= BigInt(highest);
+}
+
+function castMagnitude(value: Magnitude, from: SourceType, to: ValueType): Magnitude {
+  if (isFloatValue(to)) return afterRounding(value, floatFormats[to]);
+  const [lowest, highest] = integerRanges[to];
+  if (!isRealSource(from)) return fitsInteger(value, to) ? value : whole(BigInt(lowest), BigInt(highest));
+  if (!value.finite || !fitsInteger(value, to)) return whole(BigInt(lowest), BigInt(highest));
+  return whole(truncated(value.low), truncated(value.high));
+}
+
+/** Returns the exact result of an operation, before it is rounded or wraps. */
+export function combined(op: Operation, a: Magnitude, b: Magnitude): Magnitude {
+  const finite = a.finite && b.finite;
+  switch (op) {
+    case "mul": {
+      const corners = [productOf(a.low, b.low), productOf(a.low, b.high), productOf(a.high, b.low)];
+      const last = productOf(a.high, b.high);
+      const low = corners.reduce(lower, last);
+      return {
+        unit: a.unit + b.unit,
+        least: a.least + b.least,
+        low,
+        high: corners.reduce(higher, last),
+        finite,
+        // 0 * -1 is -0.
+        negativeZero: a.negativeZero || b.negativeZero || a.low.units < 0n || b.low.units < 0n,
+      };
+    }
+    case "add":
+    case "sub": {
+      const [low, high] = op === "add" ? [b.low, b.high] : [negated(b.high), negated(b.low)];
+      const unit = Math.min(a.unit, b.unit);
+      return {
+        unit,
+        least: unit,
+        low: sumOf(a.low, low),
+        high: sumOf(a.high, high),
+        finite,
+        negativeZero: a.negativeZero && (op === "sub" || b.negativeZero),
+      };
+    }
+    case "min":
+    case "max": {
+      const [low, high] = op === "min" ? [lower, lower] : [higher, higher];
+      return {
+        unit: Math.min(a.unit, b.unit),
+        least: Math.min(a.least, b.least),
+        low: low(a.low, b.low),
+        high: high(a.high, b.high),
+        finite,
+        negativeZero: a.negativeZero || b.negativeZero,
+      };
+    }
+    default:
+      return assertNever(op);
+  }
+}
+
+/** Returns a result as its type holds it: rounded, or anything of the type where it may wrap. */
+export function inType(value: Magnitude, type: ValueType): Magnitude {
+  if (isFloatValue(type)) return afterRounding(value, floatFormats[type]);
+  return fitsInteger(value, type) ? value : magnitudeOfType(type);
+}
+
+/** Returns what `count` such terms at most come to, added one after the other from +0. */
+export function foldMagnitude(term: Magnitude, count: number): Magnitude {
+  const zeroed = { low: lower(term.low, zero), high: higher(term.high, zero) };
+  // Each of n sums grows by 2^-24 of itself at most: (1 + 2^-24)^n is below 1 + n * 2^-23 for the n <= 2^24
+  // that there may be.
+  const grown = dyadic(BigInt(count) * ((1n << 23n) + BigInt(count)), -23);
+  return {
+    ...term,
+    least: term.unit,
+    low: productOf(zeroed.low, grown),
+    high: productOf(zeroed.high, grown),
+    negativeZero: false,
+  };
+}
+
+/** Returns the exact sum of so many whole terms, of which there may be fewer. */
+export const wholeSum = (term: Magnitude, count: number): Magnitude => ({
+  ...term,
+  low: productOf(lower(term.low, zero), dyadic(BigInt(count))),
+  high: productOf(higher(term.high, zero), dyadic(BigInt(count))),
+});
+
+/**
+ * What a magnitude depends on beside the steps: the bounds of each read, by its number, and what terms come
+ * to.
+ */
+export interface MagnitudeOf {
+  readonly bounds: (read: number) => ElementBounds | undefined;
+  readonly reduced?: Magnitude;
+}
+
+/** Returns the magnitude of each step. */
+export function magnitudes(steps: readonly ValueStep[], of: MagnitudeOf): readonly Magnitude[] {
+  const found: Magnitude[] = [];
+  for (const step of steps) found.push(magnitudeOfStep(step, found, of));
+  return found;
+}
+
+function magnitudeOfStep(step: ValueStep, found: readonly Magnitude[], of: MagnitudeOf): Magnitude {
+  switch (step.kind) {
+    case "read":
+      return magnitudeOfType(step.type, of.bounds(step.read));
+    case "number":
+      return magnitudeOfNumber(numberOf(step.type, step.bits));
+    case "cast":
+      return castMagnitude(at(found, step.of), step.from, step.type);
+    case "op":
+      return inType(combined(step.op, at(found, step.of[0]), at(found, step.of[1])), step.type);
+    case "reduced":
+      return of.reduced ?? magnitudeOfType(step.type);
+    default:
+      return assertNever(step);
+  }
+}

@@ -1,0 +1,22 @@
+/** `meets`: whether inputs are within what a kernel for an Ascend core assumes of them. */
+import { checkRunnable, toHosts, type GatherData } from "../../backends/index.js";
+import { mapOfTile } from "../../backends/reference/defined-map.js";
+import { unmetCondition, type UnmetCondition } from "../../backends/reference/unmet-condition.js";
+import type { Kernel } from "./compile.js";
+
+/** Whether all conditions are met, or the first element that one excludes. */
+export type Met = { readonly ok: true } | ({ readonly ok: false } & UnmetCondition);
+
+/**
+ * Tests the conditions of `kernel.pto().assumes` on the elements that index values name. Throws a
+ * CompileError: TC505 for a kernel that PTO-ISA cannot express, TC107 for one whose sizes are open; a
+ * RunError for inputs that are none of the kernel's.
+ */
+export function meets(kernel: Kernel, inputs: GatherData): Met {
+  checkRunnable(kernel);
+  const { assumes } = kernel.pto();
+  const hosts = toHosts(kernel.source ?? kernel.tile, inputs);
+  const { map, operands } = kernel.definition ?? mapOfTile(kernel.tile);
+  const found = unmetCondition({ map, operands, inputs: hosts }, assumes);
+  return found === undefined ? { ok: true } : { ok: false, ...found };
+}
