@@ -240,6 +240,17 @@ describe("the file of --rows", () => {
     expect(readFileSync(join(folder, name), "utf8")).not.toContain("ascend-a2");
   });
 
+  it("is made again by other settings of the command", async () => {
+    const folder = listed(lines[0]);
+    const run = async (seed: string): Promise<string> => {
+      await tilec(folder, "run", "--list", "a.jsonl", "--rows", "r.csv", "--resume", "--seed", seed);
+      return readFileSync(join(folder, "r.csv"), "utf8");
+    };
+    const first = await run("1");
+    expect(await run("2")).not.toBe(first);
+    expect(await run("1")).toBe(first);
+  });
+
   it("has the parts of --shard, which together are the whole", async () => {
     const folder = listed();
     const rows = await rowsOf(folder, "explain", "--list", "a.jsonl");
