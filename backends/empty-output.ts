@@ -8,7 +8,7 @@ import { mapOverTensors } from "../ir/addressing.js";
 import { outputOf, type TileFunc } from "../ir/func.js";
 import { outOfRange } from "../ir/policy.js";
 import { taskOfTile } from "../ir/task/index.js";
-import { at, elementCount } from "../ir/types.js";
+import { elementCount } from "../ir/types.js";
 import { box } from "./box.js";
 import { placesIn, type Places } from "./map-places.js";
 import { badIndexAt, type HostInputs, type MappedInputs } from "./memory.js";
@@ -21,8 +21,8 @@ const pointsAtOnce = 2 ** 12;
  * for the first point with one out of range.
  */
 export function* indexPointSteps(mapped: MappedInputs, places: Places): Generator<number, void> {
-  const { map, operands } = mapped;
-  const points = indexPoints(map, at(operands, operands.length - 1).type.shape);
+  const { map } = mapped;
+  const points = indexPoints(map, outputOf(mapped).type.shape);
   let done = 0;
   for (const point of box(points)) {
     if (done++ % pointsAtOnce === 0) yield 0;

@@ -4,7 +4,7 @@ import { CompileError, error, RunError } from "../ir/diagnostic.js";
 import { coordsOf, dataCoords, isRead, type AccessMap } from "../ir/access.js";
 import { addressOf } from "../ir/addressing.js";
 import { entryOf } from "../ir/entry-of.js";
-import { keyOf, type Operand, type TileFunc } from "../ir/func.js";
+import { outputOf, keyOf, type Operand, type TileFunc } from "../ir/func.js";
 import { iterationWriting } from "../ir/iteration.js";
 import { constant, sitesOf, type Env, type Linear } from "../ir/linear.js";
 import { outOfRange, type IndexRule } from "../ir/policy.js";
@@ -375,7 +375,7 @@ export function badIndexAt(mapped: MappedInputs, point: readonly number[]): RunE
 
 /** Returns the coordinates of an output element by its row-major number. */
 export const pointOf = ({ operands }: Pick<MappedOperands, "operands">, outputElement: number): number[] =>
-  coordinates(outputElement, at(operands, operands.length - 1).type.shape);
+  coordinates(outputElement, outputOf({ operands }).type.shape);
 
 /** The sites of one output point with their values on the host. */
 export function foundSites(mapped: MappedInputs, point: readonly number[]): readonly FoundSite[] {

@@ -13,7 +13,7 @@ import {
   mapForms,
   type AccessMap,
 } from "./access.js";
-import { operandNamed, outputOf, type Operand, type TileFunc } from "./func.js";
+import { ofEach, operandNamed, outputOf, type Operand, type TileFunc } from "./func.js";
 import {
   add,
   constant,
@@ -123,8 +123,7 @@ export function mapOverTensors(func: TileFunc, task: Task): AccessMap | undefine
 }
 
 /**
- * Returns the gather of a map over whole tensors, all in global memory. `extents`: of each operand, the
- * output behind the inputs.
+ * Returns the gather of a map over whole tensors, all in global memory. `extents`: of each operand.
  */
 export function gatherOverTensors(
   map: AccessMap,
@@ -136,12 +135,13 @@ export function gatherOverTensors(
     offsets: type.shape.map(() => constant(0)),
     sizes: at(extents, k),
   }));
+  const { inputs, output } = ofEach({ operands }, regions);
   return {
     op: "gather",
-    from: regions.slice(0, -1),
-    to: at(regions, regions.length - 1),
+    from: inputs,
+    to: output,
     map,
-    origins: regions.slice(1, -1).map(({ offsets }) => offsets),
+    origins: inputs.slice(gatheredTable + 1).map(({ offsets }) => offsets),
   };
 }
 

@@ -138,13 +138,26 @@ export const openSymbols = (func: Func): readonly Sym[] =>
 
 type HasOperands = Pick<FuncHead, "operands">;
 
-/** Every operand but the output, in order. */
-export const inputsOf = ({ operands }: HasOperands): readonly Operand[] => operands.slice(0, -1);
-/** The last operand. */
+const isOutput = ({ role }: Pick<Operand, "role">): boolean => role === "output";
+
+/** Returns the operands that a function reads, in order. */
+export const inputsOf = ({ operands }: HasOperands): readonly Operand[] =>
+  operands.filter((operand) => !isOutput(operand));
+/** Returns the place of the output among the operands, and in lists that state something of each operand. */
+export const outputPlace = ({ operands }: HasOperands): number => operands.findIndex(isOutput);
+/** Returns the operand that a function writes. */
 export function outputOf(func: HasOperands): Operand {
   checkArgument("outputOf", "program", func);
-  return at(func.operands, func.operands.length - 1);
+  return at(func.operands, outputPlace(func));
 }
+/** Returns what a list that states something of each operand has for the inputs, and for the output. */
+export const ofEach = <T>(
+  func: HasOperands,
+  list: readonly T[],
+): { readonly inputs: readonly T[]; readonly output: T } => ({
+  inputs: list.filter((_, place) => place !== outputPlace(func)),
+  output: at(list, outputPlace(func)),
+});
 /** Bytes of an element of the output. */
 export const outputBytes = (func: HasOperands): 1 | 2 | 4 | 8 | 16 =>
   bytesOf(wholeBytes(outputOf(func).type.dtype));

@@ -4,9 +4,18 @@
  * One gather statement serves every operator and residency: each of its operands is a region of a `gm` or a `ub`
  * buffer. One sync statement serves every target: a pipe flag on Ascend, a workgroup barrier on WebGPU.
  */
-import type { AccessMap } from "./access.js";
+import { formsOf, mapForms, type AccessMap } from "./access.js";
 import { constant, min, soleAtom, sub, type Linear } from "./linear.js";
-import { at, bitsOf, elementCount, strides, type DType, type Shape, type Span } from "./types.js";
+import {
+  assertNever,
+  at,
+  bitsOf,
+  elementCount,
+  strides,
+  type DType,
+  type Shape,
+  type Span,
+} from "./types.js";
 
 /** MTE2 moves gm to ub, V gathers, MTE3 moves ub to gm, S walks addresses one by one. */
 export const pipes = ["MTE2", "V", "MTE3", "S"] as const;
@@ -109,6 +118,119 @@ export interface SyncStmt {
 
 /** A statement of a tile program. */
 export type Stmt = ForStmt | AllocStmt | LoadStmt | GatherStmt | StoreStmt | SyncStmt;
+/** A statement that reads or writes elements. */
+export type MovingStmt = Exclude<Stmt, ForStmt | AllocStmt | SyncStmt>;
+
+/** True if a statement reads or writes elements. */
+export const isMoving = (stmt: Stmt): stmt is MovingStmt =>
+  stmt.op !== "for" && stmt.op !== "alloc" && stmt.op !== "sync";
+
+/** An access of a statement to a tensor or a UB tile. */
+export interface StmtAccess {
+  readonly buffer: string;
+  readonly write: boolean;
+  /** Absent: a UB tile that the statement takes whole. */
+  readonly region?: Region;
+  /** True if the tile only holds values of the statement itself, between its start and its end or its next run. */
+  readonly temporary?: true;
+}
+
+const regionAccess = (region: Region, write: boolean): StmtAccess => ({
+  buffer: region.buffer,
+  write,
+  region,
+});
+
+/** Returns the accesses that a statement makes itself, reads first; none of a loop, whose body has its own. */
+export function accessesOf(stmt: Stmt): readonly StmtAccess[] {
+  switch (stmt.op) {
+    case "load":
+      return [regionAccess(stmt.from, false), { buffer: stmt.to, write: true }];
+    case "store":
+      return [{ buffer: stmt.from, write: false }, regionAccess(stmt.to, true)];
+    case "gather":
+      return [
+        ...stmt.from.map((region) => regionAccess(region, false)),
+        regionAccess(stmt.to, true),
+        ...[...(stmt.part?.into ?? []), ...(stmt.scratch ?? [])].map(
+          (buffer) => ({ buffer, write: true, temporary: true }) as const,
+        ),
+      ];
+    case "for":
+    case "alloc":
+    case "sync":
+      return [];
+    default:
+      return assertNever(stmt);
+  }
+}
+
+/** Returns the regions that a statement states. */
+export const regionsOf = (stmt: Stmt): readonly Region[] =>
+  accessesOf(stmt).flatMap(({ region }) => region ?? []);
+
+/** Returns the statements inside a statement. */
+export const children = (stmt: Stmt): readonly Stmt[] => (stmt.op === "for" ? stmt.body : []);
+
+/** Returns the linear forms that a statement states itself: bounds, offsets, sizes, and the coordinates of its map. */
+export function formsOfStmt(stmt: Stmt): readonly Linear[] {
+  if (stmt.op === "for") return [stmt.lower, stmt.upper];
+  const own =
+    stmt.op === "gather"
+      ? [
+          ...stmt.origins.flat(),
+          ...formsOf(stmt.map),
+          ...(stmt.part === undefined ? [] : [stmt.part.from, stmt.part.to]),
+        ]
+      : [];
+  return [...own, ...regionsOf(stmt).flatMap(({ offsets, sizes }) => [...offsets, ...sizes])];
+}
+
+/** Returns a statement with others inside; the statement itself where it has none inside. */
+export const withChildren = (stmt: Stmt, inside: (body: readonly Stmt[]) => readonly Stmt[]): Stmt =>
+  stmt.op === "for" ? { ...stmt, body: inside(stmt.body) } : stmt;
+
+/** Returns a statement, and all inside it, with another form in the place of each, and another map in the place of a gather's. */
+export function mapStatement(
+  stmt: Stmt,
+  form: (form: Linear) => Linear,
+  map: (map: AccessMap) => AccessMap = (own) => mapForms(own, form),
+): Stmt {
+  const region = ({ buffer, offsets, sizes }: Region): Region => ({
+    buffer,
+    offsets: offsets.map(form),
+    sizes: sizes.map(form),
+  });
+  switch (stmt.op) {
+    case "for":
+      return {
+        ...stmt,
+        lower: form(stmt.lower),
+        upper: form(stmt.upper),
+        body: stmt.body.map((one) => mapStatement(one, form, map)),
+      };
+    case "load":
+      return { ...stmt, from: region(stmt.from) };
+    case "store":
+      return { ...stmt, to: region(stmt.to) };
+    case "gather": {
+      const { part } = stmt;
+      return {
+        ...stmt,
+        from: stmt.from.map(region),
+        to: region(stmt.to),
+        ...(part === undefined ? {} : { part: { ...part, from: form(part.from), to: form(part.to) } }),
+        map: map(stmt.map),
+        origins: stmt.origins.map((origin) => origin.map(form)),
+      };
+    }
+    case "alloc":
+    case "sync":
+      return stmt;
+    default:
+      return assertNever(stmt);
+  }
+}
 
 /** The sizes of all that a gather walks over: of its output tile, and behind them the number of terms. */
 export const walkedSizes = ({ map, to, part }: GatherStmt): readonly Linear[] =>
@@ -138,4 +260,4 @@ export function ubStrides(buffer: Pick<UbBuffer, "dtype" | "shape" | "rowBytes">
 
 /** Every statement of a body, those inside a loop after it. */
 export const flatten = (body: readonly Stmt[]): readonly Stmt[] =>
-  body.flatMap((stmt) => (stmt.op === "for" ? [stmt, ...flatten(stmt.body)] : [stmt]));
+  body.flatMap((stmt) => [stmt, ...flatten(children(stmt))]);

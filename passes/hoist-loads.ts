@@ -10,7 +10,7 @@
  * Stops at parallel loops: each task owns its unified buffer.
  */
 import { loopVariables } from "../ir/linear.js";
-import type { ForStmt, LoadStmt, Stmt } from "../ir/tile.js";
+import { formsOfStmt, type ForStmt, type LoadStmt, type Stmt } from "../ir/tile.js";
 import { definePass } from "./pass.js";
 
 /** Loads leave the loops that they do not depend on (docs/passes/06-hoist-loads.md). */
@@ -42,4 +42,4 @@ function hoistFrom(loop: ForStmt): Stmt[] {
 }
 
 const mentions = (load: LoadStmt, variable: string): boolean =>
-  [...load.from.offsets, ...load.from.sizes].some((expr) => loopVariables(expr).has(variable));
+  formsOfStmt(load).some((expr) => loopVariables(expr).has(variable));

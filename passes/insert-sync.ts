@@ -35,12 +35,12 @@ interface PipeAccess extends UbAccess {
 
 function syncBody(
   body: readonly Stmt[],
-  accessesOf: (stmt: Stmt) => readonly PipeAccess[],
+  touchesOf: (stmt: Stmt) => readonly PipeAccess[],
   target: Target,
   carried: boolean,
 ): Stmt[] {
   const units = body.filter((stmt) => stmt.op !== "sync");
-  const accesses = units.map(accessesOf);
+  const accesses = units.map(touchesOf);
   const out: Stmt[] = [];
   /** For each ordered pair of pipes, the unit before which it was last waited for. */
   const waited = new Map<string, number>();
@@ -73,7 +73,7 @@ function syncBody(
       }
     }
     const carries = stmt.op === "for" && (stmt.mode === "serial" || !targetFacts[target.kind].privateUb);
-    out.push(stmt.op === "for" ? { ...stmt, body: syncBody(stmt.body, accessesOf, target, carries) } : stmt);
+    out.push(stmt.op === "for" ? { ...stmt, body: syncBody(stmt.body, touchesOf, target, carries) } : stmt);
   });
   return out;
 }
@@ -96,10 +96,10 @@ function shareBytes(a: UbBuffer, b: UbBuffer): boolean {
 /** What a statement, or all that a loop holds, touches on which pipe. */
 function pipeAccesses(func: TileFunc): (stmt: Stmt) => readonly PipeAccess[] {
   const lookup = accessLookup(func);
-  const accessesOf = (stmt: Stmt): readonly PipeAccess[] => {
-    if (stmt.op === "for") return stmt.body.flatMap(accessesOf);
+  const touchesOf = (stmt: Stmt): readonly PipeAccess[] => {
+    if (stmt.op === "for") return stmt.body.flatMap(touchesOf);
     const pipe = pipeOf(stmt, func);
     return pipe === undefined ? [] : lookup(stmt).map((access) => ({ ...access, pipe }));
   };
-  return accessesOf;
+  return touchesOf;
 }

@@ -14,7 +14,7 @@ import {
   type Read,
 } from "../ir/access.js";
 import { emptyBody } from "../ir/addressing.js";
-import { inputsOf, type TileFunc } from "../ir/func.js";
+import { outputPlace, inputsOf, type TileFunc } from "../ir/func.js";
 import {
   add,
   constant,
@@ -69,7 +69,8 @@ function programOf(tiling: Tiling, map: AccessMap, outermost: readonly (string |
 /** `extents`: of each operand, outermost first. */
 function lower(tiling: Tiling, map: AccessMap, extents: readonly (readonly Linear[])[]): Stmt[] {
   const { gather, operands } = tiling;
-  const bounds = at(extents, extents.length - 1).map((extent, dim) =>
+  const outputAt = outputPlace(gather);
+  const bounds = at(extents, outputAt).map((extent, dim) =>
     dimBounds(dim, extent, { limit: at(tiling.extents, dim), step: at(tiling.tile, dim) }, tiling),
   );
   const names = new UniqueNames(gather.operands.map(({ name }) => name));
@@ -89,7 +90,7 @@ function lower(tiling: Tiling, map: AccessMap, extents: readonly (readonly Linea
     buffer: name,
     ...inputRegion(map, table, at(extents, table), table === gatheredTable ? cutSpace : space),
   }));
-  const output = at(operands, operands.length - 1);
+  const output = at(operands, outputAt);
   const written: Region = {
     buffer: output.operand.name,
     offsets: bounds.map((b) => b.offset),
@@ -110,7 +111,7 @@ function lower(tiling: Tiling, map: AccessMap, extents: readonly (readonly Linea
   const stmt: GatherStmt = {
     op: "gather",
     from: global.map(found),
-    to: found(written, operands.length - 1),
+    to: found(written, outputAt),
     ...defined({ part }),
     map: terms === undefined ? inside : withTerms(inside, tiling.terms),
     origins: global.slice(1).map((region) => region.offsets),
@@ -124,7 +125,7 @@ function lower(tiling: Tiling, map: AccessMap, extents: readonly (readonly Linea
   ];
   const inner: Stmt[] = [
     ...(terms?.loop === undefined ? run : [{ ...terms.loop, body: run }]),
-    ...(output.inUb ? [{ op: "store", from: tileOf(operands.length - 1), to: written } as const] : []),
+    ...(output.inUb ? [{ op: "store", from: tileOf(outputAt), to: written } as const] : []),
   ];
   return [
     ...parts.map(({ buffer }) => ({ op: "alloc", buffer }) as const),

@@ -4,8 +4,7 @@
  */
 import type { TileFunc } from "../../ir/func.js";
 import { taskOfTile } from "../../ir/task/index.js";
-import { flatten, type GatherStmt, type Stmt } from "../../ir/tile.js";
-import { assertNever } from "../../ir/types.js";
+import { accessesOf, flatten, withChildren, type GatherStmt, type Stmt } from "../../ir/tile.js";
 import { within } from "./join-runs.js";
 
 export interface Elided {
@@ -32,7 +31,9 @@ export function elide(func: TileFunc, stays: (table: number) => boolean): Elided
   const { scratch: _scratch, ...rest } = gather;
   const inPlace: GatherStmt = { ...rest, from, to };
   const used = new Set(
-    flatten(func.body).flatMap((stmt) => (gone.has(stmt) ? [] : buffersIn(stmt === gather ? inPlace : stmt))),
+    flatten(func.body).flatMap((stmt) =>
+      gone.has(stmt) ? [] : accessesOf(stmt === gather ? inPlace : stmt).map(({ buffer }) => buffer),
+    ),
   );
   const body = rewrite(func.body, (stmt) => {
     if (gone.has(stmt)) return [];
@@ -42,23 +43,6 @@ export function elide(func: TileFunc, stays: (table: number) => boolean): Elided
   return { func: { ...func, body }, gone };
 }
 
-function buffersIn(stmt: Stmt): string[] {
-  switch (stmt.op) {
-    case "load":
-      return [stmt.to];
-    case "store":
-      return [stmt.from];
-    case "gather":
-      return [...stmt.from, stmt.to].map(({ buffer }) => buffer);
-    case "for":
-    case "alloc":
-    case "sync":
-      return [];
-    default:
-      return assertNever(stmt);
-  }
-}
-
 /** A body with other statements in the place of each, those inside loops first. */
 const rewrite = (body: readonly Stmt[], put: (stmt: Stmt) => readonly Stmt[]): readonly Stmt[] =>
-  body.flatMap((stmt) => put(stmt.op === "for" ? { ...stmt, body: rewrite(stmt.body, put) } : stmt));
+  body.flatMap((stmt) => put(withChildren(stmt, (inside) => rewrite(inside, put))));

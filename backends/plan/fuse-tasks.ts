@@ -15,7 +15,6 @@ import {
   type Stmt,
   type UbBuffer,
 } from "../../ir/tile.js";
-import { assertNever } from "../../ir/types.js";
 import { followers } from "./split-tasks.js";
 
 /** Bytes of a slab that a first-level cache holds beside indices and output. */
@@ -72,29 +71,18 @@ class Fuse {
     return ubBytes(wide) <= mostSlabBytes ? { op: "alloc", buffer: wide } : undefined;
   }
 
+  /** Undefined for a statement that no fused task has. */
   stmt(stmt: Stmt): Stmt | undefined {
     const { d, gather } = this;
-    switch (stmt.op) {
-      case "sync":
-        return stmt;
-      case "load": {
-        const from = this.region(stmt.from, followers(gather, gatheredTable, d));
-        return from === undefined ? undefined : { ...stmt, from };
-      }
-      case "gather": {
-        const to = this.region(stmt.to, [d]);
-        const from = stmt.from.flatMap(
-          (region, table) => this.region(region, followers(stmt, table, d)) ?? [],
-        );
-        return to === undefined || from.length < stmt.from.length ? undefined : { ...stmt, from, to };
-      }
-      case "for":
-      case "alloc":
-      case "store":
-        return undefined;
-      default:
-        return assertNever(stmt);
+    if (stmt.op === "sync") return stmt;
+    if (stmt.op === "load") {
+      const from = this.region(stmt.from, followers(gather, gatheredTable, d));
+      return from === undefined ? undefined : { ...stmt, from };
     }
+    if (stmt.op !== "gather") return undefined;
+    const to = this.region(stmt.to, [d]);
+    const from = stmt.from.flatMap((region, table) => this.region(region, followers(stmt, table, d)) ?? []);
+    return to === undefined || from.length < stmt.from.length ? undefined : { ...stmt, from, to };
   }
 
   /** Widened along `dims`: a tensor's starts further there with each iteration, a tile's has all of them. */

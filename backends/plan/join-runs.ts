@@ -7,7 +7,14 @@ import { wholeTerms } from "../../ir/addressing.js";
 import type { TileFunc } from "../../ir/func.js";
 import { add, constant, dimsOf, substitute, type Linear } from "../../ir/linear.js";
 import { taskOfTile } from "../../ir/task/index.js";
-import type { ForStmt, GatherStmt, LoadStmt, Region, Stmt } from "../../ir/tile.js";
+import {
+  withChildren,
+  type ForStmt,
+  type GatherStmt,
+  type LoadStmt,
+  type Region,
+  type Stmt,
+} from "../../ir/tile.js";
 import { at } from "../../ir/types.js";
 
 const known = new WeakMap<TileFunc, TileFunc>();
@@ -29,8 +36,8 @@ function joined(func: TileFunc): TileFunc {
   const put = (body: readonly Stmt[]): readonly Stmt[] =>
     body.flatMap((stmt): readonly Stmt[] => {
       if (stmt === loop) return [whole];
-      if (stmt.op === "for") return [{ ...stmt, body: put(stmt.body) }];
-      return stmt.op === "alloc" && gone.has(stmt.buffer.name) ? [] : [stmt];
+      const isGone = stmt.op === "alloc" && gone.has(stmt.buffer.name);
+      return isGone ? [] : [withChildren(stmt, put)];
     });
   return { ...func, body: put(func.body) };
 }

@@ -20,6 +20,7 @@ import { boundsOf } from "../../ir/intervals/loop-bounds.js";
 import { sizesAround } from "../../ir/symbols/symbols.js";
 import { taskOfTile } from "../../ir/task/index.js";
 import {
+  accessesOf,
   flatten,
   walkedSizes,
   type ForStmt,
@@ -27,7 +28,7 @@ import {
   type Region,
   type Stmt,
 } from "../../ir/tile.js";
-import { assertNever, at, elementCount } from "../../ir/types.js";
+import { at, elementCount } from "../../ir/types.js";
 import { mostOf } from "./gather.js";
 
 /** Elements of a slice: some milliseconds, whatever their size. */
@@ -71,22 +72,13 @@ function cutTask(
 
 /** Elements that a body loads and gathers, over all iterations of the loops in it. */
 export function elementsMoved(body: readonly Stmt[], loops: readonly ForStmt[]): number {
-  const region = ({ sizes }: Region): number => elementCount(mostOf(sizes, loops));
   return body.reduce((sum, stmt) => {
-    switch (stmt.op) {
-      case "for":
-        return sum + trips(stmt, loops) * elementsMoved(stmt.body, [...loops, stmt]);
-      case "load":
-        return sum + region(stmt.from);
-      case "gather":
-        return sum + elementCount(mostOf(walkedSizes(stmt), loops));
-      case "alloc":
-      case "store":
-      case "sync":
-        return sum;
-      default:
-        return assertNever(stmt);
-    }
+    if (stmt.op === "for") return sum + trips(stmt, loops) * elementsMoved(stmt.body, [...loops, stmt]);
+    if (stmt.op === "gather") return sum + elementCount(mostOf(walkedSizes(stmt), loops));
+    const reads = accessesOf(stmt).flatMap(({ region, write }) =>
+      region === undefined || write ? [] : [elementCount(mostOf(region.sizes, loops))],
+    );
+    return reads.reduce((all, elements) => all + elements, sum);
   }, 0);
 }
 

@@ -3,11 +3,11 @@ import { checkArgument } from "../../ir/argument.js";
 import { startOf } from "../../ir/addressing.js";
 import { operandNamed, type TileFunc } from "../../ir/func.js";
 import { isConstant, loopVariables, sub } from "../../ir/linear.js";
-import { regionsOf } from "../../ir/regions.js";
 import type { Target } from "../../ir/target.js";
 import type { AddedName } from "../../ir/tiling/flat-program.js";
 import { printStmtHead } from "../../ir/text/print.js";
 import {
+  regionsOf,
   flatten,
   type ForStmt,
   type LoadStmt,

@@ -7,7 +7,7 @@
  */
 import { inputTile, isMove, policyOf, readsOf } from "../../ir/access.js";
 import { CompileError, error, type Diagnostic } from "../../ir/diagnostic.js";
-import { inputOf, inputsOf, outputOf, type AccessFunc } from "../../ir/func.js";
+import { ofEach, inputOf, inputsOf, outputOf, type AccessFunc } from "../../ir/func.js";
 import { soleAtom } from "../../ir/linear.js";
 import { resolveSource } from "../../ir/ops/registry.js";
 import type { Operator } from "../../ir/operator.js";
@@ -122,9 +122,9 @@ function callOf(operator: Operator, axis: number): Loops["call"] {
 function emitViews(out: Lines, loops: Loops): void {
   const { gather, view, views, names, parts, call } = loops;
   const { shape } = outputOf(gather).type;
-  const [output, part] = [at(names, names.length - 1), at(parts, parts.length - 1)];
+  const [tensors, tiles] = [ofEach(gather, names), ofEach(gather, parts)];
   if (views.length === 0) {
-    out.line(`${output}[:] = ${call(names.slice(0, -1))}`);
+    out.line(`${tensors.output}[:] = ${call(tensors.inputs)}`);
     return;
   }
   /** The size of a view along an output dim as it is at its end. */
@@ -149,9 +149,9 @@ function emitViews(out: Lines, loops: Loops): void {
     inputsOf(gather).forEach((_, table) => {
       out.line(`${at(parts, table)} = ${viewOf(loops, table, sizes)}`);
     });
-    out.line(`${part} = ${call(parts.slice(0, -1))}`);
+    out.line(`${tiles.output} = ${call(tiles.inputs)}`);
     const offsets = shape.map((_, other) => (views.includes(other) ? `v${other}` : "0"));
-    out.line(`pypto.assemble(${part}, [${offsets.join(", ")}], ${output})`);
+    out.line(`pypto.assemble(${tiles.output}, [${offsets.join(", ")}], ${tensors.output})`);
   };
   nest(0);
 }

@@ -1,7 +1,8 @@
 /** Every output element by the coordinates that a definition gives for what it is made from. */
+import { outputOf } from "../../ir/func.js";
 import { fillBytes, isMove } from "../../ir/access.js";
 import { noElement, outOfRange } from "../../ir/policy.js";
-import { at, byteCount, elementCount, invariant, isPacked, strides } from "../../ir/types.js";
+import { at, byteCount, elementCount, isPacked, strides } from "../../ir/types.js";
 import { evaluator, valuePlan } from "../../ir/values/index.js";
 import { box } from "../box.js";
 import { indexPointSteps } from "../empty-output.js";
@@ -21,8 +22,7 @@ const elementsAtOnce = 2 ** 12;
 /** Yields the elements done; returns the output's bytes. */
 export function* elementByElement(mapped: MappedInputs, places: Places): Generator<number, Uint8Array> {
   const { map, operands, inputs } = mapped;
-  const output = operands[operands.length - 1];
-  invariant(output !== undefined, "a gather has an output");
+  const output = outputOf(mapped);
   const { dtype, shape } = output.type;
   const bytes = allocateArray(byteCount(output.type), "the output");
   if (elementCount(shape) === 0) {

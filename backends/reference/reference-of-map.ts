@@ -3,9 +3,8 @@
  * definition of a tile program that was written by hand.
  */
 import type { AccessMap } from "../../ir/access.js";
-import type { Operand } from "../../ir/func.js";
+import { outputOf, type Operand } from "../../ir/func.js";
 import { noElement, outOfRange } from "../../ir/policy.js";
-import { at } from "../../ir/types.js";
 import { box } from "../box.js";
 import { drained } from "../long-run.js";
 import { placesIn } from "../map-places.js";
@@ -35,7 +34,7 @@ export function referenceOfMapSteps(
 export function fillsOfMap(map: AccessMap, operands: readonly Operand[], inputs: HostInputs): number {
   const places = placesIn({ map, operands, inputs });
   let fills = 0;
-  for (const out of box(at(operands, operands.length - 1).type.shape)) {
+  for (const out of box(outputOf({ operands }).type.shape)) {
     const ended = places.to(out);
     if (ended === outOfRange) break;
     if (ended === noElement) fills++;

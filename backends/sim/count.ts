@@ -7,8 +7,8 @@ import { operandNamed, type TileFunc } from "../../ir/func.js";
 import { isParam, ubBuffers } from "../../ir/regions.js";
 import type { Target } from "../../ir/target.js";
 import { statementsOf, taskOfTile } from "../../ir/task/index.js";
-import type { ForStmt, Region, Stmt } from "../../ir/tile.js";
-import { assertNever, at, invariant, meanBytes, strides } from "../../ir/types.js";
+import { accessesOf, type ForStmt, type Region, type Stmt } from "../../ir/tile.js";
+import { at, invariant, meanBytes, strides } from "../../ir/types.js";
 import type { HostInputs } from "../memory.js";
 import { countGather } from "./count-gather.js";
 import { forEachGroup, iterationsOf } from "./iteration-groups.js";
@@ -21,30 +21,17 @@ export function countTraffic(func: TileFunc, inputs: HostInputs, target: Target)
   let [gathers, syncs] = [0, 0];
   const task = taskOfTile(func);
   for (const { stmt, loops } of statementsOf(func)) {
-    switch (stmt.op) {
-      case "load":
-        countBox(func, stmt.from, loops, counters);
-        break;
-      case "store":
-        countBox(func, stmt.to, loops, counters);
-        break;
-      case "gather":
-        gathers += iterationsOf(loops);
-        countGather(func, task, stmt, loops, inputs, counters);
-        if (isParam(func, stmt.to.buffer)) {
-          // The last run of a gather's terms writes.
-          const writing = stmt.part === undefined ? loops : loops.slice(0, -1);
-          countBox(func, stmt.to, writing, counters);
-        }
-        break;
-      case "sync":
-        syncs += iterationsOf(loops);
-        break;
-      case "for":
-      case "alloc":
-        break;
-      default:
-        assertNever(stmt);
+    if (stmt.op === "sync") syncs += iterationsOf(loops);
+    if (stmt.op === "gather") {
+      gathers += iterationsOf(loops);
+      countGather(func, task, stmt, loops, inputs, counters);
+    }
+    for (const { region, write } of accessesOf(stmt)) {
+      // A gather's reads are counted by its indices.
+      if (region === undefined || !isParam(func, region.buffer) || (stmt.op === "gather" && !write)) continue;
+      // The last run of a gather's terms writes.
+      const inParts = stmt.op === "gather" && stmt.part !== undefined;
+      countBox(func, region, inParts ? loops.slice(0, -1) : loops, counters);
     }
   }
   const ubPeak = peakOf(ubBuffers(func).values());

@@ -1,4 +1,5 @@
 /** What every statement of a kernel shares: its code, loop variables, and where its memories lie. */
+import { outputPlace } from "../../ir/func.js";
 import { CompileError, error } from "../../ir/diagnostic.js";
 import { intervalOf, type Ranges } from "../../ir/intervals/intervals.js";
 import { atomsOf, isConstant, scale, sub, type Atom, type Linear, type Term } from "../../ir/linear.js";
@@ -256,7 +257,7 @@ export class WasmContext {
   /** Pushes the number of the output element at an address in a local, where the output lies in its tensor. */
   outputNumber(out: LocalId, elementBytes: number): void {
     const { code } = this;
-    const start = this.start(this.plan.source.operands.length - 1);
+    const start = this.start(outputPlace(this.plan.source));
     if (start.kind === "const") code.get(out).plus(-start.value);
     else code.get(out).amount(start).op("i32.sub");
     const shift = Math.log2(elementBytes);

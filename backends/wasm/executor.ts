@@ -5,7 +5,7 @@
  */
 import { defined } from "../../ir/defined.js";
 import { CompileError, error, throwIfErrors } from "../../ir/diagnostic.js";
-import { inputsOf, keyOf, type TileFunc } from "../../ir/func.js";
+import { ofEach, inputsOf, keyOf, type TileFunc } from "../../ir/func.js";
 import { taskOfTile } from "../../ir/task/index.js";
 import { at, byteCount, invariant } from "../../ir/types.js";
 import { checkTile } from "../check-kernel.js";
@@ -85,10 +85,11 @@ export class FastExecutor {
     const views = func.operands.map(
       ({ type }, k) => new Uint8Array(memory.buffer, at(this.layout.operands, k), byteCount(type)),
     );
+    const { inputs, output } = ofEach(func, views);
     this.inputs = Object.fromEntries(
-      inputsOf(func).map((operand, k) => [keyOf(operand), { type: operand.type, bytes: at(views, k) }]),
+      inputsOf(func).map((operand, k) => [keyOf(operand), { type: operand.type, bytes: at(inputs, k) }]),
     );
-    this.output = at(views, views.length - 1);
+    this.output = output;
   }
 
   /** On the calling thread alone. Throws a CompileError: TC502 for tensors beyond 4 GiB, TC702 for what is no program and a `before` that is in use. */

@@ -3,7 +3,7 @@ import { defined } from "../../ir/defined.js";
 import { taskOfTile } from "../../ir/task/index.js";
 import { printStmtHead } from "../../ir/text/print.js";
 import { flatten, type Stmt } from "../../ir/tile.js";
-import { assertNever, invariant } from "../../ir/types.js";
+import { invariant } from "../../ir/types.js";
 import { singleCopies, type Figures, type How, type Move, type MovePlan } from "../moves.js";
 import { copyWay } from "./code.js";
 import { rowsTogether, unroll, type CpuGather, type GatherStrategy } from "./gather-plan.js";
@@ -43,24 +43,14 @@ const isMove = ({ op }: Stmt): boolean => op !== "for" && op !== "alloc";
 function movesOfStmt(plan: WasmPlan, stmt: Stmt): Move[] {
   const head = printStmtHead(stmt);
   const because = (why: string): Move[] => [{ stmt: head, how: "elided", why, figures: {} }];
-  switch (stmt.op) {
-    case "for":
-    case "alloc":
-      return [];
-    case "load":
-    case "store": {
-      const run = plan.boxes.get(stmt)?.run;
-      if (run !== undefined) return [{ stmt: head, how: "copy", figures: figuresOf(run) }];
-      return because(stmt.op === "load" ? "read where it lies" : "written where it goes");
-    }
-    case "gather":
-      invariant(plan.gather?.stmt === stmt, "the gather has a plan");
-      return gatherMoves(head, plan.gather);
-    case "sync":
-      return because("a thread runs its statements in order");
-    default:
-      return assertNever(stmt);
+  if (stmt.op === "sync") return because("a thread runs its statements in order");
+  if (stmt.op === "gather") {
+    invariant(plan.gather?.stmt === stmt, "the gather has a plan");
+    return gatherMoves(head, plan.gather);
   }
+  const run = plan.boxes.get(stmt)?.run;
+  if (run !== undefined) return [{ stmt: head, how: "copy", figures: figuresOf(run) }];
+  return because(stmt.op === "load" ? "read where it lies" : "written where it goes");
 }
 
 /** Bytes that are copied at once, and how. */

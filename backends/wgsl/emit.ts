@@ -18,6 +18,7 @@ import { defaultLimits } from "../../ir/wgsl-limits.js";
 import type { WgslKernel } from "./kernel.js";
 import { emitLoad } from "./load.js";
 import { memberName } from "./names.js";
+import { emitPlain } from "./plain.js";
 import {
   asBinding,
   planWgsl,
@@ -123,31 +124,20 @@ function arrayOf(
 function emitStmts(context: WgslContext, body: readonly Stmt[], moves: ReadonlyMap<Stmt, WgslMove>): void {
   const { out, names } = context;
   for (const stmt of body) {
-    switch (stmt.op) {
-      case "alloc":
-        break;
-      case "for": {
-        out.line(`// ${printStmtHead(stmt)}`);
-        const name = names.iv(stmt.iv);
-        const range = `var ${name} = ${context.form(stmt.lower)}; ${name} < ${context.form(stmt.upper)}`;
-        out.block(`for (${range}; ${name} += ${stmt.step}u)`, () => {
-          emitStmts(context, stmt.body, moves);
-        });
-        break;
-      }
-      case "load":
-      case "gather":
-      case "store":
-      case "sync": {
-        const move = moves.get(stmt);
-        invariant(move !== undefined, "every statement has a move");
-        out.line(`// ${printStmtHead(stmt)}${move.kind === "elided" ? ` (${move.because})` : ""}`);
-        emitMove(context, move);
-        break;
-      }
-      default:
-        assertNever(stmt);
+    if (stmt.op === "alloc") continue;
+    if (stmt.op === "for") {
+      out.line(`// ${printStmtHead(stmt)}`);
+      const name = names.iv(stmt.iv);
+      const range = `var ${name} = ${context.form(stmt.lower)}; ${name} < ${context.form(stmt.upper)}`;
+      out.block(`for (${range}; ${name} += ${stmt.step}u)`, () => {
+        emitStmts(context, stmt.body, moves);
+      });
+      continue;
     }
+    const move = moves.get(stmt);
+    invariant(move !== undefined, "every statement has a move");
+    out.line(`// ${printStmtHead(stmt)}${move.kind === "elided" ? ` (${move.because})` : ""}`);
+    emitMove(context, move);
   }
 }
 
@@ -155,8 +145,8 @@ function emitMove(context: WgslContext, move: WgslMove): void {
   switch (move.kind) {
     case "elided":
       break;
-    case "barrier":
-      context.out.line("workgroupBarrier();");
+    case "plain":
+      emitPlain(context, move.stmt);
       break;
     case "load":
       emitLoad(context, move);

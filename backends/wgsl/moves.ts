@@ -2,10 +2,11 @@
 import { defined } from "../../ir/defined.js";
 import { printStmtHead } from "../../ir/text/print.js";
 import { ubBytes } from "../../ir/tile.js";
-import { assertNever, at } from "../../ir/types.js";
+import { at } from "../../ir/types.js";
 import type { Figures, Move, MovePlan } from "../moves.js";
 import type { GatherMove } from "./gather-move.js";
 import type { LoadMove } from "./load-move.js";
+import { howOfPlain } from "./plain.js";
 import type { WgslMove, WgslPlan } from "./plan.js";
 
 /** How a planned kernel moves its bytes, as `compile --emit moves` prints it. */
@@ -22,18 +23,10 @@ export const movesOf = (plan: WgslPlan): MovePlan => ({
 
 function moveOf(plan: WgslPlan, move: WgslMove): Move {
   const stmt = printStmtHead(move.stmt);
-  switch (move.kind) {
-    case "elided":
-      return { stmt, how: "elided", why: move.because, figures: {} };
-    case "barrier":
-      return { stmt, how: "barrier", figures: {} };
-    case "load":
-      return { stmt, how: move.how, figures: loadFigures(move) };
-    case "gather":
-      return { stmt, how: move.unit.how, figures: gatherFigures(plan, move) };
-    default:
-      return assertNever(move);
-  }
+  if (move.kind === "elided") return { stmt, how: "elided", why: move.because, figures: {} };
+  if (move.kind === "load") return { stmt, how: move.how, figures: loadFigures(move) };
+  if (move.kind === "gather") return { stmt, how: move.unit.how, figures: gatherFigures(plan, move) };
+  return { stmt, how: howOfPlain[move.stmt.op], figures: {} };
 }
 
 const loadFigures = ({ buffer, waits }: LoadMove): Figures => ({

@@ -3,7 +3,7 @@
  * first element writes it whole, so that no two lanes of the grid ever write one word; or each row puts in its own bits.
  */
 import { gatheredTable } from "../../ir/access.js";
-import { elementsOf, inputOf, outputOf } from "../../ir/func.js";
+import { outputPlace, elementsOf, inputOf, outputOf } from "../../ir/func.js";
 import { stepAlong } from "../../ir/linear.js";
 import { residue } from "../../ir/intervals/loop-bounds.js";
 import { extentsOver } from "../../ir/symbols/symbols.js";
@@ -131,7 +131,7 @@ function emitAcrossRows(
     out.line(`var c${d} = ${sum([...start, ...scaled(at(row.along("d"), d), 1)])};`);
   }
   const [outermost] = moving;
-  const extents = extentsOver(shape, plan.func.symbolic?.outermost[plan.func.operands.length - 1] ?? null);
+  const extents = extentsOver(shape, plan.func.symbolic?.outermost[outputPlace(plan.func)] ?? null);
   const whole = outermost === undefined || residue(total, perWord, []) === 0;
   const inside = whole ? "" : ` && c${outermost} < ${context.form(at(extents, outermost))}`;
   out.block(`for (var e = 0u; e < ${Math.min(perWord, elementCount(shape))}u${inside}; e++)`, () => {

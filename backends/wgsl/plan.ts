@@ -13,7 +13,6 @@ import { taskOfTile, type ParallelNest, type Task } from "../../ir/task/index.js
 import { flatten, ubBytes, type LoadStmt, type Stmt, type StoreStmt, type SyncStmt } from "../../ir/tile.js";
 import {
   alignUp,
-  assertNever,
   at,
   byteCount,
   elementCount,
@@ -29,6 +28,7 @@ import { dispatchOf, isFolded, type WorkgroupGrid } from "./grid.js";
 import type { LoadMove } from "./load-move.js";
 import { keysBeside, type WgslBinding } from "./kernel.js";
 import { lanesFor, type LaneShape } from "./lanes.js";
+import type { PlainStmt } from "./plain.js";
 import { sizeNames } from "./sizes.js";
 import type { LimitedKernel } from "./needed-limits.js";
 import { beyondLimits, beyondU32, beyondInt128, tooManyTasks, unevenRows, unknownForms } from "./refusals.js";
@@ -64,12 +64,12 @@ export interface ElidedMove {
   readonly because: string;
 }
 
-export interface BarrierMove {
-  readonly kind: "barrier";
-  readonly stmt: SyncStmt;
+export interface PlainMove {
+  readonly kind: "plain";
+  readonly stmt: PlainStmt;
 }
 
-export type WgslMove = GatherMove | LoadMove | ElidedMove | BarrierMove;
+export type WgslMove = GatherMove | LoadMove | ElidedMove | PlainMove;
 
 /** Every decision of a kernel, before any text. */
 export interface WgslPlan {
@@ -193,23 +193,13 @@ export const bindingBytes = (type: TensorType, width: AccessWords): number =>
 
 function moveOf(stmt: Stmt, gather: GatherMove, task: Task): WgslMove[] {
   const { staged } = gather;
-  switch (stmt.op) {
-    case "for":
-    case "alloc":
-      return [];
-    case "load":
-      return [loaded(stmt, staged, task)];
-    case "gather":
-      return [gather];
-    case "store":
-      return [{ kind: "elided", stmt, because: "written where it goes" }];
-    case "sync":
-      return staged === undefined
-        ? [{ kind: "elided", stmt, because: "no workgroup memory" }]
-        : [{ kind: "barrier", stmt }];
-    default:
-      return assertNever(stmt);
-  }
+  if (stmt.op === "for" || stmt.op === "alloc") return [];
+  if (stmt.op === "load") return [loaded(stmt, staged, task)];
+  if (stmt.op === "gather") return [gather];
+  if (stmt.op === "store") return [{ kind: "elided", stmt, because: "written where it goes" }];
+  if (stmt.op === "sync" && staged === undefined)
+    return [{ kind: "elided", stmt, because: "no workgroup memory" }];
+  return [{ kind: "plain", stmt }];
 }
 
 function loaded(stmt: LoadStmt, staged: LoadMove | undefined, task: Task): LoadMove | ElidedMove {

@@ -4,11 +4,9 @@ import type { TileFunc } from "../../ir/func.js";
 import { intervalOf } from "../../ir/intervals/intervals.js";
 import { constant, largestValue, sub, type Linear } from "../../ir/linear.js";
 import { neverNegative } from "../../ir/intervals/loop-bounds.js";
-import { regionsOf } from "../../ir/regions.js";
 import { statementsOf, type Located, type ParallelNest } from "../../ir/task/index.js";
 import { printLinear, printStmtHead } from "../../ir/text/print.js";
-import { flatten, type Stmt, type UbBuffer } from "../../ir/tile.js";
-import { assertNever } from "../../ir/types.js";
+import { regionsOf, flatten, type Stmt, type UbBuffer } from "../../ir/tile.js";
 import { int128Limit } from "../index-walk.js";
 import {
   beyondDevice,
@@ -61,22 +59,11 @@ export const beyondU32 = (func: TileFunc): Diagnostic[] =>
   });
 
 function compared({ stmt }: Located): Linear[] {
-  switch (stmt.op) {
-    case "for": {
-      // The last increment passes the upper bound.
-      const last = { ...stmt.upper, at: stmt.upper.at + stmt.step };
-      return [stmt.lower, stmt.upper, last].flatMap(withSides);
-    }
-    case "load":
-    case "store":
-    case "gather":
-      return regionsOf(stmt).flatMap((region) => [...region.offsets, ...region.sizes].flatMap(withSides));
-    case "alloc":
-    case "sync":
-      return [];
-    default:
-      return assertNever(stmt);
-  }
+  if (stmt.op !== "for")
+    return regionsOf(stmt).flatMap((region) => [...region.offsets, ...region.sizes].flatMap(withSides));
+  // The last increment passes the upper bound.
+  const last = { ...stmt.upper, at: stmt.upper.at + stmt.step };
+  return [stmt.lower, stmt.upper, last].flatMap(withSides);
 }
 
 const withSides = (form: Linear): Linear[] => [

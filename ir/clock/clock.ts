@@ -11,12 +11,12 @@ import type { TileFunc } from "../func.js";
 import { hasWideIndices, pipeOf } from "../regions.js";
 import type { Target } from "../target.js";
 import { dealt } from "../task/index.js";
-import { pipes, type Pipe, type SyncStmt } from "../tile.js";
+import { type MovingStmt, pipes, type Pipe, type SyncStmt } from "../tile.js";
 import { cyclesOfWork, readyCycles, type Work } from "../tiling/gather-work.js";
 import type { GatherLowering } from "../tiling/lowering.js";
 import { invariant } from "../types.js";
 import { latencyOf } from "./price.js";
-import { memoryCycles, workloadOf, type MovedBytes, type MovingStmt } from "./statement.js";
+import { memoryCycles, workloadOf, type MovedBytes } from "./statement.js";
 
 /**
  * Of the clock's rules. To be raised whenever some program's cycles change on a target whose figures did not: cycles that were

@@ -8,13 +8,12 @@
  * applied to the times at which its pipes are ready.
  */
 import { dealt, type TaskRange } from "../task/index.js";
-import type { Pipe, SyncStmt } from "../tile.js";
+import { type MovingStmt, type Pipe, type SyncStmt } from "../tile.js";
 import { at } from "../types.js";
 import { least, type LoopOffsets } from "../intervals/minima.js";
 import { cyclesOfCore, type Clocked, type CoreTime } from "./clock.js";
 import { MaxPlus, never, type Matrix, type Vector } from "./max-plus.js";
 import { runsOf, type BodyPlan, type LoopPlan, type ClockPlan } from "./plan.js";
-import type { MovingStmt } from "./statement.js";
 
 export interface Closed {
   /** The core that finishes last. */

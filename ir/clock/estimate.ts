@@ -2,6 +2,7 @@
  * The clock's number, roughly and at a small cost: from the work of one whole tile and the trips of the loops. It cuts a search
  * down to the few schedules that are worth their exact cycles; nothing reports it.
  */
+import { ofEach } from "../func.js";
 import { gatheredTable } from "../access.js";
 import { ubStrides, type Pipe } from "../tile.js";
 import type { HeldTensor, TimedWay } from "../tiling/gather-lowering.js";
@@ -39,13 +40,13 @@ function estimator(tiling: Tiling): (variant: Tiling) => number {
     held.push(own);
     transfers.push(operand.inUb ? transferWork(own, operand.tile, target) : undefined);
   }
-  const output = at(held, held.length - 1);
   const pipe = at(operands, gatheredTable).inUb ? (hasWideIndices(gather) ? "S" : "V") : "MTE2";
   // A way that takes longer for one tile than another one does with all that it sets up is slower wherever a core has a whole tile.
   const worthwhile = tiling.ways.open.filter((way) => way.cycles <= lowering.cycles + lowering.setup);
+  const tensors = ofEach(gather, held);
   const gathers = worthwhile.map((way) => ({
     way,
-    work: gatherWork({ map: gather.map, inputs: held.slice(0, -1), output, lowering: way }, tile, target),
+    work: gatherWork({ map: gather.map, ...tensors, lowering: way }, tile, target),
   }));
   return (variant) =>
     Math.min(...gathers.map(({ way, work }) => estimated(variant, transfers, way, work, pipe)));
@@ -84,12 +85,15 @@ function estimated(
   for (let k = 0; k < transfers.length; k++) {
     const work = transfers[k];
     if (work === undefined) continue;
-    const last = k === operands.length - 1;
     const operand = at(operands, k);
-    const runs = last ? tiles : runsIn(operand.follows);
-    const move: MoveTime = { ...cyclesOf(work, last ? "MTE3" : "MTE2"), copies: copiesOf(variant, operand) };
+    const isOutput = operand.operand.role === "output";
+    const runs = isOutput ? tiles : runsIn(operand.follows);
+    const move: MoveTime = {
+      ...cyclesOf(work, isOutput ? "MTE3" : "MTE2"),
+      copies: copiesOf(variant, operand),
+    };
     moved[k] = at(moved, k) + work.touched * runs;
-    if (last) store = move;
+    if (isOutput) store = move;
     else if (runs < tiles) head.push({ ...move, whole: runs * move.whole });
     else loads.push(move);
   }

@@ -5,12 +5,13 @@
  * for a whole one. So the clock of the program decides. Ways are passed over unread where another one is no slower for any
  * box, its setup included: then no pipe is later in any respect.
  */
+import type { MovingStmt } from "../tile.js";
 import type { TileFunc } from "../func.js";
 import type { Target } from "../target.js";
 import { invariant } from "../types.js";
 import { fastestFirst, loweringBy, type TimedWay, type Ways } from "../tiling/lowering.js";
 import { busyCores, clocked, type Clocked, type ClockResult } from "./clock.js";
-import { waysOfProgram, type MovingStmt } from "./statement.js";
+import { waysOfProgram } from "./statement.js";
 
 /** The result of the clock for the fastest way. */
 export function fastest(

@@ -3,6 +3,7 @@
  * search need not look at where something else is known to take no longer, and how far a schedule is from what its target could
  * do at best. They cost little beside an estimate.
  */
+import { inputsOf } from "../func.js";
 import { followedBy, gatheredTable, rowElements, walked } from "../access.js";
 import { targetFacts } from "../target.js";
 import { anyLegal, openResidencies, Tiling } from "../tiling/index.js";
@@ -127,7 +128,7 @@ function inPlaceWork({ gather, residency, extents, schedule, target }: Tiling) {
     bytesFor(role === "output" ? written : readTogether(map, table, extents, type.shape), type.dtype),
   );
   const dataReached = at(reached, gatheredTable);
-  const others = operands.length - 1;
+  const others = inputsOf({ operands }).length;
   const otherBytes = reached.reduce((sum, bytes) => sum + bytes) - dataReached;
 
   /** `fetched`: bytes of whole lines for each element of a row in place, at least. */

@@ -5,8 +5,7 @@
 import type { TileFunc } from "../func.js";
 import type { Linear } from "../linear.js";
 import { pipeOf } from "../regions.js";
-import { pipes, type ForStmt, type Pipe, type Stmt, type SyncStmt } from "../tile.js";
-import { assertNever } from "../types.js";
+import { type MovingStmt, pipes, type ForStmt, type Pipe, type Stmt, type SyncStmt } from "../tile.js";
 import {
   addScaled,
   constantForm,
@@ -20,7 +19,7 @@ import {
   type Minimum,
   type LoopOffsets,
 } from "../intervals/minima.js";
-import { boxOf, type MovingStmt } from "./statement.js";
+import { boxOf } from "./statement.js";
 
 export interface LoopPlan {
   readonly id: number;
@@ -93,26 +92,18 @@ class Planner {
   }
 
   private item(stmt: Stmt, variables: Variables): Item[] {
-    switch (stmt.op) {
-      case "alloc":
-        return [];
-      case "sync":
-        this.pipes.add(stmt.from).add(stmt.to);
-        return [stmt.lag === 0 ? { op: "sync", stmt } : { op: "sync", stmt, lagged: this.lagged++ }];
-      case "for": {
-        const { loop, inner } = this.loop(stmt, variables, (within) => this.body(stmt.body, within));
-        return [{ op: "loop", loop, body: inner }];
-      }
-      case "load":
-      case "store":
-      case "gather": {
-        const pipe = pipeOf(stmt, this.func);
-        if (pipe !== undefined) this.pipes.add(pipe);
-        return [{ op: "move", stmt, sizes: boxOf(stmt).map((size) => this.minimum(size, variables)) }];
-      }
-      default:
-        return assertNever(stmt);
+    if (stmt.op === "alloc") return [];
+    if (stmt.op === "sync") {
+      this.pipes.add(stmt.from).add(stmt.to);
+      return [stmt.lag === 0 ? { op: "sync", stmt } : { op: "sync", stmt, lagged: this.lagged++ }];
     }
+    if (stmt.op === "for") {
+      const { loop, inner } = this.loop(stmt, variables, (within) => this.body(stmt.body, within));
+      return [{ op: "loop", loop, body: inner }];
+    }
+    const pipe = pipeOf(stmt, this.func);
+    if (pipe !== undefined) this.pipes.add(pipe);
+    return [{ op: "move", stmt, sizes: boxOf(stmt).map((size) => this.minimum(size, variables)) }];
   }
 
   /** A loop, and what `within` makes of its body where the loop's variable is known. */

@@ -21,10 +21,13 @@ import {
 } from "../tiling/gather-work.js";
 import { waysOf } from "../tiling/lowering.js";
 import {
+  children,
   ubBytes,
   ubStrides,
   type GatherStmt,
   type LoadStmt,
+  type MovingStmt,
+  type Region,
   type Stmt,
   type StoreStmt,
   type UbBuffer,
@@ -43,12 +46,11 @@ import {
   type Shape,
 } from "../types.js";
 
-export type MovingStmt = LoadStmt | StoreStmt | GatherStmt;
+/** Returns the sizes that a statement's work depends on. */
+export const boxOf = (stmt: MovingStmt): readonly Linear[] =>
+  (stmt.op === "load" ? stmt.from : regionWritten(stmt)).sizes;
 
-/** The sizes that a statement's work depends on. */
-export function boxOf(stmt: MovingStmt): readonly Linear[] {
-  return stmt.op === "load" ? stmt.from.sizes : stmt.to.sizes;
-}
+const regionWritten = ({ to }: StoreStmt | GatherStmt): Region => to;
 
 /** Bytes of global memory by operand, in the operands' order. */
 export type MovedBytes = readonly number[];
@@ -191,9 +193,5 @@ function factsOf(
 /** The innermost body that holds a statement. */
 function bodyWith(body: readonly Stmt[], stmt: Stmt): readonly Stmt[] {
   if (body.includes(stmt)) return body;
-  return (
-    body
-      .map((other) => (other.op === "for" ? bodyWith(other.body, stmt) : []))
-      .find((found) => found.length > 0) ?? []
-  );
+  return body.map((other) => bodyWith(children(other), stmt)).find((found) => found.length > 0) ?? [];
 }

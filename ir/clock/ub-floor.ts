@@ -1,6 +1,6 @@
 /** The least cycles of a gather whose operands pass through UB: a machine whose pipes run side by side, each in order. */
 import { elementsRead, gatheredTable, inputTile, isMove, pickedFrom, readsOf, walked } from "../access.js";
-import { outputOf } from "../func.js";
+import { ofEach, outputOf } from "../func.js";
 import { hasWideIndices } from "../regions.js";
 import { movableTables, type Tiling } from "../tiling/index.js";
 import { flatPrograms } from "../tiling/flat.js";
@@ -136,7 +136,7 @@ function leastGathers({ gather, extents, residency }: Tiling, target: Target): r
     if (table === gatheredTable && inGm) return { type };
     return { type, inTile: strides(inputTile(map, table, space, type.shape)) };
   });
-  const [inputs, output] = [held.slice(0, -1), at(held, held.length - 1)];
+  const { inputs, output } = ofEach(gather, held);
   const settingOf = (kind: Instructions["class"]): GatherSetting => {
     const lowering: Instructions = {
       class: kind,

@@ -2,15 +2,24 @@
  * The clock as a walk over every statement of every task: what the closed form is tested against, and where the events,
  * the lifetimes of UB tiles and the occupancy of a timeline come from.
  */
+import { defined } from "../defined.js";
 import { evaluate } from "../linear.js";
 import { outputOf } from "../func.js";
 import { accessLookup, ubBuffers } from "../regions.js";
 import { dealt } from "../task/index.js";
-import { ubBytes, type Pipe, type Region, type SyncStmt, type UbBuffer } from "../tile.js";
-import { assertNever, at } from "../types.js";
+import {
+  accessesOf,
+  ubBytes,
+  type MovingStmt,
+  type Pipe,
+  type Region,
+  type SyncStmt,
+  type UbBuffer,
+} from "../tile.js";
+import { at, invariant } from "../types.js";
 import { cyclesOfCore, resultOf, type ClockResult, type Clocked, type CoreTime } from "./clock.js";
 import { execution, type Step } from "./execution.js";
-import { boxOf, type MovingStmt } from "./statement.js";
+import { boxOf } from "./statement.js";
 
 /** One statement on one pipe of one core, in cycles from the start of the run. */
 export interface TimelineEvent {
@@ -144,6 +153,7 @@ class Walker {
   /** Pipes that fill UB tiles. */
   private readonly writers = new Set<Pipe>();
   private readonly accesses: ReturnType<typeof accessLookup>;
+  private readonly moves = new Map<MovingStmt, Moved>();
   private task = -1;
   private index = 0;
 
@@ -183,23 +193,12 @@ class Walker {
   }
 
   private step(step: Step): void {
-    switch (step.op) {
-      case "task":
-        this.task++;
-        while (this.task >= dealt(this.tasks, this.cores.length, this.index).to) this.index++;
-        this.core.tasks++;
-        break;
-      case "sync":
-        this.sync(step);
-        break;
-      case "load":
-      case "store":
-      case "gather":
-        this.move(step);
-        break;
-      default:
-        assertNever(step);
-    }
+    if (step.op === "task") {
+      this.task++;
+      while (this.task >= dealt(this.tasks, this.cores.length, this.index).to) this.index++;
+      this.core.tasks++;
+    } else if (step.op === "sync") this.sync(step);
+    else this.move(step);
   }
 
   total(): ClockResult {
@@ -255,7 +254,7 @@ class Walker {
         } else this.lives.read(buffer, core.free[pipe]);
       }
     }
-    const { from, to, region } = movedBy(stmt);
+    const { from, to, region } = this.movedBy(stmt);
     if (region?.buffer === this.output) this.keepOutput(region);
     if (core.events >= this.eventsOfCore) {
       this.dropped++;
@@ -272,6 +271,19 @@ class Walker {
       cycles,
       bytes: work.bytes,
     });
+  }
+
+  /** Statements run many times, and each is taken apart once. */
+  private movedBy(stmt: MovingStmt): Moved {
+    const known = this.moves.get(stmt);
+    if (known !== undefined) return known;
+    const accesses = accessesOf(stmt).filter(({ temporary }) => temporary !== true);
+    const written = accesses.find(({ write }) => write);
+    invariant(written !== undefined, "a statement that moves elements writes some");
+    const from = accesses.flatMap(({ buffer, write }) => (write ? [] : [buffer]));
+    const moved = { from, to: written.buffer, ...defined({ region: written.region }) };
+    this.moves.set(stmt, moved);
+    return moved;
   }
 
   private get eventsOfCore(): number {
@@ -293,21 +305,8 @@ class Walker {
 interface Moved {
   readonly from: readonly string[];
   readonly to: string;
-  /** Absent where a whole buffer is written. */
+  /** Absent where a whole tile is written. */
   readonly region?: Region;
-}
-
-function movedBy(stmt: MovingStmt): Moved {
-  switch (stmt.op) {
-    case "load":
-      return { from: [stmt.from.buffer], to: stmt.to };
-    case "store":
-      return { from: [stmt.from], to: stmt.to.buffer, region: stmt.to };
-    case "gather":
-      return { from: stmt.from.map(({ buffer }) => buffer), to: stmt.to.buffer, region: stmt.to };
-    default:
-      return assertNever(stmt);
-  }
 }
 
 /** Follows what each UB copy holds, and until when it is read. */

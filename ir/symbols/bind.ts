@@ -15,8 +15,8 @@ import {
 } from "../func.js";
 import { bindSymbols, constant, evaluate, isConstant, type Env, type Linear } from "../linear.js";
 import { taskOfTile } from "../task/index.js";
-import type { Region, Stmt } from "../tile.js";
-import { assertNever, at, elementCount, type Shape, type Span, type TensorType } from "../types.js";
+import { mapStatement, type Stmt } from "../tile.js";
+import { at, elementCount, type Shape, type Span, type TensorType } from "../types.js";
 import { verifyEverySize } from "../verify/every-size.js";
 import {
   atMost,
@@ -181,44 +181,9 @@ function namedBounds(open: OpenTile, map: AccessMap): [string, number][] {
 
 function bodyAt(body: readonly Stmt[], map: AccessMap, env: Env): Stmt[] {
   const form = (open: Linear): Linear => bindSymbols(open, env);
-  const region = ({ buffer, offsets, sizes }: Region): Region => ({
-    buffer,
-    offsets: offsets.map(form),
-    sizes: sizes.map(form),
-  });
   const placed = (inside: AccessMap): AccessMap => {
     const { sites, ...rest } = mapForms(inside, form);
     return { ...rest, sites: sites.map(({ value }, s) => ({ ...at(map.sites, s), value })) };
   };
-  return body.map((stmt): Stmt => {
-    switch (stmt.op) {
-      case "for":
-        return {
-          ...stmt,
-          lower: form(stmt.lower),
-          upper: form(stmt.upper),
-          body: bodyAt(stmt.body, map, env),
-        };
-      case "load":
-        return { ...stmt, from: region(stmt.from) };
-      case "store":
-        return { ...stmt, to: region(stmt.to) };
-      case "gather":
-        return {
-          ...stmt,
-          from: stmt.from.map(region),
-          to: region(stmt.to),
-          ...(stmt.part === undefined
-            ? {}
-            : { part: { ...stmt.part, from: form(stmt.part.from), to: form(stmt.part.to) } }),
-          map: placed(stmt.map),
-          origins: stmt.origins.map((origin) => origin.map(form)),
-        };
-      case "alloc":
-      case "sync":
-        return stmt;
-      default:
-        return assertNever(stmt);
-    }
-  });
+  return body.map((stmt) => mapStatement(stmt, form, placed));
 }

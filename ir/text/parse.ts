@@ -847,7 +847,7 @@ class Parser extends TokenReader {
   private gather(start: Token): Stmt {
     const from = [this.region()];
     while (this.accept(",")) from.push(this.region());
-    const inputs = this.operands.slice(0, -1);
+    const inputs = inputsOf({ operands: this.operands });
     if (from.length !== inputs.length)
       this.fail(start, `a gather reads every input: ${inputs.length} regions, not ${from.length}`);
     this.word("to");

@@ -19,6 +19,7 @@ import {
 import { withBounds, type OpenSite } from "../intervals/index-bounds.js";
 import type { Attrs } from "../attrs.js";
 import {
+  outputPlace,
   inputsOf,
   keyOf,
   openSymbols,
@@ -123,7 +124,7 @@ export function printTypes(func: Func): string[] {
 function printTensorHead(func: SourceFunc | AccessFunc): string {
   const types = printTypes(func).map((type) => `tensor<${type}>`);
   const params = inputsOf(func).map((value, k) => `%${value.name}: ${at(types, k)}`);
-  const result = at(types, types.length - 1);
+  const result = at(types, outputPlace(func));
   return `func @${func.name}(${params.join(", ")}) -> ${result}${printTail(func)}`;
 }
 

@@ -6,7 +6,7 @@
  * written rule's sum of tiles alone. What the kernel takes has, in place of that scratch, what its own lowering adds.
  */
 import { gatheredTable, gatherDims, rowElements } from "../access.js";
-import { keyOf, type Operand } from "../func.js";
+import { inputsOf, keyOf, type Operand } from "../func.js";
 import { profileOf } from "../profile.js";
 import type { BudgetRule, Copies } from "../schedule.js";
 import { targetFacts, type Target } from "../target.js";
@@ -155,7 +155,7 @@ export function footprintOf(tiling: TiledGather & { readonly loops: readonly Loo
     target.gatherScratch &&
     loads &&
     elementCount(tile) > 0 &&
-    hasPtoForm(gather.map, operands.length - 1);
+    hasPtoForm(gather.map, inputsOf(gather).length);
   for (const { operand, tile: own, inUb } of scratched ? operands : []) {
     const { role, type } = operand;
     if (role !== "indices" || !inUb) continue;

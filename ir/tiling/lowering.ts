@@ -16,6 +16,7 @@
  *
  * `direct` is every gather of a target that is no Ascend core: its lanes, or its one core, read and write in place.
  */
+import { ofEach } from "../func.js";
 import { defined } from "../defined.js";
 import { dataCoords, gatheredTable, isMove, pickedFrom, policyOf, type AccessMap } from "../access.js";
 import { sitesOf, soleAtom, type Linear } from "../linear.js";
@@ -97,13 +98,12 @@ export function loweringFacts(
   );
   return {
     map: gather.map,
-    inputs: held.slice(0, -1),
-    output: at(held, held.length - 1),
+    ...ofEach(gather, held),
     tile,
     ragged: new Set(ragged),
     // A load leaves the serial loops that its operand does not follow.
-    freshIndices: operands
-      .slice(1, -1)
+    freshIndices: ofEach(gather, operands)
+      .inputs.slice(gatheredTable + 1)
       .every(({ inUb, follows }) => inUb && (innermost?.mode !== "serial" || follows.has(innermost.dim))),
     spareBytes: schedule.ubBytes - need.planned + scratch,
     ...defined({ asked: schedule.lowering }),

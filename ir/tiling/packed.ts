@@ -5,7 +5,7 @@
  */
 import { defined } from "../defined.js";
 import { followedDims } from "../access.js";
-import { inputsOf, type AccessFunc, type Operand } from "../func.js";
+import { outputOf, inputsOf, type AccessFunc, type Operand } from "../func.js";
 import type { Linear } from "../linear.js";
 import { at, elementsInByte, rowsFillBytes, type DType, type Shape } from "../types.js";
 import type { TiledGather } from "./tiled.js";
@@ -41,7 +41,7 @@ export function packingOf({ operands, map }: Pick<AccessFunc, "operands" | "map"
 function packing({ operands, map }: Pick<AccessFunc, "operands" | "map">): Packing {
   const steps: (PackedStep | undefined)[] = Array.from({ length: map.outRank }, () => undefined);
   const most = map.reduced?.most ?? 1;
-  const extents = [...at(operands, operands.length - 1).type.shape, most];
+  const extents = [...outputOf({ operands }).type.shape, most];
   let never: string | undefined;
   let terms: PackedStep | undefined;
   const inputs = inputsOf({ operands });

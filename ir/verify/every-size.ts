@@ -6,7 +6,7 @@ import { defined } from "../defined.js";
 import { formsOf, indexed, isRead, type Forms } from "../access.js";
 import { coordinatesOf } from "../intervals/index-bounds.js";
 import type { Diagnostic } from "../diagnostic.js";
-import { inputsOf, outputOf, type AccessFunc } from "../func.js";
+import { outputPlace, inputsOf, outputOf, type AccessFunc } from "../func.js";
 import {
   intervalOf,
   rangesOf,
@@ -99,7 +99,7 @@ function placeOf(func: AccessFunc, symbolic: Symbolic, least: 0 | 1): Place {
     dims.push([constant(0), end === undefined ? constant(reduced.most - 1) : sub(end, constant(2))]);
   }
   const numbers = rangesOf(func.map, inputs, outputOf(func).type.shape);
-  const read = symbolic.outermost[func.operands.length - 1];
+  const read = symbolic.outermost[outputPlace(func)];
   const sizes = new Map(
     symbolic.symbols.map(({ name, most }): [string, Interval] => [name, [name === read ? least : 0, most]]),
   );

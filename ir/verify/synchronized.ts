@@ -32,7 +32,7 @@ const depthOf = (body: readonly Stmt[]): number =>
 /** Races when loops deeper than `depth` run once. */
 function racesOf(func: TileFunc, target: Target, depth: number): Diagnostic[] {
   const tracker = new HazardTracker();
-  const accessesOf = accessLookup(func);
+  const touchesOf = accessLookup(func);
   const copy = new Map<string, number>();
   const found = new Map<Stmt, Diagnostic>();
   const run = (body: readonly Stmt[], level: number): void => {
@@ -52,7 +52,7 @@ function racesOf(func: TileFunc, target: Target, depth: number): Diagnostic[] {
       }
       const pipe = pipeOf(stmt, func);
       if (pipe === undefined) continue;
-      const accesses = accessesOf(stmt).map(({ buffer, write }) => {
+      const accesses = touchesOf(stmt).map(({ buffer, write }) => {
         const turn = (copy.get(buffer.name) ?? -1) + (write ? 1 : 0);
         if (write) copy.set(buffer.name, turn);
         const addresses = buffer.addresses;

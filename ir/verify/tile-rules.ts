@@ -46,11 +46,13 @@ import { isOfNoTerm, rangesOf, termPlaces } from "../intervals/intervals.js";
 import { boundsOf, neverNegative, residue, type Judgement } from "../intervals/loop-bounds.js";
 import { mapOverTensors, tensorPlace } from "../addressing.js";
 import { loopsMoving } from "../iteration.js";
-import { isParam, regionsOf, typeOfBuffer, ubAccesses, ubBuffers, wholeBuffers } from "../regions.js";
+import { isParam, typeOfBuffer, ubAccesses, ubBuffers, wholeBuffers } from "../regions.js";
 import { taskOfTile, tensorRegion } from "../task/index.js";
 import { isGather, statementsOf, type Located } from "../task/statements.js";
 import { printLinear, printRegion } from "../text/print.js";
 import {
+  regionsOf,
+  formsOfStmt,
   walkedSizes,
   type ForStmt,
   type GatherStmt,
@@ -132,15 +134,7 @@ function namesOnce({ func, all }: Program): Diagnostic[] {
 
 function variablesInScope({ all }: Program): Diagnostic[] {
   return all.flatMap(({ stmt, loops }) => {
-    const lists =
-      stmt.op === "for"
-        ? [[stmt.lower, stmt.upper]]
-        : [
-            ...(stmt.op === "gather" ? [...stmt.origins, formsOf(stmt.map)] : []),
-            ...(stmt.op === "gather" && stmt.part !== undefined ? [[stmt.part.from, stmt.part.to]] : []),
-            ...regionsOf(stmt).flatMap((region) => [region.offsets, region.sizes]),
-          ];
-    const unknown = firstUnknown(lists, loops);
+    const unknown = firstUnknown(formsOfStmt(stmt), loops);
     return unknown === undefined
       ? []
       : [broken("T1", `loop variable %${unknown} is not in scope`, stmt.span)];
@@ -148,10 +142,9 @@ function variablesInScope({ all }: Program): Diagnostic[] {
 }
 
 /** A variable of some forms that is that of no loop. */
-function firstUnknown(lists: readonly (readonly Linear[])[], loops: readonly ForStmt[]): string | undefined {
-  for (const forms of lists)
-    for (const form of forms)
-      for (const name of loopVariables(form)) if (!loops.some((loop) => loop.iv === name)) return name;
+function firstUnknown(forms: readonly Linear[], loops: readonly ForStmt[]): string | undefined {
+  for (const form of forms)
+    for (const name of loopVariables(form)) if (!loops.some((loop) => loop.iv === name)) return name;
   return undefined;
 }
 

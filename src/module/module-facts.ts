@@ -4,7 +4,15 @@ import { addressOf, mapOverTensors } from "../../ir/addressing.js";
 import { CompileError, error } from "../../ir/diagnostic.js";
 import { atMost, openFormOf } from "../../ir/symbols/index.js";
 import { extentsOver, type SymbolicSite } from "../../ir/symbols/symbols.js";
-import { inputsOf, keyOf, openSymbols, outputOf, type OpenTile, type TileFunc } from "../../ir/func.js";
+import {
+  outputPlace,
+  inputsOf,
+  keyOf,
+  openSymbols,
+  outputOf,
+  type OpenTile,
+  type TileFunc,
+} from "../../ir/func.js";
 import { constant, min, sitesOf, soleAtom, sub, substitute, type Linear } from "../../ir/linear.js";
 import { coordinatesOf } from "../../ir/intervals/index-bounds.js";
 import { hasOpenTrips, taskOfTile, type ParallelLoop } from "../../ir/task/index.js";
@@ -74,7 +82,7 @@ export function printFacts(
   const map = gather?.stmt.map;
   const reduced = map?.reduced;
   const { type } = outputOf(program);
-  const mayBeEmpty = type.shape.includes(0) || typeof symbolic?.outermost[operands.length - 1] === "string";
+  const mayBeEmpty = type.shape.includes(0) || typeof symbolic?.outermost[outputPlace(program)] === "string";
   return {
     name: JSON.stringify(kernel.name),
     ...(symbolic === undefined

@@ -5,10 +5,10 @@ import { clocked, cyclesOfCore, type Clocked } from "../../ir/clock/clock.js";
 import { closed, tasksOf } from "../../ir/clock/closed.js";
 import { countTasks } from "../../ir/clock/execution.js";
 import { planOf } from "../../ir/clock/plan.js";
-import type { MovingStmt } from "../../ir/clock/statement.js";
 import { cyclesOfWork, type Work } from "../../ir/tiling/gather-work.js";
 import { walk } from "../../ir/clock/walk.js";
 import {
+  type MovingStmt,
   cyclesOf,
   flatten,
   outputOf,

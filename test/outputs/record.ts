@@ -25,6 +25,8 @@ export type Outputs = Readonly<Record<string, string>>;
 
 /** Larger inputs are compiled and not run. */
 const maxElements = 60_000;
+/** Letters of a line that differs, from shortly before the first that does. */
+const maxShown = 160;
 
 const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 const rendered = (diagnostics: readonly Diagnostic[]): string =>
@@ -124,6 +126,11 @@ export function differences(before: Outputs, after: Outputs): readonly string[] 
     const [oldLines, newLines] = [old.split("\n"), now.split("\n")];
     const line = oldLines.findIndex((text, k) => text !== newLines[k]);
     const at = line === -1 ? oldLines.length : line;
-    return [`${part}, line ${at + 1}:\n  - ${oldLines[at] ?? ""}\n  + ${newLines[at] ?? ""}`];
+    const [was, is] = [oldLines[at] ?? "", newLines[at] ?? ""];
+    let same = 0;
+    while (same < was.length && was[same] === is[same]) same++;
+    const from = Math.max(0, same - 40);
+    const shown = (text: string): string => text.slice(from, from + maxShown);
+    return [`${part}, line ${at + 1}:\n  - ${shown(was)}\n  + ${shown(is)}`];
   });
 }

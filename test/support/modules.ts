@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { fromHost, stringsOf, type HostValue, type TensorData } from "../../backends/index.js";
-import { RunError } from "../../ir/index.js";
+import { outputOf, RunError } from "../../ir/index.js";
 import type { Kernel } from "../../src/index.js";
 import { runOn } from "../../src/index.js";
 import { emitModule } from "../../src/module/emit-module.js";
@@ -67,7 +67,7 @@ export async function referenceOutcome(
   try {
     const { output } = await runOn("reference", kernel, inputs);
     return stringsOf(inputs).length > 0
-      ? fromHost(kernel.tile.operands.at(-1)!.type, output, stringsOf(inputs))
+      ? fromHost(outputOf(kernel.tile).type, output, stringsOf(inputs))
       : [...output];
   } catch (thrown) {
     if (!(thrown instanceof RunError)) throw thrown;

@@ -3,6 +3,7 @@
  * one, and what any of them suggests compiles when it is followed.
  */
 import {
+  outputOf,
   CompileError,
   gatherDims,
   type AccessFunc,
@@ -120,7 +121,7 @@ const mostCounted = 48;
  * the profile pins an entry that may lie beyond.
  */
 function countOneByOne(func: SourceFunc, access: AccessFunc, options: CompileOptions): number | undefined {
-  const output = access.operands.at(-1)?.type.shape ?? [];
+  const output = outputOf(access).type.shape;
   const pinned = access.paired.length > 0 && options.profile !== "head" && options.residency !== "gm";
   if (pinned || gatherDims(access.map).length === 0) return undefined;
   const limits = output.map((extent, d) =>

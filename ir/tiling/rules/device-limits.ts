@@ -3,7 +3,7 @@
  * 3.6.2.
  */
 import type { AccessFunc } from "../../func.js";
-import { keyOf, outputOf, type Operand } from "../../func.js";
+import { inputsOf, keyOf, outputOf, type Operand } from "../../func.js";
 import { mayReport } from "../../policy.js";
 import { deviceLimits as limitsOf, targetFacts, type Target } from "../../target.js";
 import { alignUp, byteCount, elementCount, maxElements } from "../../types.js";
@@ -30,10 +30,10 @@ function positionsFit({ operands }: AccessFunc): RuleVerdict {
 }
 
 /** Counts the storage buffers that the kernel of a gather binds. */
-export const boundBuffers = ({ operands, map }: AccessFunc): StorageBuffers =>
+export const boundBuffers = (gather: AccessFunc): StorageBuffers =>
   storageBuffersOf(
-    operands.length - 1,
-    mayReport(map) && elementCount(outputOf({ operands }).type.shape) > 0,
+    inputsOf(gather).length,
+    mayReport(gather.map) && elementCount(outputOf(gather).type.shape) > 0,
   );
 
 function buffersBound(gather: AccessFunc, target: Target): RuleVerdict {

@@ -2,7 +2,7 @@
  * Rule 2: the data may stay in global memory where the machine can fetch what an index names (decision D15), and an index table
  * where single elements of it can be read: on an Ascend core by the scalar unit.
  */
-import { keyOf, type AccessFunc } from "../../func.js";
+import { inputsOf, keyOf, type AccessFunc } from "../../func.js";
 import { targetFacts, type Target } from "../../target.js";
 import { refusedLowering } from "../asked-lowering.js";
 import { movableTables, residencyOf } from "../residency.js";
@@ -56,7 +56,7 @@ function ofData({ gather, residency: own, target }: Tiling): RuleVerdict[] {
   // No page has elements that are read where they lie: machines that gather in place do so.
   if (gather.paired.length > 0)
     return [{ ...verdict, detail: `target ${target.name} reads elements in global memory`, source: ours }];
-  const source = gather.framework !== undefined && gather.operands.length > 3 ? pagedRows : rows;
+  const source = gather.framework !== undefined && inputsOf(gather).length > 2 ? pagedRows : rows;
   return [{ ...verdict, detail: "rows are fetched from global memory", source }];
 }
 

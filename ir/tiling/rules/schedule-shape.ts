@@ -1,5 +1,5 @@
 /** Rule 1: a schedule is one at all, and of cores that the target has. May refuse with TC302 (tile) and TC303 (the rest). */
-import { keyOf, outputOf, type AccessFunc } from "../../func.js";
+import { inputsOf, keyOf, outputOf, type AccessFunc } from "../../func.js";
 import { profileFacts } from "../../profile.js";
 import { profiles, type Schedule } from "../../schedule.js";
 import type { Target } from "../../target.js";
@@ -85,7 +85,7 @@ export function shapeFaults(gather: AccessFunc, schedule: Schedule, target: Targ
     found.push(fault(`buffers names ${stranger}, which is no operand`, { hint }));
   }
   if (typeof residency === "object") {
-    const inputs = gather.operands.slice(0, -1).map(keyOf);
+    const inputs = inputsOf(gather).map(keyOf);
     const [data = "data"] = inputs;
     const unknown = Object.keys(residency).find((key) => !inputs.includes(key));
     const form = `residency = {${inputs.map((key) => `${key} = ub`).join(", ")}}, or ${data} and some of these`;

@@ -1,4 +1,5 @@
 /** What the page asks of its workers, and what they answer. */
+import type { Step } from "../../../ir/clock/execution.js";
 import type { Diagnostic, DType, Level, Schedule, Shape, Sym } from "../../../ir/index.js";
 import type { BackendName, Explanation } from "../../../src/index.js";
 import type { TextRange } from "../../../src/lsp/analysis.js";
@@ -118,7 +119,7 @@ export interface Box {
 }
 
 export interface RunStep {
-  readonly op: "task" | "load" | "gather" | "store" | "sync";
+  readonly op: Step["op"];
   /** From 0. */
   readonly task: number;
   readonly text: string;

@@ -1,6 +1,7 @@
 /** A tile program's statements one after the other, each with the boxes that it reads and writes. */
 import { execution, type Step } from "../../../ir/clock/execution.js";
 import {
+  accessesOf,
   defined,
   dataCoords,
   addressOf,
@@ -85,22 +86,15 @@ function boxesOf(
   env: Env,
   whole: (name: string) => Pick<Box, "name" | "offsets" | "sizes">,
 ): readonly Box[] {
-  const of = (region: Region, write: boolean): Box => ({ name: region.buffer, ...boxOf(region, env), write });
-  switch (step.op) {
-    case "task":
-    case "sync":
-      return [];
-    case "load": {
-      const from = of(step.from, false);
-      return [from, { ...whole(step.to), sizes: from.sizes, write: true }];
-    }
-    case "store": {
-      const to = of(step.to, true);
-      return [{ ...whole(step.from), sizes: to.sizes, write: false }, to];
-    }
-    case "gather":
-      return [...step.from.map((region) => of(region, false)), of(step.to, true)];
-  }
+  if (step.op === "task") return [];
+  const accesses = accessesOf(step).filter(({ temporary }) => temporary !== true);
+  // A tile that is taken whole holds the elements of the other side, from its origin.
+  const sizes = accesses.flatMap(({ region }) => (region === undefined ? [] : [boxOf(region, env).sizes]))[0];
+  return accesses.map(({ buffer, region, write }) =>
+    region === undefined
+      ? { ...whole(buffer), ...defined({ sizes }), write }
+      : { name: buffer, ...boxOf(region, env), write },
+  );
 }
 
 function tensorsOf(tile: TileFunc, values: Readonly<Record<string, HostValue>>): readonly StepTensor[] {

@@ -45,6 +45,7 @@ export interface ModulePlan {
   readonly name: string;
   readonly symbols?: readonly { readonly name: string; readonly most: number }[];
   readonly numbers?: (sizes: Numbers) => Numbers;
+  /** The inputs, then the output. */
   readonly operands: readonly ModuleOperand[];
   /** Empty for a kernel that rejects no index. */
   readonly sites: readonly ModuleSite[];
