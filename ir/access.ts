@@ -298,7 +298,7 @@ export const pointsAlong = (follows: ReadonlySet<number>, output: Shape): Shape 
  * The first output dim of the box that an index names: behind it, data follows the output, each dim in one coordinate, and no
  * index does.
  */
-export function pickedFrom(map: AccessMap): number {
+export function rowDim(map: AccessMap): number {
   const { outRank } = map;
   const coords = dataCoords(map);
   const followed = indexed(map);

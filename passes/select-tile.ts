@@ -10,7 +10,7 @@
  * tile), TC403 (residency), TC502 (more buffers than the device binds), TC906 (a tile of more
  * entries than the output has dims), TC907 (auto).
  */
-import { isMove, pickedFrom } from "../ir/access.js";
+import { isMove, rowDim } from "../ir/access.js";
 import { hint as hintDiagnostic, warning, type Diagnostic } from "../ir/diagnostic.js";
 import { floorOf } from "../ir/clock/index.js";
 import { keyOf, type AccessFunc } from "../ir/func.js";
@@ -193,7 +193,7 @@ function leastFirst(
   target: Target,
   residency: "gm" | "auto" | undefined,
 ): readonly [Residencies, ...Residencies[]] {
-  const rows = pickedFrom(func.map) < func.map.outRank;
+  const rows = rowDim(func.map) < func.map.outRank;
   // Elements that lie apart are gathered in UB, where there is room for the data and that is faster.
   const open: readonly [Residency, ...Residency[]] =
     residency === "gm" || (rows && residency === undefined) ? ["gm"] : ["ub", "gm"];

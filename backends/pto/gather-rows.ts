@@ -4,7 +4,7 @@
  * TMOV takes two tiles that are declared with the same rows and columns (hw-native-sys/pto-isa 3186c381, include/pto/npu/a2a3/TMov.hpp:140):
  * a row of the output has the pitch of a row of the data, since both hold the same box.
  */
-import { pickedFrom } from "../../ir/access.js";
+import { rowDim } from "../../ir/access.js";
 import { loopPart } from "../../ir/linear.js";
 import { inputOf } from "../../ir/func.js";
 import type { UbBuffer } from "../../ir/tile.js";
@@ -87,7 +87,7 @@ export function emitRowFetch(context: PtoContext, gather: PtoGather): void {
   const { out, plan } = context;
   const { stmt, addresses, rules } = gather;
   const output = outputBuffer(plan, gather);
-  const first = pickedFrom(stmt.map);
+  const first = rowDim(stmt.map);
   const data = at(stmt.from, 0).buffer;
   const misses = rules.some((rule) => rule.outside !== "nearest" && rule.outside !== "promised");
   context.wait("MTE2", "S");

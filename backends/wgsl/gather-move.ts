@@ -50,7 +50,7 @@ import { planGather, type GatherPlan } from "../plan/gather.js";
 import { pageAlong, type PagedDims } from "../plan/page.js";
 import { beyondSteps, isOverPoint } from "../plan/stages.js";
 import type { SiteStep } from "../index-walk.js";
-import { fusedDims, rowDim, type LaneTile } from "./lane-tile.js";
+import { fusedDims, laneRowDim, type LaneTile } from "./lane-tile.js";
 import { loadMove, type LoadMove } from "./load-move.js";
 import { proveValue, type ProvedValue } from "./value-proofs.js";
 import { sizeOfElement } from "./value-steps.js";
@@ -491,7 +491,7 @@ function pageRun(
   ranges: Ranges,
   loops: readonly ForStmt[],
 ): PageRun | undefined {
-  const d = rowDim(tile);
+  const d = laneRowDim(tile);
   const row = at(sizes, sizes.length - 1);
   if (d === undefined || !isConstant(row)) return undefined;
   const { data, sites, output } = addresses;

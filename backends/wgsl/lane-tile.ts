@@ -30,7 +30,7 @@ export interface LaneTile {
 }
 
 /** The dim that y lanes share: the innermost one outside the rows that has more than one entry. */
-export function rowDim(tile: Shape): number | undefined {
+export function laneRowDim(tile: Shape): number | undefined {
   const d = tile.slice(0, -1).findLastIndex((extent) => extent > 1);
   return d === -1 ? undefined : d;
 }

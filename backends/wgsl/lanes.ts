@@ -5,7 +5,7 @@
 import type { Target } from "../../ir/target.js";
 import { at, type Shape } from "../../ir/types.js";
 import { readsAlone, type GatherMove } from "./gather-move.js";
-import { rowDim } from "./lane-tile.js";
+import { laneRowDim } from "./lane-tile.js";
 import type { WgslLimits } from "../../ir/wgsl-limits.js";
 
 const fewestLanes = 16;
@@ -43,9 +43,9 @@ export class Lanes {
   }
 }
 
-/** How lanes share a tile: x its innermost dim, y the one that `rowDim` names. */
+/** How lanes share a tile: x its innermost dim, y the one that `laneRowDim` names. */
 export const axesOf = (tile: Shape): (LaneAxis | undefined)[] =>
-  tile.map((_, d) => (d === tile.length - 1 ? "x" : d === rowDim(tile) ? "y" : undefined));
+  tile.map((_, d) => (d === tile.length - 1 ? "x" : d === laneRowDim(tile) ? "y" : undefined));
 
 interface Device {
   readonly limits: WgslLimits;
@@ -56,7 +56,7 @@ interface Device {
 export function lanesFor({ tile, unit }: GatherMove, size: number, tasks: number, device: Device): LaneShape {
   const { group } = unit;
   const units = Math.ceil((tile[tile.length - 1] ?? 1) / group);
-  const y = rowDim(tile);
+  const y = laneRowDim(tile);
   const four = unit.how === "rows" && unit.fourAlong !== undefined && y === unit.fourAlong;
   const rows = y === undefined ? 1 : Math.ceil(at(tile, y) / (four ? 4 : 1));
   const inRows = unit.how === "rows" && group > 1;

@@ -6,7 +6,7 @@ import { inAccesses, type WgslContext } from "./context.js";
 import { scaled, sum } from "./forms.js";
 import { axesOf } from "./lanes.js";
 import type { LoadMove } from "./load-move.js";
-import { rowDim } from "./lane-tile.js";
+import { laneRowDim } from "./lane-tile.js";
 import { emitTileLoops, emitTurns } from "./tile-loops.js";
 
 export function emitLoad(context: WgslContext, move: LoadMove): void {
@@ -17,7 +17,7 @@ export function emitLoad(context: WgslContext, move: LoadMove): void {
   if (waits) out.line("workgroupBarrier();");
   const units = unitsOf(context, move);
   // If a row has an access for every lane, all lanes work on it; otherwise y lanes take different rows.
-  const long = rowDim(shape) === undefined || (typeof units === "number" && units >= lanes.count("all"));
+  const long = laneRowDim(shape) === undefined || (typeof units === "number" && units >= lanes.count("all"));
   const outer = shape.map((_, k) => k).slice(0, -1);
   const steps = ubStrides(buffer).map((step) => (step * meanBytes(buffer.dtype)) / (4 * stagedWidth));
   const body = (coords: readonly string[]): void => {

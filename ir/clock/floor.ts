@@ -8,7 +8,7 @@ import { followedBy, gatheredTable, rowElements, walked } from "../access.js";
 import { targetFacts } from "../target.js";
 import { anyLegal, openResidencies, Tiling } from "../tiling/index.js";
 import { alignUp, at, byteCount, bytesFor, elementCount, meanBytes, type Shape } from "../types.js";
-import { cyclesOfWork, granule, noWork, type Work } from "../tiling/gather-work.js";
+import { cyclesOfWork, transactionBytes, noWork, type Work } from "../tiling/gather-work.js";
 import type { FloorLimit, ProgramFloor } from "./floor-limit.js";
 import { favourable } from "./favourable.js";
 import { readTogether } from "./read-together.js";
@@ -120,7 +120,7 @@ function inPlaceWork({ gather, residency, extents, schedule, target }: Tiling) {
   const data = at(operands, gatheredTable).type;
   const size = meanBytes(data.dtype);
   const staged = residency === "ub";
-  const line = granule(target);
+  const line = transactionBytes(target);
   /** Of the output; and with each term of them. */
   const written = elementCount(extents);
   const elements = elementCount(walked(map, extents));

@@ -13,7 +13,7 @@ import type { HeldTensor, Instructions, LoweringFacts, Ways } from "../tiling/ga
 import {
   folded,
   gatherWork,
-  granule,
+  transactionBytes,
   noWork,
   touchedBy,
   type GatherSetting,
@@ -147,7 +147,7 @@ export function transferWork({ type, inTile = [] }: HeldTensor, sizes: Shape, ta
   const [inOne, repeated] = targetFacts[target.kind].dmaEngine
     ? [rows, elementCount(outer)]
     : [rows * elementCount(outer), 1];
-  const padded = repeated * inOne * alignUp(burst * size, granule(target));
+  const padded = repeated * inOne * alignUp(burst * size, transactionBytes(target));
   return {
     ...noWork,
     instructions: repeated * Math.ceil(inOne / target.dmaRows),

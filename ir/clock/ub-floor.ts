@@ -1,5 +1,5 @@
 /** The least cycles of a gather whose operands pass through UB: a machine whose pipes run side by side, each in order. */
-import { elementsRead, gatheredTable, inputTile, isMove, pickedFrom, readsOf, walked } from "../access.js";
+import { elementsRead, gatheredTable, inputTile, isMove, rowDim, readsOf, walked } from "../access.js";
 import { ofEach, outputOf } from "../func.js";
 import { hasWideIndices } from "../regions.js";
 import { movableTables, type Tiling } from "../tiling/index.js";
@@ -155,7 +155,7 @@ function leastGathers({ gather, extents, residency }: Tiling, target: Target): r
     return [{ work: part, by: computedByRow(map) ? "vector" : "scalar" }];
   }
   const ways: LeastGather[] = [{ work: shared(workOf("scalar")), by: "scalar" }];
-  const first = pickedFrom(map);
+  const first = rowDim(map);
   const rows = first < map.outRank;
   const wide = hasWideIndices(gather);
   if (inGm) {

@@ -6,7 +6,7 @@ import {
   isMove,
   isOfTerm,
   isRead,
-  pickedFrom,
+  rowDim,
   rowElements,
   walked,
   type AccessMap,
@@ -143,7 +143,7 @@ export interface GatherSetting {
 }
 
 /** A row in global memory moves as whole blocks of UB through a DMA engine, as whole cache lines elsewhere. */
-export const granule = (target: Target): number =>
+export const transactionBytes = (target: Target): number =>
   targetFacts[target.kind].dmaEngine ? target.blockBytes : target.burstBytes;
 
 /** Extents of a box after folding, innermost first: elements that lie together, rows of them, and what repeats those. */
@@ -526,7 +526,7 @@ export function touchedBy(bytes: number, { type }: HeldTensor, target: Target): 
 
 /** How often an index is looked up, and the box that each names. */
 function picked({ map, inputs, output }: GatherSetting, sizes: Shape) {
-  const first = pickedFrom(map);
+  const first = rowDim(map);
   const box = sizes.slice(first);
   const within = ({ type, inTile = strides(type.shape) }: HeldTensor): Shape =>
     inTile.slice(inTile.length - box.length);
@@ -566,7 +566,7 @@ function direct({ map, inputs, output }: GatherSetting, sizes: Shape, target: Ta
   const near = rows * Math.min(1, slab / target.firstLevelBytes);
   let far = 0;
   if (data.inTile === undefined) {
-    const line = granule(target);
+    const line = transactionBytes(target);
     const fetched = rows * alignUp(row, line);
     const kept = Math.min(1, target.secondLevelBytes / Math.max(1, slab));
     const once = Math.min(fetched, slab * sharedPart(map, sizes, output.type.shape));
@@ -606,5 +606,5 @@ function inPlace(sizes: Shape, { dtype, shape }: TensorType, target: Target) {
   const run = contiguousRun(sizes, shape);
   const runs = elements / run;
   const size = meanBytes(dtype);
-  return { bytes: elements * size, padded: runs * alignUp(run * size, granule(target)), runs };
+  return { bytes: elements * size, padded: runs * alignUp(run * size, transactionBytes(target)), runs };
 }

@@ -18,7 +18,7 @@
  */
 import { ofEach } from "../func.js";
 import { defined } from "../defined.js";
-import { dataCoords, gatheredTable, isMove, pickedFrom, policyOf, type AccessMap } from "../access.js";
+import { dataCoords, gatheredTable, isMove, rowDim, policyOf, type AccessMap } from "../access.js";
 import { sitesOf, soleAtom, type Linear } from "../linear.js";
 import { targetFacts, type Target } from "../target.js";
 import { ubStrides, type Pipe } from "../tile.js";
@@ -262,7 +262,7 @@ const hasIndicesOf = ({ inputs }: LoweringFacts, dtype: string): boolean =>
   inputs.slice(gatheredTable + 1).every(({ type }) => type.dtype === dtype);
 
 /** Whole rows of data's last dim: no index follows the output's last dim. */
-const isRows = ({ map }: LoweringFacts): boolean => pickedFrom(map) < map.outRank;
+const isRows = ({ map }: LoweringFacts): boolean => rowDim(map) < map.outRank;
 
 /** Why MGATHER, which fetches rows of a table of rank 2 by a list of 32-bit indices, does not apply; undefined where it does. */
 function noTable(gather: LoweringFacts, target: Target): string | undefined {
