@@ -2,7 +2,7 @@
  * Whether elements that index values name meet the conditions under which an Ascend core gives the stated
  * bits.
  */
-import { keyOf } from "../../ir/func.js";
+import { outputOf, keyOf } from "../../ir/func.js";
 import { noElement, outOfRange } from "../../ir/policy.js";
 import { programOfRows, readsOfSteps } from "../../ir/tiling/value-rows.js";
 import { at, invariant, strides } from "../../ir/types.js";
@@ -44,7 +44,7 @@ export function unmetCondition(
   const { map, operands, inputs } = mapped;
   if (assumes.length === 0) return undefined;
   const places = placesIn(mapped);
-  const output = at(operands, operands.length - 1);
+  const output = outputOf({ operands });
   const checks = map.reads.map(({ table }) => {
     const operand = at(operands, table);
     const { dtype, shape } = operand.type;
