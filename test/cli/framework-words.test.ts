@@ -67,7 +67,9 @@ describe("explain of an operator of PyPTO", () => {
     const at = cut.indexOf("line     pypto.set_vec_tile_shapes(1024, 32)");
     expect(cut[at + 1]).toBe("view     512,32 of the loop around it");
     const { stderr } = await runHere(["compile", ...columns, "--tile", "1024,9", "--view", "512,17"]);
-    expect(stderr).toContain("in a program of PyPTO: pypto.set_vec_tile_shapes(1024, 32), in views of 512,32");
+    expect(stderr).toContain(
+      "in a program of PyPTO: pypto.set_vec_tile_shapes(1024, 32), in views of 512,32",
+    );
     const whole = await explained(...columns, "--tile", "64,32");
     expect(whole.filter((line) => line.startsWith("view"))).toEqual([]);
   });
