@@ -146,7 +146,7 @@ function emitMove(context: WgslContext, move: WgslMove): void {
     case "elided":
       break;
     case "plain":
-      emitPlain(context, move.stmt);
+      emitPlain(context.out, move.stmt);
       break;
     case "load":
       emitLoad(context, move);

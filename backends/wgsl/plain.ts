@@ -1,8 +1,8 @@
 /** Statements whose lines need no plan: the one place of this backend that knows each of them. */
 import type { AllocStmt, ForStmt, GatherStmt, LoadStmt, Stmt, StoreStmt } from "../../ir/tile.js";
 import { assertNever } from "../../ir/types.js";
+import type { Lines } from "../lines.js";
 import type { How } from "../moves.js";
-import type { WgslContext } from "./context.js";
 
 /** A statement whose lines follow from itself. */
 export type PlainStmt = Exclude<Stmt, ForStmt | AllocStmt | LoadStmt | GatherStmt | StoreStmt>;
@@ -11,7 +11,7 @@ export type PlainStmt = Exclude<Stmt, ForStmt | AllocStmt | LoadStmt | GatherStm
 export const howOfPlain: Readonly<Record<PlainStmt["op"], How>> = { sync: "barrier" };
 
 /** Emits the lines of a statement. */
-export function emitPlain({ out }: WgslContext, stmt: PlainStmt): void {
+export function emitPlain(out: Lines, stmt: PlainStmt): void {
   const { op } = stmt;
   switch (op) {
     case "sync":

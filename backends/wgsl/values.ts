@@ -55,7 +55,9 @@ function declareSteps(
   const { out } = context;
   const { unit } = element;
   const still = stillSteps(steps, unit?.reads, sum?.still !== false);
-  const nameOf = (k: number, e: number): string => (at(still, k) ? `value${k}` : `value${k}_${e}`);
+  /** By step and element; one name where it is still. */
+  const names: string[][] = [];
+  const nameOf = (k: number, e: number): string => at(at(names, k), at(still, k) ? 0 : e);
   steps.forEach((step, k) => {
     const count = at(still, k) || unit === undefined ? 1 : unit.group;
     const proof = proofs[k];
@@ -65,7 +67,16 @@ function declareSteps(
         ? readTexts(context, move, step, k, element)
         : (e: number): string =>
             step.kind === "reduced" ? sumName(sum, e) : stepText(step, proof, (of) => nameOf(of, e), printed);
-    for (let e = 0; e < count; e++) out.line(`let ${nameOf(k, e)} = ${textOf(e)};`);
+    names.push(
+      Array.from({ length: count }, (_, e) => {
+        const text = textOf(e);
+        // A cast that changes no bit is what it is of.
+        if (step.kind === "cast" && text === nameOf(step.of, e)) return text;
+        const name = at(still, k) ? `value${k}` : `value${k}_${e}`;
+        out.line(`let ${name} = ${text};`);
+        return name;
+      }),
+    );
   });
   return (e) => nameOf(steps.length - 1, e);
 }
