@@ -33,6 +33,11 @@ const kinds = {
   dtype: ["an element type, such as f32", (value: unknown) => typeof value === "string" && isDType(value)],
   operand: ["an operand, such as outputOf(func)", (value: unknown) => isObject(fieldsOf(value)["type"])],
   coordinate: ["a coordinate, such as dim(0)", (value: unknown) => Array.isArray(fieldsOf(value)["terms"])],
+  schedule: ["a schedule, such as func.schedule", isObject],
+  tiling: [
+    "a tiling, such as context.tilings.of(func, schedule)",
+    (value: unknown) => isObject(fieldsOf(value)["gather"]),
+  ],
   "index rule": [
     "the rule of an index, such as indexRule(site, dtype)",
     (value: unknown) => typeof fieldsOf(value)["below"] === "number",

@@ -2,6 +2,7 @@
  * The entries of a schedule: how each is written, what it means, what holds where nobody gives it. Texts, flags, checks of
  * options, case files, completions and forms derive from this table.
  */
+import { checkArgument } from "./argument.js";
 import { defaultProfile } from "./profile.js";
 import {
   budgetRules,
@@ -235,7 +236,11 @@ export function defaultsOn(target: Target): Required<Omit<Schedule, OpenEntry>> 
   return held as Required<Omit<Schedule, OpenEntry>>;
 }
 
-/** Whether every choice is made. */
-export const isResolved = (schedule: Schedule): schedule is ResolvedSchedule =>
-  keys.every((key) => schedule[key] !== undefined || scheduleEntries[key].derived === true) &&
-  schedule.residency !== "auto";
+/** Whether every choice is made. Throws a CompileError (TC702) for what is no schedule. */
+export function isResolved(schedule: Schedule): schedule is ResolvedSchedule {
+  checkArgument("isResolved", "schedule", schedule);
+  return (
+    keys.every((key) => schedule[key] !== undefined || scheduleEntries[key].derived === true) &&
+    schedule.residency !== "auto"
+  );
+}

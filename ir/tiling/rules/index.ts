@@ -2,6 +2,7 @@
  * The rules of tiling, in the order in which they are judged. Passes report what they say, the verifier judges by them,
  * explain and legal map over them.
  */
+import { checkArgument } from "../../argument.js";
 import type { Tiling } from "../tiling.js";
 import { deviceLimits } from "./device-limits.js";
 import { fullLoad } from "./full-load.js";
@@ -25,8 +26,11 @@ export const judge = (tiling: Tiling): readonly RuleVerdict[] =>
 export const holds = (rule: Rule, tiling: Tiling): boolean =>
   rule.judge(tiling).every((verdict) => verdict.pass);
 
-/** Whether every rule holds. */
-export const isLegal = (tiling: Tiling): boolean => ruleList.every((rule) => holds(rule, tiling));
+/** Whether every rule holds. Throws a CompileError (TC702) for what is no tiling. */
+export function isLegal(tiling: Tiling): boolean {
+  checkArgument("isLegal", "tiling", tiling);
+  return ruleList.every((rule) => holds(rule, tiling));
+}
 
 export { boundBuffers, bufferBytes } from "./device-limits.js";
 export { freeDims, pinnedTiles, pinnedViews, requiredView } from "./full-load.js";
