@@ -19,7 +19,7 @@ const entries = (files: readonly string[]): Record<string, string> =>
  * of what is in it. What `tilec --help` prints with lies alone, and so does what compares outputs, with its packages.
  */
 const folders: readonly (readonly [file: string, modules: RegExp])[] = [
-  ["diagnostic", /^ir\/(types|diagnostic)\.ts$/],
+  ["diagnostic", /^ir\/(types|diagnostic|defined|argument|element-types)\.ts$/],
   ["ir", /^ir\//],
   ["backends", /^backends\/((reference|plan)\/|[^/]+\.ts$)/],
   ["sim", /^backends\/(sim|wasm)\//],

@@ -13,7 +13,7 @@ import {
   requiredView,
   Tiling,
 } from "../ir/tiling/index.js";
-import type { Shape } from "../ir/types.js";
+import { at } from "../ir/types.js";
 
 /** The plain defaults; the tile starts at the whole output. */
 export function withDefaults(func: AccessFunc, residency: Residencies, target: Target): Tiling {
@@ -37,10 +37,13 @@ export function withDefaults(func: AccessFunc, residency: Residencies, target: T
   const [views, tiles] = [pinnedViews(func, open), pinnedTiles(func, open)];
   // Without a view, the tile cuts the whole tensors.
   const reach = entryLimits(func);
-  const held = (extent: number, d: number, pins: Shape): number =>
-    pins.includes(d) ? requiredView(func, d) : extent;
-  const view = schedule.view ?? reach.map((extent, d) => held(Math.max(1, extent), d, views));
-  const tile = schedule.tile ?? whole.map((extent, d) => held(extent, d, tiles));
+  const viewAlong = (_: number, d: number): number => {
+    if (!views.includes(d)) return Math.max(1, at(reach, d));
+    const required = requiredView(func, d);
+    return tiles.includes(d) ? Math.max(required, at(open.tile, d)) : required;
+  };
+  const view = schedule.view ?? whole.map(viewAlong);
+  const tile = schedule.tile ?? whole.map((extent, d) => (tiles.includes(d) ? at(view, d) : extent));
   return new Tiling(func, { ...open, view, tile }, target);
 }
 

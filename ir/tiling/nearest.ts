@@ -34,10 +34,8 @@ export function pinned(tiling: Tiling): Tiling {
   const cut = schedule.view.map((entry, d) =>
     entryBelow(entry, at(tiling.extents, d), leastEntry(gather, d)),
   );
-  const held = (entry: number, d: number, pins: Shape): number =>
-    pins.includes(d) ? Math.max(requiredView(gather, d), entry) : entry;
-  const view = cut.map((entry, d) => held(entry, d, views));
-  const tile = schedule.tile.map((entry, d) => held(entry, d, tiles));
+  const view = cut.map((entry, d) => (views.includes(d) ? Math.max(requiredView(gather, d), entry) : entry));
+  const tile = schedule.tile.map((entry, d) => (tiles.includes(d) ? at(view, d) : entry));
   const same = sameShape(view, schedule.view) && sameShape(tile, schedule.tile);
   return same ? tiling : tiling.with({ tile, view });
 }

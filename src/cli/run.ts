@@ -76,7 +76,6 @@ import { loadProgram } from "./load.js";
 import type { LoadedProgram } from "./loaded-program.js";
 import { entryKeys, type ScheduleFigures } from "../report/figures.js";
 import { table } from "../report/table.js";
-import { hashOfBytes } from "../tune/content-hash.js";
 import { defaultSeed } from "../tune/options.js";
 import { addForce, Outputs, type OutputFlags } from "./outputs.js";
 import { note, print, printDiagnostics, printJson, printReport } from "./terminal.js";
@@ -146,6 +145,7 @@ async function runRows(file: string | undefined, flags: RunFlags): Promise<numbe
   const { executor, threads } = flags;
   const names = backends.map(nameOf).join(" ");
   const { runList } = await import("./list/list.js");
+  const { hashOfBytes } = await import("../tune/content-hash.js");
   return runList(file, flags, {
     command: "run",
     columns: [

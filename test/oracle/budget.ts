@@ -69,7 +69,7 @@ export const leastTiles = (output: readonly number[], pinned: ReadonlyMap<number
 
 /**
  * pypto.gather's rules along the gather dim of gather_elements: rule 3 holds the view to the longer of input and index, and rule 4 as the
- * specification has it the tile to the view. Without a view, it is the longer of the two; an entry beyond the longer of the two counts as that.
+ * specification has it the tile to the view. Without a view, it is the longer of the two, and a longer tile counts as that.
  */
 export const fullLoadHolds = (
   profile: JudgedSchedule["profile"],
@@ -80,7 +80,8 @@ export const fullLoadHolds = (
 ): boolean => {
   const longer = Math.max(input, index);
   if (profile === "head") return true;
-  return (view ?? longer) >= longer && (profile === "pages" || tile >= longer);
+  if (view === undefined) return profile === "pages" || tile >= longer;
+  return view >= longer && (profile === "pages" || tile === view);
 };
 
 /** What the rules depend on, for any gather: shapes in elements, element sizes in bytes. */
