@@ -184,7 +184,9 @@ export function explain(program: Func, options: CompileOptions = {}): Explanatio
     sizes: sizeVerdicts(tiling),
     ...(access.framework === undefined
       ? {}
-      : { framework: frameworkWords(access.framework, tiling, legal ? tiling : nearest[0], typed) }),
+      : {
+          framework: frameworkWords(access.framework, tiling, legal ? tiling : nearest[0], asked?.schedule),
+        }),
     nearest: nearest.map((near) => near.schedule),
     ...(unbound !== undefined
       ? { infeasible: unboundBuffer(unbound) }

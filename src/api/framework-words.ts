@@ -6,6 +6,7 @@ import {
   isLegal,
   meanBytes,
   outputOf,
+  pinnedTiles,
   replaced,
   sameShape,
   targetFacts,
@@ -13,6 +14,7 @@ import {
   type Copies,
   type Framework,
   type ResolvedSchedule,
+  type Schedule,
   type Shape,
   type Tiling,
 } from "../../ir/index.js";
@@ -60,20 +62,21 @@ export function frameworkWords(
   name: Framework,
   { gather, target, schedule }: Pick<Tiling, "gather" | "target" | "schedule">,
   legal: Tiling | undefined,
-  stated: Shape = [],
+  stated: Pick<Schedule, "tile" | "view"> = {},
 ): FrameworkWords {
-  const others = stated.slice(schedule.tile.length);
+  const others = (stated.tile ?? []).slice(schedule.tile.length);
   const elementBytes = meanBytes(outputOf(gather).type.dtype);
   const words = { name, elementBytes, ...(others.length === 0 ? {} : { others }) };
   return legal === undefined || !targetFacts[target.kind].runsPto
     ? words
-    : { ...words, tile: tileIn(words, legal, schedule) };
+    : { ...words, tile: tileIn(words, legal, schedule, stated.view === undefined) };
 }
 
 function tileIn(
   words: FrameworkWords,
   tiling: Tiling,
   judged: Pick<ResolvedSchedule, "view">,
+  viewFollows: boolean,
 ): FrameworkTile {
   const { tile, view, cores } = tiling.schedule;
   const cuts = entryLimits(tiling.gather).some((limit, d) => at(view, d) < limit);
@@ -81,7 +84,7 @@ function tileIn(
     tile,
     ...(cuts || !sameShape(view, judged.view) ? { view } : {}),
     call: callOf(words, tile),
-    tail: tailOf(words, tiling),
+    tail: tailOf(words, tiling, viewFollows),
     buffers: ([1, 2] as const).map((buffers) => {
       const other = tiling.with({ buffers });
       return { buffers, ...(isLegal(other) ? { cycles: clockOf(other).cycles } : {}) };
@@ -98,12 +101,18 @@ export const callOf = ({ name, others = [] }: FrameworkWords, tile: Shape): stri
 export const isTailAligned = ({ name, elementBytes }: FrameworkWords, tile: Shape): boolean =>
   (at(tile, tile.length - 1) * elementBytes) % frameworkFacts[name].tailBytes === 0;
 
-function tailOf(words: FrameworkWords, tiling: Tiling): TileTail {
-  const { schedule } = tiling;
+/** `viewFollows`: a view that nobody typed is as long as a pinned tile. */
+function tailOf(words: FrameworkWords, tiling: Tiling, viewFollows: boolean): TileTail {
+  const { gather, schedule } = tiling;
   const dim = schedule.tile.length - 1;
   const entry = at(schedule.tile, dim);
   const step = Math.ceil(frameworkFacts[words.name].tailBytes / words.elementBytes);
-  const withTail = (n: number): Tiling => tiling.with({ tile: replaced(schedule.tile, dim, n) });
+  const follows = viewFollows && pinnedTiles(gather, schedule).includes(dim);
+  const withTail = (n: number): Tiling =>
+    tiling.with({
+      tile: replaced(schedule.tile, dim, n),
+      ...(follows ? { view: replaced(schedule.view, dim, n) } : {}),
+    });
   const aligned = isTailAligned(words, schedule.tile);
   const nearest = aligned ? [] : [step * Math.floor(entry / step), step * Math.ceil(entry / step)];
   return {
