@@ -5,6 +5,7 @@
 import { at, bitsOf, isPacked, isSigned } from "../../ir/types.js";
 import type { SourceType, TermSteps, ValueStep, ValueType } from "../../ir/values/index.js";
 import { range } from "../plan/runs.js";
+import { stillSteps } from "../plan/still-steps.js";
 import type { CodeBuilder, LocalId } from "./code.js";
 import type { PlainOp } from "./instructions.js";
 import { LaneCode } from "./lane-code.js";
@@ -112,7 +113,10 @@ export function emitVectorTerms(
   unrolled: UnrolledValues,
 ): StepSums {
   const last = terms.steps.length - 1;
-  if (terms.how === "exact" || stillSteps(terms.steps, unrolled, false)[last] === true)
+  if (
+    terms.how === "exact" ||
+    stillSteps(terms.steps, (read) => at(unrolled.still, read), false)[last] === true
+  )
     return emitTerms(code, terms, each);
   const vectors = unrolled.elements / vectorElements;
   return emitStepwise(new LaneCode(code, true), terms, vectors, (take) => {
@@ -121,35 +125,6 @@ export function emitVectorTerms(
       take((k) => values.vector(k)(last));
     });
   });
-}
-
-/** Returns by step whether its value is the same for all elements. */
-function stillSteps(
-  steps: readonly ValueStep[],
-  { still: reads }: UnrolledValues,
-  reduced: boolean,
-): readonly boolean[] {
-  const still: boolean[] = [];
-  for (const step of steps) {
-    switch (step.kind) {
-      case "read":
-        still.push(at(reads, step.read));
-        break;
-      case "number":
-        still.push(true);
-        break;
-      case "cast":
-        still.push(at(still, step.of));
-        break;
-      case "op":
-        still.push(step.of.every((side) => at(still, side)));
-        break;
-      case "reduced":
-        still.push(reduced);
-        break;
-    }
-  }
-  return still;
 }
 
 /** The values of a step's elements, vector by vector. */
@@ -174,7 +149,7 @@ class StepValues {
   ) {
     this.lanes = new LaneCode(code, true);
     const reduced = typeof sums === "number" ? sums : undefined;
-    this.still = stillSteps(steps, unrolled, reduced !== undefined);
+    this.still = stillSteps(steps, (read) => at(unrolled.still, read), reduced !== undefined);
     const once = emitSteps(code, steps, reads, reduced, (step) => at(this.still, step));
     const moving = steps.filter((_, step) => !at(this.still, step));
     for (const step of new Set(moving.flatMap(operandsOf))) {

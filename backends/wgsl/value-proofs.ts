@@ -5,6 +5,7 @@
  */
 import { at } from "../../ir/types.js";
 import {
+  floatFormats,
   gridOfSum,
   gridsOf,
   isRealSource,
@@ -14,13 +15,12 @@ import {
   type ValueStep,
 } from "../../ir/values/index.js";
 
-/** Binary digits of f32, and the exponent of its least normal number. */
-const f32 = { digits: 24, least: -126 } as const;
+const { f32 } = floatFormats;
 
 /** Digits of a number whose product with any f32 takes 32 bits at most. */
 const fewDigits = 32 - f32.digits;
 
-/** How a step is computed otherwise than by integers of 64 bits. */
+/** Proof of a step that is computed otherwise than by integers of 64 bits. */
 export type StepProof =
   /** A sum, a difference or a product that f32 holds. */
   | { readonly kind: "exact"; readonly why: string }
@@ -37,7 +37,7 @@ export interface ValueProofs {
   readonly take?: StepProof;
 }
 
-/** How an element is computed, with what is proved of it. */
+/** Steps of an element, with what is proved of them. */
 export interface ProvedValue {
   readonly plan: ValuePlan;
   readonly proofs: ValueProofs;
@@ -53,7 +53,7 @@ function proofsOf({ steps, terms }: ValuePlan, mostTerms: number): ValueProofs {
   if (terms === undefined) return { steps: proveSteps(steps, gridsOf(steps)), term: [] };
   const ofTerm = gridsOf(terms.steps);
   const last = at(ofTerm, ofTerm.length - 1);
-  const sum = terms.how === "fold" || terms.how === "mean" ? gridOfSum(last, mostTerms, terms.type) : last;
+  const sum = sums(terms.how) ? gridOfSum(last, mostTerms, terms.type) : last;
   const take = sums(terms.how) && terms.type === "f32" ? exact(sum) : undefined;
   return {
     steps: proveSteps(steps, gridsOf(steps, terms.how === "fold" ? sum : undefined)),

@@ -5,6 +5,7 @@ import {
   bitsOfNumber,
   floatFormats,
   integerRanges,
+  isFloatValue,
   isRealSource,
   numberOf,
   type ArithmeticType,
@@ -15,14 +16,15 @@ import {
   type ValueStep,
   type ValueType,
 } from "../../ir/values/index.js";
+import { stillSteps } from "../plan/still-steps.js";
 import { helperSize, type HelperName } from "./value-helpers.js";
 import type { ProvedValue, StepProof } from "./value-proofs.js";
 import type { ReadAlong } from "./value-unit.js";
 
-/** Calls of helpers, as they are noted by who prints a step. */
+/** Printer of a call, or collector of the functions that are called. */
 export type Call = (name: HelperName, ...args: readonly (string | number)[]) => string;
 
-/** The functions that a value calls. */
+/** Returns the functions that a value calls. */
 export function valueHelpers({ plan: { steps, terms }, proofs }: ProvedValue): ReadonlySet<HelperName> {
   const names = new Set<HelperName>();
   const call: Call = (name) => {
@@ -41,6 +43,7 @@ export function valueHelpers({ plan: { steps, terms }, proofs }: ProvedValue): R
 /** Prints a call. */
 export const printed: Call = (name, ...args) => `${name}(${args.join(", ")})`;
 
+/** Returns the text of a step; none of a read and of what the terms come to, which are declared apart. */
 export function stepText(
   step: ValueStep,
   proof: StepProof | undefined,
@@ -99,8 +102,6 @@ function productText(proof: StepProof | undefined, a: string, b: string, call: C
   return call("f32_mul_few", few, `${proof.digits}u`, other);
 }
 
-const isFloat = (type: SourceType): type is FloatValueType => Object.hasOwn(floatFormats, type);
-
 function castText(
   from: SourceType,
   to: ValueType,
@@ -110,11 +111,11 @@ function castText(
 ): string {
   if (isRealSource(from)) {
     const wide = from === "f32" ? value : call(`${from}_to_f32`, value);
-    if (isFloat(to)) return narrowed(to, wide, call);
+    if (isFloatValue(to)) return narrowed(to, wide, call);
     const [lowest, highest] = integerRanges[to];
     return call("f32_to_whole", wide, `${-lowest}u`, `${highest}u`);
   }
-  if (isFloat(to)) {
+  if (isFloatValue(to)) {
     if (proof !== undefined) {
       const whole = isSigned(from)
         ? call("f32_from_whole", `bitcast<i32>(${value})`)
@@ -136,11 +137,11 @@ function castText(
     : `${value} & ${2 ** bits - 1}u`;
 }
 
-/** An f32 rounded to a type. */
+/** Returns the text of an f32 rounded to a type. */
 const narrowed = (to: FloatValueType, value: string, call: Call): string =>
   to === "f32" ? value : call(`f32_to_${to}`, value);
 
-/** What the terms come to with one more. */
+/** Returns the text of what the terms come to with one more. */
 export function takenText(
   terms: TermSteps,
   proof: StepProof | undefined,
@@ -153,7 +154,7 @@ export function takenText(
     : opText(accumulators[terms.how].op, terms.type, proof, sum, term, call);
 }
 
-/** What is made of the terms taken in, behind the last of them. */
+/** Returns the text of what the last term leaves: a mean is divided, an exact sum rounded. */
 export function reducedText(terms: TermSteps, sum: string, call: Call): string {
   switch (terms.how) {
     case "fold":
@@ -168,38 +169,7 @@ export function reducedText(terms: TermSteps, sum: string, call: Call): string {
   }
 }
 
-/** By step: whether all elements of a unit have the same value. `reads`: how each read follows them; undefined of one element. */
-export function stillSteps(
-  steps: readonly ValueStep[],
-  reads: readonly ReadAlong[] | undefined,
-  sumIsStill: boolean,
-): readonly boolean[] {
-  const still: boolean[] = [];
-  for (const step of steps) {
-    switch (step.kind) {
-      case "read":
-        still.push(reads === undefined || at(reads, step.read) === "still");
-        break;
-      case "number":
-        still.push(true);
-        break;
-      case "reduced":
-        still.push(sumIsStill);
-        break;
-      case "cast":
-        still.push(at(still, step.of));
-        break;
-      case "op":
-        still.push(step.of.every((of) => at(still, of)));
-        break;
-      default:
-        assertNever(step);
-    }
-  }
-  return still;
-}
-
-/** Statements that each element of a unit adds to a kernel's text, those of the functions that it calls included. */
+/** Counts the statements that each element of a unit adds to a kernel's text, those of the functions that it calls included. */
 export function sizeOfElement(
   { plan: { steps, terms }, proofs }: ProvedValue,
   reads: readonly ReadAlong[],
@@ -214,7 +184,7 @@ export function sizeOfElement(
     own: readonly (StepProof | undefined)[],
     sumIsStill: boolean,
   ): boolean => {
-    const still = stillSteps(list, reads, sumIsStill);
+    const still = stillSteps(list, (read) => at(reads, read) === "still", sumIsStill);
     list.forEach((step, k) => {
       if (at(still, k)) return;
       size++;

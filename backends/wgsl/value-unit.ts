@@ -4,14 +4,15 @@ import { bitsOf, type DType } from "../../ir/types.js";
 import { advanceAlong, beginsAtMultiples, type UnrolledSteps } from "../plan/step-advance.js";
 
 /**
- * How the elements of a unit are made from a read. `still`: all from one element. `each`: each from the next one. `words`: the same, and
+ * Relation of a unit's elements to a read. `still`: all from one element. `each`: each from the next one. `words`: the same, and
  * they fill whole words of their array.
  */
 export type ReadAlong = "still" | "each" | "words";
 
+/** Neighbours that are computed together, by their number and their reads. */
 export interface ValueUnit {
   readonly group: number;
-  /** By read. */
+  /** Relation of the elements to each read, by its number. */
   readonly reads: readonly ReadAlong[];
 }
 

@@ -14,15 +14,16 @@ import {
   type TermSteps,
   type ValueStep,
 } from "../../ir/values/index.js";
+import { stillSteps } from "../plan/still-steps.js";
 import type { WgslContext } from "./context.js";
 import { wordAt } from "./elements.js";
 import type { GatherMove } from "./gather-move.js";
 import { declareTermSites, narrowForm, termBounds, type ElementAt } from "./index-values.js";
 import type { ProvedValue, StepProof, ValueProofs } from "./value-proofs.js";
-import { printed, reducedText, stepText, stillSteps, takenText } from "./value-steps.js";
+import { printed, reducedText, stepText, takenText } from "./value-steps.js";
 import type { ValueUnit } from "./value-unit.js";
 
-/** Where elements are computed. `reads`: the addresses count in the tensors, and the data are read there too. */
+/** Place of elements that are computed. `reads`: the addresses count in the tensors, and the data are read there too. */
 export interface ValueAt extends ElementAt {
   readonly reads?: readonly Linear[];
   /** Neighbours along the innermost dim that are computed together, from `coords` on. Default: one element. */
@@ -39,23 +40,23 @@ export function declareValue(
   { plan: { steps, terms }, proofs }: ProvedValue,
   element: ValueAt,
 ): Named {
-  const sum = terms === undefined ? undefined : declareSum(context, move, terms, proofs, element);
-  return declareSteps(context, move, steps, proofs.steps, element, sum);
+  const sumIsStill = terms === undefined || declareSum(context, move, terms, proofs, element);
+  return declareSteps(context, move, steps, proofs.steps, element, sumIsStill);
 }
 
-/** Declares each step once for all elements that share it; the names of the last. `sum`: those of what the terms come to. */
+/** Declares each step once for all elements that share it, and returns the names of the last. */
 function declareSteps(
   context: WgslContext,
   move: GatherMove,
   steps: readonly ValueStep[],
   proofs: readonly (StepProof | undefined)[],
   element: ValueAt,
-  sum?: SumNames,
+  sumIsStill = true,
 ): Named {
   const { out } = context;
   const { unit } = element;
-  const still = stillSteps(steps, unit?.reads, sum?.still !== false);
-  /** By step and element; one name where it is still. */
+  const still = stillSteps(steps, isStillIn(unit), sumIsStill);
+  /** Names by step and element; one where the step is still. */
   const names: string[][] = [];
   const nameOf = (k: number, e: number): string => at(at(names, k), at(still, k) ? 0 : e);
   steps.forEach((step, k) => {
@@ -66,7 +67,9 @@ function declareSteps(
       step.kind === "read"
         ? readTexts(context, move, step, k, element)
         : (e: number): string =>
-            step.kind === "reduced" ? sumName(sum, e) : stepText(step, proof, (of) => nameOf(of, e), printed);
+            step.kind === "reduced"
+              ? sumName(sumIsStill, e)
+              : stepText(step, proof, (of) => nameOf(of, e), printed);
     names.push(
       Array.from({ length: count }, (_, e) => {
         const text = textOf(e);
@@ -81,29 +84,30 @@ function declareSteps(
   return (e) => nameOf(steps.length - 1, e);
 }
 
-/** What the sums of a unit's elements are called: one name, or one for each. */
-interface SumNames {
-  readonly still: boolean;
-}
+/** Returns whether all elements of a unit are made from one element of a read; those of one element are. */
+const isStillIn =
+  (unit: ValueUnit | undefined) =>
+  (read: number): boolean =>
+    unit === undefined || at(unit.reads, read) === "still";
 
-const sumName = (sum: SumNames | undefined, e: number): string => (sum?.still === false ? `sum_${e}` : "sum");
+/** Returns the name of what the terms of an element come to: one for all elements of a unit, or one for each. */
+const sumName = (isStill: boolean, e: number): string => (isStill ? "sum" : `sum_${e}`);
 
-/** Declares what the terms of elements come to: one after the other, each taken in before the next is read. */
+/** Declares what the terms of elements come to: one after the other, each taken in before the next is read. Returns whether all elements of the unit share it. */
 function declareSum(
   context: WgslContext,
   move: GatherMove,
   terms: TermSteps,
   proofs: ValueProofs,
   element: ValueAt,
-): SumNames {
+): boolean {
   const { out } = context;
   const { how, type, steps } = terms;
   const { unit } = element;
-  const still = at(stillSteps(steps, unit?.reads, true), steps.length - 1);
-  const sums = { still };
+  const still = at(stillSteps(steps, isStillIn(unit), true), steps.length - 1);
   const elements = still || unit === undefined ? [0] : Array.from({ length: unit.group }, (_, e) => e);
   const unitsName = (e: number): string => (still ? "units" : `units_${e}`);
-  const takingName = (e: number): string => (how === "exact" ? unitsName(e) : sumName(sums, e));
+  const takingName = (e: number): string => (how === "exact" ? unitsName(e) : sumName(still, e));
   const counts = countsItsTerms(how);
   const inTerm = { ...element, coords: [...element.coords, "term"] };
   const take = (): void => {
@@ -130,10 +134,10 @@ function declareSum(
   }
   for (const e of elements) {
     const reduced = reducedText(terms, takingName(e), printed);
-    if (how === "exact") out.line(`let ${sumName(sums, e)} = ${reduced};`);
+    if (how === "exact") out.line(`let ${sumName(still, e)} = ${reduced};`);
     else if (reduced !== takingName(e)) out.line(`${takingName(e)} = ${reduced};`);
   }
-  return sums;
+  return still;
 }
 
 /** Gives the text of a read by the element of a unit; declares what its elements share. */

@@ -4,7 +4,14 @@ import { formatSizeVerdict, formatStanding, printSchedule } from "../../ir/index
 import { operatorWarnings } from "../api/access.js";
 import { residencyHint } from "../api/slower-residency.js";
 import { formatTileCount, legalTiles, type LegalTile } from "../api/legal-tiles.js";
-import { figureCells, figureLabels, figureTexts, type ScheduleFigures } from "../report/figures.js";
+import {
+  boundKeys,
+  figureCells,
+  figureLabels,
+  figureTexts,
+  tileKeys,
+  type ScheduleFigures,
+} from "../report/figures.js";
 import { table } from "../report/table.js";
 import { loadProgram } from "./load.js";
 import { addProgramOptions, projectOf, targeting, type ProgramFlags, type ProjectFlags } from "./options.js";
@@ -16,30 +23,9 @@ import { note, print, printDiagnostics, printJson, printReport } from "./termina
 /** Rows of the table unless all are asked for. */
 const shown = 20;
 
-/** Figures of a tile in both tables. */
-const columns = [
-  "tile",
-  "residency",
-  "view",
-  "order",
-  "buffers",
-  "ub_bytes",
-  "bytes",
-  "tasks",
-  "cycles",
-] as const;
 /** On a terminal the floor stands above the table. */
-const shownColumns = [...columns, "over_floor"] as const;
-const listedColumns = [
-  ...columns,
-  "floor",
-  "floor_limit",
-  "over_floor",
-  "us",
-  "gb_per_s",
-  "busiest",
-  "busy_share",
-] as const;
+const shownColumns = [...tileKeys, "over_floor"] as const;
+const listedColumns = [...tileKeys, ...boundKeys] as const;
 
 const figuresOf = (tile: LegalTile): ScheduleFigures => ({
   ...tile,

@@ -35,7 +35,7 @@ import { openRecords, type RecordLog } from "../formats/record-file.js";
 import { shellWord } from "../formats/shell-word.js";
 import { asHost } from "../formats/tensor.js";
 import { outputFormats } from "../output/mark.js";
-import { costKeys, entryKeys, figureLabels, figureTexts } from "../report/figures.js";
+import { costKeys, entryKeys, figureLabels, figureTexts, tileKeys } from "../report/figures.js";
 import { table } from "../report/table.js";
 import { gpuMeasurer } from "../tune/gpu-measurer.js";
 import { defaultBudget, defaultSeed, type TuneOptions } from "../tune/options.js";
@@ -70,18 +70,7 @@ import { version } from "../device/own-package.js";
 /** Rows of the table. */
 const shown = 10;
 /** Its columns. */
-const columns = [
-  "tile",
-  "residency",
-  "view",
-  "order",
-  "buffers",
-  "ub_bytes",
-  "bytes",
-  "tasks",
-  "cycles",
-  "over_floor",
-] as const;
+const columns = [...tileKeys, "over_floor"] as const;
 
 export function tuneCommand(program: Command): void {
   const command = addForce(addPipelineOptions(addProgramOptions(program.command("tune"))))

@@ -28,7 +28,7 @@ export interface ScheduleFigures extends Partial<Standing> {
   readonly ubBudget?: number;
   /** Bytes that any schedule moves. */
   readonly compulsory?: number;
-  /** What certain indices move. */
+  /** Rows and bytes that certain indices move. */
   readonly moved?: {
     /** Rows that are read, each time that an index names one. */
     readonly picks?: number;
@@ -36,7 +36,7 @@ export interface ScheduleFigures extends Partial<Standing> {
     readonly bytes: number;
     readonly bursts: number;
   };
-  /** Of the schedule that the compiler chooses without a search, by what a search made small. */
+  /** Cost of the schedule that the compiler chooses without a search, in what a search made small. */
   readonly ofDefault?: number;
   /** The default's figure over this schedule's. */
   readonly gain?: number;
@@ -80,7 +80,7 @@ const entryFigures = {
   buffers: entry("buffers", (buffers) => JSON.stringify(buffers), formatEntry),
 } satisfies Readonly<Record<SearchedEntry, Figure>>;
 
-/** By their keys, which are the headers of CSV and the keys of rows, in the order in which these list them. */
+/** Figures by their keys, which are the headers of CSV and the keys of rows, in the order in which these list them. */
 export const figures = {
   ...entryFigures,
   cycles: { label: "cycles", unit: "cycles", cell: (f) => f.cycles },
@@ -127,9 +127,21 @@ const figureAt = (key: FigureKey): Figure => figures[key];
 /** Keys of the entries that a search chooses. */
 export const entryKeys = Object.keys(entryFigures) as readonly (keyof typeof entryFigures)[];
 
-/** Keys of what a schedule costs. */
-export const costKeys = [
+/** Keys of a tile and what it costs, as tables of tiles begin. */
+export const tileKeys = [
+  "tile",
+  "residency",
+  "view",
+  "order",
+  "buffers",
+  "ub_bytes",
+  "bytes",
+  "tasks",
   "cycles",
+] as const satisfies readonly FigureKey[];
+
+/** Keys of what stands beside the cycles of a schedule: its lower bound, its time and its busiest pipe. */
+export const boundKeys = [
   "floor",
   "floor_limit",
   "over_floor",
@@ -137,6 +149,12 @@ export const costKeys = [
   "gb_per_s",
   "busiest",
   "busy_share",
+] as const satisfies readonly FigureKey[];
+
+/** Keys of what a schedule costs. */
+export const costKeys = [
+  "cycles",
+  ...boundKeys,
   "clock",
   "bytes",
   "ub_bytes",
