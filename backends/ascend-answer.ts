@@ -43,8 +43,8 @@ import { valueSteps } from "../ir/values/steps.js";
 import { castChain } from "../ir/values/vector-steps.js";
 
 /**
- * What the elements of an operand that index values name must be: finite, and where it is stated 0 or at
- * least 2^`least`, and below 2^`below`.
+ * Condition on the elements of an operand that index values name: they are finite, and where it is stated 0
+ * or at least 2^`least`, and below 2^`below`.
  */
 export interface ElementCondition {
   /** The operand's key. */
@@ -55,8 +55,8 @@ export interface ElementCondition {
 }
 
 /**
- * Whether a core gives the stated bits: always where `assumes` is empty, else where each of its conditions
- * holds.
+ * Answer for a value: a core gives the stated bits, always where `assumes` is empty, else where each of its
+ * conditions holds; or the step for which it does not.
  */
 export type AscendAnswer =
   | { readonly ok: true; readonly assumes: readonly ElementCondition[] }
@@ -314,6 +314,6 @@ export function ascendAnswer(map: AccessMap, inputs: readonly Operand[]): Ascend
   return { ok: true, assumes };
 }
 
-/** What computes any value with the bits that it states. */
+/** Backends that compute any value with the bits that it states. */
 export const computesValues =
   "for the stated bits: --target webgpu --emit wgsl, or --target cpu --emit module-cpu";

@@ -148,7 +148,7 @@ export function mapForms<M extends Forms>(
   };
 }
 
-/** Whether two reads are of one element. */
+/** True if two reads are of one element. */
 export const sameRead = (a: Read, b: Read): boolean =>
   a.table === b.table &&
   a.at.length === b.at.length &&

@@ -1,4 +1,4 @@
-/** What functions of the library ask of their arguments where it is of no use to check more: callers are not all TypeScript. */
+/** Kinds of arguments, as functions of the library check them at least: callers are not all TypeScript. */
 import { CompileError, error } from "./diagnostic.js";
 import { isDType } from "./element-types.js";
 

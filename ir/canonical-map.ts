@@ -24,7 +24,7 @@ interface CanonicalSite {
   readonly fromEnd?: unknown;
 }
 
-/** What of a map has an order, whatever stands beside the values of its sites. */
+/** Parts of a map that have an order, whatever stands beside the values of its index operands. */
 interface Ordered extends Pick<AccessMap, "outRank" | "reduced" | "reads" | "value"> {
   readonly sites: readonly CanonicalSite[];
 }

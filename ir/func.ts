@@ -76,7 +76,7 @@ export interface SourceFunc extends FuncHead {
 export interface FrameworkOp {
   /** Its name in the framework: `gather`. */
   readonly name: string;
-  /** What it takes, where the program states that in place of its profile. */
+  /** Level of its types and ranks, where the program states it in place of its profile. */
   readonly level?: PyptoLevel;
 }
 

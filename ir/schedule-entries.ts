@@ -236,7 +236,7 @@ export function defaultsOn(target: Target): Required<Omit<Schedule, OpenEntry>> 
   return held as Required<Omit<Schedule, OpenEntry>>;
 }
 
-/** Whether every choice is made. Throws a CompileError (TC702) for what is no schedule. */
+/** True if every choice is made. Throws a CompileError (TC702) for what is no schedule. */
 export function isResolved(schedule: Schedule): schedule is ResolvedSchedule {
   checkArgument("isResolved", "schedule", schedule);
   return (

@@ -36,7 +36,7 @@ export function emitValues(context: PtoContext, gather: PtoGather): void {
   new ValueRows(context, gather, programOfRows(gather.stmt.map, types)).emit();
 }
 
-/** Where the elements of a point lie: names of output dims and of the term, and of its index values. */
+/** Names of the output dims and the term of a point, and of its index values. */
 interface Point {
   readonly dims: readonly string[];
   readonly sites: readonly string[];
@@ -47,7 +47,7 @@ class ValueRows {
   private readonly byRow: boolean;
   /** Elements of a row. */
   private readonly columns: Extent;
-  /** By read: where its elements are brought; absent where they lie in a tile as a row does. */
+  /** Tile that the elements of each read are brought to, by its number; absent where they lie in one as a row does. */
   private readonly gathered: readonly (UbBuffer | undefined)[];
   private readonly slots: readonly UbBuffer[];
   private readonly sum: UbBuffer | undefined;

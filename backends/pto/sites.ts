@@ -53,11 +53,11 @@ export interface SitesAt {
   /** Reads an index value of a table. */
   readonly read: (table: number) => Reader;
   readonly dims: readonly string[];
-  /** By site: of those that are declared already, and of these. */
+  /** Names by site: those that are declared already, and these. */
   readonly names: string[];
   /** The variable that says whether all of them name an element. */
   readonly inside: string;
-  /** Whether `bad` is set here where one is outside that is reported. */
+  /** True if `bad` is set here where one is outside that is reported. */
   readonly marks: boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Whether elements that index values name meet the conditions under which an Ascend core gives the stated
- * bits.
+ * Test of the conditions under which an Ascend core gives the stated bits, on the elements that index values
+ * name.
  */
 import { outputOf, keyOf } from "../../ir/func.js";
 import { noElement, outOfRange } from "../../ir/policy.js";

@@ -290,7 +290,7 @@ interface Setting {
   readonly laneBytes: number;
   /** Whether the data hold index values too, which are read by words. */
   readonly isTable: boolean;
-  /** How elements are computed; absent where they move as they are. */
+  /** Steps of the elements; absent where they move as they are. */
   readonly values: ProvedValue | undefined;
 }
 

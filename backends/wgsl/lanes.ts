@@ -43,7 +43,7 @@ export class Lanes {
   }
 }
 
-/** How lanes share a tile: x its innermost dim, y the one that `laneRowDim` names. */
+/** Returns the axis of lanes along each dim of a tile: x its innermost one, y the one that `laneRowDim` names. */
 export const axesOf = (tile: Shape): (LaneAxis | undefined)[] =>
   tile.map((_, d) => (d === tile.length - 1 ? "x" : d === laneRowDim(tile) ? "y" : undefined));
 

@@ -7,7 +7,7 @@ import type { How } from "../moves.js";
 /** A statement whose lines follow from itself. */
 export type PlainStmt = Exclude<Stmt, ForStmt | AllocStmt | LoadStmt | GatherStmt | StoreStmt>;
 
-/** How a statement is carried out, by its op. */
+/** Names of what becomes of a statement, by its op. */
 export const howOfPlain: Readonly<Record<PlainStmt["op"], How>> = { sync: "barrier" };
 
 /** Emits the lines of a statement. */

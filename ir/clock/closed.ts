@@ -49,7 +49,7 @@ interface Effect {
   readonly matrix: Matrix;
   /** Cycles by pipe, in the plan's order. */
   readonly busy: readonly number[];
-  /** By operand. */
+  /** Bytes by operand. */
   readonly moved: readonly number[];
 }
 

@@ -27,7 +27,7 @@ const below = 1 - 2 ** -40;
 const counts = Object.keys(noWork) as readonly (keyof Work)[];
 
 /**
- * Of the schedules with the cores and the data's residency of this one, by the figures of `target`. The busiest core has the mean of all work at least. Its first
+ * Returns the lower bound of the schedules with the cores and the data's residency of this one, by the figures of `target`. The busiest core has the mean of all work at least. Its first
  * gather waits for its loads, and its last store for its last gather.
  */
 export function leastThroughUb(tiling: Tiling, target = tiling.target): ProgramFloor {

@@ -52,7 +52,7 @@ export function temporariesOf(
 }
 
 /**
- * What terms come to so far, one tile behind the other for each word of an element: those of a row, and where
+ * Returns the tiles of what terms come to so far, one behind the other for each word of an element: those of a row, and where
  * runs of the gather take them in, those of a tile, with their number if the program does not tell it.
  */
 export function sumsOf(

@@ -18,7 +18,7 @@ export const elementsTogether = (map: AccessMap, tile: Shape): number =>
   computedByRow(map) ? at(tile, map.outRank - 1) : 1;
 
 /**
- * Where the elements of a row lie that one read names. `row`: one behind the other. `still`: all are one.
+ * Place of the elements of a row that one read names. `row`: one behind the other. `still`: all are one.
  * `pieces`: so many neighbours are one. `elements`: anywhere.
  */
 export type ReadForm =

@@ -13,20 +13,20 @@ import {
 } from "./ops.js";
 import { valueSteps, type ValueStep } from "./steps.js";
 
-/** How a term is computed, by the last of its steps, and what becomes of the terms. */
+/** Steps of a term, whose last is its value, and what becomes of the terms. */
 export type TermSteps = { readonly type: ArithmeticType; readonly steps: readonly ValueStep[] } & (
   | { readonly how: StepwiseReduction }
   /** Each term is a whole number of units, 2^`unit`. */
   | { readonly how: "exact"; readonly unit: number }
 );
 
-/** How an element is computed, by the last of its steps; where it has terms, these come first. */
+/** Steps of an element, whose last is its value; where it has terms, these come first. */
 export interface ValuePlan {
   readonly steps: readonly ValueStep[];
   readonly terms?: TermSteps;
 }
 
-/** How a well-typed expression over reads of these types is computed. */
+/** Returns the steps of a well-typed expression over reads of these types. */
 export function valuePlan(value: Expression, reads: readonly DType[]): ValuePlan {
   const { steps, terms } = valueSteps(value, reads);
   if (terms === undefined) return { steps };
@@ -42,10 +42,10 @@ type BitsAt = (read: number) => number;
 
 /** The terms that were taken in so far: what they come to before anything is made of it, and their number. */
 export interface Taken {
-  /** Of an exact sum, that of the terms that are NaN or infinite. */
+  /** Sum of the terms; in an exact one, of those that are NaN or infinite. */
   sum: number;
   count: number;
-  /** Of an exact sum, the finite terms in its units. */
+  /** Finite terms of an exact sum, in its units. */
   units: bigint;
 }
 
@@ -82,7 +82,7 @@ export function evaluator({ steps, terms }: ValuePlan): Evaluator {
   };
 }
 
-/** How terms are taken in, and what is made of them. */
+/** Functions that take terms in, and what they come to. */
 interface Taking extends Omit<Evaluator, "element"> {
   readonly result: (taken: Taken) => number;
 }

@@ -1,6 +1,6 @@
 /**
- * How small and how large values are where they are not zero, also of steps that round: beside the grid
- * (grid.ts), which tells when none does. An f32 step whose operands and result are no subnormals has one
+ * Bounds of values that are not zero, also of steps that round: the grid (grid.ts) speaks of steps that do
+ * not. An f32 step whose operands and result are no subnormals has one
  * result on machines that flush subnormals and on those that keep them, whether they look for tiny results
  * before or after rounding.
  */
@@ -256,7 +256,7 @@ export const wholeSum = (term: Magnitude, count: number): Magnitude => ({
 });
 
 /**
- * What a magnitude depends on beside the steps: the bounds of each read, by its number, and what terms come
+ * Facts that a magnitude depends on beside the steps: the bounds of each read, by its number, and what terms come
  * to.
  */
 export interface MagnitudeOf {

@@ -11,7 +11,7 @@ import type { Operation, Reduction, SourceType, ValueType } from "./expression.j
 import type { ValueStep, ValueSteps } from "./steps.js";
 
 /**
- * Where an instruction finds or leaves a row: an element's read, a result, what terms come to, the row of the
+ * Place where an instruction finds or leaves a row: an element's read, a result, what terms come to, the row of the
  * output.
  */
 export type VectorPlace =
@@ -315,7 +315,7 @@ class Rows {
     return to;
   }
 
-  /** Where a value lies; a number is spread over a row. */
+  /** Returns the place of a value; a number is spread over a row. */
   private row(k: number): VectorPlace {
     const place = at(this.places, k);
     if (place.kind !== "scalar") return place;

@@ -1,4 +1,4 @@
-/** How far the cycles of a program are known: at the ends of the ranges that figures of its target have. */
+/** Cycles of a program at the ends of the ranges that figures of its target have. */
 import {
   cyclesOf,
   fasterWith,

@@ -63,17 +63,17 @@ import { performanceHints, reversedOrder, type Reversed } from "./hints.js";
 import { slowerResidency } from "./slower-residency.js";
 import { checkCompile, resolveTargetOf, compileTiled, type CompileOptions } from "./compile.js";
 
-/** Why no tile is legal, and what to do. */
+/** Reason why no tile is legal, and ways out. */
 export interface Infeasible {
   readonly arithmetic: string;
   readonly largestGatherDims: readonly { readonly dim: number; readonly largest: number }[];
-  /** What the compiler would choose under another profile or residency. */
+  /** Schedules that the compiler would choose under another profile or residency. */
   readonly waysOut: readonly {
     readonly schedule: ResolvedSchedule;
     readonly flags: string;
     readonly cycles: number;
   }[];
-  /** What to do where there is no way out. */
+  /** Hint where there is no way out. */
   readonly otherwise: string;
 }
 
@@ -111,7 +111,7 @@ export interface Explanation extends Standing {
    * On an Ascend core: the instructions of the gather, for one whole tile and before the first, and those that it does not become.
    */
   readonly lowering?: Pick<GatherLowering, "class" | "cycles" | "setup" | "adds" | "lost">;
-  /** Of a computed value on an Ascend core: the conditions under which its text gives the bits, or the step that it has none for. */
+  /** Conditions under which the Ascend text of a computed value gives the bits, or the step that it has none for. */
   readonly ascend?: AscendAnswer;
   /** The same tile with the loops the other way round, when that moves another number of bytes. */
   readonly reversed?: Reversed;

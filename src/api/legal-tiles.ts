@@ -85,7 +85,7 @@ export interface TileCount {
   /** Absent where too many tiles would have to be looked at. */
   readonly count?: number;
   readonly possible: number;
-  /** What the dialect refuses under the profile, whatever the tile. */
+  /** Reason of the dialect's refusal under the profile, whatever the tile. */
   readonly reason?: string;
 }
 

@@ -4,7 +4,7 @@ import { mapOfTile } from "../../backends/reference/defined-map.js";
 import { unmetCondition, type UnmetCondition } from "../../backends/reference/unmet-condition.js";
 import type { Kernel } from "./compile.js";
 
-/** Whether all conditions are met, or the first element that one excludes. */
+/** Verdict on the conditions: all are met, or the first element that one excludes. */
 export type Met = { readonly ok: true } | ({ readonly ok: false } & UnmetCondition);
 
 /**

@@ -29,7 +29,7 @@ export interface ProfileVerdict {
   readonly legal: boolean;
   /** True if that is another verdict than the program's own. */
   readonly turns: boolean;
-  /** What refuses it: a rule of the dialect or of tiling, with its numbers; absent where it is legal. */
+  /** Reason of a refusal: a rule of the dialect or of tiling, with its numbers; absent where it is legal. */
   readonly reason?: string;
   /** The nearest legal schedules under the profile, the largest tile first; empty where it is legal as it stands, or none is. */
   readonly nearest: readonly ResolvedSchedule[];

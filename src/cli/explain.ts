@@ -140,7 +140,7 @@ function explainRow(loaded: LoadedProgram, options: CompileOptions, like: string
   };
 }
 
-/** What a schedule moves for the indices that `--indices-like` names, or else for those that came with the program. */
+/** Returns the bytes that a schedule moves for the indices that `--indices-like` names, or else for those that came with the program. */
 const movedOf = (kernel: Kernel, loaded: LoadedProgram, like: string | undefined): Moved | undefined =>
   like === undefined ? movedByPattern(kernel, loaded) : movedLike(kernel, like);
 

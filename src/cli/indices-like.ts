@@ -32,7 +32,7 @@ export function movedLike(kernel: Kernel, text: string): Moved {
 }
 
 /**
- * What the schedule of a kernel moves for the pattern that came with the program; undefined where none did. More indices than are counted
+ * Returns the bytes that the schedule of a kernel moves for the pattern that came with the program; undefined where none did. More indices than are counted
  * are a warning.
  */
 export function movedByPattern(kernel: Kernel, { given, result }: LoadedProgram): Moved | undefined {

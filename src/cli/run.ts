@@ -235,12 +235,12 @@ export async function openRunner(
   return { runner, description, close };
 }
 
-/** What `--json` prints of one run. */
+/** JSON document of one run. */
 interface RunDocument {
   readonly ok: boolean;
   readonly target: string;
   readonly schedule: Schedule;
-  /** Where the inputs are from. */
+  /** Source of the inputs. */
   readonly inputs: string;
   readonly output: { readonly type: string; readonly bytes: number };
   readonly backends: readonly { readonly backend: string; readonly agrees: boolean }[];
@@ -257,7 +257,7 @@ interface Ran {
   /** What the bits came to, in a word or two. */
   readonly said: string;
   readonly kernel: Kernel;
-  /** Of the first backend that counts, and of the first draw. */
+  /** Counts of the first backend that counts, for the first draw. */
   readonly report?: BackendRun["report"];
   /** Bits of the first backend's output for the first draw. */
   readonly output?: Uint8Array;

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { collect } from "./collect.js";
 import { UsageError } from "./usage-error.js";
 
-/** Of two values for one flag the parser keeps the last; a flag that collects them takes several. */
+/** Throws a UsageError for a flag with two values, of which the parser keeps the last; a flag that collects them takes several. */
 export function refuseSecondValues(command: Command): void {
   const before = new Map<string, { readonly flag: string; readonly value: string }>();
   for (const option of command.options) {

@@ -1,4 +1,4 @@
-/** Whether another schedule is best where a figure of the target is at an end of its range. */
+/** Schedules that are best where a figure of the target is at an end of its range. */
 import {
   cyclesOf,
   isResolved,
@@ -19,7 +19,7 @@ export interface OtherChoice {
   /** The end, as a value of the figure. */
   readonly at: number;
   readonly schedule: ResolvedSchedule;
-  /** Of that schedule there, and of this one. */
+  /** Cycles of that schedule there, and of this one. */
   readonly cycles: number;
   readonly own: number;
 }

@@ -87,7 +87,7 @@ function parsed(text: string, file: string): readonly unknown[] {
   return list;
 }
 
-/** Why a configuration is no program. */
+/** Reason why a configuration is no program. */
 class SpatterFault extends Error {
   constructor(
     readonly kind: "refused" | "malformed",

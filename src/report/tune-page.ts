@@ -136,7 +136,7 @@ const costColumns = [
 const tileColumns = ["tile", "residency"] as const;
 const otherColumns = ["view", "order", "buffers"] as const;
 
-/** What was sought comes first. */
+/** Returns the heads of the cost columns, that of the objective first. */
 const costHead = (objective: Objective): readonly string[] => [
   ...(objective === "ms" ? ["ms"] : []),
   ...figureLabels(costColumns),

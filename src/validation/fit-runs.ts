@@ -30,7 +30,7 @@ export interface FittedRun {
   readonly figure?: string;
 }
 
-/** What a fit to runs proposes. */
+/** Figures that a fit to runs proposes. */
 export interface RunsFit {
   readonly target: Target;
   readonly figures: readonly (FittedFigure & { readonly was: number })[];

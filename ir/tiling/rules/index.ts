@@ -26,7 +26,7 @@ export const judge = (tiling: Tiling): readonly RuleVerdict[] =>
 export const holds = (rule: Rule, tiling: Tiling): boolean =>
   rule.judge(tiling).every((verdict) => verdict.pass);
 
-/** Whether every rule holds. Throws a CompileError (TC702) for what is no tiling. */
+/** True if every rule holds. Throws a CompileError (TC702) for what is no tiling. */
 export function isLegal(tiling: Tiling): boolean {
   checkArgument("isLegal", "tiling", tiling);
   return ruleList.every((rule) => holds(rule, tiling));

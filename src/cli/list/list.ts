@@ -37,13 +37,13 @@ import {
 } from "./entries.js";
 import { csvRows, jsonRows, type ListRow, type RowFormat, type WrittenRow } from "./row-file.js";
 
-/** What became of a program. */
+/** Outcome of a program. */
 type Verdict = "legal" | "same" | "ran" | "refused" | "malformed" | "different" | "failed";
 
 /** Verdicts that fail the command. */
 const failures: readonly string[] = ["malformed", "different", "failed"] satisfies readonly Verdict[];
 
-/** What a command finds out about one program. */
+/** Facts that a command finds out about one program. */
 export interface RowFacts {
   readonly verdict: Verdict;
   readonly diagnostics?: readonly Diagnostic[];
@@ -145,7 +145,7 @@ function partOf<T>(entries: readonly T[], shard: string | undefined): readonly T
   return entries.filter((_, k) => k % parts === part - 1);
 }
 
-/** Where rows go as they are made. */
+/** Destination of rows as they are made. */
 interface RowLog {
   /** Rows of before, by id and key. */
   readonly kept: ReadonlyMap<string, WrittenRow>;
@@ -249,7 +249,7 @@ const described = (func: Func): ListRow => ({
   output: formatType(outputOf(func).type),
 });
 
-/** What an error says of one program: it costs no other. */
+/** Returns the row of a program that failed: its error costs no other program. */
 function failedRow(thrown: unknown, id: string): RowFacts {
   if (thrown instanceof Malformed || thrown instanceof UsageError)
     return { verdict: "malformed", diagnostics: thrown.diagnostics };

@@ -229,7 +229,7 @@ const atEverySize = (schedule: ResolvedSchedule, extents: Shape, whole: Shape): 
   view: schedule.view.map((entry, d) => (entry >= at(extents, d) ? at(whole, d) : entry)),
 });
 
-/** What schedules are costed by. */
+/** Target and passes that schedules are costed by. */
 type Costing = Parameters<typeof cyclesUnder>[2];
 
 /** Cycles of schedules at sizes, each costed once. */
