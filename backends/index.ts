@@ -1,6 +1,6 @@
 /** What backends share: the interface, host memory, checks of what they are given. Each has a door of its own in its folder. */
-export type { Backend, BackendKernel, BackendRun, PreparedKernel, BackendRunOptions } from "./backend.js";
-export { printMoves, singleCopies, type Move, type MovePlan } from "./moves.js";
+export type { Backend, BackendKernel, BackendRun, PreparedKernel } from "./backend.js";
+export { printMoves, singleCopies, type MovePlan } from "./moves.js";
 export {
   callable,
   checkFields,
@@ -35,8 +35,6 @@ export {
   packedBits,
   putPackedBits,
   inputTensor,
-  unitsOf,
-  type MappedInputs,
   type HostInputs,
   type HostTensor,
   type IndexReader,

@@ -143,16 +143,6 @@ function ran(kernel: SimKernel, inputs: HostInputs, options: SimulateOptions): L
   }
 }
 
-/** `simulateLong` on bytes. */
-export async function simulateBytesLong(
-  kernel: SimKernel,
-  inputs: HostInputs,
-  options: SimulateLongOptions = {},
-): Promise<SimulatedBytes> {
-  checkRunnable(kernel);
-  return new LateBytes(await ranLong(kernel, inputs, options));
-}
-
 async function ranLong(
   kernel: SimKernel,
   inputs: HostInputs,

@@ -89,13 +89,7 @@ export function loadIndex(
   return value;
 }
 
-/** Pops the address of an index, adds `shift` bytes, and pushes the element it names, below the extent if there is one. */
-export function emitResolve(code: CodeBuilder, resolver: Resolver, shift: number): void {
-  const { rule } = resolver;
-  emitResolved(code, resolver, localValue(code, loadIndex(code, rule, shift), rule.signed));
-}
-
-/** The same for a value that was read. */
+/** Pushes the element that an index names, below the extent if there is one. */
 export function emitResolved(code: CodeBuilder, resolver: Resolver, value: IndexValue): void {
   const { below, fromEnd } = resolver.bounds;
   const element = code.local("element");

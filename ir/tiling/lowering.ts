@@ -44,8 +44,6 @@ import { isPlain, plainSites, type PlainSite } from "./plain.js";
 import type { TiledGather } from "./tiled.js";
 import { computedByRow } from "./value-rows.js";
 
-export { hasPtoForm } from "./plain.js";
-
 export type { GatherLowering, LoweringFacts, Steps, TimedWay, Ways } from "./gather-lowering.js";
 
 const noSteps: Steps = { scalar: 0, tile: 0 };

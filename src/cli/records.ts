@@ -1,5 +1,5 @@
 /** tilec records: merges records of searches, names the best, adds times, exports and pins. */
-import { Option, type Command } from "commander";
+import { InvalidArgumentError, Option, type Command } from "commander";
 import {
   defined,
   clockVersion,
@@ -19,9 +19,7 @@ import { table } from "../report/table.js";
 import { givenRecords } from "../tune/records/add.js";
 import { bestOf, millisecondsOf, type BestRecord } from "../tune/records/best.js";
 import { csvOf } from "../tune/records/export-csv.js";
-import { kernelTunerCache } from "../tune/records/export-kernel-tuner.js";
 import { tableHeader, tableJson } from "../tune/records/export-table.js";
-import { t4Results } from "../tune/records/export-t4.js";
 import { mergeRecords } from "../tune/records/merge.js";
 import { pinnedTest } from "../tune/records/pin.js";
 import { standingIn, type CandidateRecord, type TuneRecord } from "../tune/records/record.js";
@@ -34,7 +32,11 @@ import { addForce, Outputs, type OutputFlags } from "./outputs.js";
 import { tellTorn } from "./tell-torn.js";
 import { note, print, printJson, printReport } from "./terminal.js";
 
-const formats = ["t4", "kernel-tuner", "csv", "json", "c-header"] as const;
+const formats = ["csv", "json", "c-header"] as const;
+type Format = (typeof formats)[number];
+
+/** Formats of other tuners, which were written here once. */
+const converted = ["t4", "kernel-tuner"];
 
 export function recordsCommand(program: Command): void {
   const records = program.command("records");
@@ -65,10 +67,15 @@ export function recordsCommand(program: Command): void {
     });
   records
     .command("export")
-    .description("the candidates in another tool's format, or a table of sizes for a kernel library")
+    .description("the candidates as comma-separated values, or a table of sizes for a kernel library")
     .argument("<files...>", "records")
-    .addOption(new Option("--to <format>", "the format").choices([...formats]).makeOptionMandatory())
-    .action((files: readonly string[], { to }: { readonly to: (typeof formats)[number] }) => {
+    .addOption(
+      new Option("--to <format>", "the format")
+        .choices([...formats])
+        .argParser(formatOf)
+        .makeOptionMandatory(),
+    )
+    .action((files: readonly string[], { to }: { readonly to: Format }) => {
       print(exported(load(files), to));
     });
   addForce(records.command("pin"))
@@ -199,12 +206,20 @@ function add(file: string, { candidate, device, ns }: AddFlags): void {
   note(`${file}: ${counted(nanoseconds.length, "time")} on ${device} added`);
 }
 
-function exported(records: readonly TuneRecord[], to: (typeof formats)[number]): string {
+/** Returns the format of that name. Throws a UsageError for one that docs/tuning.md converts records to. */
+function formatOf(name: string): Format {
+  if (converted.includes(name))
+    throw new UsageError(
+      `records export writes no ${name}`,
+      "the records are JSON lines; docs/tuning.md (Formats of other tuners) converts them with jq",
+    );
+  const format = formats.find((own) => own === name);
+  if (format === undefined) throw new InvalidArgumentError(`Allowed choices are ${formats.join(", ")}.`);
+  return format;
+}
+
+function exported(records: readonly TuneRecord[], to: Format): string {
   switch (to) {
-    case "t4":
-      return JSON.stringify(t4Results(records), null, 2);
-    case "kernel-tuner":
-      return JSON.stringify(kernelTunerCache(records), null, 2);
     case "csv":
       return csvOf(records);
     case "json":

@@ -6,8 +6,6 @@ export type { MeasuredTask, Measurer, OpenMeasurer } from "./measurer.js";
 export type { KnownCandidate, PrunedCount, TuneOptions, TuneTask } from "./options.js";
 export { givenRecords, type GivenTimes } from "./records/add.js";
 export { bestOf, type BestRecord } from "./records/best.js";
-export { kernelTunerCache, type KernelTunerCache } from "./records/export-kernel-tuner.js";
-export { t4Results, type T4Results } from "./records/export-t4.js";
 export { knownOf } from "./records/known.js";
 export { mergeRecords } from "./records/merge.js";
 export { pinnedTest } from "./records/pin.js";

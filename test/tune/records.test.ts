@@ -1,4 +1,4 @@
-import { Ajv } from "ajv";
+import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { defined, clockVersion, codes, parseModule, printSchedule, targets } from "../../ir/index.js";
@@ -7,7 +7,6 @@ import {
   bestOf,
   candidateRecord,
   givenRecords,
-  kernelTunerCache,
   knownOf,
   mergeRecords,
   parseRecords,
@@ -16,14 +15,13 @@ import {
   recordLine,
   refusedRecord,
   replayed,
-  t4Results,
   taskRecord,
   type CandidateRecord,
   type TaskRecord,
   type TuneRecord,
 } from "../../src/tune/index.js";
 import { csvOf } from "../../src/tune/records/export-csv.js";
-import { cacheSchema, t4Schema } from "./t4-schema.js";
+import { runHere } from "../support/run-here.js";
 
 const program = onnx.gather({ data: ["f32", [14, 40]], indices: ["i32", [24]], axis: 0 });
 const target = targets.ascendA2;
@@ -297,47 +295,6 @@ describe("exports", () => {
     ];
   };
 
-  it("are what Kernel Tuner's schemas ask for", () => {
-    const ajv = new Ajv();
-    for (const list of [records, failing()]) {
-      const t4 = ajv.compile(t4Schema);
-      expect(t4(t4Results(list)), ajv.errorsText(t4.errors)).toBe(true);
-      const cache = ajv.compile(cacheSchema);
-      expect(cache(kernelTunerCache(list)), ajv.errorsText(cache.errors)).toBe(true);
-    }
-    // The schemas can say no.
-    expect(ajv.validate(t4Schema, { results: [{ configuration: {} }] })).toBe(false);
-    expect(ajv.validate(cacheSchema, { ...kernelTunerCache(records), cache: { "1,x": {} } })).toBe(false);
-  });
-
-  it("tell Kernel Tuner what became of each candidate, in milliseconds", () => {
-    const { results } = t4Results(failing());
-    expect(results.map(({ invalidity }) => invalidity)).toEqual([
-      "correctness",
-      "timeout",
-      "runtime",
-      "correct",
-    ]);
-    expect(results.map(({ correctness }) => correctness)).toEqual([0, 1, 1, 1]);
-    expect(results[3]?.times.runtimes).toEqual([1.5, 2.5]);
-    const cache = kernelTunerCache(records);
-    const [first] = candidatesOf(records);
-    const key = cache.tune_params_keys.map((name) => {
-      const [kind = "", k = ""] = name.split("_");
-      const { schedule } = first ?? { schedule: undefined };
-      if (schedule === undefined) return "";
-      if (kind === "residency") return schedule.residency === "gm" ? "1" : "0";
-      if (kind === "buffers") return JSON.stringify(schedule.buffers);
-      return String(schedule[kind as "tile" | "view" | "order"][Number(k)]);
-    });
-    expect(cache.cache[key.join(",")]).toMatchObject({ time: first?.cycles, bytes: first?.bytes });
-    expect(Object.keys(cache.cache)).toHaveLength(candidatesOf(records).length);
-    expect(cache.problem_size).toEqual([24, 40]);
-    expect(() => kernelTunerCache([...records, ...byBytes])).toThrow(
-      expect.objectContaining({ diagnostics: [expect.objectContaining({ code: "TC016" })] }),
-    );
-  });
-
   it("are tables of commas and quotes where cells ask for them", () => {
     const lines = csvOf(failing()).trimEnd().split("\n");
     expect(lines).toHaveLength(5);
@@ -349,6 +306,22 @@ describe("exports", () => {
     if (task === undefined || first === undefined) throw new Error("two");
     const formula = csvOf([task, { ...first, reason: '=HYPERLINK("x")' } as TuneRecord]);
     expect(formula).toContain(`"'=HYPERLINK(""x"")"`);
+  });
+});
+
+describe("records export", () => {
+  it.each(["t4", "kernel-tuner"])("says how records become %s", async (format) => {
+    const { status, stderr } = await runHere(["records", "export", "--to", format, "none.jsonl"]);
+    expect(status).toBe(2);
+    expect(stderr).toContain(`error[TC701]: records export writes no ${format}`);
+    const [, page = "", heading] = /(\S+\.md) \((.*?)\)/.exec(stderr) ?? [];
+    expect(readFileSync(page, "utf8")).toContain(`\n## ${heading ?? ""}\n`);
+  });
+
+  it("lists its formats for any other word", async () => {
+    const { status, stderr } = await runHere(["records", "export", "--to", "xml", "none.jsonl"]);
+    expect(status).toBe(2);
+    expect(stderr).toContain("Allowed choices are csv, json, c-header.");
   });
 });
 
