@@ -6,6 +6,7 @@
 import type {
   ArithmeticType,
   FloatValueType,
+  IntegerOperation,
   Operation,
   SourceType,
   StepwiseReduction,
@@ -20,6 +21,7 @@ import {
   floatFormats,
   integerRanges,
   isFloatValue,
+  isIntegerOperation,
   isRealSource,
   isValueType,
 } from "../../ir/values/index.js";
@@ -211,8 +213,11 @@ const floatOps = {
   mul: "f32.mul",
   min: "f32.min",
   max: "f32.max",
+  div: "f32.div",
 } as const satisfies Readonly<Record<Operation, LaneOp>>;
-const integerOps = { add: "i32.add", sub: "i32.sub", mul: "i32.mul" } as const;
+const integerOps = { add: "i32.add", sub: "i32.sub", mul: "i32.mul" } as const satisfies Readonly<
+  Record<Exclude<IntegerOperation, "min" | "max">, LaneOp>
+>;
 
 /** Pushes what an operation makes of two values. */
 function emitOperation(lanes: LaneCode, op: Operation, type: ArithmeticType, a: LocalId, b: LocalId): void {
@@ -224,7 +229,10 @@ function emitOperation(lanes: LaneCode, op: Operation, type: ArithmeticType, a: 
       () => lanes.get(a),
       () => lanes.get(b),
     );
-  else lanes.get(a).get(b).op(integerOps[op]);
+  else {
+    invariant(isIntegerOperation(op), `${op} of ${type}`);
+    lanes.get(a).get(b).op(integerOps[op]);
+  }
 }
 
 /** Pushes a value as another type. */

@@ -233,22 +233,43 @@ fn exact_sum(sum: vec3u, unit: i32) -> u32 {
   return pack(negative, high, low, unit, 24u, -126, 0x7f800000u);
 }`,
   },
-  f32_div_count: {
-    calls: ["pack", "f32_digits", "f32_exponent"],
+  f32_quotient: {
+    calls: ["pack"],
     text: `
-// By a whole number from 1 to 2^24 - 1: its digits, 32 more behind them, eight at a time, and whether any are left.
+// Digits by a whole number from 1 to 2^24 - 1: 32 more behind the whole ones, eight at a time, and whether any are left.
+fn f32_quotient(negative: u32, digits: u32, by: u32, exponent: i32) -> u32 {
+  var rest = digits % by;
+  var low = 0u;
+  for (var k = 0u; k < 4u; k++) {
+    low = (low << 8u) | ((rest << 8u) / by);
+    rest = (rest << 8u) % by;
+  }
+  low |= select(0u, 1u, rest != 0u);
+  return pack(negative, digits / by, low, exponent - 32, 24u, -126, 0x7f800000u);
+}`,
+  },
+  f32_div_count: {
+    calls: ["f32_quotient", "f32_digits", "f32_exponent"],
+    text: `
 fn f32_div_count(a: u32, count: u32) -> u32 {
   let x = a & 0x7fffffffu;
   if (x >= 0x7f800000u) { return select(a, 0x7fc00000u, x > 0x7f800000u); }
-  let digits = f32_digits(a);
-  var rest = digits % count;
-  var low = 0u;
-  for (var k = 0u; k < 4u; k++) {
-    low = (low << 8u) | ((rest << 8u) / count);
-    rest = (rest << 8u) % count;
-  }
-  low |= select(0u, 1u, rest != 0u);
-  return pack(a >> 31u, digits / count, low, f32_exponent(a) - 32, 24u, -126, 0x7f800000u);
+  return f32_quotient(a >> 31u, f32_digits(a), count, f32_exponent(a));
+}`,
+  },
+  f32_div: {
+    calls: ["f32_quotient", "f32_digits", "f32_exponent"],
+    text: `
+fn f32_div(a: u32, b: u32) -> u32 {
+  let x = a & 0x7fffffffu;
+  let y = b & 0x7fffffffu;
+  let negative = (a ^ b) >> 31u;
+  if (max(x, y) > 0x7f800000u || (x == y && (x == 0u || x == 0x7f800000u))) { return 0x7fc00000u; }
+  if (x == 0x7f800000u || y == 0u) { return (negative << 31u) | 0x7f800000u; }
+  if (x == 0u || y == 0x7f800000u) { return negative << 31u; }
+  // All 24 digits, so that a quotient has as many behind its first one: a subnormal number has fewer.
+  let zeros = countLeadingZeros(f32_digits(a)) - 8u;
+  return f32_quotient(negative, f32_digits(a) << zeros, f32_digits(b), f32_exponent(a) - i32(zeros) - f32_exponent(b));
 }`,
   },
   f32_order: {

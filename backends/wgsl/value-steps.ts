@@ -1,5 +1,5 @@
 /** The text of each step of a value, and the functions that it calls. */
-import { assertNever, at, bitsOf, isSigned } from "../../ir/types.js";
+import { assertNever, at, bitsOf, invariant, isSigned } from "../../ir/types.js";
 import {
   accumulators,
   bitsOfNumber,
@@ -84,6 +84,9 @@ function opText(
       return type === "f32" ? call(sum, a, `${b} ^ 0x80000000u`) : `${a} ${infix[op]} ${b}`;
     case "mul":
       return type === "f32" ? productText(proof, a, b, call) : `${a} ${infix[op]} ${b}`;
+    case "div":
+      invariant(type === "f32", `${op} of ${type}`);
+      return call("f32_div", a, b);
     case "min":
     case "max":
       if (type === "f32") return call(`f32_${op}`, a, b);

@@ -18,7 +18,7 @@ export interface Token {
  * dims and types.
  */
 const tokenPattern =
-  /(?<space>[ \t\r\n]+|\/\/[^\n]*)|(?<arrow>->)|(?<number>0x[0-9a-fA-F]{8}(?!\w)|-?\d+\.\d+(?:e[+-]?\d+)?)|(?<type>\d+(?:x\d+)*x[A-Za-z]\w*)|(?<int>-?\d+)|(?<string>"[^"\n]*")|(?<value>%\w+)|(?<symbol>@\w+)|(?<word>[A-Za-z_][\w.]*)|(?<punct><=|[(){}[\]<>,;:=+*#?!-])/uy;
+  /(?<space>[ \t\r\n]+|\/\/[^\n]*)|(?<arrow>->)|(?<number>0x[0-9a-fA-F]{8}(?!\w)|-?\d+\.\d+(?:e[+-]?\d+)?)|(?<type>\d+(?:x\d+)*x[A-Za-z]\w*)|(?<int>-?\d+)|(?<string>"[^"\n]*")|(?<value>%\w+)|(?<symbol>@\w+)|(?<word>[A-Za-z_][\w.]*)|(?<punct><=|[(){}[\]<>,;:=+*/#?!-])/uy;
 
 /** `// …` to the end of its line. */
 export interface Comment {

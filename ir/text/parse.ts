@@ -614,8 +614,11 @@ class Parser extends TokenReader {
 
   private valueTerm(scope: MapScope, reads: Read[]): DraftValue {
     let left = this.valueFactor(scope, reads);
-    while (this.accept("*")) left = { kind: "op", op: "mul", of: [left, this.valueFactor(scope, reads)] };
-    return left;
+    for (;;) {
+      const op = this.accept("*") ? "mul" : this.accept("/") ? "div" : undefined;
+      if (op === undefined) return left;
+      left = { kind: "op", op, of: [left, this.valueFactor(scope, reads)] };
+    }
   }
 
   private valueFactor(scope: MapScope, reads: Read[]): DraftValue {

@@ -11,7 +11,9 @@ import type { DType } from "../types.js";
 import type { Token } from "./lex.js";
 
 /** What stands between two values, by operation; minimum and maximum are calls. */
-export const infix = { add: "+", sub: "-", mul: "*" } as const satisfies Partial<Record<Operation, string>>;
+const infix = { add: "+", sub: "-", mul: "*", div: "/" } as const satisfies Partial<
+  Record<Operation, string>
+>;
 
 /** An expression as it is read: what type a number has is told by what stands beside it. */
 export type DraftValue =
@@ -80,7 +82,7 @@ function literal(
   return found.ok ? { type, bits: found.bits } : fail(token, `B4: ${found.message}`, found.hint, "TC205");
 }
 
-const binding: Readonly<Record<Operation, number>> = { add: 1, sub: 1, mul: 2, min: 3, max: 3 };
+const binding: Readonly<Record<Operation, number>> = { add: 1, sub: 1, mul: 2, div: 2, min: 3, max: 3 };
 
 /** `reads`: the text of each read. Parentheses stand only where precedence needs them. */
 export function printValue(value: Expression, reads: readonly string[]): string {

@@ -6,7 +6,7 @@ import { gridOfLast } from "./grid.js";
 import {
   accumulators,
   castNumber,
-  meanings,
+  meaningOf,
   reducedTo,
   roundedUnits,
   type StepwiseReduction,
@@ -91,7 +91,7 @@ type Term = (bitsAt: BitsAt) => number;
 
 function stepwise(how: StepwiseReduction, type: ArithmeticType, term: Term): Taking {
   const { op, start } = accumulators[how];
-  const takes = meanings[type][op];
+  const takes = meaningOf(op, type);
   return {
     result: ({ sum, count }) => reducedTo(how, sum, count),
     start: () => ({ sum: start[type], count: 0, units: 0n }),
@@ -107,7 +107,7 @@ function stepwise(how: StepwiseReduction, type: ArithmeticType, term: Term): Tak
 /** Terms are counted in units of 2^`unit`, in 64 bits; those without a value are added by themselves, which takes no order. */
 function exactSum(unit: number, term: Term): Taking {
   const scale = 2 ** -unit;
-  const { add } = meanings.f32;
+  const add = meaningOf("add", "f32");
   return {
     result: ({ sum, units }) => (sum === 0 ? roundedUnits(units, unit) : sum),
     start: () => ({ sum: 0, count: 0, units: 0n }),
@@ -144,7 +144,7 @@ function computed(steps: readonly ValueStep[], reduced: () => number): (bitsAt: 
       case "cast":
         return () => castNumber(step.from, step.type, values[step.of] ?? 0);
       case "op": {
-        const meaning = meanings[step.type][step.op];
+        const meaning = meaningOf(step.op, step.type);
         const [a, b] = step.of;
         return () => meaning(values[a] ?? 0, values[b] ?? 0);
       }

@@ -33,10 +33,16 @@ export const isFloat8Source = (dtype: DType): dtype is Float8SourceType =>
 export const isSourceType = (dtype: DType): dtype is SourceType =>
   isPacked(dtype) || isValueType(dtype) || isFloat8Source(dtype);
 
-/** Operations on two values of one arithmetic type, which the result has too. */
-export const operations = ["add", "sub", "mul", "min", "max"] as const;
+const integerOperations = ["add", "sub", "mul", "min", "max"] as const;
+/** Operations on two values of one arithmetic type, which the result has too. A quotient is of f32. */
+export const operations = [...integerOperations, "div"] as const;
 /** An operation on two values. */
 export type Operation = (typeof operations)[number];
+/** An operation that integers have too. */
+export type IntegerOperation = (typeof integerOperations)[number];
+
+/** True if integers have an operation. */
+export const isIntegerOperation = (op: Operation): op is IntegerOperation => op !== "div";
 
 /**
  * What the terms of an element come to. `fold`: their sum from +0, in order. `exact`: their real sum, rounded once to f32. `mean`: what

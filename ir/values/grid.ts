@@ -135,7 +135,7 @@ function isInside(grid: ValueGrid, low: bigint, high: bigint): boolean {
   return own.low >= low && own.high <= high;
 }
 
-function combined(op: Operation, left: ValueGrid, right: ValueGrid): ValueGrid {
+function combined(op: Exclude<Operation, "div">, left: ValueGrid, right: ValueGrid): ValueGrid {
   if (op === "mul") {
     const corners = [left.low, left.high].flatMap((a) => [a * right.low, a * right.high]);
     return gridFrom(
@@ -211,6 +211,7 @@ function gridOfStep(
       const [left, right] = [at(before, step.of[0]), at(before, step.of[1])];
       if (!left.ok) return left;
       if (!right.ok) return right;
+      if (step.op === "div") return { ok: false, why: "a quotient is a multiple of no unit" };
       return checked(step.op, combined(step.op, left.grid, right.grid), step.type);
     }
     default:

@@ -1,6 +1,14 @@
 /** What each operation and cast means on numbers: the definition that every backend has in its own instructions. */
-import { assertNever } from "../types.js";
-import type { ArithmeticType, Operation, Reduction, SourceType, ValueType } from "./expression.js";
+import { assertNever, invariant } from "../types.js";
+import {
+  isIntegerOperation,
+  type ArithmeticType,
+  type IntegerOperation,
+  type Operation,
+  type Reduction,
+  type SourceType,
+  type ValueType,
+} from "./expression.js";
 import { floatFormats, integerRanges, isFloatValue, isRealSource, rounded } from "./formats.js";
 
 /** A reduction that takes in a term by an operation on two values. */
@@ -14,7 +22,7 @@ const wraps: Readonly<Record<"i32" | "u32", (value: number) => number>> = {
   u32: (value) => value >>> 0,
 };
 
-const integer = (type: "i32" | "u32"): Readonly<Record<Operation, Meaning>> => ({
+const integer = (type: "i32" | "u32"): Readonly<Record<IntegerOperation, Meaning>> => ({
   add: (a, b) => wraps[type](a + b),
   sub: (a, b) => wraps[type](a - b),
   mul: (a, b) => wraps[type](Math.imul(a, b)),
@@ -23,11 +31,11 @@ const integer = (type: "i32" | "u32"): Readonly<Record<Operation, Meaning>> => (
 });
 
 /**
- * By type. Integers wrap at 32 bits. f32 rounds once to nearest even: f64 holds a product of two f32 exactly, and a sum with digits
- * enough that rounding it again changes nothing (53 >= 2 * 24 + 2). Its minimum and maximum are those of IEEE 754-2019: NaN
+ * By type. Integers wrap at 32 bits. f32 rounds once to nearest even: f64 holds a product of two f32 exactly, and a sum or a quotient with digits
+ * enough that rounding it again changes nothing (53 >= 2 * 24 + 2). x / 0 is an infinity, and 0 / 0 NaN. Its minimum and maximum are those of IEEE 754-2019: NaN
  * wins, and -0 is below +0.
  */
-export const meanings: Readonly<Record<ArithmeticType, Readonly<Record<Operation, Meaning>>>> = {
+const meanings = {
   i32: integer("i32"),
   u32: integer("u32"),
   f32: {
@@ -36,12 +44,22 @@ export const meanings: Readonly<Record<ArithmeticType, Readonly<Record<Operation
     mul: (a, b) => Math.fround(a * b),
     min: (a, b) => Math.min(a, b),
     max: (a, b) => Math.max(a, b),
+    div: (a, b) => Math.fround(a / b),
   },
+} as const satisfies {
+  readonly [T in ArithmeticType]: Readonly<Record<T extends "f32" ? Operation : IntegerOperation, Meaning>>;
 };
+
+/** Returns what an operation of a type makes of two numbers. */
+export function meaningOf(op: Operation, type: ArithmeticType): Meaning {
+  if (type === "f32") return meanings.f32[op];
+  invariant(isIntegerOperation(op), `${op} of ${type}`);
+  return meanings[type][op];
+}
 
 /** What a reduction starts from, by type, and the operation by which it takes a term in. Whoever has no term gives +0. */
 interface Accumulator {
-  readonly op: Operation;
+  readonly op: IntegerOperation;
   readonly start: Readonly<Record<ArithmeticType, number>>;
 }
 

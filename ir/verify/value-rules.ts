@@ -10,6 +10,7 @@ import type { BrokenCode } from "./broken.js";
 import {
   arithmeticTypes,
   isArithmeticType,
+  isIntegerOperation,
   isSourceType,
   isValueType,
   typeOf,
@@ -120,7 +121,11 @@ function faultOf(node: Expression, reads: readonly DType[]): ValueFault[] {
       const hint = "cast a side: f32(…)";
       if (left !== right)
         return [{ rule: "B2", message: `${node.op} of ${left} and ${right}, which are two types`, hint }];
-      if (isArithmeticType(left)) return [];
+      if (isArithmeticType(left)) {
+        if (left === "f32" || isIntegerOperation(node.op)) return [];
+        const whole = "cast both sides: f32(…) / f32(…)";
+        return [{ rule: "B2", message: `${node.op} of ${left}: a quotient is of f32`, hint: whole }];
+      }
       return [
         {
           rule: "B2",

@@ -519,6 +519,21 @@ describe("a reduction behind a gather", () => {
     expect(reduced("ReduceSum", onnxTypes.i32, axes(0)).folded?.hints).toEqual([]);
   });
 
+  it("is divided, as floats alone are", () => {
+    const by = (type: number): readonly number[] => [
+      ...input("n", type, [6]),
+      ...node("Div", ["s", "n"], ["y"], named("shared")),
+    ];
+    const { folded, kept } = reduced("ReduceSum", onnxTypes.f16, axes(0), by(onnxTypes.f16));
+    expect(kept).toEqual([]);
+    expect(printFunc(folded!.func)).toContain(
+      "yield f16(f32(f16(fold(f32(%x[from_end(%ids[r]), d0])))) / f32(%n[d0]))",
+    );
+    const whole = reduced("ReduceSum", onnxTypes.i32, axes(0), by(onnxTypes.i32));
+    expect(whole.folded?.nodes.map(labelOf)).toEqual(['Gather "pick"', 'ReduceSum "sum"']);
+    expect(whole.kept).toEqual(['Div "shared" is not folded: values are not computed in i32']);
+  });
+
   it("has the index values of the element before those of its terms", () => {
     const other = [
       ...input("b", onnxTypes.f32, [5, 6]),

@@ -23,11 +23,14 @@ export type Node =
   | { readonly kind: "read"; readonly name: string; readonly type: Stored }
   | { readonly kind: "number"; readonly type: Arithmetic; readonly bits: bigint }
   | { readonly kind: "cast"; readonly type: Type; readonly of: Node }
-  | {
-      readonly kind: "add" | "sub" | "mul" | "min" | "max";
-      readonly type: Arithmetic;
-      readonly of: readonly [Node, Node];
-    };
+  | Operation;
+
+/** An operation on two values; `div` is of f32. */
+export interface Operation {
+  readonly kind: "add" | "sub" | "mul" | "div" | "min" | "max";
+  readonly type: Arithmetic;
+  readonly of: readonly [Node, Node];
+}
 
 /** IEEE 754-2019, 3.6: width, digits of the significand, and the exponent of the last digit of the least numbers. */
 const floats: Readonly<Record<string, { width: number; digits: number; last: number }>> = {
@@ -167,6 +170,19 @@ function product(a: Exact, b: Exact): Exact {
   return { kind: "finite", top: a.top * b.top, exponent: a.exponent + b.exponent };
 }
 
+/** The quotient; of finite numbers its digits, more than any rounding asks for, and one that tells whether something is left behind them. */
+function quotient(a: Exact, b: Exact): Exact {
+  const negative = isNegative(a) !== isNegative(b);
+  if (a.kind === "nan" || b.kind === "nan") return { kind: "nan" };
+  if (a.kind === b.kind && a.kind !== "finite") return { kind: "nan" };
+  if (a.kind === "infinity" || b.kind === "zero") return { kind: "infinity", negative };
+  if (a.kind === "zero" || b.kind === "infinity") return { kind: "zero", negative };
+  if (a.kind !== "finite" || b.kind !== "finite") throw new Error("a quotient of kinds that there are not");
+  const [top, by] = [abs(a.top) << 300n, abs(b.top)];
+  const digits = 2n * (top / by) + (top % by === 0n ? 0n : 1n);
+  return { kind: "finite", top: negative ? -digits : digits, exponent: a.exponent - b.exponent - 301 };
+}
+
 /** Whether a is below b; -0 is below +0. Neither is NaN. */
 function below(a: Exact, b: Exact): boolean {
   if (a.kind === "zero" && b.kind === "zero") return a.negative && !b.negative;
@@ -187,26 +203,17 @@ export function bitsOf(node: Node, read: (name: string) => bigint): bigint {
     if (x.kind === "nan" || y.kind === "nan") return roundTo("f32", { kind: "nan" });
     return below(x, y) === (node.kind === "min") ? a : b;
   }
-  const exact = node.kind === "add" ? sum(x, y) : node.kind === "sub" ? sum(x, negated(y)) : product(x, y);
+  const meaning = {
+    add: () => sum(x, y),
+    sub: () => sum(x, negated(y)),
+    mul: () => product(x, y),
+    div: () => quotient(x, y),
+  };
+  const exact = meaning[node.kind]();
   return type === "f32" ? roundTo("f32", exact) : BigInt.asUintN(32, asWhole(exact));
 }
 
 export type Reduction = "fold" | "exact" | "mean" | "max" | "min";
-
-/** The bits of a value divided by a whole number above 0, rounded once. */
-function divided(bits: bigint, count: number): bigint {
-  const value = decode("f32", bits);
-  if (value.kind !== "finite") return roundTo("f32", value);
-  // Digits enough for any rounding, and one that tells whether something is left behind them.
-  const top = abs(value.top) << 256n;
-  const by = BigInt(count);
-  const digits = 2n * (top / by) + (top % by === 0n ? 0n : 1n);
-  return roundTo("f32", {
-    kind: "finite",
-    top: value.top < 0n ? -digits : digits,
-    exponent: value.exponent - 257,
-  });
-}
 
 /** A loop over terms that rounds each step, or once behind the last. Of no terms, +0. */
 export function reduced(how: Reduction, type: Arithmetic, terms: readonly bigint[]): bigint {
@@ -230,5 +237,5 @@ export function reduced(how: Reduction, type: Arithmetic, terms: readonly bigint
   const taken = start.reduce((sum, term) =>
     bitsOf({ kind: step, type, of: [number(sum), number(term)] }, none),
   );
-  return how === "mean" ? divided(taken, terms.length) : taken;
+  return how === "mean" ? roundTo("f32", quotient(decode("f32", taken), whole(BigInt(terms.length)))) : taken;
 }

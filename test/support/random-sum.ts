@@ -2,7 +2,15 @@
 import { defined } from "../../ir/defined.js";
 import { bitsOf, reduced, types, type Arithmetic, type Node, type Type } from "../oracle/values.js";
 import type { Draw } from "../fuzz/mutate.js";
-import { bytes, printed, randomBits, shortRows, type RandomValue, type Rows } from "./random-value.js";
+import {
+  bytes,
+  printed,
+  randomBits,
+  randomOperation,
+  shortRows,
+  type RandomValue,
+  type Rows,
+} from "./random-value.js";
 
 const policies = ["error", "clamp", "fill", "wrap"] as const;
 type Policy = (typeof policies)[number];
@@ -22,7 +30,7 @@ function randomTree(draw: Draw, reads: readonly Node[], of: Arithmetic, depth: n
     return read.type === of ? read : { kind: "cast", type: of, of: read };
   };
   if (depth === 0 || draw(3) === 0) return leaf();
-  const kind = (["add", "sub", "mul", "min", "max"] as const)[draw(5)]!;
+  const kind = randomOperation(of, draw);
   const other: Node =
     draw(4) === 0
       ? { kind: "number", type: of, bits: randomBits(of, draw) }

@@ -8,6 +8,7 @@ import {
   widthOf,
   type Arithmetic,
   type Node,
+  type Operation,
   type Stored,
   type Type,
 } from "../oracle/values.js";
@@ -59,6 +60,10 @@ const castOnly = [...packedTypes, ...float8Types];
 
 export const isArithmetic = (type: Stored): type is Arithmetic => widthOf(type) === 32;
 
+/** An operation of a type. */
+export const randomOperation = (of: Arithmetic, draw: Draw): Operation["kind"] =>
+  (["add", "sub", "mul", "min", "max", "div"] as const)[draw(of === "f32" ? 6 : 5)]!;
+
 /** The text of a node; `names` has that of each read. */
 export function printed(node: Node, names: Readonly<Record<string, string>>): string {
   if (node.kind === "read") return names[node.name]!;
@@ -67,7 +72,7 @@ export function printed(node: Node, names: Readonly<Record<string, string>>): st
   const [a, b] = node.of.map((side) => printed(side, names));
   return node.kind === "min" || node.kind === "max"
     ? `${node.kind}(${a!}, ${b!})`
-    : `(${a!}) ${{ add: "+", sub: "-", mul: "*" }[node.kind]} (${b!})`;
+    : `(${a!}) ${{ add: "+", sub: "-", mul: "*", div: "/" }[node.kind]} (${b!})`;
 }
 
 /** Output rows at most, their elements, how many share a scale, and whether each such block has an index value of its own. */
@@ -134,7 +139,7 @@ export function randomValue(draw: Draw, rowsOf: (draw: Draw) => Rows = shortRows
       if (from !== of)
         return { kind: "cast", type: of, of: { kind: "cast", type: from, of: computed(of, depth - 1) } };
     }
-    const kind = (["add", "sub", "mul", "min", "max"] as const)[draw(5)]!;
+    const kind = randomOperation(of, draw);
     const sides: [Node, Node] = [tree(of, depth - 1), tree(of, depth - 1)];
     // The type of a number is told by the other side.
     if (sides.every((side) => side.kind === "number")) sides[0] = leafRead(of);

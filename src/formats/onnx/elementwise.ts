@@ -1,5 +1,5 @@
 /**
- * ONNX's Cast, DequantizeLinear, Add, Sub, Mul, Min and Max as expressions of the elements that they compute with.
+ * ONNX's Cast, DequantizeLinear, Add, Sub, Mul, Div, Min and Max as expressions of the elements that they compute with.
  *
  * Source: onnx/onnx docs/Operators.md. Types that values have no arithmetic in are computed as ONNX Runtime computes them: f16 and bf16
  * through f32, integers of fewer bits through i32, modulo their size.
@@ -12,6 +12,7 @@ import {
   div,
   elementCount,
   isArithmeticType,
+  isIntegerOperation,
   isRealSource,
   isSourceType,
   isValueType,
@@ -73,6 +74,8 @@ const folded =
     const arithmetic = dtype === undefined ? undefined : arithmeticOf(dtype);
     if (dtype === undefined || arithmetic === undefined || types.some((other) => other !== dtype))
       return notIn(dtype);
+    // ONNX leaves a quotient by 0 open for integers.
+    if (arithmetic !== "f32" && !isIntegerOperation(op)) return notIn(dtype);
     const reads = operands.flatMap((operand, input): OperandRead[] =>
       operand === undefined ? [] : [{ input, at: broadcastCoords(operand.shape, shape) }],
     );
@@ -92,6 +95,7 @@ const rules: Readonly<Record<string, Rule>> = {
   Add: folded("add"),
   Sub: folded("sub"),
   Mul: folded("mul"),
+  Div: folded("div"),
   Min: folded("min"),
   Max: folded("max"),
 
