@@ -109,6 +109,7 @@ describe("a quotient of f32", () => {
 
   it.each([
     ["%a[s0, d1] / %b[s0, d1] * %a[s0, d1]", undefined],
+    ["%a[s0, d1] * %b[s0, d1] / %a[s0, d1]", undefined],
     ["%a[s0, d1] / (%b[s0, d1] * %a[s0, d1])", undefined],
     ["%a[s0, d1] / (%b[s0, d1] / %a[s0, d1])", undefined],
     ["(%a[s0, d1] + %b[s0, d1]) / -2", undefined],
