@@ -82,6 +82,7 @@ const overflows = "it may leave the range, where machines saturate or give infin
 const undefinedCast = "PTO-ISA leaves it undefined outside the range";
 const wraps = "PTO-ISA does not say that it wraps";
 const compares = "PTO-ISA does not say what it gives for NaN and for zeros of two signs";
+const divides = "no page says how a quotient rounds on A2 and A3";
 
 /** True if no value is a subnormal of f32. */
 const isSafe = ({ unit, least }: Magnitude): boolean => unit >= leastNormal || least >= leastNormal;
@@ -138,6 +139,7 @@ function faultsOfOperation(
   steps: readonly ValueStep[],
   found: readonly Magnitude[],
 ): readonly Omit<Fault, "what">[] {
+  if (op === "div") return [{ why: divides, helps: "nothing" }];
   const [a, b] = [at(found, of[0]), at(found, of[1])];
   const exact = combined(op, a, b);
   if ((op === "min" || op === "max") && type === "f32" && (a.negativeZero || b.negativeZero))
@@ -199,7 +201,7 @@ function sumOf(how: Reduction, type: ArithmeticType, term: Magnitude, most: numb
     case "mean":
       return {
         value: term,
-        faults: [{ why: "no page says how a quotient rounds on A2 and A3", helps: "nothing" }],
+        faults: [{ why: divides, helps: "nothing" }],
       };
   }
 }

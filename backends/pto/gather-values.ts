@@ -342,6 +342,7 @@ class ValueRows {
       case "TADD":
       case "TSUB":
       case "TMUL":
+      case "TDIV":
       case "TMIN":
       case "TMAX": {
         const word = numberWord(step.word);
@@ -349,6 +350,7 @@ class ValueRows {
       }
       case "TADDS":
       case "TMULS":
+      case "TDIVS":
       case "TMINS":
       case "TMAXS":
       case "TSHLS":

@@ -213,7 +213,7 @@ export function valueWork(setting: GatherSetting, sizes: Shape, target: Target, 
   const ofSteps = (steps: readonly VectorStep[]): Work => ({
     ...noWork,
     steps: steps.length,
-    stepRepeats: steps.reduce((sum, { op }) => sum + (isOnTwo(op) ? 2 : 1), 0) * repeats,
+    stepRepeats: steps.reduce((sum, step) => sum + (isOnTwo(step) ? 2 : 1), 0) * repeats,
   });
   const ofTiles = (tiles: readonly number[]): Work => ({
     ...noWork,
@@ -247,7 +247,7 @@ export function valueWork(setting: GatherSetting, sizes: Shape, target: Target, 
 /** The pipe of the program to the others that a value takes, and back. */
 const waitsOfValue = 4;
 
-const isOnTwo = (op: VectorStep["op"]): boolean => ["TADD", "TSUB", "TMUL", "TMIN", "TMAX"].includes(op);
+const isOnTwo = (step: VectorStep): boolean => step.op !== "TEXPANDS" && !("kind" in step.of);
 
 /** One row of what a read names, brought to UB. */
 function readWork(

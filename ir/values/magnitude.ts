@@ -180,7 +180,7 @@ function castMagnitude(value: Magnitude, from: SourceType, to: ValueType): Magni
 }
 
 /** Returns the exact result of an operation, before it is rounded or wraps. */
-export function combined(op: Operation, a: Magnitude, b: Magnitude): Magnitude {
+export function combined(op: Exclude<Operation, "div">, a: Magnitude, b: Magnitude): Magnitude {
   const finite = a.finite && b.finite;
   switch (op) {
     case "mul": {
@@ -280,6 +280,8 @@ function magnitudeOfStep(step: ValueStep, found: readonly Magnitude[], of: Magni
     case "cast":
       return castMagnitude(at(found, step.of), step.from, step.type);
     case "op":
+      // A quotient by a number near zero may be anything.
+      if (step.op === "div") return magnitudeOfType(step.type);
       return inType(combined(step.op, at(found, step.of[0]), at(found, step.of[1])), step.type);
     case "reduced":
       return of.reduced ?? magnitudeOfType(step.type);

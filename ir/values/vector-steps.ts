@@ -37,17 +37,37 @@ export interface Conversion {
 /** Words that arithmetic instructions take: those of u32 are i32. */
 export type VectorWord = "f32" | "i32";
 
+/** Instructions of an operation on two rows. */
+const tileForms = {
+  add: "TADD",
+  sub: "TSUB",
+  mul: "TMUL",
+  div: "TDIV",
+  min: "TMIN",
+  max: "TMAX",
+} as const satisfies Readonly<Record<Operation, string>>;
+/** Instructions of an operation on a row and a number; a number is subtracted as the sum of its negation. */
+const scalarForms = {
+  add: "TADDS",
+  mul: "TMULS",
+  div: "TDIVS",
+  min: "TMINS",
+  max: "TMAXS",
+} as const satisfies Readonly<Record<Exclude<Operation, "sub">, string>>;
+type TileForm = (typeof tileForms)[Operation];
+type ScalarForm = (typeof scalarForms)[Exclude<Operation, "sub">];
+
 /** One instruction; `by`: bits of a scalar, or a number of places to shift by. */
 export type VectorStep =
   | { readonly op: "TCVT"; readonly to: VectorPlace; readonly of: VectorPlace; readonly cast: Conversion }
   | {
-      readonly op: "TADD" | "TSUB" | "TMUL" | "TMIN" | "TMAX";
+      readonly op: TileForm;
       readonly to: VectorPlace;
       readonly of: readonly [VectorPlace, VectorPlace];
       readonly word: VectorWord;
     }
   | {
-      readonly op: "TADDS" | "TMULS" | "TMINS" | "TMAXS" | "TSHLS" | "TSHRS";
+      readonly op: ScalarForm | "TSHLS" | "TSHRS";
       readonly to: VectorPlace;
       readonly of: VectorPlace;
       readonly word: VectorWord;
@@ -262,6 +282,8 @@ class Rows {
     if (left.kind !== "scalar")
       return this.operationOf(op, word, left, this.dies(a), right, this.dies(b) && a !== b);
     invariant(right.kind !== "scalar", "one side is a row");
+    // A number is divided by a row as a row of it.
+    if (op === "div") return this.operationOf(op, word, this.row(a), this.dies(a), right, this.dies(b));
     if (op !== "sub") return this.operationOf(op, word, right, this.dies(b), left, true);
     const minus = this.by("TMULS", word, right, this.dies(b), minusOne[word]);
     return this.by("TADDS", word, minus, true, left.bits);
@@ -288,20 +310,14 @@ class Rows {
     return this.both(tileForms[op], word, left, leftDies, right, rightDies);
   }
 
-  private by(
-    op: "TADDS" | "TMULS" | "TMINS" | "TMAXS",
-    word: VectorWord,
-    of: VectorPlace,
-    dies: boolean,
-    bits: number,
-  ): VectorPlace {
+  private by(op: ScalarForm, word: VectorWord, of: VectorPlace, dies: boolean, bits: number): VectorPlace {
     const to = dies && of.kind === "slot" ? of : this.free();
     this.out.push({ op, to, of, word, by: bits });
     return to;
   }
 
   private both(
-    op: "TADD" | "TSUB" | "TMUL" | "TMIN" | "TMAX",
+    op: TileForm,
     word: VectorWord,
     left: VectorPlace,
     leftDies: boolean,
@@ -343,6 +359,3 @@ class Rows {
     if (place.kind === "slot") this.taken[place.slot] = false;
   }
 }
-
-const scalarForms = { add: "TADDS", mul: "TMULS", min: "TMINS", max: "TMAXS" } as const;
-const tileForms = { add: "TADD", sub: "TSUB", mul: "TMUL", min: "TMIN", max: "TMAX" } as const;

@@ -1,6 +1,7 @@
 /** Quotients of f32 by exact binary fractions, on every backend; where they may stand, and their text. */
 import { describe, expect, it } from "vitest";
 import { parseModule, printModule, targets } from "../../ir/index.js";
+import { vectorProgram } from "../../ir/values/vector-steps.js";
 import { tryCompile } from "../../src/index.js";
 import { drawer } from "../fuzz/mutate.js";
 import { bitsOf, type Node } from "../oracle/values.js";
@@ -130,6 +131,22 @@ describe("a quotient of f32", () => {
     const exact = text("exact(%a[s0, d1] / %b[r, d1])").replace("(d0, d1)", "(d0, d1; r < 3)");
     expect(said(exact)).toEqual(["TC205 B7: the terms of an exact sum: a quotient is a multiple of no unit"]);
     expect(said(exact.replace("exact", "fold"))).toEqual([]);
+  });
+
+  it("is one instruction on an Ascend core, whose sides stay where they are", () => {
+    const read = { kind: "read", type: "f32", read: 0 } as const;
+    const one = { kind: "number", type: "f32", bits: 0x3f800000 } as const;
+    const laid = (of: readonly [number, number]) =>
+      vectorProgram({ steps: [read, one, { kind: "op", op: "div", type: "f32", of }] }).element;
+    const output = { kind: "output" } as const;
+    const row = { kind: "slot", slot: 0 } as const;
+    expect(laid([0, 1])).toEqual([
+      { op: "TDIVS", to: output, of: { kind: "read", read: 0 }, word: "f32", by: one.bits },
+    ]);
+    expect(laid([1, 0])).toEqual([
+      { op: "TEXPANDS", to: row, word: "f32", by: one.bits },
+      { op: "TDIV", to: output, of: [row, { kind: "read", read: 0 }], word: "f32" },
+    ]);
   });
 
   it("leaves comments to two slashes", () => {

@@ -12,7 +12,7 @@ import {
 import type { ValueStep } from "../../ir/values/steps.js";
 import { drawer, type Draw } from "../fuzz/mutate.js";
 import { bitsOf, decode, types, type Exact, type Node, type Type } from "../oracle/values.js";
-import { randomBits } from "../support/random-value.js";
+import { randomBits, randomOperation } from "../support/random-value.js";
 import { runs } from "../support/runs.js";
 
 type Float = "f32" | "f16" | "bf16";
@@ -108,7 +108,7 @@ function trialOf(draw: Draw): Trial {
       continue;
     }
     const other = others[draw(others.length)]!;
-    const op = (["add", "sub", "mul", "min", "max"] as const)[draw(5)]!;
+    const op = randomOperation(from.type, draw);
     nodes.push({ kind: op, type: from.type, of: [from, nodes[other]!] });
     steps.push({ kind: "op", op, type: from.type, of: [of, other] });
   }

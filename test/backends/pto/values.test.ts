@@ -230,6 +230,13 @@ describe("the conditions of a value", () => {
       rows("%a[t, d1] * 0x00000001", "f32", "%a: tensor<30x24xf32>"),
       "mul of f32: Ascend cores may flush subnormals to zero",
     ],
+    ...["%a[t, d1] / %a[0, d1]", "%a[t, d1] / 3", "3 / %a[t, d1]", "%a[t, d1] * (2 / %a[t, 0])"].map(
+      (quotient) =>
+        [
+          rows(quotient, "f32", "%a: tensor<30x24xf32>"),
+          "div of f32: no page says how a quotient rounds on A2 and A3",
+        ] as const,
+    ),
     [terms("exact(f32(%a[t, d1]))", "%a: tensor<30x24xf16>"), "exact of f32: PTO-ISA has no such reduction"],
     [
       terms("mean(%a[t, d1])", "%a: tensor<30x24xf32>"),
