@@ -4,6 +4,7 @@
  */
 import { followedBy, gatheredTable } from "../ir/access.js";
 import { inputOf } from "../ir/func.js";
+import { greatestCommonDivisor } from "../ir/linear.js";
 import { targetFacts } from "../ir/target.js";
 import { printSchedule } from "../ir/text/print.js";
 import {
@@ -128,7 +129,7 @@ export function roomOf(start: Tiling): number {
 
 /**
  * The schedules of one tile within so many bytes of UB: every view and buffers that the user left open, in its own order of
- * loops. A view splits the loops that reuse the data's tile; where the user states the view, other orders do.
+ * loops. Views split the loops that reuse the data's tile; where the user states the view, other orders do.
  */
 export const variants = (tiling: Tiling, room: number): Tiling[] =>
   (tiling.gather.schedule.view === undefined ? [tiling] : reordered(tiling)).flatMap((nest) =>
@@ -148,7 +149,7 @@ export function variantsInEveryOrder(tiling: Tiling, room: number, bothWays = fa
 }
 
 const inOrder = (tiling: Tiling, room: number): Tiling[] =>
-  [tiling, ...splitView(tiling)]
+  [tiling, ...splitViews(tiling)]
     .filter(
       (viewed) => viewed.gather.schedule.view !== undefined || taskElements(viewed) <= longestTask(viewed),
     )
@@ -229,8 +230,11 @@ export function doubled(tiling: Tiling, room: number): Tiling[] {
   return [all, ...some.map((set) => tiling.with({ buffers: buffersOf(tiling, set) }))];
 }
 
-/** A view that splits the loops of indices alone until every core has its tasks, and none is too long. */
-function splitView(tiling: Tiling): Tiling[] {
+/**
+ * Views that split the loops of indices alone: until every core has its tasks and none is too long, and until no core has fewer than
+ * others.
+ */
+function splitViews(tiling: Tiling): Tiling[] {
   const { gather, schedule, tile, loops, target, extents } = tiling;
   if (gather.schedule.view !== undefined || tiling.residency === "gm") return [];
   const parallel = parallelTasks(tiling);
@@ -238,7 +242,9 @@ function splitView(tiling: Tiling): Tiling[] {
     schedule.cores * target.tasksPerCore,
     Math.ceil(elementCount(extents) / longestTask(tiling)),
   );
-  if (parallel >= wanted) return [];
+  const parts = Math.ceil(wanted / parallel);
+  const balanced = alignUp(parts, schedule.cores / greatestCommonDivisor(parallel, schedule.cores));
+  if (balanced === 1) return [];
   const follows = followedBy(gather.map, gatheredTable);
   const pins = pinnedViews(gather, schedule);
   const reused = loops.find(({ mode, dim }) => mode === "serial" && !follows.has(dim) && !pins.includes(dim));
@@ -246,7 +252,10 @@ function splitView(tiling: Tiling): Tiling[] {
   const { dim } = reused;
   const limit = Math.max(1, Math.min(at(extents, dim), at(schedule.view, dim)));
   const trips = Math.ceil(limit / at(tile, dim));
-  const parts = Math.min(trips, Math.ceil(wanted / parallel));
-  const entry = Math.ceil(trips / parts) * at(tile, dim);
-  return entry < limit ? [tiling.with({ view: replaced(schedule.view, dim, entry) })] : [];
+  const entries = [Math.min(parts, trips), ...(balanced <= trips ? [balanced] : [])].map(
+    (views) => Math.ceil(trips / views) * at(tile, dim),
+  );
+  return [...new Set(entries)]
+    .filter((entry) => entry < limit)
+    .map((entry) => tiling.with({ view: replaced(schedule.view, dim, entry) }));
 }
