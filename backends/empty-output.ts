@@ -22,7 +22,7 @@ const pointsAtOnce = 2 ** 12;
  */
 export function* indexPointSteps(mapped: MappedInputs, places: Places): Generator<number, void> {
   const { map } = mapped;
-  const points = indexPoints(map, outputOf(mapped).type.shape);
+  const points = indexPoints(map);
   let done = 0;
   for (const point of box(points)) {
     if (done++ % pointsAtOnce === 0) yield 0;

@@ -2,7 +2,14 @@
  * What the parts of a program are made of, for programs that somebody built by hand: words, numbers and lists, told before a
  * rule of the verifier meets what it cannot judge.
  */
-import { outOfBoundsPolicies, type AccessMap, type Read, type Reduced, type Site } from "../ir/access.js";
+import {
+  outOfBoundsPolicies,
+  type Write,
+  type AccessMap,
+  type Read,
+  type Reduced,
+  type Site,
+} from "../ir/access.js";
 import type { Atom, Linear } from "../ir/linear.js";
 import {
   pipes,
@@ -83,6 +90,12 @@ const part = <T>(
 };
 
 const read = part<Read>("a read of an input", { table: number, at: forms });
+const write = part<Write>("a write of the output", {
+  table: number,
+  at: forms,
+  combine: oneOf(["set"]),
+  duplicates: oneOf(["unique"]),
+});
 const siteOf = (value: Field): Field =>
   part<Site>(
     "a site",
@@ -135,11 +148,12 @@ const reduced = part<Reduced>("the terms of an element", { most: number, bag }, 
 export const mapField = part<AccessMap>(
   "an access map",
   {
-    outRank: number,
+    domain: numbers,
     reduced,
     sites: listOf("a list of sites", site),
     reads: listOf("a list of reads", read),
     value: expression,
+    write,
     fill: plain("the bits of an element as a decimal", (value) => isWord(value) && /^\d+$/.test(value)),
   },
   ["fill", "reduced"],

@@ -8,6 +8,7 @@
 import {
   add,
   constant,
+  dim,
   dimsOf,
   equalLinear,
   isConstant,
@@ -73,9 +74,18 @@ export interface Reduced {
   readonly bag?: { readonly from: number; readonly to: number };
 }
 
-/** Where each coordinate of an element comes from: output dims and index values. */
+/** An element that a point writes, and what becomes of it there. */
+export interface Write extends Read {
+  /** The element is the value. */
+  readonly combine: "set";
+  /** No two points write one element. */
+  readonly duplicates: "unique";
+}
+
+/** What is done at each point of a domain: elements are read at coordinates of dims and index values, and one is written. */
 export interface AccessMap {
-  readonly outRank: number;
+  /** Extents of the points in elements, at most where sizes are open: those of the output. */
+  readonly domain: Shape;
   /** Where an element is made from terms. */
   readonly reduced?: Reduced;
   /** Inner first: a site reads by those before it alone. */
@@ -86,7 +96,35 @@ export interface AccessMap {
   readonly value: Expression;
   /** The bits of an element that has none under `zero`, as an unsigned decimal. Absent: 0. */
   readonly fill?: string;
+  /** Where the value goes: the element of the output at the point's own coordinates. */
+  readonly write: Write;
 }
+
+/** Returns a write of each point's own element. `operand`: the number of the output among all operands. */
+const identityWrite = (rank: number, operand: number): Write => ({
+  table: operand,
+  at: Array.from({ length: rank }, (_, d) => dim(d)),
+  combine: "set",
+  duplicates: "unique",
+});
+
+/** Index operands, reads and value of a map: what an operator says of one beside its shapes. */
+export type MapParts = Omit<AccessMap, "domain" | "write">;
+
+/** Returns the gather over a domain that reads so many inputs: the output comes after them, and each point writes its own element. */
+export const gatherOver = (domain: Shape, inputs: number, parts: MapParts): AccessMap => ({
+  domain,
+  ...parts,
+  write: identityWrite(domain.length, inputs),
+});
+
+/** True if each point writes the element of its own coordinates. */
+export const isIdentity = ({ at: coords }: Write, rank: number): boolean =>
+  coords.length === rank &&
+  coords.every((coord, d) => {
+    const only = soleAtom(coord);
+    return only?.kind === "dim" && only.dim === d;
+  });
 
 /** The reads and the value of a map that moves elements of the data: those at `coords`. */
 export const readData = (coords: readonly Linear[]): Pick<AccessMap, "reads" | "value"> => ({
@@ -102,7 +140,7 @@ export const dataCoords = ({ reads }: Pick<AccessMap, "reads">): readonly Linear
   reads.find(({ table }) => table === gatheredTable)?.at ?? [];
 
 /** The dim that r is in coordinates: the one behind those of the output. */
-export const termDim = ({ outRank }: Pick<AccessMap, "outRank">): number => outRank;
+export const termDim = ({ domain }: Pick<AccessMap, "domain">): number => domain.length;
 
 /** The extents of all that a map is walked over: of an output tile, and behind them the number of terms. */
 export const walked = (
@@ -217,12 +255,12 @@ function factsOf(map: AccessMap): MapFacts {
     follows: reads.map((lists) => new Set(lists.flatMap((coords) => coords.flatMap(dimsOf)))),
     indexed,
     behind,
-    outputDims: new Set(Array.from({ length: map.outRank }, (_, d) => d)),
+    outputDims: new Set(map.domain.keys()),
     gatherDims,
     rowDims: coords.slice((gatherDims.at(-1) ?? -1) + 1).map((coord) => {
       const [d, ...others] = dimsOf(coord);
       const along =
-        d !== undefined && d < map.outRank && others.length === 0 && stepAlong(coord, "dim", d) === 1;
+        d !== undefined && d < map.domain.length && others.length === 0 && stepAlong(coord, "dim", d) === 1;
       return along && !indexed.has(d) ? d : undefined;
     }),
     followed: reads.map((lists) => Array.from(lists[0] ?? [], (_, k) => followedAlong(map, lists, k))),
@@ -242,7 +280,7 @@ export interface Followed {
  * or stand still.
  */
 function followedAlong(
-  map: Pick<AccessMap, "outRank" | "reduced">,
+  map: Pick<AccessMap, "domain" | "reduced">,
   lists: readonly (readonly Linear[])[],
   k: number,
 ): Followed | undefined {
@@ -288,7 +326,7 @@ export const indexed = (map: AccessMap): ReadonlySet<number> => factsOf(map).ind
  * output's own where it has elements. An empty output has index values all the same where only dims that no
  * index follows are empty: those dims count as one.
  */
-export const indexPoints = (map: AccessMap, output: Shape): Shape => pointsAlong(indexed(map), output);
+export const indexPoints = (map: AccessMap): Shape => pointsAlong(indexed(map), map.domain);
 
 /** Returns those points by the output dims that some index value follows. */
 export const pointsAlong = (follows: ReadonlySet<number>, output: Shape): Shape =>
@@ -299,12 +337,12 @@ export const pointsAlong = (follows: ReadonlySet<number>, output: Shape): Shape 
  * index does.
  */
 export function rowDim(map: AccessMap): number {
-  const { outRank } = map;
+  const rank = map.domain.length;
   const coords = dataCoords(map);
   const followed = indexed(map);
-  let first = outRank;
+  let first = rank;
   while (first > 0) {
-    const coord = coords[coords.length - 1 - (outRank - first)];
+    const coord = coords[coords.length - 1 - (rank - first)];
     const only = coord === undefined ? undefined : soleAtom(coord);
     if (only?.kind !== "dim" || only.dim !== first - 1 || followed.has(only.dim)) break;
     // A diagonal, and a row that depends on the place inside it.

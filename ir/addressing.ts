@@ -60,10 +60,7 @@ export interface GatherAddresses {
 /** `place` says where the memory of a region is; a region of UB may have been elided to one of gm. */
 export const gatherAddresses = (stmt: GatherStmt, place: (region: Region) => Place): GatherAddresses => ({
   ...inputAddresses(stmt, place),
-  output: addressOf(
-    stmt.to.sizes.map((_, d) => dim(d)),
-    place(stmt.to),
-  ),
+  output: addressOf(stmt.map.write.at, place(stmt.to)),
 });
 
 /** Returns the addresses without that of the output, which may be stored nowhere if it is empty. */
@@ -154,7 +151,7 @@ export function emptyBody(
   operands: readonly Operand[],
   extents?: readonly (readonly Linear[])[],
 ): readonly Stmt[] {
-  const points = indexPoints(map, outputOf({ operands }).type.shape);
+  const points = indexPoints(map);
   if (!mayReject(map) || elementCount(points) === 0) return [];
   const none = constant(0);
   const body = [gatherOverTensors(map, operands, extents)];

@@ -25,7 +25,7 @@ interface CanonicalSite {
 }
 
 /** Parts of a map that have an order, whatever stands beside the values of its index operands. */
-interface Ordered extends Pick<AccessMap, "outRank" | "reduced" | "reads" | "value"> {
+interface Ordered extends Pick<AccessMap, "domain" | "reduced" | "reads" | "value"> {
   readonly sites: readonly CanonicalSite[];
 }
 

@@ -2,7 +2,14 @@
  * The gather operators with every dialect rule already applied: effective shapes (DirectML's leading ones removed), a
  * non-negative axis. One access map per operator; everything later derives from the map.
  */
-import { readData, type AccessMap, type NegativeIndex, type OutOfBounds, type Site } from "./access.js";
+import {
+  gatherOver,
+  readData,
+  type AccessMap,
+  type NegativeIndex,
+  type OutOfBounds,
+  type Site,
+} from "./access.js";
 import { constant, dim, site, type Linear } from "./linear.js";
 import { assertNever, at, type DType, type Shape, type TensorType } from "./types.js";
 
@@ -16,7 +23,6 @@ export type Operator =
       readonly op: "mapped";
       readonly map: AccessMap;
       readonly inputs: readonly Shape[];
-      readonly output: Shape;
       /**
        * Element types of the inputs, where they are not those of the tensors: bytes that hold packed
        * elements, bool that counts as 0 and 1.
@@ -38,7 +44,7 @@ export const effectiveType = (operator: Operator, { dtype }: TensorType, k: numb
 
 /** gather: data[:a] + indices + data[a+1:]; gather_elements: indices; gather_nd: indices[:-1] + data[b+K:]. */
 export function outputShape(operator: Operator): Shape {
-  if (operator.op === "mapped") return operator.output;
+  if (operator.op === "mapped") return operator.map.domain;
   const { data, indices } = operator;
   switch (operator.op) {
     case "gather":
@@ -65,7 +71,6 @@ export const readAs = (
   op: "mapped",
   map: accessMap(operator, negative, keep),
   inputs: inputShapes(operator),
-  output: outputShape(operator),
   types,
 });
 
@@ -92,7 +97,6 @@ export function pairedDims(operator: Operator): readonly number[] {
  */
 export function accessMap(operator: Operator, negative: NegativeIndex, keep: OutOfBounds): AccessMap {
   if (operator.op === "mapped") return operator.map;
-  const outRank = outputShape(operator).length;
   const indexRank = operator.indices.length;
   const sites: Site[] = [];
   const picked = (below: number, coords: readonly Linear[]): Linear => {
@@ -124,5 +128,5 @@ export function accessMap(operator: Operator, negative: NegativeIndex, keep: Out
     }
   };
   const coords = operator.data.map(result);
-  return { outRank, sites, ...readData(coords) };
+  return gatherOver(outputShape(operator), 2, { sites, ...readData(coords) });
 }

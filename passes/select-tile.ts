@@ -193,7 +193,7 @@ function leastFirst(
   target: Target,
   residency: "gm" | "auto" | undefined,
 ): readonly [Residencies, ...Residencies[]] {
-  const rows = rowDim(func.map) < func.map.outRank;
+  const rows = rowDim(func.map) < func.map.domain.length;
   // Elements that lie apart are gathered in UB, where there is room for the data and that is faster.
   const open: readonly [Residency, ...Residency[]] =
     residency === "gm" || (rows && residency === undefined) ? ["gm"] : ["ub", "gm"];

@@ -91,7 +91,7 @@ export function planGather(
 export const isReadByTerms = (
   address: Linear,
   sites: readonly SiteStep[],
-  map: Pick<AccessMap, "outRank" | "reduced">,
+  map: Pick<AccessMap, "domain" | "reduced">,
 ): boolean =>
   map.reduced !== undefined &&
   (dimsOf(address).includes(termDim(map)) || sitesOf(address).some((s) => at(sites, s).ofTerm));

@@ -64,7 +64,7 @@ class ValueRows {
     const { plan } = context;
     this.output = outputBuffer(plan, gather);
     this.byRow = computedByRow(map);
-    const last = map.outRank - 1;
+    const last = map.domain.length - 1;
     this.columns = this.byRow ? context.extent(at(to.sizes, last), at(this.output.shape, last)) : fixed(1);
     const own = scratch.map((name) => {
       const buffer = plan.buffers.get(name);
@@ -87,7 +87,7 @@ class ValueRows {
     for (const table of this.tablesRead()) this.readers.set(table, this.readerOf(table));
     if (!this.byRow) context.bufferTile(output, to.sizes);
     this.declareTiles();
-    const upTo = this.byRow ? map.outRank - 1 : map.outRank;
+    const upTo = this.byRow ? map.domain.length - 1 : map.domain.length;
     overDims(context, gather, output, upTo, (dims) => {
       this.emitRow(dims);
     });
@@ -273,7 +273,7 @@ class ValueRows {
       buffer: to,
       shape: to.shape,
       address: context.address(to),
-      sizes: [at(gather.stmt.to.sizes, map.outRank - 1)],
+      sizes: [at(gather.stmt.to.sizes, map.domain.length - 1)],
       dims,
       sites,
     });
@@ -283,7 +283,7 @@ class ValueRows {
   private element(read: number, { dims, sites }: Point, column?: string): string {
     const { map } = this.gather.stmt;
     const own = [...dims];
-    if (column !== undefined) own[map.outRank - 1] = column;
+    if (column !== undefined) own[map.domain.length - 1] = column;
     return this.reader(at(map.reads, read).table)(
       this.context.form(at(this.gather.addresses.reads, read), own, sites),
     );
@@ -296,7 +296,7 @@ class ValueRows {
   private spread(read: number, to: UbBuffer, point: Point): void {
     const { context, gather } = this;
     const { out } = context;
-    const last = gather.stmt.map.outRank - 1;
+    const last = gather.stmt.map.domain.length - 1;
     const word = dataWord(to.dtype, false);
     const quotient = atomsOf(at(gather.addresses.reads, read)).find((atom) => isQuotientOf(atom, last));
     if (quotient?.kind !== "div") {

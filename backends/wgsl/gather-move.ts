@@ -268,7 +268,7 @@ function sharedWords(
   const reads = inTensor.reads.map((address) => overTensor(address, offsets));
   const forms = [...reads, ...addresses];
   const inputs = inputsOf(func).map(({ type }) => type);
-  const ranges = rangesOf(stmt.map, inputs, outputOf(func).type.shape, {
+  const ranges = rangesOf(stmt.map, inputs, stmt.map.domain, {
     symbols: sizeRanges(func.symbolic?.symbols ?? []),
   });
   const same = forms.every((form) => loopVariables(form).size === 0);

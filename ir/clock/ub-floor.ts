@@ -156,7 +156,7 @@ function leastGathers({ gather, extents, residency }: Tiling, target: Target): r
   }
   const ways: LeastGather[] = [{ work: shared(workOf("scalar")), by: "scalar" }];
   const first = rowDim(map);
-  const rows = first < map.outRank;
+  const rows = first < map.domain.length;
   const wide = hasWideIndices(gather);
   if (inGm) {
     if (!rows) return ways;

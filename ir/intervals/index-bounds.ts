@@ -45,7 +45,7 @@ export function coordinatesOf(map: Forms, inputs: readonly TensorType[]): readon
 export function withBounds(map: OpenMap, inputs: readonly TensorType[], result?: Shape): AccessMap {
   const named = namedBy(coordinatesOf(map, inputs));
   // An output of another rank is for the verifier to refuse.
-  const output = result?.length === map.outRank ? result : undefined;
+  const output = result?.length === map.domain.length ? result : undefined;
   const readsNone = output !== undefined && elementCount(output) === 0;
   const sites = [...map.sites];
   let ranges: Ranges | undefined;

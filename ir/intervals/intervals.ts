@@ -128,7 +128,7 @@ export function termPlaces({ reduced, sites }: Walked): number {
 }
 
 /** Whether a form is never evaluated: it follows r, and no element has a term. */
-export const isOfNoTerm = (form: Linear, map: Walked & Pick<AccessMap, "outRank">): boolean =>
+export const isOfNoTerm = (form: Linear, map: Walked & Pick<AccessMap, "domain">): boolean =>
   dimsOf(form).includes(termDim(map)) && termPlaces(map) === 0;
 
 /** The ranges of a map whose sites are in order; a site whose bound is open counts as any index. */

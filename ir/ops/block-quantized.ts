@@ -5,7 +5,7 @@
  * gather_block_quantized.cc): blocks that the last one of a row cuts short, zero points packed by rows, and a missing zero point of
  * 2^(bits-1) for bytes and 0 for 4-bit types. Its release 1.30 rejects an index out of range.
  */
-import type { AccessMap, OutOfBounds, Read } from "../access.js";
+import { gatherOver, type MapParts, type OutOfBounds, type Read } from "../access.js";
 import { dim, div, site, type Linear } from "../linear.js";
 import {
   at,
@@ -120,7 +120,7 @@ function blocksOf(inputs: OpInputs): Blocks {
 }
 
 /** T(f32(i32(q) - i32(z)) * f32(s)) of the element, the zero point and the scale of its block. */
-function mapOf({
+function partsOf({
   data,
   indices,
   scales,
@@ -130,7 +130,7 @@ function mapOf({
   block,
   oob,
   zero,
-}: Blocks): AccessMap {
+}: Blocks): MapParts {
   const indexRank = indices.shape.length;
   const below = at(data.shape, gatherAxis);
   const coords = data.shape.map((_, k): Linear => {
@@ -160,7 +160,6 @@ function mapOf({
     of: [{ kind: "cast", to: "f32", of: whole }, castTo("f32", scales.dtype, read(1))],
   };
   return {
-    outRank: data.shape.length - 1 + indexRank,
     sites: [
       {
         value: { table: 1, at: indices.shape.map((_, k) => dim(gatherAxis + k)) },
@@ -203,10 +202,9 @@ export const onnxGatherBlockQuantized = defineOperator({
     return {
       operator: {
         op: "mapped",
-        map: mapOf(blocks),
+        map: gatherOver(output, tensors.length, partsOf(blocks)),
         inputs: tensors.map(({ shape }) => shape),
         types: tensors.map(({ dtype }) => dtype),
-        output,
       },
       output,
       dtype: scales.dtype,

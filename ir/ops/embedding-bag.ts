@@ -5,7 +5,15 @@
  * `padding_idx` leaves its row out and out of the count, and the first offset is 0. torch sums f16 and bf16 in f32, as here.
  */
 import { defined } from "../defined.js";
-import { readData, type AccessMap, type OutOfBounds, type Read, type Reduced, type Site } from "../access.js";
+import {
+  gatherOver,
+  readData,
+  type MapParts,
+  type OutOfBounds,
+  type Read,
+  type Reduced,
+  type Site,
+} from "../access.js";
 import { add, constant, dim, div, mod, scale, site } from "../linear.js";
 import { at, formatShape, formatType, invariant, type DType, type TensorType } from "../types.js";
 import { castTo, mostTerms, type Expression, type Reduction } from "../values/expression.js";
@@ -164,15 +172,14 @@ function endsOf({ offsets, ended }: Bags, listed: number): Site[] {
   return [firstOffset, from, behind, { value: to, keep: "error", below }];
 }
 
-/** Returns the map of no bag: the only offset is the last one and the first one. */
-const mapOfNone = ({ shape }: TensorType): AccessMap => ({
-  outRank: 2,
+/** Returns the index operands and reads of no bag: the only offset is the last one and the first one. */
+const partsOfNone = ({ shape }: TensorType): MapParts => ({
   sites: shape.includes(0) ? [] : [firstOffset],
   ...readData([constant(0), dim(1)]),
 });
 
 /** T(fold(f32(row) * f32(weight))), T(mean(f32(row))) or T(max(f32(row))) of the rows that a bag names. */
-function mapOf(bags: Bags): AccessMap {
+function partsOf(bags: Bags): MapParts {
   const { weight, input, offsets, weights, how, most, padding, oob } = bags;
   const term = dim(2);
   const ends = offsets === undefined ? [] : endsOf(bags, at(input.shape, 0));
@@ -191,7 +198,6 @@ function mapOf(bags: Bags): AccessMap {
   const of: Expression = factor === undefined ? read : { kind: "op", op: "mul", of: [read, factor] };
   const reduced: Reduced = { most, ...(ends.length === 0 ? {} : { bag: { from: 1, to: ends.length - 1 } }) };
   return {
-    outRank: 2,
     reduced,
     sites: [...ends, row],
     reads,
@@ -244,9 +250,10 @@ export const torchEmbeddingBag = defineOperator({
       ...(offsets === undefined ? [] : [offsets]),
       ...(weights === undefined ? [] : [weights]),
     ];
-    const map = bags.bags === 0 && offsets !== undefined ? mapOfNone(offsets) : mapOf(bags);
+    const parts = bags.bags === 0 && offsets !== undefined ? partsOfNone(offsets) : partsOf(bags);
+    const map = gatherOver(output, tensors.length, parts);
     return {
-      operator: { op: "mapped", map, inputs: tensors.map(({ shape }) => shape), output },
+      operator: { op: "mapped", map, inputs: tensors.map(({ shape }) => shape) },
       output,
       negative: "illegal",
       oob,

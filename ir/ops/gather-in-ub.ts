@@ -5,7 +5,7 @@
  * the golden (framework/src/interface/interpreter/calculator/calc_torch.cpp, GatherINUBGolden) refuses a negative token. PU are the
  * numbers that docs/specifications.md gives its sentences.
  */
-import { readData, type AccessMap } from "../access.js";
+import { gatherOver, readData, type AccessMap } from "../access.js";
 import { add, constant, dim, div, mod, scale, site } from "../linear.js";
 import { at, elementCount, formatShape, formatType, maxElements, type DType, type Shape } from "../types.js";
 import { axis } from "./attributes.js";
@@ -57,10 +57,10 @@ function checkInputs(inputs: OpInputs): undefined {
 }
 
 /** out[d0, d1] = param[block * block_table[0, t div block] + t mod block, d1] with t = indices[0, d0]. */
-function pagedMap([param, , blockTable]: readonly Shape[], block: number): AccessMap {
+function pagedMap(inputs: readonly Shape[], block: number, output: Shape): AccessMap {
+  const [param, , blockTable] = inputs;
   const [tokens, page, row] = [site(0), site(1), site(2)];
-  return {
-    outRank: 2,
+  return gatherOver(output, inputs.length, {
     sites: [
       {
         value: { table: 1, at: [constant(0), dim(0)] },
@@ -71,7 +71,7 @@ function pagedMap([param, , blockTable]: readonly Shape[], block: number): Acces
       { value: add(scale(page, block), mod(tokens, block)), keep: "error", below: at(param ?? [], 0) },
     ],
     ...readData([row, dim(1)]),
-  };
+  });
 }
 
 export const pyptoGatherInUb = defineOperator({
@@ -101,7 +101,7 @@ export const pyptoGatherInUb = defineOperator({
     const [param, indices] = shapes;
     const output = [at(indices ?? [], 1), at(param ?? [], 1)];
     return {
-      operator: { op: "mapped", map: pagedMap(shapes, block), inputs: shapes, output, rowsOfPage: block },
+      operator: { op: "mapped", map: pagedMap(shapes, block, output), inputs: shapes, rowsOfPage: block },
       output,
       negative: "illegal",
       oob: "error",

@@ -4,6 +4,7 @@
  * out[t] = sum over k of x[inverse[t, k]] * weights[t, k], in f32 with k ascending, which is the order that TensorRT-LLM states
  * (NVIDIA/TensorRT-LLM#14592).
  */
+import { gatherOver } from "../access.js";
 import { dim, site } from "../linear.js";
 import { at, formatShape, formatType, type DType, type TensorType } from "../types.js";
 import { castTo, type Expression } from "../values/expression.js";
@@ -58,8 +59,7 @@ export const moeCombine = defineOperator({
     return {
       operator: {
         op: "mapped",
-        map: {
-          outRank: 2,
+        map: gatherOver(output, 3, {
           reduced: { most: experts },
           sites: [{ value: { table: 1, at: place }, keep: oob, below: at(x.shape, 0) }],
           reads: [
@@ -67,9 +67,8 @@ export const moeCombine = defineOperator({
             { table: 2, at: place },
           ],
           value: castTo(x.dtype, "f32", { kind: "reduce", how: "fold", of: product }),
-        },
+        }),
         inputs: [x, inverse, weights].map(({ shape }) => shape),
-        output,
       },
       output,
       negative: "illegal",

@@ -6,7 +6,7 @@
  * stands for the indices that `numpy.nonzero` makes of it: whoever knows its values puts those in its place (`expandMasks`).
  */
 import { defined } from "../defined.js";
-import { readData, type AccessMap, type OutOfBounds, type Site } from "../access.js";
+import { gatherOver, readData, type OutOfBounds, type Site } from "../access.js";
 import { add, constant, dim, scale, site, type Linear } from "../linear.js";
 import { outputShape, readAs, type Operator } from "../operator.js";
 import { at, formatShape, type DType } from "../types.js";
@@ -232,8 +232,8 @@ function indexOperator(inputs: OpInputs, items: readonly Item[], oob: OutOfBound
     }
   });
   const read = readData(coords.map((coord) => coord(sharedFrom)));
-  const map: AccessMap = { outRank: output.length, sites, ...read };
-  return { op: "mapped", map, inputs: inputs.inputs.map(({ shape }) => shape), output };
+  const map = gatherOver(output, inputs.inputs.length, { sites, ...read });
+  return { op: "mapped", map, inputs: inputs.inputs.map(({ shape }) => shape) };
 }
 
 /** Refuses (TC102, TC103) a mask whose extents are not those of the dims of x that it stands for. */

@@ -4,7 +4,7 @@
  * Source: openxla/stablehlo docs/spec.md, section gather; C1 to C23 are its numbers. A start index is clamped so that its window
  * lies inside the operand. Quantized types and `indices_are_sorted`, a promise that nothing here needs, are left out.
  */
-import { readData, type AccessMap, type Site } from "../access.js";
+import { gatherOver, readData, type AccessMap, type Site } from "../access.js";
 import { error } from "../diagnostic.js";
 import { add, constant, dim, site, type Linear } from "../linear.js";
 import { elementsInByte } from "../element-types.js";
@@ -355,7 +355,7 @@ function mapOf(gather: Gather, result: Result, keep: Site["keep"]): AccessMap {
     const batch = batching === -1 ? undefined : result.ofIndices.get(at(startIndicesBatchingDims, batching));
     return add(add(along(result.ofOperand.get(d)), along(batch)), start);
   });
-  return { outRank: result.shape.length, sites, ...readData(coords) };
+  return gatherOver(result.shape, 2, { sites, ...readData(coords) });
 }
 
 export const stablehloGather = defineOperator({
@@ -375,7 +375,6 @@ export const stablehloGather = defineOperator({
         op: "mapped",
         map: mapOf(gather, result, oob),
         inputs: [gather.operand, gather.startIndices],
-        output: result.shape,
       },
       output: result.shape,
       negative: "illegal",

@@ -1,6 +1,6 @@
 /** What `take` and `take_along_axis` mean in numpy, and in torch and jax, which follow it. */
 import { defined } from "../defined.js";
-import { readData, type NegativeIndex, type OutOfBounds, type Site } from "../access.js";
+import { gatherOver, readData, type NegativeIndex, type OutOfBounds, type Site } from "../access.js";
 import { dim, div, mod, site, type Linear } from "../linear.js";
 import type { Operator } from "../operator.js";
 import { at, elementCount, formatShape, strides, type Shape } from "../types.js";
@@ -48,15 +48,15 @@ export function takeOperator(inputs: OpInputs, axis: number | undefined, policy:
     const read = readData(coordsOfFlat(data, site(0)));
     const coords = indices.map((_, k) => dim(k));
     const sites = [siteOf(policy, 1, coords, elementCount(data))];
-    const map = { outRank: q, sites, ...read, ...fillOf(policy) };
-    return { op: "mapped", map, inputs: [data, indices], output: indices };
+    const map = gatherOver(indices, 2, { sites, ...read, ...fillOf(policy) });
+    return { op: "mapped", map, inputs: [data, indices] };
   }
   const output = [...data.slice(0, alone), ...indices, ...data.slice(alone + 1)];
   const coords = indices.map((_, k) => dim(alone + k));
   const read = readData(data.map((_, k) => (k === alone ? site(0) : dim(k < alone ? k : k + q - 1))));
   const sites = [siteOf(policy, 1, coords, at(data, alone))];
-  const map = { outRank: output.length, sites, ...read, ...fillOf(policy) };
-  return { op: "mapped", map, inputs: [data, indices], output };
+  const map = gatherOver(output, 2, { sites, ...read, ...fillOf(policy) });
+  return { op: "mapped", map, inputs: [data, indices] };
 }
 
 /** Element by element along an axis; off it, data and indices are broadcast against each other. */
@@ -85,8 +85,8 @@ export function takeAlongOperator(
   // Indices that are broadcast to none are not looked up.
   const own = { ...policy, oob: unlessEmpty(output, policy.oob) };
   const sites = [siteOf(own, 1, broadcastCoords(indices, output), at(data, axis))];
-  const map = { outRank: output.length, sites, ...read, ...fillOf(policy) };
-  return { op: "mapped", map, inputs: [data, indices], output };
+  const map = gatherOver(output, 2, { sites, ...read, ...fillOf(policy) });
+  return { op: "mapped", map, inputs: [data, indices] };
 }
 
 /** Data and indices count as flat, and so does the output. */
@@ -95,6 +95,6 @@ export function takeFlatOperator(inputs: OpInputs, policy: IndexPolicy): Operato
   const output = [elementCount(indices)];
   if (data.length === 1 && indices.length === 1) return { op: "gather_elements", axis: 0, data, indices };
   const sites = [siteOf(policy, 1, coordsOfFlat(indices, dim(0)), elementCount(data))];
-  const map = { outRank: 1, sites, ...readData(coordsOfFlat(data, site(0))), ...fillOf(policy) };
-  return { op: "mapped", map, inputs: [data, indices], output };
+  const map = gatherOver(output, 2, { sites, ...readData(coordsOfFlat(data, site(0))), ...fillOf(policy) });
+  return { op: "mapped", map, inputs: [data, indices] };
 }

@@ -4,7 +4,7 @@
  * Source: tensorflow.org/api_docs/python/tf, the pages of these names. No index counts from the end; one out of range is an error
  * on the CPU and a 0 in the output on a GPU, which is policy `zero` here.
  */
-import { readData, type AccessMap } from "../access.js";
+import { gatherOver, readData } from "../access.js";
 import { dim, site } from "../linear.js";
 import { outputShape, type Operator } from "../operator.js";
 import { at, formatShape, type DType, type Shape } from "../types.js";
@@ -68,12 +68,11 @@ function gatherOperator(
   if (batch === 0) return { op: "gather", axis: along, data, indices };
   const own = indices.length - batch;
   const coords = indices.map((_, k) => dim(k < batch ? k : along + k - batch));
-  const map: AccessMap = {
-    outRank: output.length,
+  const map = gatherOver(output, 2, {
     sites: [siteOf(policy, 1, coords, at(data, along))],
     ...readData(data.map((_, k) => (k === along ? site(0) : dim(k < along ? k : k + own - 1)))),
-  };
-  return { op: "mapped", map, inputs: [data, indices], output };
+  });
+  return { op: "mapped", map, inputs: [data, indices] };
 }
 
 export const tfGather = defineOperator({

@@ -144,7 +144,9 @@ export function bindMap(
     ...(below === undefined ? {} : { below: evaluate(below, noSizes) }),
     ...(fromEnd === undefined ? {} : { fromEnd: fromEnd === "below" ? fromEnd : evaluate(fromEnd, noSizes) }),
   }));
-  return withBounds({ ...placed, sites }, inputs, output);
+  // An output of another rank is for the verifier to refuse.
+  const domain = output?.length === map.domain.length ? output : map.domain;
+  return withBounds({ ...placed, domain, sites }, inputs, output);
 }
 
 /** Of a form without symbols. */
@@ -183,7 +185,11 @@ function bodyAt(body: readonly Stmt[], map: AccessMap, env: Env): Stmt[] {
   const form = (open: Linear): Linear => bindSymbols(open, env);
   const placed = (inside: AccessMap): AccessMap => {
     const { sites, ...rest } = mapForms(inside, form);
-    return { ...rest, sites: sites.map(({ value }, s) => ({ ...at(map.sites, s), value })) };
+    return {
+      ...rest,
+      domain: map.domain,
+      sites: sites.map(({ value }, s) => ({ ...at(map.sites, s), value })),
+    };
   };
   return body.map((stmt) => mapStatement(stmt, form, placed));
 }

@@ -448,6 +448,7 @@ class Parser extends TokenReader {
     const open = this.map(
       inputs.map((input) => input.name),
       types.map(({ dtype }) => dtype),
+      outputOf(func).type.shape,
     );
     let oob: OutOfBounds | undefined;
     let fill: string | undefined;
@@ -511,6 +512,7 @@ class Parser extends TokenReader {
   private map(
     names: readonly string[],
     types: readonly DType[],
+    output: Shape,
   ): (keep: OutOfBounds, fill: string | undefined) => SymbolicMap {
     this.punct("(");
     let outRank = 0;
@@ -526,16 +528,10 @@ class Parser extends TokenReader {
     this.punct(")");
     this.lets(scope);
     const read = this.acceptWord("yield") ? this.yielded(scope, types) : this.moved(scope);
+    // An output of another rank is for the verifier to refuse.
+    const domain = Array.from({ length: outRank }, (_, d) => output[d] ?? 1);
     return (keep, fill) =>
-      scope.sites.close(
-        {
-          outRank,
-          ...defined({ reduced }),
-          ...read,
-          ...defined({ fill }),
-        },
-        keep,
-      );
+      scope.sites.close(domain, names.length, { ...defined({ reduced, fill }), ...read }, keep);
   }
 
   /** `let t = error(%i[d0] in 8)`, any number of them */
@@ -860,6 +856,7 @@ class Parser extends TokenReader {
     const open = this.map(
       from.map((region) => region.buffer),
       types.map(({ dtype }) => dtype),
+      outputOf({ operands: this.operands }).type.shape,
     );
     let oob: OutOfBounds | undefined;
     let fill: string | undefined;

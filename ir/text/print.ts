@@ -214,7 +214,7 @@ interface ShownSite extends Pick<Site, "value" | "keep" | "but"> {
 }
 
 /** A map with whatever stands beside the values of its sites. */
-interface Shown extends Sited, Pick<AccessMap, "outRank" | "reduced" | "value"> {}
+interface Shown extends Sited, Pick<AccessMap, "domain" | "reduced" | "value"> {}
 
 /** The sites of a map with whatever stands beside their values. */
 interface Sited {
@@ -226,7 +226,7 @@ function printShown(
   map: Omit<Shown, "sites"> & { readonly sites: readonly ShownSite[] },
   names: readonly string[],
 ): string {
-  const dims = Array.from({ length: map.outRank }, (_, d) => `d${d}`).join(", ");
+  const dims = Array.from({ length: map.domain.length }, (_, d) => `d${d}`).join(", ");
   const uses = map.sites.map(() => 0);
   for (const s of usesOf(map)) uses[s] = at(uses, s) + 1;
   const alone = readable(

@@ -1,9 +1,9 @@
 /** The sites of a map as its text is read: what a bare read means is known once all its uses are. */
-import { isRead, type OutOfBounds } from "../access.js";
+import { gatherOver, isRead, type MapParts, type OutOfBounds } from "../access.js";
 import { canonicalMap } from "../canonical-map.js";
 import { site, sitesOf, type Linear } from "../linear.js";
 import type { SymbolicMap, SymbolicSite } from "../symbols/symbols.js";
-import { at } from "../types.js";
+import { at, type Shape } from "../types.js";
 
 /** Without `keep`: a bare read, or one that counts from the end. */
 export type Draft = Omit<SymbolicSite, "keep"> & { readonly keep?: OutOfBounds };
@@ -26,8 +26,8 @@ export class SiteList {
    * The map in its one form. A bare read takes the policy of the operation where a coordinate is made from it, and none inside another
    * policy, which then bounds the sum.
    */
-  close(head: Omit<SymbolicMap, "sites">, keep: OutOfBounds): SymbolicMap {
-    const map = canonicalMap({ ...head, sites: this.drafts });
+  close(domain: Shape, inputs: number, parts: Omit<MapParts, "sites">, keep: OutOfBounds): SymbolicMap {
+    const map = canonicalMap({ ...gatherOver(domain, inputs, { ...parts, sites: [] }), sites: this.drafts });
     const named = new Set(coordinates(map).flatMap(sitesOf));
     const within = new Set(map.sites.flatMap(({ value }) => (isRead(value) ? [] : sitesOf(value))));
     const sites = map.sites.map((draft, s): SymbolicSite => {

@@ -260,7 +260,7 @@ const hasIndicesOf = ({ inputs }: LoweringFacts, dtype: string): boolean =>
   inputs.slice(gatheredTable + 1).every(({ type }) => type.dtype === dtype);
 
 /** Whole rows of data's last dim: no index follows the output's last dim. */
-const isRows = ({ map }: LoweringFacts): boolean => rowDim(map) < map.outRank;
+const isRows = ({ map }: LoweringFacts): boolean => rowDim(map) < map.domain.length;
 
 /** Why MGATHER, which fetches rows of a table of rank 2 by a list of 32-bit indices, does not apply; undefined where it does. */
 function noTable(gather: LoweringFacts, target: Target): string | undefined {

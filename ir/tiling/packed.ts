@@ -39,7 +39,7 @@ export function packingOf({ operands, map }: Pick<AccessFunc, "operands" | "map"
 }
 
 function packing({ operands, map }: Pick<AccessFunc, "operands" | "map">): Packing {
-  const steps: (PackedStep | undefined)[] = Array.from({ length: map.outRank }, () => undefined);
+  const steps: (PackedStep | undefined)[] = Array.from({ length: map.domain.length }, () => undefined);
   const most = map.reduced?.most ?? 1;
   const extents = [...outputOf({ operands }).type.shape, most];
   let never: string | undefined;
@@ -54,7 +54,7 @@ function packing({ operands, map }: Pick<AccessFunc, "operands" | "map">): Packi
     for (const { by, of } of form.terms) {
       if (of.kind !== "dim") continue;
       const step = stepFor(by, each);
-      if (of.dim >= map.outRank) {
+      if (of.dim >= map.domain.length) {
         // What is taken away counts from a part's end, and the last part may be shorter.
         const own = by < 0 ? most : step;
         if (own > (terms?.step ?? 1)) terms = { step: own, dtype: type.dtype };

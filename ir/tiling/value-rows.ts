@@ -11,11 +11,11 @@ import { vectorProgram, type VectorProgram, type VectorStep } from "../values/ve
 
 /** True if the elements of an innermost row share their index values. */
 export const computedByRow = (map: AccessMap): boolean =>
-  map.outRank > 0 && !indexed(map).has(map.outRank - 1);
+  map.domain.length > 0 && !indexed(map).has(map.domain.length - 1);
 
 /** Returns the elements that are computed together in a tile. */
 export const elementsTogether = (map: AccessMap, tile: Shape): number =>
-  computedByRow(map) ? at(tile, map.outRank - 1) : 1;
+  computedByRow(map) ? at(tile, map.domain.length - 1) : 1;
 
 /**
  * Place of the elements of a row that one read names. `row`: one behind the other. `still`: all are one.
@@ -26,7 +26,7 @@ export type ReadForm =
 
 /** Returns where the elements of a row lie. */
 export function readForm(map: AccessMap, { at: coords }: Read): ReadForm {
-  const last = map.outRank - 1;
+  const last = map.domain.length - 1;
   const along = computedByRow(map) ? coords.filter((coord) => dimsOf(coord).includes(last)) : [];
   const [coord] = along;
   if (coord === undefined) return { kind: "still" };

@@ -6,7 +6,7 @@ import { defined } from "../defined.js";
 import { formsOf, indexed, isRead, type Forms } from "../access.js";
 import { coordinatesOf } from "../intervals/index-bounds.js";
 import type { Diagnostic } from "../diagnostic.js";
-import { outputPlace, inputsOf, outputOf, type AccessFunc } from "../func.js";
+import { outputPlace, inputsOf, type AccessFunc } from "../func.js";
 import {
   intervalOf,
   rangesOf,
@@ -98,7 +98,7 @@ function placeOf(func: AccessFunc, symbolic: Symbolic, least: 0 | 1): Place {
     const end = reduced.bag === undefined ? undefined : at(symbolic.map.sites, reduced.bag.to).below;
     dims.push([constant(0), end === undefined ? constant(reduced.most - 1) : sub(end, constant(2))]);
   }
-  const numbers = rangesOf(func.map, inputs, outputOf(func).type.shape);
+  const numbers = rangesOf(func.map, inputs, func.map.domain);
   const read = symbolic.outermost[outputPlace(func)];
   const sizes = new Map(
     symbolic.symbols.map(({ name, most }): [string, Interval] => [name, [name === read ? least : 0, most]]),

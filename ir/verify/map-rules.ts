@@ -2,14 +2,23 @@
  * The rules of an access map against the tensors of its function, in the order they are checked. B6 and B8, of terms, are in
  * term-rules.ts.
  *
- * A1 one coordinate per dim of what is read, some element of the data among it, as many output dims as the output has. A9 sites are in
+ * A1 one coordinate per dim of what is read, some element of the data among it, a point for each element of the output, which it writes. A9 sites are in
  * order: what one names stands before it; no loop variable and no minimum stands in a coordinate; a bound is a whole number below 2^31, and stands with every policy but `any`; the element that is left out is inside of it.
  * A10 fill bits are those of one element, and some site fills. A7 output and value have one element type (value-rules.ts has the
  * rules of values); what a site reads are integers. V4 some index value keeps the coordinates of a bare read inside. V2 div and mod are of what is never negative. V1 every coordinate is provably inside its extent. V3 an
  * index value under `wrap` that stands in a sum has a stated modulus: `wrap(%i[d0] in 3) + d1`.
  */
 import { defined } from "../defined.js";
-import { coordsOf, formsOf, indexPoints, gatheredTable, isRead, termDim, type AccessMap } from "../access.js";
+import {
+  isIdentity,
+  coordsOf,
+  formsOf,
+  indexPoints,
+  gatheredTable,
+  isRead,
+  termDim,
+  type AccessMap,
+} from "../access.js";
 import { coordinatesOf } from "../intervals/index-bounds.js";
 import type { Diagnostic } from "../diagnostic.js";
 import { inputsOf, outputOf, type Func } from "../func.js";
@@ -26,9 +35,11 @@ import {
   at,
   bytesOf,
   elementCount,
+  formatShape,
   isIndexDType,
   isPacked,
   maxElements,
+  sameShape,
   type Span,
   type TensorType,
 } from "../types.js";
@@ -94,8 +105,14 @@ function ranks(shaped: Shaped): Fault[] {
   }
   if (!map.reads.some(({ table }) => table === gatheredTable))
     return fault(`no element of ${shownInput(shaped, gatheredTable)} is read`);
-  if (map.outRank !== output.shape.length)
-    return fault(`the map has ${map.outRank} output dims and the output rank ${output.shape.length}`);
+  if (map.domain.length !== output.shape.length)
+    return fault(`the map has ${map.domain.length} output dims and the output rank ${output.shape.length}`);
+  if (!sameShape(map.domain, output.shape))
+    return fault(
+      `the map is over points ${formatShape(map.domain)} and the output is ${formatShape(output.shape)}`,
+    );
+  if (map.write.table !== inputs.length || !isIdentity(map.write, map.domain.length))
+    return fault("each point writes the element of the output at its own coordinates");
   return map.sites.flatMap(({ value }) => {
     if (!isRead(value)) return [];
     const read = inputs[value.table];
@@ -191,7 +208,7 @@ function types(shaped: Shaped): Fault[] {
 
 function values(shaped: Shaped): Fault[] {
   const { map, inputs, output } = shaped;
-  const points = indexPoints(map, output.shape);
+  const points = indexPoints(map);
   if (elementCount(points) === 0) return [];
   // Of an output without elements, index values alone are read.
   const read = elementCount(output.shape) === 0 ? { ...map, reads: [] } : map;

@@ -31,7 +31,7 @@ function verifyAccess(func: AccessFunc): Diagnostic[] {
   const faults = verifyMap(func.map, func, func.opSpan);
   const follows = followedBy(func.map, gatheredTable);
   const unpaired = func.paired.filter(
-    (d) => !gatherDims(func.map).includes(d) || d >= func.map.outRank || follows.has(d),
+    (d) => !gatherDims(func.map).includes(d) || d >= func.map.domain.length || follows.has(d),
   );
   return [
     ...(faults.length > 0 ? faults : verifyEverySize(func)),

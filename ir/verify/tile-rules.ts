@@ -284,7 +284,7 @@ const mapRules: Rule = ({ func, all }) =>
     if (stmt.op !== "gather") return [];
     const ranks =
       stmt.map.reads.every(({ table, at: coords }) => coords.length === stmt.from[table]?.sizes.length) &&
-      stmt.map.outRank === stmt.to.sizes.length &&
+      stmt.map.domain.length === stmt.to.sizes.length &&
       stmt.from.length === inputsOf(func).length;
     if (!ranks) return [broken("A1", "the map's ranks are not those of the gather's operands", stmt.span)];
     const origins = stmt.origins.every((origin, k) => origin.length === stmt.from[k + 1]?.sizes.length);

@@ -91,7 +91,7 @@ export function printFacts(
     operands: printLines(printed),
     sites: rejects ? printSites(kernel, program) : "[]",
     ...(rejects && mayBeEmpty && map !== undefined
-      ? { indexed: JSON.stringify([...indexed(map)].filter((d) => d < map.outRank)) }
+      ? { indexed: JSON.stringify([...indexed(map)].filter((d) => d < map.domain.length)) }
       : {}),
     ...(reduced === undefined || !rejects ? {} : { reduced: JSON.stringify(termsOf(program, reduced.most)) }),
   };

@@ -9,7 +9,6 @@ import {
   indexPoints,
   inputsOf,
   keyOf,
-  outputOf,
   resolveSource,
   sourceOp,
   type Func,
@@ -191,7 +190,7 @@ function moveOneOutside(
   { program, operands, tables, seed }: OneOutside,
 ): void {
   const own = inputsOf(program);
-  const points = indexPoints(program.map, outputOf(program).type.shape);
+  const points = indexPoints(program.map);
   const count = elementCount(points);
   const elements = (first: number): number[] =>
     Array.from({ length: Math.min(count, elementsTried) }, (_, k) => (first + k * 7919) % count);

@@ -1,5 +1,5 @@
 /** Random inputs from a seed: any bits for the data, indices in range. The same seed gives the same tensors. */
-import { readData } from "../../ir/access.js";
+import { gatherOver, readData } from "../../ir/access.js";
 import {
   at,
   bitsOf,
@@ -16,7 +16,6 @@ import {
   mapOverTensors,
   taskOfTile,
   wholeBytes,
-  type AccessMap,
   type DType,
   type Operand,
   type TensorType,
@@ -133,7 +132,7 @@ export function indexProgram(tile: TileFunc): IndexProgram {
   const { operands } = tile;
   const map = mapOverTensors(tile, task);
   if (map !== undefined) return { map, operands };
-  const none: AccessMap = { outRank: 0, sites: [], ...readData([]) };
+  const none = gatherOver([], operands.length - 1, { sites: [], ...readData([]) });
   return { map: task.gather?.stmt.map ?? none, operands, tile };
 }
 

@@ -6,9 +6,9 @@ import {
   RunError,
   site,
   taskOfTile,
-  type AccessMap,
   type Operand,
   type OutOfBounds,
+  gatherOver,
   readData,
   type Linear,
 } from "../../ir/index.js";
@@ -68,14 +68,13 @@ describe("the definition that an access map states", () => {
       { name: "y", role: "output", type: { dtype: "u8", shape: [3] } },
     ];
     const at = (coord: Linear) => ({ table: 1, at: [coord] });
-    const map: AccessMap = {
-      outRank: 1,
+    const map = gatherOver([3], 2, {
       sites: [
         { value: at(dim(0)), keep: "zero", below: 3 },
         { value: at(site(0)), keep: "zero", below: 4 },
       ],
       ...readData([site(1)]),
-    };
+    });
     const inputs = {
       data: { type: operands[0]!.type, bytes: Uint8Array.from([5, 6, 7, 8]) },
       indices: { type: operands[1]!.type, bytes: bytes(1, 2, 3) },

@@ -1,7 +1,9 @@
 /** Maps that are no access maps are refused where they are written, or by the verifier where they are built. */
 import { describe, expect, it } from "vitest";
 import {
+  add,
   dim,
+  site,
   constant,
   iv,
   min,
@@ -69,6 +71,43 @@ describe("a map whose dims are not the output's", () => {
     const compiled = tryCompile(module.funcs[0]!, { target: targets.webgpu });
     const refusals = compiled.ok ? [] : compiled.diagnostics;
     expect(refusals.map(({ code, message: said }) => [code, said])).toEqual([["TC204", message]]);
+  });
+});
+
+describe("a gather that was built", () => {
+  const [func] = parseModule(text("d1"), "map.tir").module.funcs;
+  const refusals = (map: Partial<AccessFunc["map"]>): readonly string[] => {
+    if (func?.level !== "access") throw new Error("an access program");
+    return verifyStructure({ ...func, map: { ...func.map, ...map } }).map(
+      ({ code, message }) => `${code} ${message}`,
+    );
+  };
+  const write = (operand: number, coords: readonly Linear[]) => ({
+    write: { table: operand, at: coords, combine: "set", duplicates: "unique" } as const,
+  });
+  const notIdentity = "TC204 A1: each point writes the element of the output at its own coordinates";
+
+  it("has a point for each element of its output", () => {
+    expect(refusals({ domain: [4, 2] })).toEqual([]);
+    expect(refusals({ domain: [4, 1] })).toEqual([
+      "TC204 A1: the map is over points [4, 1] and the output is [4, 2]",
+    ]);
+    expect(refusals({ domain: [2, 4] })).toEqual([
+      "TC204 A1: the map is over points [2, 4] and the output is [4, 2]",
+    ]);
+  });
+
+  it("writes each point's own element", () => {
+    expect(refusals(write(2, [dim(0), dim(1)]))).toEqual([]);
+    const others = [
+      write(1, [dim(0), dim(1)]),
+      write(2, [dim(1), dim(0)]),
+      write(2, [dim(0)]),
+      write(2, [dim(0), constant(1)]),
+      write(2, [dim(0), add(dim(1), constant(1))]),
+      write(2, [site(0), dim(1)]),
+    ];
+    expect(others.map(refusals)).toEqual(others.map(() => [notIdentity]));
   });
 });
 

@@ -15,6 +15,7 @@ import {
   operatorsWith,
   parseModule,
   printModule,
+  gatherOver,
   readData,
   site,
   UniqueNames,
@@ -135,9 +136,9 @@ describe("an operator of one's own", () => {
         const output = shapes[1]!;
         const first = { value: { table: 1, at: [dim(0)] }, keep: "error", below: 3 } as const;
         const second = { value: { table: 2, at: [site(0)] }, keep: "error", below: 3 } as const;
-        const map = { outRank: 1, sites: [first, second], ...readData([site(1)]) };
+        const map = gatherOver(output, 3, { sites: [first, second], ...readData([site(1)]) });
         return {
-          operator: { op: "mapped", map, inputs: shapes, output },
+          operator: { op: "mapped", map, inputs: shapes },
           output,
           negative: "illegal",
           oob: "error",

@@ -10,6 +10,7 @@ import {
   taskOfTile,
   type ForStmt,
   type TileFunc,
+  gatherOver,
   readData,
 } from "../../ir/index.js";
 import { openRows, readOpen } from "../support/open-programs.js";
@@ -98,7 +99,7 @@ const programOf = (
     }
   }`);
 
-const noMap = { outRank: 0, sites: [], ...readData([]) };
+const noMap = gatherOver([], 2, { sites: [], ...readData([]) });
 
 describe("a task", () => {
   const parts = (func: TileFunc): unknown => {
@@ -132,7 +133,11 @@ describe("a task", () => {
   it("of open sizes has the loops over them outermost and the trips of the most, and those of a size when asked", () => {
     const { gather: alone } = taskOfTile(viewOf(2));
     const tiles: ForStmt = { ...alone!.loops[0]!, iv: "t", upper: symbol("N"), step: 4, body: [alone!.stmt] };
-    const symbolic = { symbols: [{ name: "N", most: 48 }], outermost: [null, "N", "N"], map: noMap };
+    const symbolic = {
+      symbols: [{ name: "N", most: 48 }],
+      outermost: [null, "N", "N"],
+      map: { ...noMap, sites: [] },
+    };
     const { nest, gather: around } = taskOfTile({ ...viewOf(2), body: [tiles], symbolic });
     expect(around?.loops.map(({ iv }) => iv)).toEqual(["N", "t"]);
     expect(nest.tasks).toBe(12);

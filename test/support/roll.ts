@@ -9,6 +9,7 @@ import {
   add,
   oobOf,
   oobSpec,
+  gatherOver,
   readData,
   site,
 } from "../../ir/index.js";
@@ -40,9 +41,9 @@ export const roll = defineOperator({
     const oob = oobOf(inputs);
     const from = mod(add(add(dim(1), site(0)), { at: turns, terms: [] }), columns);
     const shift = { value: { table: 1, at: [dim(0)] }, keep: oob, below: columns } as const;
-    const map = { outRank: 2, sites: [shift], ...readData([dim(0), from]) };
+    const map = gatherOver(data, 2, { sites: [shift], ...readData([dim(0), from]) });
     return {
-      operator: { op: "mapped", map, inputs: [data, shifts], output: data },
+      operator: { op: "mapped", map, inputs: [data, shifts] },
       output: data,
       negative: "illegal",
       oob,

@@ -23,6 +23,7 @@ import {
   type SyncStmt,
   type TileFunc,
   type UbBuffer,
+  gatherOver,
   readData,
 } from "../../ir/index.js";
 
@@ -45,11 +46,11 @@ const operandsOf = (
 ];
 
 /** An index for each element of a matrix, into the first dim of a tensor of so many. */
-const mapOf = (below: number, rest: readonly Linear[], keep: OutOfBounds): AccessMap => ({
-  outRank: 2,
-  sites: [{ value: { table: 1, at: [dim(0), dim(1)] }, keep, below }],
-  ...readData([site(0), ...rest]),
-});
+const mapOf = (domain: Shape, below: number, rest: readonly Linear[], keep: OutOfBounds): AccessMap =>
+  gatherOver(domain, 2, {
+    sites: [{ value: { table: 1, at: [dim(0), dim(1)] }, keep, below }],
+    ...readData([site(0), ...rest]),
+  });
 
 /** One load of a box out of a tensor that is larger along every dim, so that no two dims fold. */
 export function loadOf(dtype: DType, box: Shape): TileFunc {
@@ -92,7 +93,7 @@ export function gatherOfRows(rows: number, columns: number): TileFunc {
           { buffer: "indices_ub", offsets: origin, sizes: box },
         ],
         to: { buffer: "output_ub", offsets: origin, sizes: box },
-        map: mapOf(1024, [], "unchecked"),
+        map: mapOf(shape, 1024, [], "unchecked"),
         origins: [origin],
       },
     ],
@@ -146,7 +147,7 @@ const statementIn = (scopes: readonly Scope[]): fc.Arbitrary<Stmt> => {
       { buffer: "indices_ub", offsets, sizes },
     ],
     to: { buffer: "output_ub", offsets, sizes },
-    map: mapOf(extent, [dim(1)], "clamp"),
+    map: mapOf([extent, extent], extent, [dim(1)], "clamp"),
     origins: [offsets],
   }));
   const pipe = fc.constantFrom("MTE2" as const, "V" as const, "MTE3" as const);

@@ -1,5 +1,5 @@
 /** Tensors of a model as maps over others: what views, gathers and arithmetic come to when one is read through the next. */
-import { readData, sameRead, termDim } from "../../../ir/access.js";
+import { gatherOver, readData, sameRead, termDim } from "../../../ir/access.js";
 import { canonicalMap } from "../../../ir/canonical-map.js";
 import {
   defined,
@@ -64,7 +64,7 @@ export function alone(name: string, value: TrackedValue): Chain | undefined {
 /** The chain of a tensor itself. */
 export function chainOn(source: ChainSource): Chain {
   const { shape, dtype } = source.type;
-  const map = { outRank: shape.length, sites: [], ...readData(shape.map((_, k) => dim(k))) };
+  const map = gatherOver(shape, 1, { sites: [], ...readData(shape.map((_, k) => dim(k))) });
   return { map, shape, dtype, sources: [source], nodes: [] };
 }
 
@@ -155,8 +155,8 @@ function composed(outer: AccessMap, chains: readonly Chain[]): Pick<Chain, "map"
   });
   const value = withReads(outer.value, (k) => at(values, k));
   const reduced = outer.reduced ?? chains.find((chain) => chain.map.reduced !== undefined)?.map.reduced;
-  const map = { outRank: outer.outRank, sites, reads, value };
-  return { map: canonicalMap(reduced === undefined ? map : { ...map, reduced }), sources };
+  const map = gatherOver(outer.domain, sources.length, { ...defined({ reduced }), sites, reads, value });
+  return { map: canonicalMap(map), sources };
 }
 
 function sameSite({ value: a, ...policy }: Site, { value: b, ...other }: Site): boolean {

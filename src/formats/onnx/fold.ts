@@ -3,7 +3,7 @@
  * that one reads, and its value takes the place of the read. Where programs have prices, a node is folded into another if both together
  * take no more than each by itself.
  */
-import { readData } from "../../../ir/access.js";
+import { gatherOver, readData } from "../../../ir/access.js";
 import {
   defined,
   accessMap,
@@ -16,7 +16,6 @@ import {
   typeOf,
   verifyStructure,
   type AccessFunc,
-  type AccessMap,
   type Diagnostic,
 } from "../../../ir/index.js";
 import { faultsOf } from "../../../ir/faults.js";
@@ -172,13 +171,12 @@ export class ChainFolder {
     }
     const read = computed.reads.flatMap(({ input }) => found[input] ?? []);
     const { reduced } = computed;
-    const map: AccessMap = {
-      outRank: dims.length,
+    const map = gatherOver(dims, computed.reads.length, {
       ...defined({ reduced }),
       sites: [],
       reads: computed.reads.map(({ at: coords }, table) => ({ table, at: coords })),
       value: computed.value,
-    };
+    });
     const choice = this.#choose(node, read, (chains) => {
       const summed = readsIn(computed.value).filter((k) => chains[k]?.map.reduced !== undefined).length;
       if (summed + (reduced === undefined ? 0 : 1) > 1) return "a program has one reduction";
@@ -229,7 +227,7 @@ export class ChainFolder {
       if (last !== undefined) this.#keep(last, why);
       return;
     }
-    const map = { outRank: dims.length, sites: [], ...readData(coords) };
+    const map = gatherOver(dims, 1, { sites: [], ...readData(coords) });
     const choose = once((): Choice | undefined => {
       const input = this.#inputOf(name, x);
       if (input === undefined) return undefined;
