@@ -1,7 +1,7 @@
 /** Gathers with the views around them as one access program, beside the same chain run one node at a time on plain arrays. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { printFunc, targets } from "../../ir/index.js";
+import { defined, printFunc, targets } from "../../ir/index.js";
 import { compile, run } from "../../src/index.js";
 import { findGathers, labelOf, readModel, type OnnxGather } from "../../src/formats/onnx/index.js";
 import {
@@ -562,5 +562,133 @@ describe("a reduction behind a gather", () => {
     ["of a reduction", reduced("ReduceMax", onnxTypes.f32, axes(0), again), "a program has one reduction"],
   ])("%s ends what is folded, and says why", (_, { kept }, why) => {
     expect(kept).toEqual([expect.stringContaining(`is not folded: ${why}`)]);
+  });
+});
+
+describe("a gather over its own sum", () => {
+  interface Around {
+    /** Nodes between the gather and Div, and what Div reads. */
+    readonly sum?: readonly number[];
+    readonly div?: readonly [string, string];
+    readonly type?: number;
+    /** Nodes behind Div, and what else the graph returns. */
+    readonly rest?: readonly number[];
+  }
+  const type = onnxTypes.f32;
+  const sumOf = (x: string, kept = 1): number[] =>
+    node(
+      "ReduceSum",
+      [x],
+      ["s"],
+      [...intsAttribute("axes", [-1]), ...intAttribute("keepdims", kept), ...named("sum")],
+    );
+  const normalized = (
+    { sum = sumOf("g"), div = ["g", "s"], type: of = type, rest = [] }: Around,
+    target?: string,
+  ) => {
+    const graph = [
+      ...input("w", of, [8, 64]),
+      ...input("ids", onnxTypes.i64, [8, 4]),
+      ...node("GatherElements", ["w", "ids"], ["g"], [...intAttribute("axis", 1), ...named("pick")]),
+      ...sum,
+      ...node("Div", div, ["y"], named("share")),
+      ...rest,
+      ...bytes(12, info("y", of)),
+    ];
+    const [first] = findGathers(readModel(model(graph, 11), "m.onnx"), {}, defined({ target }));
+    if (first?.ok !== true) throw new Error("no gather");
+    return first;
+  };
+  const nodesOf = (gather: OnnxGather & { readonly ok: true }): readonly string[] | undefined =>
+    gather.folded?.nodes.map(({ op }) => op);
+
+  it("is one program", () => {
+    const gather = normalized({});
+    expect(gather.kept).toEqual([]);
+    expect(nodesOf(gather)).toEqual(["GatherElements", "ReduceSum", "Div"]);
+    expect(printFunc(gather.folded!.func)).toContain(
+      "(d0, d1; r < 4) yield %data[d0, from_end(%indices[d0, d1])] / fold(%data[d0, from_end(%indices[d0, r])])",
+    );
+    expect(gather.folded!.hints.map(({ code }) => code)).toEqual(["TC910"]);
+  });
+
+  it("is one program with casts and views on the way, with what stands behind Div, and as a square", () => {
+    const cast = (from: string, to: string, of: number): number[] =>
+      node("Cast", [from], [to], intAttribute("to", of));
+    const wide = normalized({
+      type: onnxTypes.f16,
+      sum: [...cast("g", "c", type), ...sumOf("c"), ...cast("s", "t", onnxTypes.f16)],
+      div: ["g", "t"],
+    });
+    expect(wide.kept).toEqual([]);
+    expect(nodesOf(wide)).toEqual(["GatherElements", "Cast", "ReduceSum", "Cast", "Div"]);
+    const kept = normalized({
+      sum: [...sumOf("g", 0), ...node("Unsqueeze", ["s"], ["t"], intsAttribute("axes", [1]))],
+      div: ["g", "t"],
+      rest: node("Identity", ["y"], ["z"], []),
+    });
+    expect(kept.kept).toEqual([]);
+    expect(nodesOf(kept)?.slice(0, 4)).toEqual(["GatherElements", "ReduceSum", "Unsqueeze", "Div"]);
+    const square = normalized({ sum: node("Mul", ["g", "g"], ["s"], []) });
+    expect(square.kept).toEqual([]);
+    expect(nodesOf(square)).toEqual(["GatherElements", "Mul", "Div"]);
+  });
+
+  const two = node("ReduceSum", ["g"], ["s"], [...intAttribute("keepdims", 1), ...named("sum")]);
+  const reads = (node: string, tensor = "g"): string =>
+    `${node} is not folded: "${tensor}" is read by others too`;
+  it.each<readonly [string, Around, readonly string[]]>([
+    [
+      "that the graph returns",
+      { rest: bytes(12, info("g", type)) },
+      [reads('ReduceSum "sum"'), reads('Div "share"')],
+    ],
+    [
+      "whose sum the graph returns",
+      { rest: bytes(12, info("s", type)) },
+      [reads('ReduceSum "sum"'), reads('Div "share"', "s")],
+    ],
+    [
+      "that a third node reads",
+      { rest: node("Softmax", ["g"], ["other"]) },
+      [reads('ReduceSum "sum"'), reads('Div "share"')],
+    ],
+    [
+      "whose sum is of two dims",
+      { sum: two },
+      ['ReduceSum "sum" is not folded: it reduces another number of dims than one', reads('Div "share"')],
+    ],
+    [
+      "of integers",
+      { type: onnxTypes.i32 },
+      [reads('ReduceSum "sum"'), 'Div "share" is not folded: values are not computed in i32'],
+    ],
+    [
+      "over the sum of a sum",
+      {
+        sum: [
+          ...sumOf("g"),
+          ...node("ReduceSum", ["s"], ["t"], [...intsAttribute("axes", [0]), ...named("all")]),
+        ],
+        div: ["g", "t"],
+      },
+      [
+        reads('ReduceSum "sum"'),
+        'ReduceSum "all" is not folded: a program has one reduction',
+        reads('Div "share"'),
+      ],
+    ],
+  ])("%s stays apart, and why", (_, around, why) => {
+    const gather = normalized(around);
+    expect(gather.kept).toEqual(why);
+    expect(nodesOf(gather)).toBeUndefined();
+  });
+
+  it.each(["cpu", "webgpu", "ascend-a2"])("is one program where that takes less, on %s", (target) => {
+    const gather = normalized({}, target);
+    expect(gather.kept).toEqual([]);
+    expect(nodesOf(gather)).toEqual(["GatherElements", "ReduceSum", "Div"]);
+    const { folded, separate } = gather.folded!.cycles!;
+    expect(folded).toBeLessThan(separate);
   });
 });

@@ -66,11 +66,25 @@ interface Made {
   readonly whole?: Chain;
 }
 
+/** Why a gather does not take a node in. */
+interface Kept {
+  readonly why: string;
+  /** The node, where it may be taken in with one that reads what it makes. */
+  readonly node?: OnnxNode;
+}
+
 /** An input of a node: the tensor as it stands, and the maps that the node can read through, the longest first. */
 interface Input {
   readonly value: TrackedValue;
   readonly plain: Chain;
   readonly through: readonly Chain[];
+}
+
+/** Tensors made of a gather's end that others read too: a fold may go on behind them, and ends where nobody else is left. */
+interface Shared {
+  readonly gathers: readonly OnnxNode[];
+  /** Their names, from the end of the gather's program. */
+  readonly names: readonly string[];
 }
 
 /** What a node became. */
@@ -93,7 +107,9 @@ export class ChainFolder {
   readonly #breaks = new WeakMap<TrackedValue, string>();
   /** Where the program of a gather ends. */
   readonly #ends = new Map<OnnxNode, { readonly chain: Chain; readonly value: TrackedValue }>();
-  readonly #kept = new Map<OnnxNode, string[]>();
+  /** By what is made of them. */
+  readonly #shared = new WeakMap<TrackedValue, Shared>();
+  readonly #kept = new Map<OnnxNode, Kept[]>();
   readonly #unfolded = new Map<OnnxNode, FoldCycles>();
   /** Nodes as kernels of their own. */
   readonly #separate = new Map<OnnxNode, () => Chain | undefined>();
@@ -155,6 +171,9 @@ export class ChainFolder {
     const keep = (why: string, gathers: readonly OnnxNode[] = ends, how = "is not folded"): void => {
       for (const gather of new Set(gathers)) this.#keep(gather, `${labelOf(node)} ${how}: ${why}`);
     };
+    const keepYet = (why: string): void => {
+      for (const gather of new Set(ends)) this.#keep(gather, `${labelOf(node)} is not folded: ${why}`, node);
+    };
     const { dims } = y;
     const missing = inputs.some((value, k) => value !== undefined && found[k] === undefined);
     if (missing || opset === undefined || dims === undefined || !isStatic(dims) || dims.length > maxRank) {
@@ -186,24 +205,62 @@ export class ChainFolder {
     if (typeof choice === "string") keep(choice);
     if (choice === undefined || typeof choice === "string") return;
     const { made, taken, why, cycles } = choice;
-    const own = taken.flatMap((input) => this.#endedBy(input));
+    const own = taken
+      .flatMap((input) => this.#endedBy(input))
+      .filter((gather) => made.best.nodes.includes(gather));
     const left = ends.filter((gather) => !own.includes(gather));
     if (why !== undefined) {
-      if (own.length === 0) keep(why);
+      if (own.length === 0) keepYet(why);
       else if (left.length === 0) keep(why, own, lessThanWhole);
       else keep(why, left, "reads it as a tensor");
       if (cycles !== undefined) for (const gather of left) this.#unfolded.set(gather, cycles);
     }
-    if (own.length === 0 && ends.length > 0) return;
+    const isTaken = own.length > 0 || ends.length === 0;
+    if (!isTaken && made.whole === undefined) return;
+    const names = node.inputs.filter((_, k) => {
+      const input = found[k];
+      return input?.through[0]?.gather !== undefined && (!isTaken || taken.includes(input));
+    });
+    const within = [...new Set([...this.#sharedBefore(isTaken ? taken : read), ...names])];
+    const chain = isTaken ? made.best : (made.whole ?? made.best);
+    const other = within.find((name) => this.#isReadBeside(chain, name));
+    // A node that takes less by itself may take less yet where what its inputs are made of ends behind it.
+    if (!isTaken && other === undefined) return;
     this.#made.set(y, () => made);
     this.#mark(y, inputs);
-    const shared = node.inputs.find((name, k) => {
-      const input = found[k];
-      const isTaken = input !== undefined && taken.includes(input);
-      return isTaken && input.through[0]?.gather !== undefined && !this.#isReadOnce(name);
-    });
-    if (shared !== undefined) keep(`${quoted(shared)} is read by others too`, own);
-    else if (own[0] !== undefined) this.#ends.set(own[0], { chain: made.best, value: y });
+    const gathers = isTaken ? own : ends;
+    if (other !== undefined) this.#share(y, { gathers, names: within }, node, isTaken ? other : undefined);
+    else this.#endIn(y, own, chain);
+  }
+
+  /** The names of tensors that others read too, between the ends of gathers and some inputs. */
+  #sharedBefore(inputs: readonly Input[]): readonly string[] {
+    return inputs.flatMap(({ value }) => this.#shared.get(value)?.names ?? []);
+  }
+
+  /** True if a tensor is read by another node than those of a chain, or by the chain as it stands. */
+  #isReadBeside({ nodes, sources }: Chain, name: string): boolean {
+    const reads = nodes.flatMap(({ inputs }) => inputs).filter((own) => own === name).length;
+    return reads < (this.#uses.counts.get(name) ?? 0) || sources.some((source) => source.name === name);
+  }
+
+  /** A program may go on behind a tensor, and does not end there: `other`, if it is told, has other readers. */
+  #share(y: TrackedValue, shared: Shared, node: OnnxNode, other: string | undefined): void {
+    this.#shared.set(y, shared);
+    if (other === undefined) return;
+    const why = `${labelOf(node)} is not folded: ${quoted(other)} is read by others too`;
+    for (const gather of shared.gathers) this.#keep(gather, why, node);
+  }
+
+  /** Ends the program of the first gather with a tensor; nobody else reads what is made on the way. */
+  #endIn(y: TrackedValue, [first, ...others]: readonly OnnxNode[], chain: Chain): void {
+    if (first === undefined) return;
+    this.#ends.set(first, { chain, value: y });
+    for (const gather of [first, ...others]) {
+      const kept = this.#kept.get(gather) ?? [];
+      const isLeft = ({ node }: Kept): boolean => node === undefined || !chain.nodes.includes(node);
+      this.#kept.set(gather, kept.filter(isLeft));
+    }
   }
 
   #leaveView({ node, inputs, opset }: Left, y: TrackedValue): void {
@@ -213,8 +270,8 @@ export class ChainFolder {
     const from = x === undefined ? undefined : this.#shapeOf(name, x);
     if (view === undefined || opset === undefined || x === undefined || from === undefined) return;
     const gathered = this.#gathered.has(x) ? this.#inputOf(name, x) : undefined;
-    const [end] = gathered === undefined ? [] : this.#endedBy(gathered);
-    const last = this.#isReadOnce(name) ? end : undefined;
+    const ends = gathered === undefined ? [] : this.#endedBy(gathered);
+    const [last] = this.#isReadOnce(name) ? ends : [];
     const { dims } = y;
     const coords =
       dims === undefined || !isStatic(dims) || dims.length > maxRank
@@ -240,10 +297,15 @@ export class ChainFolder {
     const choice = gathered === undefined ? undefined : choose();
     if (choice === undefined) return;
     this.#mark(y, inputs);
-    if (last === undefined) return;
     const { made, taken, why, cycles } = choice;
-    if (taken.length > 0) this.#ends.set(last, { chain: made.best, value: y });
-    if (why === undefined) return;
+    const [first] = ends;
+    if (taken.length > 0 && first !== undefined) {
+      const names = [...this.#sharedBefore(taken), name];
+      const other = names.find((own) => this.#isReadBeside(made.best, own));
+      if (other === undefined) this.#endIn(y, [first], made.best);
+      else this.#share(y, { gathers: ends, names }, node, undefined);
+    }
+    if (last === undefined || why === undefined) return;
     this.#keep(last, `${labelOf(node)} ${taken.length > 0 ? lessThanWhole : "is not folded"}: ${why}`);
     if (cycles !== undefined) this.#unfolded.set(last, cycles);
   }
@@ -281,8 +343,9 @@ export class ChainFolder {
     this.#ends.set(node, { chain: made.best, value: y });
   }
 
-  #keep(gather: OnnxNode, why: string): void {
-    this.#kept.set(gather, [...(this.#kept.get(gather) ?? []), why]);
+  /** `node`: one that is not folded, but may be yet. */
+  #keep(gather: OnnxNode, why: string, node?: OnnxNode): void {
+    this.#kept.set(gather, [...(this.#kept.get(gather) ?? []), { why, ...defined({ node }) }]);
   }
 
   /** Marks what a node makes of gathered tensors. */
@@ -290,10 +353,11 @@ export class ChainFolder {
     if (inputs.some((value) => value !== undefined && this.#gathered.has(value))) this.#gathered.add(y);
   }
 
-  /** The gather whose program ends with a tensor; none for other tensors. */
-  #endedBy({ value, through }: Input): OnnxNode[] {
+  /** The gathers whose programs end with a tensor, or may go on to it. */
+  #endedBy({ value, through }: Input): readonly OnnxNode[] {
     const gathers = new Set(through.flatMap(({ gather }) => gather ?? []));
-    return [...gathers].filter((gather) => this.#ends.get(gather)?.value === value);
+    const ended = [...gathers].filter((gather) => this.#ends.get(gather)?.value === value);
+    return [...new Set([...ended, ...(this.#shared.get(value)?.gathers ?? [])])];
   }
 
   /** A tensor as it stands, and as what it is made from: one that is known is already made. */
@@ -403,7 +467,7 @@ export class ChainFolder {
 
   /** What a gather came to, once the whole model is walked. Its program is called `name`. */
   foldingOf(gather: OnnxNode, name: string): Folding {
-    const kept = this.#kept.get(gather) ?? [];
+    const kept = [...new Set((this.#kept.get(gather) ?? []).map(({ why }) => why))];
     const unfolded = this.#unfolded.get(gather);
     const left = { kept, ...defined({ unfolded }) };
     const chain = this.#ends.get(gather)?.chain;
