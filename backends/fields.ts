@@ -1,10 +1,18 @@
-/** Records that TypeScript does not check, such as options and files: a table says what each field takes. */
+/**
+ * Records that TypeScript does not check, such as options and files: a table says what each field takes, to the checker, and as a
+ * JSON Schema (draft-07) to editors.
+ */
 import type { Code } from "../ir/codes.js";
 import { error, type Diagnostic } from "../ir/diagnostic.js";
 
+/** A JSON Schema (draft-07); the empty one takes everything. */
+export type Schema = Readonly<Record<string, unknown>>;
+
+/** What a value may be: a test of the whole value, or problems of its parts. */
 export type Field =
   | {
       readonly code: Code;
+      readonly schema?: () => Schema;
       /** In words, after "it takes". */
       readonly takes: string;
       readonly holds: (value: unknown) => boolean;
@@ -16,6 +24,7 @@ export type Field =
   /** A field with parts of its own; `path` names it, and is empty for the value that is checked as a whole. */
   | {
       readonly code: Code;
+      readonly schema?: () => Schema;
       readonly takes: string;
       readonly problems: (value: unknown, path: string, suggest?: Suggest) => readonly Diagnostic[];
     };
@@ -23,24 +32,67 @@ export type Field =
 /** One field for each key of a type: a key that the type gains is missed by the compiler here. */
 export type Fields<T> = Readonly<Record<keyof Required<T>, Field>>;
 
-export const oneOf = (words: readonly (string | number)[], code: Code = "TC702"): Field => ({
+type Table = Readonly<Record<string, Field>>;
+
+const isText = (value: unknown): value is string => typeof value === "string";
+
+/** Returns what makes a field of each code: one that is judged as a whole. */
+export const leaf =
+  (takes: string, schema: Schema, holds: (value: unknown) => boolean) =>
+  (code: Code = "TC702"): Field => ({ code, takes, schema: () => schema, holds });
+
+export const text = leaf("a text", { type: "string" }, isText);
+
+export const filledText = leaf(
+  "a text that is not empty",
+  { type: "string", minLength: 1 },
+  (value) => isText(value) && value !== "",
+);
+
+/** 1e999 in a file is read as Infinity. */
+export const finite = leaf("a number", { type: "number" }, Number.isFinite);
+
+/** A number of something, which need not be whole. */
+export const amount = leaf(
+  "a number, 0 or more",
+  { type: "number", minimum: 0 },
+  (value) => typeof value === "number" && value >= 0 && value < Infinity,
+);
+
+export const yesOrNo = leaf("true or false", { type: "boolean" }, (value) => typeof value === "boolean");
+
+export const anyObject = leaf("an object", { type: "object" }, (value) => isRecord(value));
+
+export const anyList = leaf("a list", { type: "array" }, Array.isArray);
+
+export const oneOf = (
+  words: readonly (string | number)[],
+  code: Code = "TC702",
+  takes = words.join(" or "),
+): Field => ({
   code,
-  takes: words.join(" or "),
+  takes,
+  schema: () => ({ enum: words }),
   holds: (value) => words.some((word) => word === value),
   words: words.map(String),
 });
 
-export const wholeNumber = (least: number, code: Code = "TC702"): Field => ({
+/** A whole number from `least` to `most`, both included; absent: the most that a number holds exactly. */
+export const wholeNumber = (least: number, code: Code = "TC702", most?: number): Field => ({
   code,
-  takes: least === -Infinity ? "a whole number" : `a whole number, ${least} or more`,
-  holds: (value) => Number.isSafeInteger(value) && Number(value) >= least,
+  takes:
+    least === -Infinity
+      ? "a whole number"
+      : `a whole number, ${least} ${Number.isFinite(most) ? `to ${most}` : "or more"}`,
+  schema: () => ({
+    type: "integer",
+    ...(least === -Infinity ? {} : { minimum: least }),
+    ...(Number.isFinite(most) ? { maximum: most } : {}),
+  }),
+  holds: (value) =>
+    (most === undefined ? Number.isSafeInteger(value) : Number.isInteger(value) && Number(value) <= most) &&
+    Number(value) >= least,
 });
-
-export const yesOrNo: Field = {
-  code: "TC702",
-  takes: "true or false",
-  holds: (value) => typeof value === "boolean",
-};
 
 export const callable: Field = {
   code: "TC702",
@@ -50,6 +102,10 @@ export const callable: Field = {
 
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null;
+
+/** True if a value is an object and no list. */
+export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  isObject(value) && !Array.isArray(value);
 
 export interface FieldOptions {
   /** Of an unknown field, and of a record that is none; default TC702. */
@@ -77,7 +133,7 @@ const mostBesideHint = 20;
 export function checkFields(
   what: string,
   value: unknown,
-  fields: Readonly<Record<string, Field>>,
+  fields: Table,
   { code = "TC702", path = "", open = false, needs = [] }: FieldOptions = {},
   suggest: Suggest = noSuggestion,
 ): Diagnostic[] {
@@ -142,32 +198,59 @@ function meantBy(word: string, words: readonly string[] = [], suggest: Suggest):
 }
 
 /** An object with fields of its own; `takes` names it. */
-export function record(
-  takes: string,
-  fields: Readonly<Record<string, Field>>,
-  options: Omit<FieldOptions, "path"> = {},
-): Field {
-  const { code = "TC702" } = options;
+export function record(takes: string, fields: Table, options: Omit<FieldOptions, "path"> = {}): Field {
+  const { code = "TC702", open = false, needs = [] } = options;
   return {
     code,
     takes,
+    schema: () => ({
+      type: "object",
+      properties: schemasOf(fields),
+      required: needs,
+      ...(open ? {} : { additionalProperties: false }),
+    }),
     problems(value, path, suggest) {
-      if (!isObject(value) || Array.isArray(value)) return [refusal({ code, takes }, value, path)];
+      if (!isRecord(value)) return [refusal({ code, takes }, value, path)];
       const [what, prefix] = path === "" ? [takes, ""] : [path, `${path}.`];
       return checkFields(what, value, fields, { ...options, path: prefix }, suggest);
     },
   };
 }
 
+/** Returns the JSON Schema of a field: the empty one, which takes everything, where it says none. */
+export const schemaOf = ({ schema }: Field): Schema => schema?.() ?? {};
+
+/** Returns the JSON Schema of each field of a table. */
+export const schemasOf = (fields: Table): Schema =>
+  Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, schemaOf(field)]));
+
 /** A list, each of whose entries `entry` takes. */
-export const listOf = (takes: string, entry: Field, code: Code = "TC702"): Field => ({
-  code,
-  takes,
-  problems: (value, path, suggest) =>
-    Array.isArray(value)
-      ? value.flatMap((given: unknown, k) => problemsOf(entry, given, `${path}[${k}]`, suggest))
-      : [refusal({ code, takes }, value, path)],
-});
+export function listOf(takes: string, entry: Field, code: Code = "TC702"): Field {
+  return {
+    code,
+    takes,
+    schema: () => ({ type: "array", items: schemaOf(entry) }),
+    problems: (value, path, suggest) =>
+      Array.isArray(value)
+        ? value.flatMap((given: unknown, k) => problemsOf(entry, given, `${path}[${k}]`, suggest))
+        : [refusal({ code, takes }, value, path)],
+  };
+}
+
+/** An object whose keys are names that its writer chooses, and each of whose values `entry` takes. */
+export function byName(takes: string, entry: Field, code: Code = "TC702"): Field {
+  return {
+    code,
+    takes,
+    schema: () => ({ type: "object", additionalProperties: schemaOf(entry) }),
+    problems: (value, path, suggest) =>
+      isRecord(value)
+        ? Object.entries(value).flatMap(([name, given]) =>
+            problemsOf(entry, given, `${path}.${shownKey(name)}`, suggest),
+          )
+        : [refusal({ code, takes }, value, path)],
+  };
+}
 
 /** A value of several kinds, such as statements: `fieldOf` finds the field that takes its kind. */
 export const choice = (takes: string, fieldOf: (value: unknown) => Field, code: Code = "TC702"): Field => ({

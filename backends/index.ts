@@ -2,25 +2,37 @@
 export type { Backend, BackendKernel, BackendRun, PreparedKernel } from "./backend.js";
 export { printMoves, singleCopies, type MovePlan } from "./moves.js";
 export {
+  amount,
+  anyList,
+  anyObject,
+  byName,
   callable,
   checkFields,
   choice,
+  filledText,
+  finite,
   isObject,
+  isRecord,
   kindOf,
   lacking,
+  leaf,
   listOf,
   oneOf,
   problemsOf,
   record,
   refusal,
+  schemaOf,
+  schemasOf,
   shownValue,
   shownKey,
   takes,
+  text,
   wholeNumber,
   yesOrNo,
   type Field,
   type FieldOptions,
   type Fields,
+  type Schema,
 } from "./fields.js";
 export { BoundedCache } from "./cache.js";
 export { indexInputs, indexTables } from "./index-inputs.js";

@@ -36,6 +36,7 @@ import {
   bodyField,
   checkFields,
   dtypeField,
+  filledText,
   isObject,
   listOf,
   mapField,
@@ -216,23 +217,17 @@ export const sizesField = {
     Array.isArray(value) && value.every((size) => [1, 2, 4, 8, 16].includes(size as number)),
 } as const satisfies Field;
 
-const text: Field = {
-  code: "TC501",
-  takes: "a text",
-  holds: (value) => typeof value === "string" && value !== "",
-};
-
 /** The limits of a WebGPU device. */
 export const limitFields = Object.fromEntries(
   limitNames.map((name) => [name, wholeNumber(1)]),
 ) as Fields<WgslLimits>;
 
 const targetFields: Fields<Target> = {
-  name: text,
+  name: filledText("TC501"),
   kind: oneOf(targetWords.kind, "TC501"),
-  title: text,
-  gatherScratch: { ...yesOrNo, code: "TC501" },
-  overlaps: { ...yesOrNo, code: "TC501" },
+  title: filledText("TC501"),
+  gatherScratch: yesOrNo("TC501"),
+  overlaps: yesOrNo("TC501"),
   isa: {
     code: "TC501",
     takes: `one of ${isas.join(", ")}, or nothing`,

@@ -112,7 +112,7 @@ export const compileFields: Fields<CompileOptions> = {
   },
   beforePass: callable,
   afterPass: callable,
-  verifyEach: yesOrNo,
+  verifyEach: yesOrNo(),
 };
 
 /** What of a program and its options no rule can judge: another kind of value than they take. */

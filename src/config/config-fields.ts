@@ -1,11 +1,13 @@
 /** What each field of a config takes. */
 import {
+  byName,
   isObject,
   listOf,
   oneOf,
   problemsOf,
   refusal,
   shownKey,
+  text,
   type Field,
   type Fields,
 } from "../../backends/index.js";
@@ -102,26 +104,11 @@ const backendField: Field = {
     isObject(value) && typeof value["name"] === "string" && typeof value["prepare"] === "function",
 };
 
-const backendsField: Field = {
-  code,
-  takes: "an object of backends by name",
-  problems: (value, path) =>
-    isObject(value) && !Array.isArray(value)
-      ? Object.entries(value).flatMap(([name, backend]) =>
-          problemsOf(backendField, backend, `${path}.${shownKey(name)}`),
-        )
-      : [refusal(backendsField, value, path)],
-};
-
 export const configFields: Fields<Config> = {
   passes: listOf("a list of passes", passField, code),
-  pipeline: {
-    code,
-    takes: 'a pipeline, such as "default, mine after select-tile"',
-    holds: (value) => typeof value === "string",
-  },
+  pipeline: { ...text(code), takes: 'a pipeline, such as "default, mine after select-tile"' },
   profile: oneOf(profiles, code),
   operators: listOf("a list of operators", operatorField, code),
   targets: listOf("a list of targets", targetOrFileField, code),
-  backends: backendsField,
+  backends: byName("an object of backends by name", backendField, code),
 };

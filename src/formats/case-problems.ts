@@ -1,11 +1,10 @@
 /** What is wrong with a case, or with the file around the cases, in words. */
 import { opDefs, type Operators } from "../../ir/index.js";
-import { problemsOf } from "../../backends/index.js";
+import { problemsOf, type Field } from "../../backends/index.js";
 import { didYouMean } from "../../ir/did-you-mean.js";
 import { caseField, caseFieldOf, caseFileField } from "./case-schema.js";
-import type { JsonField } from "./json-fields.js";
 
-const inWords = (field: JsonField, value: unknown): string[] =>
+const inWords = (field: Field, value: unknown): string[] =>
   problemsOf(field, value, "", didYouMean).map(({ message, hint }) =>
     hint === undefined ? message : `${message}; ${hint}`,
   );

@@ -25,30 +25,34 @@ import {
 import {
   anyList,
   anyObject,
-  anything,
   byName,
-  described,
   filledText,
   finite,
+  leaf,
+  listOf,
+  oneOf,
+  record,
+  schemaOf,
+  text,
+  wholeNumber,
+  yesOrNo,
+  type Field,
+  type Fields,
+  type Schema,
+} from "../../backends/index.js";
+import {
+  anything,
+  described,
   has,
   hasAt,
   hasOneOf,
-  list,
   not,
-  object,
   objectWith,
   only,
   referenced,
-  text,
   textLike,
-  trueOrFalse,
   when,
-  whole,
-  wholeFrom,
   withRules,
-  wordOf,
-  type JsonField,
-  type JsonFields,
 } from "./json-fields.js";
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
@@ -106,83 +110,99 @@ export const mapOp = "map";
 
 const unique = <T>(list: readonly T[]): T[] => [...new Set(list)];
 
-const count = wholeFrom(0);
+const code = "TC013";
+const count = wholeNumber(0, code, Infinity);
+const whole = wholeNumber(-Infinity, code, Infinity);
+const number = finite(code);
+const word = text(code);
+const filled = filledText(code);
+const anObject = anyObject(code);
 
-const fill = object(
+/** An object with these fields and no others; `takes` names it. */
+const fixed = (
+  takes: string,
+  fields: Readonly<Record<string, Field>>,
+  needs: readonly string[] = [],
+): Field => record(takes, fields, { code, needs });
+
+const list = (takes: string, entry: Field): Field => listOf(takes, entry, code);
+const named = (takes: string, entry: Field): Field => byName(takes, entry, code);
+const words = (of: readonly (string | number)[], takes?: string): Field => oneOf(of, code, takes);
+
+const fill = fixed(
   "an object with seed, min and max",
   {
-    seed: wholeFrom(0, 2 ** 32 - 1),
-    min: finite,
-    max: described("not reached", finite),
-  } satisfies JsonFields<Fill>,
+    seed: wholeNumber(0, code, 2 ** 32 - 1),
+    min: number,
+    max: described("not reached", number),
+  } satisfies Fields<Fill>,
   ["seed", "min", "max"],
 );
 
 const tensor = withRules(
-  object(
+  fixed(
     "a tensor, an object with dtype, shape and one of values, bits, fill",
     {
-      dtype: { ...wordOf(dtypes), meaning: dtypeMeant },
-      shape: list("a list of extents", wholeFrom(0, Number.MAX_SAFE_INTEGER)),
+      dtype: { ...words(dtypes), meaning: dtypeMeant },
+      shape: list("a list of extents", wholeNumber(0, code, Number.MAX_SAFE_INTEGER)),
       values: described(
         "row-major; 64-bit integers as decimal strings, complex numbers as [re, im]",
-        anyList,
+        anyList(code),
       ),
-      bits: described("each element's pattern in hexadecimal", anyList),
+      bits: described("each element's pattern in hexadecimal", anyList(code)),
       fill,
-    } satisfies JsonFields<TensorJson>,
+    } satisfies Fields<TensorJson>,
     ["dtype", "shape"],
   ),
   [hasOneOf(["values", "bits", "fill"])],
 );
 const tensorField = referenced("tensor", tensor);
 
-const attributeValue: JsonField = {
-  code: "TC013",
-  takes: "a number, a word or a list",
-  schema: { type: ["number", "string", "array"] },
-  holds: (value) => typeof value === "string" || Number.isFinite(value) || Array.isArray(value),
-};
+const attributeValue = leaf(
+  "a number, a word or a list",
+  { type: ["number", "string", "array"] },
+  (value) => typeof value === "string" || Number.isFinite(value) || Array.isArray(value),
+)(code);
 
 /** Which numbers make a schedule is for the rules to say. */
-function entryField(entry: ScheduleEntry): JsonField {
+function entryField(entry: ScheduleEntry): Field {
   switch (entry.form) {
     case "list":
-      return list(entry.takes, finite);
+      return list(entry.takes, number);
     case "count":
       return whole;
     case "word":
-      return wordOf(entry.words);
+      return words(entry.words);
     case "by-operand":
-      return when(anyObject, byName(entry.takes, wordOf(entry.each)), wordOf(entry.all, entry.takes));
+      return when(anObject, named(entry.takes, words(entry.each)), words(entry.all, entry.takes));
   }
 }
 
 const schedule = Object.fromEntries(
   Object.values(scheduleEntries).map((entry) => [entry.key, described(entry.help, entryField(entry))]),
-) as JsonFields<Schedule>;
+) as Fields<Schedule>;
 
 const caseFieldsOf = (operators: Operators) =>
   ({
-    id: described("unique in its suite: <source>/<name>", filledText),
-    source: described("where the case is from", text),
-    note: described("for a reader", text),
+    id: described("unique in its suite: <source>/<name>", filled),
+    source: described("where the case is from", word),
+    note: described("for a reader", word),
     op: described(
       "an operator, or map: what the tir says",
-      wordOf([
+      words([
         ...unique(dialectsOf(operators).flatMap((dialect) => operatorNames(dialect, operators))),
         mapOp,
       ]),
     ),
-    dialect: described("whose rules apply", wordOf(dialectsOf(operators))),
-    attributes: byName("an object of numbers, words and lists", attributeValue),
+    dialect: described("whose rules apply", words(dialectsOf(operators))),
+    attributes: named("an object of numbers, words and lists", attributeValue),
     data: tensorField,
     indices: tensorField,
     inputs: described(
       "every tensor, by its name in the text of a map or the one that the operator gives it",
-      byName("tensors by name", tensorField),
+      named("tensors by name", tensorField),
     ),
-    bind: described("sizes of the symbols that the text declares", byName("sizes of symbols by name", count)),
+    bind: described("sizes of the symbols that the text declares", named("sizes of symbols by name", count)),
     first: described(
       "the first output point with a bad index, where that is what is expected",
       list("a list of coordinates", count),
@@ -190,49 +210,49 @@ const caseFieldsOf = (operators: Operators) =>
     output: described("absent: compare with reference", tensorField),
     oob: described(
       "what an index out of range means; absent: the dialect's default",
-      wordOf(outOfBoundsPolicies),
+      words(outOfBoundsPolicies),
     ),
     // Whether anybody knows the name is found out later: a config may.
     target: described("a target's name, or a target file (.json)", {
-      ...filledText,
+      ...filled,
       takes: `a target's name, such as ${targetNames.join(" or ")}, or a target file (.json)`,
-      schema: { anyOf: [{ enum: targetNames }, filledText.schema] },
+      schema: () => ({ anyOf: [{ enum: targetNames }, schemaOf(filled)] }),
     }),
     ...schedule,
-    doubleBuffer: described("short for buffers 2", trueOrFalse),
+    doubleBuffer: described("short for buffers 2", yesOrNo(code)),
     targetFile: described(
       "a target file, from the folder of the case file",
       textLike("the path of a target file (.json)", /\.json$/),
     ),
     limits: described(
       "the most that the kernel may take",
-      object("an object with limits", {
+      fixed("an object with limits", {
         bytes: described("moved between global memory and the cores", count),
         ubPeak: described("highest byte of the unified buffer in use", count),
         cycles: described("by the clock of version `clock`", count),
         clock: described("version of the clock that gave `cycles`", count),
-      } satisfies JsonFields<LimitsJson>),
+      } satisfies Fields<LimitsJson>),
     ),
-    tir: described("a program as text that runs in place of the operator, and is compared with it", text),
+    tir: described("a program as text that runs in place of the operator, and is compared with it", word),
     expect: described(
       '"ok", or {"error": category}, with the "code" of the diagnostic where it matters which one',
       when(
-        anyObject,
-        object(
+        anObject,
+        fixed(
           "an expected error",
           {
-            error: wordOf(unique(Object.values(codes).map(({ category }) => category))),
-            code: described("code of the diagnostic", wordOf(Object.keys(codes))),
+            error: words(unique(Object.values(codes).map(({ category }) => category))),
+            code: described("code of the diagnostic", words(Object.keys(codes))),
           },
           ["error"],
         ),
         only("ok", 'ok, or the category of an error, such as { "error": "axis" }'),
       ),
     ),
-  }) satisfies JsonFields<CaseJson>;
+  }) satisfies Fields<CaseJson>;
 
 /** A map names every tensor and has a text; an operator has a dialect, and names its tensors where it has more than two. */
-const needs = ({ data, dialect, indices, inputs, tir }: ReturnType<typeof caseFieldsOf>): JsonField =>
+const needs = ({ data, dialect, indices, inputs, tir }: ReturnType<typeof caseFieldsOf>): Field =>
   when(
     objectWith({ op: only(mapOp) }),
     has("a case of op map", { tir, inputs }),
@@ -241,22 +261,22 @@ const needs = ({ data, dialect, indices, inputs, tir }: ReturnType<typeof caseFi
     ]),
   );
 
-function attribute({ help, ...spec }: AttrSpec): JsonField {
+function attribute({ help, ...spec }: AttrSpec): Field {
   switch (spec.kind) {
     case "int":
       return described(help, whole);
     case "ints":
       return described(help, list("a list of whole numbers", whole));
     case "text":
-      return described(help, text);
+      return described(help, word);
     case "word":
-      return described(help, spec.later === true ? text : wordOf(spec.words));
+      return described(help, spec.later === true ? word : words(spec.words));
   }
 }
 
 /** Operators of one dialect and kind share their attributes: which of them is meant, the attributes tell. */
-const attributesFor = (def: OpDef, operators: Operators): JsonField =>
-  object(
+const attributesFor = (def: OpDef, operators: Operators): Field =>
+  fixed(
     "an object of attributes",
     Object.fromEntries(
       operatorKin(def, operators).flatMap((kin) =>
@@ -268,7 +288,7 @@ const attributesFor = (def: OpDef, operators: Operators): JsonField =>
 const expectsAttributeError = objectWith({ error: only("attribute") });
 
 /** What stands in `attributes` follows from `dialect` and `op`. A case about wrong attributes may give any. */
-const operatorRules = (operators: Operators): readonly JsonField[] =>
+const operatorRules = (operators: Operators): readonly Field[] =>
   dialectsOf(operators).flatMap((dialect) =>
     operatorNames(dialect, operators).flatMap((op) => {
       const def = operatorFor(dialect, op, [], operators);
@@ -280,9 +300,9 @@ const operatorRules = (operators: Operators): readonly JsonField[] =>
   );
 
 /** One case, whose operator is among these. */
-export function caseFieldOf(operators: Operators): JsonField {
+export function caseFieldOf(operators: Operators): Field {
   const fields = caseFieldsOf(operators);
-  return withRules(object("a case", fields, ["id", "op", "expect"]), [
+  return withRules(fixed("a case", fields, ["id", "op", "expect"]), [
     needs(fields),
     ...operatorRules(operators),
   ]);
@@ -291,28 +311,29 @@ export function caseFieldOf(operators: Operators): JsonField {
 /** One case of a built-in operator. */
 export const caseField = caseFieldOf(opDefs);
 
-const fileOf = (cases: JsonField): JsonField =>
-  object("a case file", { $schema: described("for editors", text), schema: only(1), cases }, [
+const fileOf = (cases: Field): Field =>
+  fixed("a case file", { $schema: described("for editors", word), schema: only(1), cases }, [
     "schema",
     "cases",
   ]);
 
 /** A file as `{schema, cases}`, whatever its cases are. */
-export const caseFileField = fileOf(anyList);
+export const caseFileField = fileOf(anyList(code));
 
 const oneCase = referenced("case", caseField);
 const cases = list("a list of cases", oneCase);
 
-export const caseSchema: JsonField["schema"] = {
+/** Returns the JSON Schema of case files. */
+export const caseSchema = (): Schema => ({
   $schema: "http://json-schema.org/draft-07/schema#",
   title: "tilec case file",
   description: "Regression cases: one gather each, its inputs, and what must come out.",
   if: { type: "array" },
-  then: cases.schema,
+  then: schemaOf(cases),
   else: {
     if: { type: "object", anyOf: [{ required: ["schema"] }, { required: ["cases"] }] },
-    then: fileOf(cases).schema,
-    else: oneCase.schema,
+    then: schemaOf(fileOf(cases)),
+    else: schemaOf(oneCase),
   },
-  definitions: { case: caseField.schema, tensor: tensor.schema },
-};
+  definitions: { case: schemaOf(caseField), tensor: schemaOf(tensor) },
+});

@@ -1,7 +1,9 @@
 /** Measurements of boards: quantities that others published, each with the instruction stream that ran. */
 import { defined, CompileError, error, type KernelWork, type Stretch, type WorkRun } from "../../ir/index.js";
 import {
+  amount,
   choice,
+  filledText,
   isObject,
   listOf,
   oneOf,
@@ -71,11 +73,11 @@ export interface BoardMeasurement {
 
 const code = "TC019";
 
-const text: Field = { code, takes: "a text", holds: (value) => typeof value === "string" && value !== "" };
+const words = filledText(code);
 const isFinite = (value: unknown): value is number => typeof value === "number" && Number.isFinite(value);
-const count: Field = { code, takes: "a number, 0 or more", holds: (value) => isFinite(value) && value >= 0 };
+const count = amount(code);
 const positive: Field = { code, takes: "a number above 0", holds: (value) => isFinite(value) && value > 0 };
-const flag: Field = { ...yesOrNo, code };
+const flag = yesOrNo(code);
 const counts = listOf("a list of numbers", count, code);
 
 /** Fields that the clock does not know are taken, as notes are. */
@@ -84,7 +86,7 @@ const fieldsOf = (takes: string, fields: Readonly<Record<string, Field>>, needs:
 
 const transfer = fieldsOf(
   "a transfer, such as { pipe: MTE2, count, bursts, bytesPerBurst }",
-  { count, bursts: count, bytesPerBurst: count, to: text },
+  { count, bursts: count, bytesPerBurst: count, to: words },
   ["count", "bursts", "bytesPerBurst"],
 );
 const counted = fieldsOf("instructions, such as { pipe: S, count }", { count }, ["count"]);
@@ -121,10 +123,10 @@ const step = choice(
 );
 
 const measurementFields: Fields<BoardMeasurement> = {
-  id: text,
-  machine: text,
-  what: text,
-  source: text,
+  id: words,
+  machine: words,
+  what: words,
+  source: words,
   cores: positive,
   clockMHz: positive,
   quantity: oneOf(quantities, code),
@@ -148,7 +150,7 @@ const measurementFields: Fields<BoardMeasurement> = {
   ),
   launch: fieldsOf("a launch, such as { blocks: 64 }", { blocks: count }, ["blocks"]),
   cold: flag,
-  note: text,
+  note: words,
 };
 
 const file = listOf(

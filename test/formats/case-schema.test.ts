@@ -22,7 +22,7 @@ const conformanceFiles = readdirSync(conformance).map((name) => {
 
 describe("schema/case.json", () => {
   it("is what the definitions say (npm run docs:schema writes it)", async () => {
-    const text = `${JSON.stringify(caseSchema, null, 2)}\n`;
+    const text = `${JSON.stringify(caseSchema(), null, 2)}\n`;
     await expect(text).toMatchFileSnapshot(written.pathname);
   });
 

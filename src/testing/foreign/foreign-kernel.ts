@@ -1,15 +1,16 @@
 /** Kernels that tilec did not write, as backends: checks hold them to the definition of a program. */
 import {
+  byName,
   callable,
   fromHost,
   isObject,
   stringsOf,
+  text,
   toHost,
   wholeNumber,
   yesOrNo,
   type Backend,
   type BackendKernel,
-  type Field,
   type Fields,
   type GatherData,
   type TensorData,
@@ -42,29 +43,22 @@ export interface ForeignFunction {
   readonly run: (inputs: GatherData, output: TensorType) => TensorData | Promise<TensorData>;
 }
 
-const text: Field = { code: "TC702", takes: "a text", holds: (value) => typeof value === "string" };
-const byName = (takes: string, each: (value: unknown) => boolean): Field => ({
-  code: "TC702",
-  takes,
-  holds: (value) => isObject(value) && Object.values(value).every(each),
-});
-const isText = (value: unknown): boolean => typeof value === "string";
-
 const wgslFields: Fields<ForeignWgsl> = {
-  name: text,
-  wgsl: text,
-  entry: text,
-  bind: byName("the binding of each operand, such as { data: 0, indices: 1, output: 2 }", (value) =>
-    Number.isInteger(value),
+  name: text(),
+  wgsl: text(),
+  entry: text(),
+  bind: byName(
+    "the binding of each operand, such as { data: 0, indices: 1, output: 2 }",
+    wholeNumber(-Infinity),
   ),
-  dispatch: { ...text, takes: 'counts of workgroups, such as "ceil(out0 / 64), out1"' },
-  uniform: byName('sizes by binding, such as { 3: "out0, in0_1" }', isText),
-  override: byName('sizes by name, such as { width: "in0_1" }', isText),
-  usesArrayLength: yesOrNo,
+  dispatch: { ...text(), takes: 'counts of workgroups, such as "ceil(out0 / 64), out1"' },
+  uniform: byName('sizes by binding, such as { 3: "out0, in0_1" }', text()),
+  override: byName('sizes by name, such as { width: "in0_1" }', text()),
+  usesArrayLength: yesOrNo(),
   timeout: wholeNumber(1),
 };
 
-const functionFields: Fields<ForeignFunction> = { name: text, run: callable };
+const functionFields: Fields<ForeignFunction> = { name: text(), run: callable };
 
 const isWgsl = (described: ForeignWgsl | ForeignFunction): described is ForeignWgsl =>
   isObject(described) && "wgsl" in described;

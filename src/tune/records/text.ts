@@ -2,7 +2,17 @@
 import { checkOwnArgument } from "../../api/argument-kinds.js";
 import { checkArgument } from "../../../ir/argument.js";
 import type { Field, Fields } from "../../../backends/index.js";
-import { isObject, oneOf, shownValue, wholeNumber, yesOrNo } from "../../../backends/index.js";
+import {
+  amount,
+  anyList,
+  anyObject,
+  isObject,
+  oneOf,
+  shownValue,
+  text,
+  wholeNumber,
+  yesOrNo,
+} from "../../../backends/index.js";
 import { CompileError, error, isResolved, type Diagnostic, type Schedule } from "../../../ir/index.js";
 import { checkOptions, scheduleField, targetField } from "../../api/check-options.js";
 import type { TableRecord } from "../../api/pieces.js";
@@ -30,10 +40,8 @@ export interface PlacedRecords extends ParsedRecords {
 }
 
 const code = "TC016";
-const text: Field = { code, takes: "a text", holds: (value) => typeof value === "string" };
-const object: Field = { code, takes: "an object", holds: isObject };
-const list: Field = { code, takes: "a list", holds: Array.isArray };
-const amount: Field = { code, takes: "a number, 0 or more", holds: (v) => typeof v === "number" && v >= 0 };
+const word = text(code);
+const number = amount(code);
 const count = wholeNumber(0, code);
 const isNumbers = (value: unknown): boolean =>
   Array.isArray(value) && value.length > 0 && value.every((n) => typeof n === "number" && n >= 0);
@@ -62,38 +70,38 @@ const isPieceBehind = (value: unknown, k: number, all: readonly unknown[]): bool
 /** Which fields each kind must have; others pass, for records of later versions. */
 const fields = {
   task: {
-    task: text,
-    gather: text,
-    name: text,
-    program: text,
+    task: word,
+    gather: word,
+    name: word,
+    program: word,
     target: targetField,
     objective: oneOf(objectives, code),
-    seed: { code, takes: "a whole number", holds: Number.isSafeInteger },
-    versions: object,
+    seed: wholeNumber(-Infinity, code),
+    versions: anyObject(code),
   } satisfies Partial<Fields<TaskRecord>>,
   candidate: {
-    task: text,
-    candidate: text,
+    task: word,
+    candidate: word,
     schedule: { ...scheduleField, code },
     status: oneOf(candidateStatuses, code),
-    default: { ...yesOrNo, code },
+    default: yesOrNo(code),
     clock: count,
-    cycles: amount,
+    cycles: number,
     idleCores: count,
-    bytes: amount,
-    ubBytes: amount,
+    bytes: number,
+    ubBytes: number,
     tasks: count,
     elements: count,
     runs,
   } satisfies Partial<Fields<CandidateRecord>>,
-  pruned: { task: text, why: oneOf(["model", "budget", "length"], code), count } satisfies Partial<
+  pruned: { task: word, why: oneOf(["model", "budget", "length"], code), count } satisfies Partial<
     Fields<PrunedRecord>
   >,
   table: {
-    task: text,
-    gather: text,
-    target: text,
-    symbol: text,
+    task: word,
+    gather: word,
+    target: word,
+    symbol: word,
     pieces: {
       code,
       takes: "a list of { from, to, schedule }, from 1 on and without gaps",
@@ -101,7 +109,9 @@ const fields = {
     },
     clock: count,
   } satisfies Partial<Fields<TableRecord>>,
-  refused: { task: text, tile: list, code: text, reason: text } satisfies Partial<Fields<RefusedRecord>>,
+  refused: { task: word, tile: anyList(code), code: word, reason: word } satisfies Partial<
+    Fields<RefusedRecord>
+  >,
 } as const;
 
 /** Throws a CompileError (TC016) for JSON that is no record, and for one whose task is not there; a line that is no JSON was torn, and is counted. */
