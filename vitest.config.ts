@@ -108,10 +108,11 @@ const unknown = slow.filter(([file]) => !existsSync(new URL(file, import.meta.ur
 if (unknown.length > 0) throw new Error(`no such test: ${unknown.map(([file]) => file).join(", ")}`);
 
 /**
- * Each has a process of its own: two replace a module (`vi.mock`), one counts the memories that a process allocates, four take
+ * Each has a process of its own: three replace a module (`vi.mock`), one counts the memories that a process allocates, four take
  * gigabytes, which a process that has run a hundred files may not have left. All others share processes, which read each module once.
  */
 const isolated = [
+  "test/clock/one-table.test.ts",
   "test/passes/verified-together.test.ts",
   "test/backends/whole-call.test.ts",
   "test/testing/skip.test.ts",

@@ -36,14 +36,17 @@ export const wholeBuffers = (stmt: Stmt): readonly string[] =>
 export const hasWideIndices = ({ operands }: Pick<Func, "operands">): boolean =>
   operands.some(({ role, type }) => role === "indices" && bitsOf(type.dtype) === 64);
 
+/** Returns the pipe of a gather, by whether its data lies in UB: rows are fetched by the pipe of the loads. */
+export const gatherPipe = (func: Pick<Func, "operands">, inUb: boolean): Pipe =>
+  inUb ? (hasWideIndices(func) ? "S" : "V") : "MTE2";
+
 /** Returns the pipe of a statement: one that only touches UB runs on V, but a gather by 64-bit indices on S. */
 export function pipeOf(stmt: Stmt, func: TileFunc): Pipe | undefined {
   if (stmt.op === "load") return "MTE2";
   if (stmt.op === "store") return "MTE3";
   if (stmt.op !== "gather") return isMoving(stmt) ? "V" : undefined;
   const [data] = stmt.from;
-  if (data !== undefined && isParam(func, data.buffer)) return "MTE2";
-  return hasWideIndices(func) ? "S" : "V";
+  return gatherPipe(func, data === undefined || !isParam(func, data.buffer));
 }
 
 /** Returns every access of a statement to UB. Throws an InternalError for a buffer that has no alloc. */

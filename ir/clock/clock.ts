@@ -5,18 +5,17 @@
  * to the cores in blocks. Busy cores share global memory evenly, and no core is done before its share has moved all its
  * bytes, loads and stores together. docs/cost-model.md has the formulae; every figure is the target's.
  */
-import { gatheredTable } from "../access.js";
 import { counted } from "../counted.js";
 import type { TileFunc } from "../func.js";
-import { hasWideIndices, pipeOf } from "../regions.js";
+import { hasWideIndices } from "../regions.js";
 import type { Target } from "../target.js";
 import { dealt } from "../task/index.js";
 import { type MovingStmt, pipes, type Pipe, type SyncStmt } from "../tile.js";
-import { cyclesOfWork, readyCycles, type Work } from "../tiling/gather-work.js";
+import { readyCycles } from "../tiling/gather-work.js";
+import { cyclesOfWork } from "./price.js";
 import type { GatherLowering } from "../tiling/lowering.js";
-import { invariant } from "../types.js";
-import { latencyOf } from "./price.js";
-import { memoryCycles, workloadOf, type MovedBytes } from "./statement.js";
+import { latencyOf } from "./terms.js";
+import { memoryCycles, workloadOf, type MovedBytes, type StatementWork } from "./statement.js";
 
 /**
  * Of the clock's rules. To be raised whenever some program's cycles change on a target whose figures did not: cycles that were
@@ -46,12 +45,8 @@ export interface ClockResult {
 }
 
 /** What a statement does to its core: a pipe is busy, and bytes pass through global memory. */
-export interface StatementCost {
-  readonly pipe: Pipe;
+export interface StatementCost extends StatementWork {
   readonly cycles: number;
-  readonly work: Work;
-  /** The operand whose bytes pass through global memory, by its place in the function. */
-  readonly operand: number;
 }
 
 /** A program with all that its clock depends on. */
@@ -72,12 +67,6 @@ export interface Clocked {
 export const busyCores = (func: TileFunc, target: Target, tasks: number): number =>
   Math.max(1, Math.min(func.schedule.cores ?? target.cores, tasks));
 
-/** The operand whose bytes a statement moves through global memory: of a gather its data, or what stays there. */
-function operandOf(stmt: MovingStmt, func: TileFunc): number {
-  const name = stmt.op === "load" ? stmt.from.buffer : stmt.op === "store" ? stmt.to.buffer : undefined;
-  return name === undefined ? gatheredTable : func.operands.findIndex((operand) => operand.name === name);
-}
-
 /** A program whose gather is done in one way. */
 export function clocked(
   func: TileFunc,
@@ -96,10 +85,8 @@ export function clocked(
     cores,
     lowering,
     costOf(stmt, sizes) {
-      const pipe = pipeOf(stmt, func);
-      invariant(pipe !== undefined, `${stmt.op} runs on a pipe`);
-      const work = workOf(stmt, sizes);
-      return { pipe, cycles: cyclesOfWork(work, pipe, target, cores), work, operand: operandOf(stmt, func) };
+      const own = workOf(stmt, sizes);
+      return { ...own, cycles: cyclesOfWork(own.work, own.pipe, target, cores) };
     },
     waitOf: ({ from }) => wait + Math.ceil(latencyOf(from, target)),
     start: {

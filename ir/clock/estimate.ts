@@ -2,16 +2,14 @@
  * The clock's number, roughly and at a small cost: from the work of one whole tile and the trips of the loops. It cuts a search
  * down to the few schedules that are worth their exact cycles; nothing reports it.
  */
-import { ofEach } from "../func.js";
-import { gatheredTable } from "../access.js";
-import { ubStrides, type Pipe } from "../tile.js";
-import type { HeldTensor, TimedWay } from "../tiling/gather-lowering.js";
-import { cyclesOfWork, gatherWork, type Work } from "../tiling/gather-work.js";
-import { copiesOf, operandRowBytes, type Tiling } from "../tiling/index.js";
-import { hasWideIndices } from "../regions.js";
+import type { TimedWay } from "../tiling/gather-lowering.js";
+import { copiesOf, type Tiling } from "../tiling/index.js";
 import { at } from "../types.js";
 import { oneByOne, pipelined, type MoveTime, type TaskMoves, type Took } from "./pipeline.js";
-import { memoryCycles, transferWork } from "./statement.js";
+import { cyclesOfWork } from "./price.js";
+import { memoryCycles, type StatementWork } from "./statement.js";
+import { workOfTile } from "./work-of-tile.js";
+import type { Work } from "./work.js";
 
 /** Estimated cycles of schedules of one tile and residency: those of one lowering share what the tile alone decides. */
 export function estimatesOfTile(): (variant: Tiling) => number {
@@ -28,36 +26,19 @@ export function estimatesOfTile(): (variant: Tiling) => number {
 
 /** Estimated cycles of schedules with the tile, residency and lowering of this one: they differ in view, order and buffers alone. */
 function estimator(tiling: Tiling): (variant: Tiling) => number {
-  const { target, operands, tile, gather, lowering } = tiling;
-  const held: HeldTensor[] = [];
-  const transfers: (Work | undefined)[] = [];
-  for (const operand of operands) {
-    const { type } = operand.operand;
-    const rowBytes = operand.inUb ? operandRowBytes(tiling, operand) : 0;
-    const own: HeldTensor = operand.inUb
-      ? { type, inTile: ubStrides({ dtype: type.dtype, shape: operand.tile, rowBytes }) }
-      : { type };
-    held.push(own);
-    transfers.push(operand.inUb ? transferWork(own, operand.tile, target) : undefined);
-  }
-  const pipe = at(operands, gatheredTable).inUb ? (hasWideIndices(gather) ? "S" : "V") : "MTE2";
+  const { lowering } = tiling;
+  const { transfers, gather } = workOfTile(tiling);
   // A way that takes longer for one tile than another one does with all that it sets up is slower wherever a core has a whole tile.
   const worthwhile = tiling.ways.open.filter((way) => way.cycles <= lowering.cycles + lowering.setup);
-  const tensors = ofEach(gather, held);
-  const gathers = worthwhile.map((way) => ({
-    way,
-    work: gatherWork({ map: gather.map, ...tensors, lowering: way }, tile, target),
-  }));
-  return (variant) =>
-    Math.min(...gathers.map(({ way, work }) => estimated(variant, transfers, way, work, pipe)));
+  const gathers = worthwhile.map((way) => ({ way, work: gather(way) }));
+  return (variant) => Math.min(...gathers.map(({ way, work }) => estimated(variant, transfers, way, work)));
 }
 
 function estimated(
   variant: Tiling,
-  transfers: readonly (Work | undefined)[],
+  transfers: readonly StatementWork[],
   lowering: TimedWay,
-  gather: Work,
-  pipe: Pipe,
+  gather: StatementWork,
 ): number {
   const { operands, target, schedule } = variant;
   const trips = tripsOf(variant);
@@ -74,32 +55,27 @@ function estimated(
     }
     return runs;
   };
-  const cyclesOf = (work: Work, on: Pipe): Took => ({
-    whole: cyclesOfWork(inPart(work, whole, lowering), on, target, cores),
-    rest: rest === undefined ? 0 : cyclesOfWork(inPart(work, rest, lowering), on, target, cores),
+  const cyclesOf = ({ work, pipe }: StatementWork): Took => ({
+    whole: cyclesOfWork(inPart(work, whole, lowering), pipe, target, cores),
+    rest: rest === undefined ? 0 : cyclesOfWork(inPart(work, rest, lowering), pipe, target, cores),
   });
   const [head, loads]: [MoveTime[], MoveTime[]] = [[], []];
   let store: MoveTime | undefined;
   const moved = operands.map(() => 0);
-  moved[gatheredTable] = gather.touched * tiles;
-  for (let k = 0; k < transfers.length; k++) {
-    const work = transfers[k];
-    if (work === undefined) continue;
-    const operand = at(operands, k);
-    const isOutput = operand.operand.role === "output";
-    const runs = isOutput ? tiles : runsIn(operand.follows);
-    const move: MoveTime = {
-      ...cyclesOf(work, isOutput ? "MTE3" : "MTE2"),
-      copies: copiesOf(variant, operand),
-    };
-    moved[k] = at(moved, k) + work.touched * runs;
-    if (isOutput) store = move;
+  moved[gather.operand] = gather.work.touched * tiles;
+  for (const transfer of transfers) {
+    const operand = at(operands, transfer.operand);
+    const stored = transfer.pipe === "MTE3";
+    const runs = stored ? tiles : runsIn(operand.follows);
+    const move: MoveTime = { ...cyclesOf(transfer), copies: copiesOf(variant, operand) };
+    moved[transfer.operand] = at(moved, transfer.operand) + transfer.work.touched * runs;
+    if (stored) store = move;
     else if (runs < tiles) head.push({ ...move, whole: runs * move.whole });
     else loads.push(move);
   }
   const looped = serial.length > 0;
-  const fetches = pipe === "MTE2";
-  const task: TaskMoves = { head, loads, gather: cyclesOf(gather, pipe), store, tiles, looped, fetches };
+  const fetches = gather.pipe === "MTE2";
+  const task: TaskMoves = { head, loads, gather: cyclesOf(gather), store, tiles, looped, fetches };
   const alone = target.overlaps ? pipelined(task, most, lowering.setup, target) : most * oneByOne(task);
   const done = Math.max(
     alone,
@@ -136,8 +112,9 @@ function inPart(work: Work, { elements, rows: alike }: Part, lowering: TimedWay)
     gathered: work.gathered * (lowering.flat === undefined ? elements : part),
     gmScalars: work.gmScalars * elements,
     rowIndices: work.rowIndices * elements,
-    threadElements: work.threadElements * elements,
-    threadLines: work.threadLines * elements,
+    lineAccesses: work.lineAccesses * elements,
+    warpAccesses: work.warpAccesses * elements,
+    warpLines: work.warpLines * elements,
     rows: work.rows * part,
     repeats: work.repeats * (lowering.flat === undefined ? elements : part),
     copies: work.copies * rows,

@@ -12,7 +12,9 @@ import { cyclesByWalk, occupancyOn, walk, type Occupancy, type Walked } from "./
 export { clockVersion, type ClockResult } from "./clock.js";
 export { favourable, fasterWith } from "./favourable.js";
 export * from "./price.js";
+export * from "./terms.js";
 export * from "./work.js";
+export { workOfTile, type TileWork } from "./work-of-tile.js";
 export { estimatesOfTile } from "./estimate.js";
 export { floorOf, programFloor, type Floor } from "./floor.js";
 export {

@@ -9,12 +9,78 @@ export type Vector = number[];
 
 export const never = Number.NEGATIVE_INFINITY;
 
-export class MaxPlus {
+/**
+ * The recurrence of pipes: what a statement and a sync do to the times at which components are ready. A row of times has one column where a
+ * run is followed, and one for each component where what is done from any start is composed ({@link MaxPlus}).
+ */
+export class Recurrence {
+  constructor(readonly columns: number) {}
+
+  /** Makes `row` ready so much later. */
+  delay(times: number[], row: number, cycles: number): void {
+    for (let k = row * this.columns; k < (row + 1) * this.columns; k++)
+      times[k] = (times[k] ?? never) + cycles;
+  }
+
+  /** Makes `row` wait until `cycles` after `other`. */
+  wait(times: number[], row: number, other: number, cycles: number): void {
+    for (let k = 0; k < this.columns; k++) {
+      const value = (times[other * this.columns + k] ?? never) + cycles;
+      if (value > (times[row * this.columns + k] ?? never)) times[row * this.columns + k] = value;
+    }
+  }
+
+  /** Makes `memory` hold when `row` is ready. */
+  keep(times: number[], row: number, memory: number): void {
+    for (let k = 0; k < this.columns; k++)
+      times[memory * this.columns + k] = times[row * this.columns + k] ?? never;
+  }
+
+  /** Makes `row` wait until `cycles` after what `memory` holds of `other`, which then holds when `other` was ready before. */
+  waitForEarlier(times: number[], row: number, other: number, memory: number, cycles: number): void {
+    this.wait(times, row, memory, cycles);
+    this.keep(times, other, memory);
+  }
+}
+
+/** Returns the latest of some times. */
+export function latest(ready: Vector): number {
+  let most = never;
+  for (const time of ready) if (time > most) most = time;
+  return most;
+}
+
+/**
+ * Runs a body so many times, a part of a time in proportion: the first `followed` one by one, the others as the last `period` of those in
+ * the mean. `run` changes `ready`.
+ */
+export function repeatRuns(
+  ready: Vector,
+  times: number,
+  followed: number,
+  period: number,
+  run: () => void,
+): void {
+  const steps = Math.min(followed, Math.ceil(times));
+  let before = 0;
+  for (let k = 0; k < steps; k++) {
+    if (k === steps - period) before = latest(ready);
+    run();
+  }
+  if (times === steps) return;
+  const others = ((times - steps) * (latest(ready) - before)) / period;
+  for (let k = 0; k < ready.length; k++) ready[k] = (ready[k] ?? never) + others;
+}
+
+/** The algebra of square matrices: products of what stretches of a program do. */
+export class MaxPlus extends Recurrence {
   /** Products of two matrices so far. */
   products = 0;
 
   /** Matrices of `size` rows. */
-  constructor(readonly size: number) {}
+  constructor(readonly size: number) {
+    super(size);
+  }
 
   /** Changes nothing. */
   identity(): Matrix {
@@ -52,26 +118,6 @@ export class MaxPlus {
       }
     }
     return result;
-  }
-
-  /** `row` is ready so much later. */
-  delay(matrix: Matrix, row: number, cycles: number): void {
-    for (let k = row * this.size; k < (row + 1) * this.size; k++) matrix[k] = (matrix[k] ?? never) + cycles;
-  }
-
-  /** `row` waits until `cycles` after `other`. */
-  wait(matrix: Matrix, row: number, other: number, cycles: number): void {
-    for (let k = 0; k < this.size; k++) {
-      const value = (matrix[other * this.size + k] ?? never) + cycles;
-      if (value > (matrix[row * this.size + k] ?? never)) matrix[row * this.size + k] = value;
-    }
-  }
-
-  /** `row` waits until `cycles` after what `memory` holds of `other`, which then holds when `other` was ready before. */
-  waitForEarlier(matrix: Matrix, row: number, other: number, memory: number, cycles: number): void {
-    const ready = matrix.slice(other * this.size, (other + 1) * this.size);
-    this.wait(matrix, row, memory, cycles);
-    for (let k = 0; k < this.size; k++) matrix[memory * this.size + k] = ready[k] ?? never;
   }
 
   /** So many times that never come. */

@@ -1,7 +1,8 @@
 /** How long the pipes of one core take over tasks that are alike: the first of them one by one, the others as the last of those. */
 import { targetFacts, type Target } from "../target.js";
 import type { Copies } from "../schedule.js";
-import { latencyOf } from "./price.js";
+import { latest, never, Recurrence, repeatRuns } from "./max-plus.js";
+import { latencyOf } from "./terms.js";
 
 /** Cycles of a statement on a whole tile, and on the part of one that a task ends with. */
 export interface Took {
@@ -30,8 +31,16 @@ export interface TaskMoves {
   readonly fetches: boolean;
 }
 
-/** Runs of a body that are followed one by one. */
+/** Runs of a body that are followed one by one; of the last of them, the number after which two copies have taken turns. */
 const followed = 6;
+const turns = 2;
+
+/**
+ * When each pipe is free, and when it was: gathers as the tile and the task before began, and stores as the gather before did, which two
+ * copies wait for.
+ */
+const [loading, gathering, storing, gathered, gatheredTask, stored] = [0, 1, 2, 3, 4, 5];
+const recurrence = new Recurrence(1);
 
 /** Cycles of a core until its last task is done; `start`: when its gathers can begin. Syncs are those of insert-sync. */
 export function pipelined(task: TaskMoves, tasks: number, start: number, target: Target): number {
@@ -43,56 +52,38 @@ export function pipelined(task: TaskMoves, tasks: number, start: number, target:
   const behindGather = fetches ? behindLoad : sync;
   const shared = !targetFacts[target.kind].privateUb;
   const carried = shared || task.looped;
-  /** When each pipe is free. */
-  let [loading, gathering, storing] = [0, start, 0];
-  /** The same of gathers as the tile and the task before began, and of stores as the gather before did: what two copies wait for. */
-  let [gathered, gatheredTask, stored] = [-Infinity, -Infinity, -Infinity];
-
-  const ended = (): number => Math.max(loading, gathering, storing);
-  function repeat(times: number, run: () => void): void {
-    // Two copies take turns: a run may be long where the next is short.
-    let before = 0;
-    for (let k = 0; k < Math.min(times, followed); k++) {
-      if (k === followed - 2) before = ended();
-      run();
-    }
-    if (times <= followed) return;
-    const others = ((times - followed) * (ended() - before)) / 2;
-    [loading, gathering, storing] = [loading + others, gathering + others, storing + others];
-    [gathered, gatheredTask, stored] = [gathered + others, gatheredTask + others, stored + others];
-  }
+  const ready = [0, start, 0, never, never, never];
   function load(moves: readonly MoveTime[], size: keyof Took, waits: boolean, earlier: number): void {
     for (const move of moves) {
-      if (waits && !fetches) loading = Math.max(loading, (move.copies === 2 ? earlier : gathering) + sync);
-      loading += move[size];
+      if (waits && !fetches) recurrence.wait(ready, loading, move.copies === 2 ? earlier : gathering, sync);
+      recurrence.delay(ready, loading, move[size]);
     }
-    if (moves.length > 0 && !fetches) gathering = Math.max(gathering, loading + behindLoad);
+    recurrence.keep(ready, gathering, earlier);
+    if (moves.length > 0 && !fetches) recurrence.wait(ready, gathering, loading, behindLoad);
   }
   function tile(size: keyof Took): void {
-    const before = gathering;
     load(loads, size, carried, gathered);
-    gathered = before;
-    if (fetches) gathering = Math.max(gathering, loading);
+    if (fetches) recurrence.wait(ready, gathering, loading, 0);
     if (store !== undefined && carried) {
-      gathering = Math.max(gathering, (store.copies === 2 ? stored : storing) + behindStore);
-      stored = storing;
+      if (store.copies === 2) recurrence.waitForEarlier(ready, gathering, storing, stored, behindStore);
+      else recurrence.wait(ready, gathering, storing, behindStore);
     }
-    gathering += gather[size];
-    if (fetches) loading = gathering;
-    if (store !== undefined) storing = Math.max(storing, gathering + behindGather) + store[size];
+    recurrence.delay(ready, gathering, gather[size]);
+    if (fetches) recurrence.wait(ready, loading, gathering, 0);
+    if (store === undefined) return;
+    recurrence.wait(ready, storing, gathering, behindGather);
+    recurrence.delay(ready, storing, store[size]);
   }
 
   const whole = Math.floor(task.tiles);
-  repeat(tasks, () => {
-    const before = gathering;
+  repeatRuns(ready, tasks, followed, turns, () => {
     load(head, "whole", shared, gatheredTask);
-    gatheredTask = before;
-    repeat(whole, () => {
+    repeatRuns(ready, whole, followed, turns, () => {
       tile("whole");
     });
     if (task.tiles > whole) tile("rest");
   });
-  return ended();
+  return latest(ready);
 }
 
 /** Cycles of a task on a machine whose pipes take turns. */

@@ -5,111 +5,54 @@
  * distinct bytes of what fits L2, every read of what does not, and what is written less what is still dirty in L2 at the end.
  */
 import type { BoardFigures } from "../board-figures.js";
-import { MaxPlus, type Matrix } from "./max-plus.js";
+import { greatestCommonDivisor } from "../linear.js";
+import type { Target } from "../target.js";
+import { Recurrence, repeatRuns } from "./max-plus.js";
+import {
+  latencyOf,
+  scalarCycles,
+  threadCycles,
+  transferPrice,
+  vectorCycles,
+  waitCycles,
+  type Price,
+  type PriceLimit,
+} from "./terms.js";
 import {
   workPipes,
   type KernelWork,
   type MemoryWork,
-  type Stretch,
-  type TransferRun,
+  type PipeWork,
+  type Work,
   type WorkPipe,
-  type WorkRun,
 } from "./work.js";
-
-/** What decides how long something takes. */
-export const priceLimits = [
-  "issue",
-  "bytes",
-  "core rate",
-  "memory",
-  "L2",
-  "latency",
-  "vector",
-  "scalar",
-  "simt",
-  "launch",
-] as const;
-/** What decides how long something takes. */
-export type PriceLimit = (typeof priceLimits)[number];
-
-/** Cycles, and what decides. */
-export interface Price {
-  readonly cycles: number;
-  readonly limit: PriceLimit;
-}
 
 const largest = (prices: readonly Price[]): Price =>
   prices.reduce((most, other) => (other.cycles > most.cycles ? other : most));
 
-/** Bytes a cycle of one core's loads, of which the part `hits` is found in L2. */
-export const loadRate = (hits: number, figures: BoardFigures): number =>
-  1 / ((1 - hits) / figures.loadBytesPerCycle + hits / figures.l2LoadBytesPerCycle);
+/** Returns the whole cycles of a statement's work on one of `cores` busy cores; monotone in each count. */
+export const cyclesOfWork = (work: Work, pipe: WorkPipe, target: Target, cores: number): number =>
+  Math.ceil(
+    transferPrice(work, pipe, target, cores, 0).cycles +
+      vectorCycles(work, target) +
+      scalarCycles(work, target) +
+      threadCycles(work, target) +
+      waitCycles(work, target),
+  );
 
-/** DMA instructions, with the bursts and the bytes of all of them. */
-export interface TransferTotals {
-  readonly pipe: "MTE2" | "MTE3";
-  readonly instructions: number;
-  readonly bursts: number;
-  readonly bytes: number;
-}
-
-const totalsOf = ({ pipe, instructions, bursts, bytesPerBurst }: TransferRun): TransferTotals => ({
-  pipe,
-  instructions,
-  bursts: instructions * bursts,
-  bytes: instructions * bursts * bytesPerBurst,
-});
-
-/** A run of DMA instructions nobody waits for: the larger of issue, bursts and bytes. `hits`: the part of loads found in L2. */
-export function transferPrice(
-  { pipe, instructions, bursts, bytes }: TransferTotals,
+/** Returns the same by what decides, as fractions. `hits`: the part of loads that is found in L2. */
+const pricesOfWork = (
+  { pipe, work }: PipeWork,
+  target: Target,
+  cores: number,
   hits: number,
-  figures: BoardFigures,
-): Price {
-  const load = pipe === "MTE2";
-  return largest([
-    {
-      cycles: load ? bytes / loadRate(hits, figures) : bytes / figures.storeBytesPerCycle,
-      limit: load ? "core rate" : "bytes",
-    },
-    {
-      cycles: instructions * (load ? figures.loadIssueCycles : figures.storeIssueCycles),
-      limit: "issue",
-    },
-    { cycles: bursts > instructions ? bursts * figures.burstCycles : 0, limit: "bytes" },
-  ]);
-}
-
-/** A run on its pipe. `hits`: the part of loads that is found in L2. */
-export function runPrice(run: WorkRun, hits: number, figures: BoardFigures): Price {
-  switch (run.kind) {
-    case "transfer":
-      return transferPrice(totalsOf(run), hits, figures);
-    case "vector": {
-      const repeat = figures.stepRepeatCycles * (run.bankConflict ? figures.bankConflictFactor : 1);
-      return {
-        cycles: run.instructions * (figures.stepCycles + run.repeats * repeat),
-        limit: "vector",
-      };
-    }
-    case "scalar":
-      return { cycles: run.accesses * figures.scalarCycles, limit: "scalar" };
-    case "simt": {
-      const { simtWarpCycles, simtLineCycles } = figures;
-      const warp = run.linesPerWarpAccess.reduce(
-        (sum, lines) => sum + Math.max(simtWarpCycles, simtLineCycles * lines),
-        0,
-      );
-      return { cycles: (run.elements / 32) * warp, limit: "simt" };
-    }
-    case "call":
-      return { cycles: run.calls * figures.callCycles, limit: "simt" };
-  }
-}
-
-/** Cycles from the end of a pipe's last instruction until who waits for it goes on. */
-export const latencyOf = (pipe: WorkPipe, figures: BoardFigures): number =>
-  pipe === "MTE2" ? figures.loadLatencyCycles : pipe === "MTE3" ? figures.storeLatencyCycles : 0;
+): readonly Price[] => [
+  transferPrice(work, pipe, target, cores, hits),
+  { cycles: vectorCycles(work, target), limit: "vector" },
+  { cycles: scalarCycles(work, target), limit: "scalar" },
+  { cycles: threadCycles(work, target), limit: "simt" },
+  { cycles: waitCycles(work, target), limit: "latency" },
+];
 
 /** Bytes that all cores move, by where they are found. */
 export interface MemoryTraffic {
@@ -155,13 +98,11 @@ export function beyondBurst(
   pitchBytes: number,
   { sectorBytes, unalignedLineBytes }: BoardFigures,
 ): number {
-  const step = commonDivisor(Math.round(pitchBytes), sectorBytes);
+  const step = greatestCommonDivisor(Math.round(pitchBytes), sectorBytes);
   // A burst that stays within its step lies in one sector, or in whole ones.
   if (step === sectorBytes || bytes <= step) return Math.ceil(bytes / sectorBytes) * sectorBytes - bytes;
-  return unalignedLineBytes - commonDivisor(Math.round(pitchBytes), unalignedLineBytes);
+  return unalignedLineBytes - greatestCommonDivisor(Math.round(pitchBytes), unalignedLineBytes);
 }
-
-const commonDivisor = (a: number, b: number): number => (b === 0 ? a : commonDivisor(b, a % b));
 
 /** Of what reaches memory, the part of writes from which all of it moves at the mixed rate. */
 const mixedFrom = 0.05;
@@ -186,68 +127,71 @@ export interface KernelPrice extends Price {
   readonly launchMicroseconds: number;
 }
 
-/** The larger of what one core does alone and what global memory takes, after a cold start. */
-export function kernelPrice(kernel: KernelWork, figures: BoardFigures): KernelPrice {
+/** Returns the larger of what one core does alone and what global memory takes, after a cold start. */
+export function kernelPrice(kernel: KernelWork, target: Target): KernelPrice {
   const traffic =
-    kernel.memory === undefined ? { read: 0, hit: 0, writtenBack: 0 } : memoryTraffic(kernel.memory, figures);
+    kernel.memory === undefined ? { read: 0, hit: 0, writtenBack: 0 } : memoryTraffic(kernel.memory, target);
   const hits = traffic.hit === 0 ? 0 : traffic.hit / (traffic.hit + traffic.read);
-  const moved = largest([corePrice(kernel, hits, figures), memoryPrice(traffic, figures)]);
-  const cold = kernel.cold ? figures.coldCycles : 0;
+  const moved = largest([corePrice(kernel, hits, target), memoryPrice(traffic, target)]);
+  const cold = kernel.cold ? target.coldCycles : 0;
   const { limit } = largest([moved, { cycles: cold, limit: "launch" }]);
   return {
     cycles: moved.cycles + cold,
     limit,
-    launchMicroseconds: kernel.blocks === undefined ? 0 : launchMicroseconds(kernel.blocks, figures),
+    launchMicroseconds: kernel.blocks === undefined ? 0 : launchMicroseconds(kernel.blocks, target),
   };
 }
 
-/** Repeats that are followed one by one: after them each takes as long as the last. */
+/** Repeats that are followed one by one. */
 const followed = 4;
 
 /** All pipes meet here at a wait. */
 const meeting = workPipes.length;
 
 /** One core with global memory to itself: its pipes run side by side, and meet where a stretch ends in a wait. */
-function corePrice({ repeat, stretches }: KernelWork, hits: number, figures: BoardFigures): Price {
-  const algebra = new MaxPlus(workPipes.length + 1);
-  const parts = new Map<PriceLimit, number>();
-  const body = algebra.identity();
-  for (const stretch of stretches) {
-    for (const { limit, cycles } of follow(stretch, hits, figures, algebra, body))
-      parts.set(limit, (parts.get(limit) ?? 0) + cycles);
-  }
-  const [limit] = [...parts].reduce((most, other) => (other[1] > most[1] ? other : most), ["issue", 0]);
-  return { cycles: repeated(algebra, body, repeat), limit };
-}
-
-/** Adds a stretch to a body, and returns what decides its slowest pipe. */
-function follow(
-  { runs, waits }: Stretch,
-  hits: number,
-  figures: BoardFigures,
-  algebra: MaxPlus,
-  body: Matrix,
-): readonly Price[] {
-  const pipes = workPipes.map((pipe, row) => {
-    const prices = runs.flatMap((run) => (run.pipe === pipe ? [runPrice(run, hits, figures)] : []));
-    const cycles = prices.reduce((sum, price) => sum + price.cycles, 0);
-    const latency = waits && prices.length > 0 ? latencyOf(pipe, figures) : 0;
-    algebra.delay(body, row, cycles);
-    if (waits) algebra.wait(body, meeting, row, latency);
-    return { all: cycles + latency, parts: [...prices, { cycles: latency, limit: "latency" } as const] };
+function corePrice({ cores, repeat, stretches }: KernelWork, hits: number, target: Target): Price {
+  const timed = stretches.map(({ runs, waits }) => ({
+    waits,
+    pipes: workPipes.map((pipe) => {
+      const prices = runs.flatMap((run) =>
+        run.pipe === pipe ? pricesOfWork(run, target, cores, hits).filter(({ cycles }) => cycles > 0) : [],
+      );
+      const cycles = prices.reduce((sum, price) => sum + price.cycles, 0);
+      const latency = waits && cycles > 0 ? latencyOf(pipe, target) : 0;
+      return { cycles, latency, parts: [...prices, { cycles: latency, limit: "latency" } as const] };
+    }),
+  }));
+  const recurrence = new Recurrence(1);
+  const ready = new Array<number>(meeting + 1).fill(0);
+  repeatRuns(ready, repeat, followed, 1, () => {
+    for (const { waits, pipes } of timed) {
+      for (const [row, { cycles, latency }] of pipes.entries()) {
+        recurrence.delay(ready, row, cycles);
+        if (waits) recurrence.wait(ready, meeting, row, latency);
+      }
+      if (waits) for (let row = 0; row < meeting; row++) recurrence.wait(ready, row, meeting, 0);
+    }
   });
-  if (waits) for (let row = 0; row < workPipes.length; row++) algebra.wait(body, row, meeting, 0);
-  return pipes.reduce((most, other) => (other.all > most.all ? other : most)).parts;
+  return { cycles: Math.max(...ready), limit: limitOf(timed.map(({ pipes }) => pipes)) };
 }
 
-/** The end of a body that runs so many times, a part of a time in proportion. */
-function repeated(algebra: MaxPlus, body: Matrix, times: number): number {
-  let ready = new Array<number>(algebra.size).fill(0);
-  let [before, end] = [0, 0];
-  const steps = Math.min(followed, Math.ceil(times));
-  for (let k = 0; k < steps; k++) {
-    ready = algebra.apply(body, ready);
-    [before, end] = [end, Math.max(...ready)];
+interface PipeTime {
+  readonly cycles: number;
+  readonly latency: number;
+  readonly parts: readonly Price[];
+}
+
+/** What decides the slowest pipe of each stretch, most of all of them together. */
+function limitOf(stretches: readonly (readonly PipeTime[])[]): PriceLimit {
+  const sums = new Map<PriceLimit, number>();
+  for (const pipes of stretches) {
+    const slowest = pipes.reduce((most, other) =>
+      other.cycles + other.latency > most.cycles + most.latency ? other : most,
+    );
+    for (const { limit, cycles } of slowest.parts) sums.set(limit, (sums.get(limit) ?? 0) + cycles);
   }
-  return end + (times - steps) * (end - before);
+  return [...sums].reduce<readonly [PriceLimit, number]>(
+    (most, other) => (other[1] > most[1] ? other : most),
+    ["issue", 0],
+  )[0];
 }

@@ -3,10 +3,10 @@
  *
  * A statement's sizes are those of the box it fills: all its other regions follow from them.
  */
-import { isMove } from "../access.js";
+import { gatheredTable, isMove } from "../access.js";
 import { inputOf, operandNamed, outputOf, type Operand, type TileFunc } from "../func.js";
 import { largestValue, loopVariables, type Linear } from "../linear.js";
-import { ubBuffers } from "../regions.js";
+import { pipeOf, ubBuffers } from "../regions.js";
 import { targetFacts, type Target } from "../target.js";
 import { isGather, statementsOf } from "../task/statements.js";
 import type { HeldTensor, Instructions, LoweringFacts, Ways } from "../tiling/gather-lowering.js";
@@ -14,11 +14,10 @@ import {
   folded,
   gatherWork,
   transactionBytes,
-  noWork,
   touchedBy,
   type GatherSetting,
-  type Work,
 } from "../tiling/gather-work.js";
+import { noWork, type OperandReads, type PipeWork, type Work } from "./work.js";
 import { waysOf } from "../tiling/lowering.js";
 import {
   children,
@@ -27,13 +26,14 @@ import {
   type GatherStmt,
   type LoadStmt,
   type MovingStmt,
+  type Pipe,
   type Region,
   type Stmt,
   type StoreStmt,
   type UbBuffer,
 } from "../tile.js";
 import { memoryPrice, memoryTraffic } from "./price.js";
-import type { OperandReads } from "./work.js";
+
 import {
   alignUp,
   at,
@@ -113,16 +113,23 @@ export function waysOfProgram(func: TileFunc, target: Target): Ways | undefined 
   return waysOf({ ...gathered(gather), ...factsOf(gather, func, buffers, target) }, target);
 }
 
+/** Work of one statement. */
+export interface StatementWork extends PipeWork {
+  readonly pipe: Pipe;
+  /** The operand whose bytes pass through global memory, by its place in the function: of a gather its data. */
+  readonly operand: number;
+}
+
 /** The work of each statement of a program whose gather is done in one way, by its sizes. */
 export function workloadOf(
   func: TileFunc,
   target: Target,
   lowering: Instructions | undefined,
-): (stmt: MovingStmt, sizes: Shape) => Work {
+): (stmt: MovingStmt, sizes: Shape) => StatementWork {
   const { gathered, moved } = heldIn(func);
   const transfers = new Map<MovingStmt, HeldTensor>();
   const settings = new Map<MovingStmt, GatherSetting>();
-  return (stmt, sizes) => {
+  const workOf = (stmt: MovingStmt, sizes: Shape): Work => {
     if (stmt.op === "gather") {
       invariant(lowering !== undefined, "a program with a gather has a lowering");
       const setting = settings.get(stmt) ?? { ...gathered(stmt), lowering };
@@ -133,6 +140,16 @@ export function workloadOf(
     transfers.set(stmt, tensor);
     return transferWork(tensor, sizes, target);
   };
+  return (stmt, sizes) => {
+    const pipe = pipeOf(stmt, func);
+    invariant(pipe !== undefined, `${stmt.op} runs on a pipe`);
+    return { pipe, operand: operandOf(stmt, func), work: workOf(stmt, sizes) };
+  };
+}
+
+function operandOf(stmt: MovingStmt, func: TileFunc): number {
+  const name = stmt.op === "load" ? stmt.from.buffer : stmt.op === "store" ? stmt.to.buffer : undefined;
+  return name === undefined ? gatheredTable : func.operands.findIndex((operand) => operand.name === name);
 }
 
 /**

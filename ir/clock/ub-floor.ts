@@ -1,30 +1,23 @@
 /** The least cycles of a gather whose operands pass through UB: a machine whose pipes run side by side, each in order. */
 import { elementsRead, gatheredTable, inputTile, isMove, rowDim, readsOf, walked } from "../access.js";
 import { ofEach, outputOf } from "../func.js";
-import { hasWideIndices } from "../regions.js";
+import { gatherPipe, hasWideIndices } from "../regions.js";
 import { movableTables, type Tiling } from "../tiling/index.js";
 import { flatPrograms } from "../tiling/flat.js";
 import type { HeldTensor, Instructions } from "../tiling/gather-lowering.js";
-import {
-  cyclesOfWork,
-  gatherWork,
-  noWork,
-  valueWork,
-  type GatherSetting,
-  type Work,
-} from "../tiling/gather-work.js";
+import { gatherWork, valueWork, type GatherSetting } from "../tiling/gather-work.js";
+import { cyclesOfWork } from "./price.js";
+import { noWork, repeatedWork, type Work } from "./work.js";
 import { computedByRow } from "../tiling/value-rows.js";
 import type { Target } from "../target.js";
 import { at, byteCount, bytesFor, bytesOf, elementCount, isPacked, strides, type DType } from "../types.js";
 import type { FloorLimit, ProgramFloor } from "./floor-limit.js";
-import { latencyOf } from "./price.js";
+import { latencyOf } from "./terms.js";
 import { readTogether } from "./read-together.js";
 import { memoryCycles } from "./statement.js";
 
 /** Keeps a whole number of cycles from being rounded to the next one. */
 const below = 1 - 2 ** -40;
-
-const counts = Object.keys(noWork) as readonly (keyof Work)[];
 
 /**
  * Returns the lower bound of the schedules with the cores and the data's residency of this one, by the figures of `target`. The busiest core has the mean of all work at least. Its first
@@ -103,7 +96,7 @@ export function leastThroughUb(tiling: Tiling, target = tiling.target): ProgramF
     const behind = loadWait + wait;
     const around = first + behind + lastStore;
     limits.push(["dma", Math.max(cyclesOf(loaded, "MTE2") + behind + lastStore, first + behind + stores)]);
-    const pipe = hasWideIndices(gather) ? "S" : "V";
+    const pipe = gatherPipe(gather, true);
     const timed = gathers.map(({ work, by }) => [by, cyclesOf(work, pipe) + around] as const);
     limits.push(timed.reduce((fewest, other) => (other[1] < fewest[1] ? other : fewest)));
   }
@@ -122,7 +115,7 @@ interface LeastGather {
 const shared =
   (all: Work) =>
   (part: number): Work => ({
-    ...counts.reduce<Work>((own, count) => ({ ...own, [count]: all[count] * part }), noWork),
+    ...repeatedWork(all, part),
     steps: all.steps,
   });
 

@@ -11,6 +11,7 @@ import {
   accessesOf,
   ubBytes,
   type MovingStmt,
+  pipes,
   type Pipe,
   type Region,
   type SyncStmt,
@@ -19,6 +20,7 @@ import {
 import { at, invariant } from "../types.js";
 import { cyclesOfCore, resultOf, type ClockResult, type Clocked, type CoreTime } from "./clock.js";
 import { execution, type Step } from "./execution.js";
+import { never, Recurrence, type Vector } from "./max-plus.js";
 import { boxOf } from "./statement.js";
 
 /** One statement on one pipe of one core, in cycles from the start of the run. */
@@ -121,25 +123,49 @@ export const occupancyOn = (program: Clocked, tasks: number): readonly Occupancy
 /** Steps of a walk between two looks at whether it can stop. */
 const stepsBetweenLooks = 1024;
 
+const recurrence = new Recurrence(1);
+
 class Core {
-  readonly free: Record<Pipe, number>;
+  /** When each pipe is free, then when those were that syncs looked at which look one run back. */
+  readonly ready: Vector;
   readonly busy: Record<Pipe, number> = { MTE2: 0, V: 0, MTE3: 0, S: 0 };
-  /** When the source pipe was free at the latest runs of each sync, newest first. */
-  readonly syncs = new Map<SyncStmt, number[]>();
+  private readonly lagged = new Map<SyncStmt, number>();
   events = 0;
   tasks = 0;
 
   readonly moved: number[];
 
   constructor(start: Clocked["start"], operands: number) {
-    this.free = { ...start };
+    this.ready = pipes.map((pipe) => start[pipe]);
     this.moved = new Array<number>(operands).fill(0);
   }
 
   get time(): CoreTime {
-    return { end: Math.max(...Object.values(this.free)), busy: this.busy, moved: this.moved };
+    return { end: Math.max(...pipes.map((pipe) => this.free(pipe))), busy: this.busy, moved: this.moved };
+  }
+
+  free(pipe: Pipe): number {
+    return at(this.ready, rowOf[pipe]);
+  }
+
+  runs(pipe: Pipe, cycles: number): void {
+    recurrence.delay(this.ready, rowOf[pipe], cycles);
+    this.busy[pipe] += cycles;
+  }
+
+  sync(stmt: SyncStmt, cycles: number): void {
+    const [from, to] = [rowOf[stmt.from], rowOf[stmt.to]];
+    if (stmt.lag === 0) {
+      recurrence.wait(this.ready, to, from, cycles);
+      return;
+    }
+    const memory = this.lagged.get(stmt) ?? this.ready.push(never) - 1;
+    this.lagged.set(stmt, memory);
+    recurrence.waitForEarlier(this.ready, to, from, memory, cycles);
   }
 }
+
+const rowOf = Object.fromEntries(pipes.map((pipe, row) => [pipe, row])) as Readonly<Record<Pipe, number>>;
 
 class Walker {
   private readonly cores: Core[];
@@ -186,7 +212,7 @@ class Walker {
   /** Whether the first changes of occupancy all lie before what open tiles and later writers can still do. */
   private settled(): boolean {
     const { core, lives } = this;
-    const starts = [...this.writers].map((pipe) => core.free[pipe]);
+    const starts = [...this.writers].map((pipe) => core.free(pipe));
     const until = Math.min(...starts, ...lives.open.map(({ end }) => end));
     const cycles = lives.all.flatMap(({ start, end }) => [start, end].filter((cycle) => cycle < until));
     return new Set(cycles).size >= maxOccupancy;
@@ -224,16 +250,10 @@ class Walker {
 
   private sync(stmt: SyncStmt): void {
     const { core } = this;
-    const history = core.syncs.get(stmt) ?? [];
-    history.unshift(core.free[stmt.from]);
-    history.length = Math.min(history.length, 2);
-    core.syncs.set(stmt, history);
-    const seen = history[stmt.lag];
-    if (seen === undefined) return;
-    const start = core.free[stmt.to];
-    const until = seen + this.program.waitOf(stmt);
+    const start = core.free(stmt.to);
+    core.sync(stmt, this.program.waitOf(stmt));
+    const until = core.free(stmt.to);
     if (until <= start) return;
-    core.free[stmt.to] = until;
     if (core.events >= this.eventsOfCore) return;
     this.waits.push({ core: this.index, pipe: stmt.to, for: stmt.from, start, cycles: until - start });
   }
@@ -242,16 +262,15 @@ class Walker {
     const { core } = this;
     const sizes = boxOf(stmt).map((size) => evaluate(size, this.env));
     const { pipe, cycles, work, operand } = this.program.costOf(stmt, sizes);
-    const start = core.free[pipe];
-    core.free[pipe] = start + cycles;
-    core.busy[pipe] += cycles;
+    const start = core.free(pipe);
+    core.runs(pipe, cycles);
     core.moved[operand] = at(core.moved, operand) + work.touched;
     if (this.index === 0) {
       for (const { buffer, write } of this.accesses(stmt)) {
         if (write) {
           this.writers.add(pipe);
-          this.lives.written(buffer, start, core.free[pipe]);
-        } else this.lives.read(buffer, core.free[pipe]);
+          this.lives.written(buffer, start, core.free(pipe));
+        } else this.lives.read(buffer, core.free(pipe));
       }
     }
     const { from, to, region } = this.movedBy(stmt);

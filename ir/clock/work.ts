@@ -1,6 +1,6 @@
 /**
- * One table of work: instructions and bytes by pipe and operand. What a core does, in stretches that end at a wait, and what all
- * cores read and write in global memory. Counts may be fractions, as means over cores are.
+ * One table of work: instructions and bytes by pipe and operand. What a statement of a tile asks of its pipe, what a core does in
+ * stretches that end at a wait, and what all cores read and write in global memory. Counts may be fractions, as means over cores are.
  */
 
 /** The pipes of a core, and its SIMT threads. */
@@ -8,56 +8,96 @@ export const workPipes = ["MTE2", "V", "MTE3", "S", "SIMT"] as const;
 /** A pipe of a core, or its SIMT threads. */
 export type WorkPipe = (typeof workPipes)[number];
 
-/** DMA instructions of like bursts: loads of MTE2, stores of MTE3. */
-export interface TransferRun {
-  readonly kind: "transfer";
-  readonly pipe: "MTE2" | "MTE3";
+/** Counts, in the units of the target's figures. */
+export interface Work {
+  /** DMA instructions, and the bursts of all of them. */
   readonly instructions: number;
-  /** Of one instruction: runs of memory that lie together. */
   readonly bursts: number;
-  readonly bytesPerBurst: number;
-}
-
-/** Vector instructions of like repeats. */
-export interface VectorRun {
-  readonly kind: "vector";
-  readonly pipe: "V";
-  readonly instructions: number;
-  /** Of one instruction. */
+  /** Bytes that cross between global memory and the core, in whole blocks; in whole cache lines off Ascend. */
+  readonly padded: number;
+  /** Bytes of the elements alone. */
+  readonly bytes: number;
+  /** Bytes that global memory moves for them: of a DMA engine in whole sectors, or lines; elsewhere as `padded`. */
+  readonly touched: number;
+  /** Rows of vector gathers, and their repeats beyond the first of each row, with the elements of those. */
+  readonly rows: number;
   readonly repeats: number;
-  /** True if both sources lie in one bank group. */
-  readonly bankConflict: boolean;
-}
-
-/** Accesses of the scalar unit to UB. */
-export interface ScalarRun {
-  readonly kind: "scalar";
-  readonly pipe: "S";
-  readonly accesses: number;
-}
-
-/** Elements that warps of 32 threads handle. */
-export interface SimtRun {
-  readonly kind: "simt";
-  readonly pipe: "SIMT";
-  readonly elements: number;
-  /** For each access of a warp: lines of 128 B that it touches. */
-  readonly linesPerWarpAccess: readonly number[];
-}
-
-/** Calls of SIMT functions from a SIMD kernel. */
-export interface CallRun {
-  readonly kind: "call";
-  readonly pipe: "SIMT";
+  readonly gathered: number;
+  /** Vector instructions on index values, and the repeats of all tiles they read. */
+  readonly steps: number;
+  readonly stepRepeats: number;
+  /** Repeats of vector instructions whose sources meet in a bank group. */
+  readonly conflictRepeats: number;
+  /** Copies within UB, and their bytes in whole blocks. */
+  readonly copies: number;
+  readonly copied: number;
+  /** Accesses of the scalar unit: to UB, and to global memory. */
+  readonly scalars: number;
+  readonly gmScalars: number;
+  /** Index values that name rows of loads. */
+  readonly rowIndices: number;
+  /** SIMT functions that are called. */
   readonly calls: number;
+  /** Accesses of warps of 32 threads: to one line of 128 B each, and to scattered elements with all the lines that these touch. */
+  readonly lineAccesses: number;
+  readonly warpAccesses: number;
+  readonly warpLines: number;
+  /** Waits between pipes within the statement; those of them for loads, which take their latency. */
+  readonly waits: number;
+  readonly loadWaits: number;
 }
 
-/** Like instructions of one pipe. */
-export type WorkRun = TransferRun | VectorRun | ScalarRun | SimtRun | CallRun;
+/** Work that asks for nothing. */
+export const noWork: Work = {
+  instructions: 0,
+  bursts: 0,
+  padded: 0,
+  bytes: 0,
+  touched: 0,
+  rows: 0,
+  repeats: 0,
+  gathered: 0,
+  steps: 0,
+  stepRepeats: 0,
+  conflictRepeats: 0,
+  copies: 0,
+  copied: 0,
+  scalars: 0,
+  gmScalars: 0,
+  rowIndices: 0,
+  calls: 0,
+  lineAccesses: 0,
+  warpAccesses: 0,
+  warpLines: 0,
+  waits: 0,
+  loadWaits: 0,
+};
+
+const counts = Object.keys(noWork) as readonly (keyof Work)[];
+
+/** Returns work that is done so many times. */
+export const repeatedWork = (work: Work, times: number): Work =>
+  times === 1
+    ? work
+    : counts.reduce<Work>((sum, count) => ({ ...sum, [count]: times * work[count] }), noWork);
+
+/** Returns the sum of several pieces of work. */
+export const sumOfWork = (parts: readonly Work[]): Work =>
+  parts.reduce<Work>(
+    (sum, part) =>
+      counts.reduce<Work>((own, count) => ({ ...own, [count]: sum[count] + part[count] }), noWork),
+    noWork,
+  );
+
+/** Work on one pipe. */
+export interface PipeWork {
+  readonly pipe: WorkPipe;
+  readonly work: Work;
+}
 
 /** Runs that overlap, pipe by pipe. */
 export interface Stretch {
-  readonly runs: readonly WorkRun[];
+  readonly runs: readonly PipeWork[];
   /** True if the core waits for all of them before it goes on. */
   readonly waits: boolean;
 }

@@ -1,4 +1,4 @@
-/** What a gather asks of its pipe, counted, and the cycles that takes: what classes are chosen by, and part of the clock. */
+/** What a gather asks of its pipe, counted: what classes are chosen by, and part of the clock. */
 import {
   followedBy,
   gatheredTable,
@@ -12,9 +12,10 @@ import {
   type AccessMap,
   type Read,
 } from "../access.js";
-import { beyondBurst, runPrice, transferPrice } from "../clock/price.js";
+import { beyondBurst } from "../clock/price.js";
+import { scalarCycles, vectorCycles } from "../clock/terms.js";
+import { noWork, repeatedWork, sumOfWork, type Work } from "../clock/work.js";
 import { targetFacts, type Target } from "../target.js";
-import type { Pipe } from "../tile.js";
 import {
   alignUp,
   assertNever,
@@ -33,102 +34,14 @@ import type { FlatProgram, FlatStep, FlatStrip } from "./flat-program.js";
 import type { HeldTensor, Instructions } from "./gather-lowering.js";
 import { elementsTogether, liesInTile, programOfRows, readForm, readsOfSteps } from "./value-rows.js";
 
-/** Counts, in the units of the target's figures. */
-export interface Work {
-  /** DMA instructions, and the bursts of all of them. */
-  readonly instructions: number;
-  readonly bursts: number;
-  /** Bytes that cross between global memory and the core, in whole blocks; in whole cache lines off Ascend. */
-  readonly padded: number;
-  /** Bytes of the elements alone. */
-  readonly bytes: number;
-  /** Bytes that global memory moves for them: of a DMA engine in whole sectors, or lines; elsewhere as `padded`. */
-  readonly touched: number;
-  /** Rows of vector gathers, and their repeats beyond the first of each row, with the elements of those. */
-  readonly rows: number;
-  readonly repeats: number;
-  readonly gathered: number;
-  /** Vector instructions on index values, and the repeats of all tiles they read. */
-  readonly steps: number;
-  readonly stepRepeats: number;
-  /** Copies within UB, and their bytes in whole blocks. */
-  readonly copies: number;
-  readonly copied: number;
-  /** Accesses of the scalar unit: to UB, and to global memory. */
-  readonly scalars: number;
-  readonly gmScalars: number;
-  /** Index values that name rows of loads. */
-  readonly rowIndices: number;
-  /** SIMT functions that are called, the elements that their threads move, and the lines of 128 B that they read. */
-  readonly calls: number;
-  readonly threadElements: number;
-  readonly threadLines: number;
-  /** Waits between pipes within the statement; those of them for loads, which take their latency. */
-  readonly waits: number;
-  readonly loadWaits: number;
-}
-
-/** What asks for nothing. */
-export const noWork: Work = {
-  instructions: 0,
-  bursts: 0,
-  padded: 0,
-  bytes: 0,
-  touched: 0,
-  rows: 0,
-  repeats: 0,
-  gathered: 0,
-  steps: 0,
-  stepRepeats: 0,
-  copies: 0,
-  copied: 0,
-  scalars: 0,
-  gmScalars: 0,
-  rowIndices: 0,
-  calls: 0,
-  threadElements: 0,
-  threadLines: 0,
-  waits: 0,
-  loadWaits: 0,
-};
-
-/**
- * Whole cycles of a statement's work on one of `cores` busy cores; monotone in each count. A DMA engine takes the larger of issue and
- * bytes ({@link transferPrice}); elsewhere a run of memory waits for its first bytes, and cores share the bandwidth.
- */
-export function cyclesOfWork(work: Work, pipe: Pipe, target: Target, cores: number): number {
-  const { instructions, bursts, padded } = work;
-  const store = pipe === "MTE3";
-  const dma = targetFacts[target.kind].dmaEngine;
-  const rate = store ? target.storeBytesPerCycle : target.loadBytesPerCycle;
-  const moved = dma
-    ? transferPrice({ pipe: store ? "MTE3" : "MTE2", instructions, bursts, bytes: padded }, 0, target).cycles
-    : instructions * (store ? target.storeIssueCycles : target.loadIssueCycles) +
-      Math.max(padded / rate, (padded * cores) / target.gmReadBytesPerCycle);
-  return Math.ceil(
-    moved +
-      work.rows * target.gatherRowCycles +
-      (dma ? work.gathered / target.gatherElementsPerCycle : work.repeats * target.gatherRepeatCycles) +
-      work.steps * target.stepCycles +
-      work.stepRepeats * target.stepRepeatCycles +
-      work.copies * target.copyStartupCycles +
-      work.copied / target.copyBytesPerCycle +
-      work.scalars * target.scalarCycles +
-      work.gmScalars * target.gmAccessCycles +
-      work.rowIndices * target.rowIndexCycles +
-      threadCycles(work, target) +
-      work.waits * target.syncCycles +
-      work.loadWaits * target.loadLatencyCycles,
-  );
-}
-
 /** When the scalar unit and the vector unit of a core are ready for their first gather. */
 export function readyCycles(
   once: Instructions["once"],
   target: Target,
 ): { readonly scalar: number; readonly vector: number } {
-  const scalar = Math.ceil(once.scalars * target.scalarCycles);
-  const filled = Math.ceil(once.steps * target.stepCycles + once.stepRepeats * target.stepRepeatCycles);
+  const work = { ...noWork, ...once };
+  const scalar = Math.ceil(scalarCycles(work, target));
+  const filled = Math.ceil(vectorCycles(work, target));
   // V takes over what the scalar unit wrote.
   return { scalar, vector: scalar + filled + (scalar > 0 ? Math.ceil(target.syncCycles) : 0) };
 }
@@ -162,16 +75,8 @@ export function folded(sizes: Shape, inTensor: Shape, inTile: Shape): number[] {
 /** Bytes of a line, as SIMT threads read global memory. */
 const lineOfThreads = 128;
 
-/** Threads read an index and an element, and write it: for a warp the lines of each access count, of which indices and output have one. */
-function threadCycles({ calls, threadElements, threadLines }: Work, target: Target): number {
-  if (calls === 0) return 0;
-  const lines = threadElements === 0 ? 0 : (32 * threadLines) / threadElements;
-  const linesPerWarpAccess = [1, lines, 1];
-  return (
-    runPrice({ kind: "call", pipe: "SIMT", calls }, 0, target).cycles +
-    runPrice({ kind: "simt", pipe: "SIMT", elements: threadElements, linesPerWarpAccess }, 0, target).cycles
-  );
-}
+/** Elements of a warp of SIMT threads. */
+const warp = 32;
 
 export function gatherWork(setting: GatherSetting, sizes: Shape, target: Target): Work {
   if (elementCount(sizes) === 0) return noWork;
@@ -180,23 +85,8 @@ export function gatherWork(setting: GatherSetting, sizes: Shape, target: Target)
   if (!isMove(map) && vectorUnit) return valueWork(setting, sizes, target);
   const moved = movedWork(setting, sizes, target);
   if (isMove(map) || lowering.class === "direct") return moved;
-  return repeated(moved, map.reduced?.most ?? 1);
+  return repeatedWork(moved, map.reduced?.most ?? 1);
 }
-
-const counts = Object.keys(noWork) as readonly (keyof Work)[];
-
-/** Work that is done so many times. */
-const repeated = (work: Work, times: number): Work =>
-  times === 1
-    ? work
-    : counts.reduce<Work>((sum, count) => ({ ...sum, [count]: times * work[count] }), noWork);
-
-const allOf = (parts: readonly Work[]): Work =>
-  parts.reduce<Work>(
-    (sum, part) =>
-      counts.reduce<Work>((own, count) => ({ ...own, [count]: sum[count] + part[count] }), noWork),
-    noWork,
-  );
 
 /**
  * A value, row by row (value-rows.ts): its index values and the elements that are no rows by the scalar unit, rows in global memory by a
@@ -221,7 +111,9 @@ export function valueWork(setting: GatherSetting, sizes: Shape, target: Target, 
     stepRepeats: tiles.reduce((sum, tile) => sum + tile, 0) * repeats,
   });
   const ofReads = (steps: readonly VectorStep[]): Work =>
-    allOf(readsOfSteps(steps).map((read) => readWork(setting, at(map.reads, read), columns, target, least)));
+    sumOfWork(
+      readsOfSteps(steps).map((read) => readWork(setting, at(map.reads, read), columns, target, least)),
+    );
   const ofSites = (own: boolean): Work => {
     const sites = map.sites.filter((_, s) => isOfTerm(map, s) !== own);
     return {
@@ -230,7 +122,7 @@ export function valueWork(setting: GatherSetting, sizes: Shape, target: Target, 
       scalars: sites.length,
     };
   };
-  const once = allOf([
+  const once = sumOfWork([
     ofSites(true),
     ofReads(element),
     ofSteps(element),
@@ -240,8 +132,11 @@ export function valueWork(setting: GatherSetting, sizes: Shape, target: Target, 
   const each =
     term === undefined
       ? noWork
-      : allOf([ofSites(false), ofReads(term.steps), ofSteps(term.steps), ofTiles(beside[term.how].term)]);
-  return allOf([repeated(allOf([once, repeated(each, terms)]), rows), { ...noWork, waits: waitsOfValue }]);
+      : sumOfWork([ofSites(false), ofReads(term.steps), ofSteps(term.steps), ofTiles(beside[term.how].term)]);
+  return sumOfWork([
+    repeatedWork(sumOfWork([once, repeatedWork(each, terms)]), rows),
+    { ...noWork, waits: waitsOfValue },
+  ]);
 }
 
 /** The pipe of the program to the others that a value takes, and back. */
@@ -354,7 +249,13 @@ function movedWork(setting: GatherSetting, sizes: Shape, target: Target): Work {
         steps: steps.scalar + steps.tile,
         stepRepeats: (steps.scalar + 2 * steps.tile) * repeatsOf(picks, target),
         ...(byThreads
-          ? { calls: 1, threadElements: elements, threadLines: touched / lineOfThreads }
+          ? {
+              // Threads read an index and an element, and write it: indices and output lie together.
+              calls: 1,
+              lineAccesses: (2 * elements) / warp,
+              warpAccesses: elements / warp,
+              warpLines: touched / lineOfThreads,
+            }
           : {
               instructions: picks * outer * Math.ceil(rows / target.dmaRows),
               bursts,

@@ -38,7 +38,8 @@ import type {
   TimedWay,
   Ways,
 } from "./gather-lowering.js";
-import { cyclesOfWork, gatherWork, readyCycles, workOfSteps } from "./gather-work.js";
+import { gatherWork, readyCycles, workOfSteps } from "./gather-work.js";
+import { cyclesOfWork } from "../clock/price.js";
 import type { Loop } from "./loops.js";
 import { isPlain, plainSites, type PlainSite } from "./plain.js";
 import type { TiledGather } from "./tiled.js";

@@ -1,5 +1,13 @@
 /** Measurements of boards: quantities that others published, each with the instruction stream that ran. */
-import { defined, CompileError, error, type KernelWork, type Stretch, type WorkRun } from "../../ir/index.js";
+import {
+  defined,
+  CompileError,
+  error,
+  noWork,
+  type KernelWork,
+  type PipeWork,
+  type Stretch,
+} from "../../ir/index.js";
 import {
   amount,
   choice,
@@ -203,12 +211,12 @@ export function workOfMeasurement({
   cold,
 }: BoardMeasurement): KernelWork {
   const stretches: Stretch[] = [];
-  let runs: WorkRun[] = [];
+  let runs: PipeWork[] = [];
   for (const step of steps) {
     if ("wait" in step) {
       stretches.push({ runs, waits: true });
       runs = [];
-    } else runs.push(runOf(step));
+    } else runs.push(...runsOf(step));
   }
   if (runs.length > 0) stretches.push({ runs, waits: false });
   return {
@@ -235,35 +243,30 @@ function memoryOf(memory: MeasuredMemory, steps: readonly MeasuredStep[]): NonNu
   };
 }
 
-function runOf(step: Exclude<MeasuredStep, { wait: true }>): WorkRun {
+/** The runs of a step: one for each access of SIMT threads. */
+function runsOf(step: Exclude<MeasuredStep, { wait: true }>): readonly PipeWork[] {
   switch (step.pipe) {
     case "MTE2":
-    case "MTE3":
-      return {
-        kind: "transfer",
-        pipe: step.pipe,
-        instructions: step.count,
-        bursts: step.bursts,
-        bytesPerBurst: step.bytesPerBurst,
-      };
-    case "V":
-      return {
-        kind: "vector",
-        pipe: "V",
-        instructions: step.count,
-        repeats: step.repeats,
-        bankConflict: step.bankConflict === true,
-      };
+    case "MTE3": {
+      const bursts = step.count * step.bursts;
+      const work = { ...noWork, instructions: step.count, bursts, padded: bursts * step.bytesPerBurst };
+      return [{ pipe: step.pipe, work }];
+    }
+    case "V": {
+      const repeats = step.count * step.repeats;
+      const read = step.bankConflict === true ? { conflictRepeats: repeats } : { stepRepeats: repeats };
+      return [{ pipe: "V", work: { ...noWork, steps: step.count, ...read } }];
+    }
     case "S":
-      return { kind: "scalar", pipe: "S", accesses: step.count };
+      return [{ pipe: "S", work: { ...noWork, scalars: step.count } }];
     case "VF":
-      return { kind: "call", pipe: "SIMT", calls: step.count };
-    case "SIMT":
-      return {
-        kind: "simt",
+      return [{ pipe: "SIMT", work: { ...noWork, calls: step.count } }];
+    case "SIMT": {
+      const warpAccesses = step.elements / 32;
+      return step.linesPerWarpAccess.map((lines) => ({
         pipe: "SIMT",
-        elements: step.elements,
-        linesPerWarpAccess: step.linesPerWarpAccess,
-      };
+        work: { ...noWork, warpAccesses, warpLines: warpAccesses * lines },
+      }));
+    }
   }
 }

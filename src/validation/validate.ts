@@ -1,12 +1,5 @@
 /** Measurements beside what the clock says of them. */
-import {
-  favourable,
-  kernelPrice,
-  targets,
-  type BoardFigures,
-  type PriceLimit,
-  type Target,
-} from "../../ir/index.js";
+import { favourable, kernelPrice, targets, type PriceLimit, type Target } from "../../ir/index.js";
 import { workOfMeasurement, type BoardMeasurement } from "./measurement.js";
 
 /**
@@ -72,7 +65,7 @@ export const outsideBecause = (row: BoardMeasurement): string | undefined =>
 /** Returns what the clock says of a row, in the row's unit, with what decides. */
 export function predictionOf(
   row: BoardMeasurement,
-  figures: BoardFigures,
+  figures: Target,
   work = workOfMeasurement(row),
 ): { readonly predicted: number; readonly limit: PriceLimit } {
   const { cycles, launchMicroseconds, limit } = kernelPrice(work, figures);

@@ -5,7 +5,8 @@ import { clocked, cyclesOfCore, type Clocked } from "../../ir/clock/clock.js";
 import { closed, tasksOf } from "../../ir/clock/closed.js";
 import { countTasks } from "../../ir/clock/execution.js";
 import { planOf } from "../../ir/clock/plan.js";
-import { cyclesOfWork, type Work } from "../../ir/tiling/gather-work.js";
+import { cyclesOfWork } from "../../ir/clock/price.js";
+import type { Work } from "../../ir/clock/work.js";
 import { walk } from "../../ir/clock/walk.js";
 import {
   type MovingStmt,
@@ -144,8 +145,9 @@ const counts = [
   "gmScalars",
   "rowIndices",
   "calls",
-  "threadElements",
-  "threadLines",
+  "lineAccesses",
+  "warpAccesses",
+  "warpLines",
   "waits",
   "loadWaits",
 ] as const satisfies readonly (keyof Work)[];

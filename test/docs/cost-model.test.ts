@@ -1,7 +1,8 @@
 /** The clock beside what others published: docs/cost-model.md shows each row, and the model lies close to it. */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { cyclesOfWork, noWork, type Work } from "../../ir/tiling/gather-work.js";
+import { cyclesOfWork } from "../../ir/clock/price.js";
+import { noWork, type Work } from "../../ir/clock/work.js";
 import { targets, walkOf, type DType, type Shape, type Target, type TileFunc } from "../../ir/index.js";
 import { geometricMean, spearman } from "../../bench/statistics.js";
 import { gatherOfRows, loadOf } from "../support/tile-programs.js";

@@ -2,7 +2,9 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { cyclesOf, type GatherClass, type GatherLowering, type Schedule } from "../../ir/index.js";
-import { cyclesOfWork, noWork, workOfSteps } from "../../ir/tiling/gather-work.js";
+import { workOfSteps } from "../../ir/tiling/gather-work.js";
+import { cyclesOfWork } from "../../ir/clock/price.js";
+import { noWork } from "../../ir/clock/work.js";
 import { compile, onnx, pypto, targets, type SourceFunc } from "../../src/index.js";
 
 const page = readFileSync(new URL("../../docs/pto.md", import.meta.url), "utf8").replaceAll(/ +/g, " ");

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { cyclesOf, kernelPrice, targets, type Target } from "../../ir/index.js";
+import { cyclesOf, kernelPrice, noWork, targets, type Target } from "../../ir/index.js";
 import { compile, onnx } from "../../src/index.js";
 import { fitOf, type Fit } from "../../src/validation/fit.js";
 import {
@@ -128,7 +128,9 @@ describe("the price of a table of work", () => {
         stretches: [
           {
             waits,
-            runs: [{ kind: "transfer", pipe: "MTE2", instructions: count, bursts: 1, bytesPerBurst: 128 }],
+            runs: [
+              { pipe: "MTE2", work: { ...noWork, instructions: count, bursts: count, padded: 128 * count } },
+            ],
           },
         ],
       },

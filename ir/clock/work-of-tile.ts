@@ -1,0 +1,49 @@
+/** Work of one tile of a schedule, by pipe and operand. */
+import { gatheredTable } from "../access.js";
+import { ofEach } from "../func.js";
+import { gatherPipe } from "../regions.js";
+import { ubStrides } from "../tile.js";
+import type { HeldTensor, Instructions } from "../tiling/gather-lowering.js";
+import { gatherWork } from "../tiling/gather-work.js";
+import { operandRowBytes, type Tiling } from "../tiling/index.js";
+import { at } from "../types.js";
+import { transferWork, type StatementWork } from "./statement.js";
+
+/** Work of a tile. */
+export interface TileWork {
+  /** A load of each input that passes through UB, and a store of the output where it does. */
+  readonly transfers: readonly StatementWork[];
+  /** Returns the work of the gather where it is done in this way. */
+  readonly gather: (lowering: Instructions) => StatementWork;
+}
+
+/** Returns the work of a whole tile of a schedule. */
+export function workOfTile(tiling: Tiling): TileWork {
+  const { target, operands, tile, gather } = tiling;
+  const held = operands.map((operand): HeldTensor => {
+    const { type } = operand.operand;
+    if (!operand.inUb) return { type };
+    const rowBytes = operandRowBytes(tiling, operand);
+    return { type, inTile: ubStrides({ dtype: type.dtype, shape: operand.tile, rowBytes }) };
+  });
+  const setting = { map: gather.map, ...ofEach(gather, held) };
+  const pipe = gatherPipe(gather, at(operands, gatheredTable).inUb);
+  return {
+    transfers: operands.flatMap((operand, k) =>
+      operand.inUb
+        ? [
+            {
+              pipe: operand.operand.role === "output" ? "MTE3" : "MTE2",
+              operand: k,
+              work: transferWork(at(held, k), operand.tile, target),
+            } as const,
+          ]
+        : [],
+    ),
+    gather: (lowering) => ({
+      pipe,
+      operand: gatheredTable,
+      work: gatherWork({ ...setting, lowering }, tile, target),
+    }),
+  };
+}
