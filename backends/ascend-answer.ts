@@ -32,6 +32,7 @@ import {
   inType,
   isBelow,
   leastNormal,
+  magnitudeOfNumber,
   magnitudes,
   mostOf,
   wholeSum,
@@ -82,10 +83,19 @@ const overflows = "it may leave the range, where machines saturate or give infin
 const undefinedCast = "PTO-ISA leaves it undefined outside the range";
 const wraps = "PTO-ISA does not say that it wraps";
 const compares = "PTO-ISA does not say what it gives for NaN and for zeros of two signs";
+const unclaimed = "no page states the bits of what is made of a NaN, and machines may saturate infinities";
 const divides = "no page says how a quotient rounds on A2 and A3";
 
 /** True if no value is a subnormal of f32. */
-const isSafe = ({ unit, least }: Magnitude): boolean => unit >= leastNormal || least >= leastNormal;
+const isSafe = ({ unit, least, low, high }: Magnitude): boolean =>
+  unit >= leastNormal || least >= leastNormal || isAwayFromZero(low, high);
+
+/** True if all values from `low` to `high` are zero, or normal numbers of one sign. */
+function isAwayFromZero(low: Dyadic, high: Dyadic): boolean {
+  if (low.units === 0n && high.units === 0n) return true;
+  const size = low.units > 0n ? low : { ...high, units: -high.units };
+  return size.units > 0n && !isBelow(size, dyadic(1n, leastNormal));
+}
 
 /** Casts of numbers of at least this size give infinities. */
 const limitOf: Readonly<Record<FloatValueType, Dyadic>> = {
@@ -222,6 +232,33 @@ function weighed(map: AccessMap, types: readonly DType[], bounds: Bounds): reado
     ...faults.map((fault) => ({ what, ...fault })),
     ...faultsOf(steps, magnitudes(steps, { bounds: of, reduced: value })),
   ];
+}
+
+/** Returns the first fault in words. */
+const firstOf = ([fault]: readonly Fault[]): string | undefined =>
+  fault === undefined ? undefined : `${fault.what}: ${fault.why}`;
+
+/**
+ * Returns the step, of those that come to `numbers`, of which a core may give other bits, and why: the rules
+ * of {@link ascendAnswer} on the numbers themselves. Undefined if there is none.
+ */
+export function faultOfNumbers(steps: readonly ValueStep[], numbers: readonly number[]): string | undefined {
+  const open = steps.find((step, k) => step.kind === "read" && !Number.isFinite(at(numbers, k)));
+  if (open !== undefined) return `a read of ${open.type}: ${unclaimed}`;
+  return firstOf(faultsOf(steps, numbers.map(magnitudeOfNumber)));
+}
+
+/** Returns the same for a term that is taken into a sum of so much. */
+export function faultOfTaking(
+  how: Reduction,
+  type: ArithmeticType,
+  sum: number,
+  term: number,
+): string | undefined {
+  if (how !== "fold") return undefined;
+  const step = { kind: "op", op: "add", type, of: [0, 1] } as const;
+  const faults = faultsOfOperation(step, [], [sum, term].map(magnitudeOfNumber));
+  return firstOf(faults.map((fault) => ({ what: `${how} of ${type}`, ...fault })));
 }
 
 /** The least element of a type that is no zero, and the power of two that all are below. */

@@ -113,6 +113,7 @@ export const codes = {
   TC909: { category: "hint", title: "a tile that straddles pages" },
   TC910: { category: "hint", title: "a sum whose order the framework leaves open" },
   TC911: { category: "hint", title: "an element type on which the framework contradicts itself" },
+  TC912: { category: "hint", title: "inputs for which an Ascend core may give other bits" },
 } as const satisfies Readonly<Record<string, CodeInfo>>;
 
 /** A stable code: `TC301`. */

@@ -2,15 +2,18 @@
  * Test of the conditions under which an Ascend core gives the stated bits, on the elements that index values
  * name.
  */
-import { outputOf, keyOf } from "../../ir/func.js";
+import { keyOf, outputOf } from "../../ir/func.js";
 import { noElement, outOfRange } from "../../ir/policy.js";
 import { programOfRows, readsOfSteps } from "../../ir/tiling/value-rows.js";
-import { at, invariant, strides } from "../../ir/types.js";
-import { numberOf, type FloatValueType } from "../../ir/values/index.js";
-import type { ElementCondition } from "../ascend-answer.js";
+import { at, invariant } from "../../ir/types.js";
+import { stepNumbers } from "../../ir/values/evaluator.js";
+import { accumulators, numberOf, valuePlan } from "../../ir/values/index.js";
+import { meaningOf, reducedTo } from "../../ir/values/ops.js";
+import { faultOfNumbers, faultOfTaking, type ElementCondition } from "../ascend-answer.js";
 import { box } from "../box.js";
-import { placesIn } from "../map-places.js";
-import { inputTensor, unitsOf, type MappedInputs } from "../memory.js";
+import { placesIn, type Places } from "../map-places.js";
+import type { MappedInputs } from "../memory.js";
+import { elementReads } from "./element-reads.js";
 
 /** An element that a condition excludes. */
 export interface UnmetCondition {
@@ -33,57 +36,133 @@ function boundOutside(
   return Math.abs(value) >= 2 ** below ? `below 2^${below}` : undefined;
 }
 
+/** An output element that is made from elements which conditions exclude, and the first of those. */
+interface UnmetElement {
+  readonly point: readonly number[];
+  readonly unmet: UnmetCondition;
+}
+
 /**
- * Returns the first element that a condition excludes, of those that index values name, output element by
- * output element; undefined where all are met. An index out of range ends the walk: its run is rejected.
+ * Yields the output elements that are made from what a condition excludes, in order. An index out of range
+ * ends the walk: its run is rejected.
  */
-export function unmetCondition(
+function* unmetElements(
   mapped: MappedInputs,
   assumes: readonly ElementCondition[],
-): UnmetCondition | undefined {
-  const { map, operands, inputs } = mapped;
-  if (assumes.length === 0) return undefined;
-  const places = placesIn(mapped);
-  const output = outputOf({ operands });
+  places: Places,
+): Generator<UnmetElement> {
+  const { map, operands } = mapped;
+  const { elementOf, bitsAt } = elementReads(mapped, places);
+  const types = operands.map(({ type }) => type.dtype);
   const checks = map.reads.map(({ table }) => {
-    const operand = at(operands, table);
-    const { dtype, shape } = operand.type;
-    const condition = assumes.find((own) => own.operand === keyOf(operand));
+    const condition = assumes.find((own) => own.operand === keyOf(at(operands, table)));
+    const type = at(types, table);
     if (condition === undefined) return undefined;
-    invariant(dtype === "f32" || dtype === "f16" || dtype === "bf16", "conditions are on real numbers");
-    const type: FloatValueType = dtype;
-    return {
-      type,
-      condition,
-      by: strides(shape),
-      units: unitsOf(inputTensor(inputs, operand).bytes, dtype).units,
-    };
+    invariant(type === "f32" || type === "f16" || type === "bf16", "conditions are on real numbers");
+    return { type, condition };
   });
   const outside = (reads: readonly number[]): UnmetCondition | undefined => {
     for (const read of reads) {
       const check = checks[read];
       if (check === undefined) continue;
-      const element = places.read(read).reduce((sum, coord, k) => sum + coord * at(check.by, k), 0);
-      const value = numberOf(check.type, at(check.units, element));
+      const value = numberOf(check.type, bitsAt(read));
       const bound = boundOutside(value, check.condition);
-      if (bound !== undefined) return { operand: check.condition.operand, element, value, bound };
+      if (bound !== undefined)
+        return { operand: check.condition.operand, element: elementOf(read), value, bound };
     }
     return undefined;
   };
-  const types = operands.map(({ type }) => type.dtype);
   const { element, term } = programOfRows(map, types);
   const [ofElement, ofTerm] = [readsOfSteps(element), readsOfSteps(term?.steps ?? [])];
-  for (const out of box(output.type.shape)) {
-    const ended = places.to(out);
-    if (ended === outOfRange) return undefined;
+  for (const point of box(outputOf(mapped).type.shape)) {
+    const ended = places.to(point);
+    if (ended === outOfRange) return;
     if (ended === noElement) continue;
+    let unmet: UnmetCondition | undefined;
     for (const taken of places.terms?.() ?? []) {
-      if (taken === outOfRange) return undefined;
-      const found = outside(ofTerm);
-      if (found !== undefined) return found;
+      if (taken === outOfRange) return;
+      unmet ??= outside(ofTerm);
     }
-    const found = outside(ofElement);
-    if (found !== undefined) return found;
+    unmet ??= outside(ofElement);
+    if (unmet !== undefined) yield { point, unmet };
   }
+}
+
+/**
+ * Returns the first element that a condition excludes, of those that index values name, output element by
+ * output element; undefined where all are met.
+ */
+export function unmetCondition(
+  mapped: MappedInputs,
+  assumes: readonly ElementCondition[],
+): UnmetCondition | undefined {
+  if (assumes.length === 0) return undefined;
+  for (const { unmet } of unmetElements(mapped, assumes, placesIn(mapped))) return unmet;
   return undefined;
+}
+
+/** Verdict on inputs: conditions are met; or not, and no step needs them; or a core may give other bits. */
+export type InputsVerdict =
+  | { readonly kind: "met" }
+  | { readonly kind: "unneeded"; readonly unmet: UnmetCondition }
+  | {
+      readonly kind: "other bits";
+      /** The first output element of which a step may give other bits. */
+      readonly point: readonly number[];
+      readonly step: string;
+      /** An element that it is made from. */
+      readonly unmet: UnmetCondition;
+    };
+
+/**
+ * Returns whether an Ascend core gives the stated bits for some inputs. Conditions are enough: of an output
+ * element that they exclude, the steps are run, and each is judged by its own numbers.
+ */
+export function inputsVerdict(mapped: MappedInputs, assumes: readonly ElementCondition[]): InputsVerdict {
+  if (assumes.length === 0) return { kind: "met" };
+  const places = placesIn(mapped);
+  const faultOf = stepRun(mapped, places);
+  let first: UnmetCondition | undefined;
+  for (const { point, unmet } of unmetElements(mapped, assumes, places)) {
+    first ??= unmet;
+    const step = faultOf(point);
+    if (step !== undefined) return { kind: "other bits", point, step, unmet };
+  }
+  return first === undefined ? { kind: "met" } : { kind: "unneeded", unmet: first };
+}
+
+/** Runs the steps of an output element: the first of which a core may give other bits, and why. */
+function stepRun(mapped: MappedInputs, places: Places): (point: readonly number[]) => string | undefined {
+  const { map, operands } = mapped;
+  const { bitsAt } = elementReads(mapped, places);
+  const types = map.reads.map(({ table }) => at(operands, table).type.dtype);
+  const { steps, terms } = valuePlan(map.value, types);
+  let reduced = 0;
+  const numbers = stepNumbers(steps, () => reduced);
+  const ofTerm = stepNumbers(terms?.steps ?? [], () => 0);
+  /** What the terms come to, or the step. */
+  const taken = (): number | string => {
+    if (terms === undefined) return 0;
+    invariant(terms.how !== "exact", "an exact sum is refused");
+    const { op, start } = accumulators[terms.how];
+    const take = meaningOf(op, terms.type);
+    let [sum, count] = [start[terms.type], 0];
+    const walk = places.terms?.()[Symbol.iterator]();
+    while (walk?.next().done === false) {
+      const list = ofTerm(bitsAt);
+      const term = at(list, list.length - 1);
+      const fault = faultOfNumbers(terms.steps, list) ?? faultOfTaking(terms.how, terms.type, sum, term);
+      if (fault !== undefined) return fault;
+      sum = take(sum, term);
+      count++;
+    }
+    return reducedTo(terms.how, sum, count);
+  };
+  return (point) => {
+    places.to(point);
+    const sum = taken();
+    if (typeof sum === "string") return sum;
+    reduced = sum;
+    return faultOfNumbers(steps, numbers(bitsAt));
+  };
 }

@@ -38,7 +38,7 @@ export function valuePlan(value: Expression, reads: readonly DType[]): ValuePlan
 }
 
 /** Gives the bits of a read, by its number in the map. */
-type BitsAt = (read: number) => number;
+export type BitsAt = (read: number) => number;
 
 /** The terms that were taken in so far: what they come to before anything is made of it, and their number. */
 export interface Taken {
@@ -132,6 +132,15 @@ function exactSum(unit: number, term: Term): Taking {
 
 /** The number that the last of some steps comes to. */
 function computed(steps: readonly ValueStep[], reduced: () => number): (bitsAt: BitsAt) => number {
+  const numbers = stepNumbers(steps, reduced);
+  return (bitsAt) => numbers(bitsAt)[steps.length - 1] ?? 0;
+}
+
+/** Returns the numbers that some steps come to, each by its step: one list, which the next call overwrites. */
+export function stepNumbers(
+  steps: readonly ValueStep[],
+  reduced: () => number,
+): (bitsAt: BitsAt) => readonly number[] {
   const values = steps.map(() => 0);
   const run = steps.map((step): ((bitsAt: BitsAt) => number) => {
     switch (step.kind) {
@@ -154,6 +163,6 @@ function computed(steps: readonly ValueStep[], reduced: () => number): (bitsAt: 
   });
   return (bitsAt) => {
     for (let k = 0; k < run.length; k++) values[k] = run[k]?.(bitsAt) ?? 0;
-    return values[values.length - 1] ?? 0;
+    return values;
   };
 }

@@ -138,7 +138,8 @@ const whole = (low: bigint, high: bigint): Magnitude => ({
   negativeZero: false,
 });
 
-function magnitudeOfNumber(value: number): Magnitude {
+/** Returns the magnitude of one number. */
+export function magnitudeOfNumber(value: number): Magnitude {
   const finite = Number.isFinite(value);
   if (value === 0 || !finite)
     return {

@@ -63,6 +63,8 @@ import { programKind } from "../formats/program-kind.js";
 import { UsageError } from "./usage-error.js";
 import { matching } from "./matching.js";
 import { noProgress, taskProgress } from "./progress.js";
+import { verdictHints, verdictOn, verdictText } from "../api/inputs-verdict.js";
+import type { InputsVerdict } from "../../backends/reference/unmet-condition.js";
 import { gatherFaults } from "./gather-faults.js";
 import { gatherTable, listGathers, type ListedGather } from "./list-model.js";
 import {
@@ -246,6 +248,8 @@ interface RunDocument {
   readonly backends: readonly { readonly backend: string; readonly agrees: boolean }[];
   readonly draws: readonly { readonly inputs: string; readonly outcome: string }[];
   readonly report: BackendRun["report"];
+  /** Whether an Ascend core gives the stated bits: of the first draw for which it may not, else of the first. */
+  readonly ascend?: InputsVerdict;
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -324,6 +328,8 @@ async function run(loaded: LoadedProgram, flags: RunFlags, { quiet = false } = {
     device?.close();
   }
   const differences = runs.flatMap((ran) => ran.differences);
+  const ascend = ascendVerdict(kernel, draws);
+  const told = ascend === undefined ? [] : verdictHints(ascend);
   const apart = new Set(runs.flatMap((ran) => ran.apart));
   const [first] = runs.flatMap((ran) => ran.outcomes.slice(0, 1));
   const bits = first === undefined ? undefined : runOf(first[1])?.output;
@@ -333,7 +339,7 @@ async function run(loaded: LoadedProgram, flags: RunFlags, { quiet = false } = {
   const output = loaded.result === undefined ? bits : result?.bytes;
   if (result !== undefined && file !== undefined) outputs.write(file, ...tensorFile(result));
   if (flags.trace !== undefined) await writeTrace(flags.trace, kernel, compared, outputs);
-  if (flags.json !== true) printDiagnostics(differences);
+  if (flags.json !== true) printDiagnostics([...differences, ...told]);
   const listed = draws.map(({ indices }, k) => ({
     inputs: draws.length === 1 ? origin : `${origin}: ${indices}`,
     outcome: runs[k]?.said ?? "",
@@ -347,7 +353,8 @@ async function run(loaded: LoadedProgram, flags: RunFlags, { quiet = false } = {
     backends: backends.map((backend) => ({ backend: nameOf(backend), agrees: !apart.has(backend) })),
     draws: listed,
     report,
-    diagnostics: [...kernel.diagnostics, ...differences, ...outputs.diagnostics],
+    ...defined({ ascend }),
+    diagnostics: [...kernel.diagnostics, ...differences, ...told, ...outputs.diagnostics],
   };
   const agreement = differences.length === 0 ? "the same bits" : "DIFFERENT bits";
   const said = draws.length === 1 ? (runs[0]?.said ?? "") : agreement;
@@ -357,6 +364,7 @@ async function run(loaded: LoadedProgram, flags: RunFlags, { quiet = false } = {
     `${sides.join(", ")}: ${said}`,
     ...(draws.length === 1 ? [] : draws.map(({ indices }, k) => `  ${indices}: ${runs[k]?.said ?? ""}`)),
     ...(report === undefined ? [] : reportLines(report)),
+    ...(ascend === undefined ? [] : [verdictText(ascend)]),
   ].join("\n");
   return {
     code: outputs.status(differences.length === 0 ? 0 : 1),
@@ -367,6 +375,17 @@ async function run(loaded: LoadedProgram, flags: RunFlags, { quiet = false } = {
     differences,
     ...defined({ report, output }),
   };
+}
+
+/** The first verdict on draws by which a core may give other bits, else the first. */
+function ascendVerdict(kernel: Kernel, draws: readonly Draw[]): InputsVerdict | undefined {
+  let first: InputsVerdict | undefined;
+  for (const { inputs } of draws) {
+    const verdict = verdictOn(kernel, inputs);
+    if (verdict === undefined || verdict.kind === "other bits") return verdict;
+    first ??= verdict;
+  }
+  return first;
 }
 
 const runOf = (outcome: Outcome): BackendRun | undefined =>

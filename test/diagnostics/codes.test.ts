@@ -26,6 +26,7 @@ import {
   type BackendChoice,
 } from "../../src/index.js";
 import { explain } from "../../src/api/explain.js";
+import { verdictHints, verdictOn } from "../../src/api/inputs-verdict.js";
 import { ConfigError } from "../../src/config/config-error.js";
 import { openProject } from "../../src/config/open-project.js";
 import { readBytes } from "../../src/formats/files.js";
@@ -415,7 +416,28 @@ const triggers: Readonly<Record<Code, Trigger>> = {
     at: [2, 8],
     followed: () => build(source(pyptoGather, "profile = head", "3x5xi16", "3x4xi32", "3x4xi16")),
   },
+  TC912: { found: () => onCore(2 ** -130), followed: () => onCore(2 ** -126) },
 };
+
+/** The hints about a row of ones by a factor, on an Ascend core. */
+function onCore(factor: number): readonly Diagnostic[] {
+  const text = `func @f(%x: tensor<2x4xf32>, %s: tensor<2xf32>, %i: tensor<1xi32>) -> tensor<1x4xf32> {
+  %y = access.gather %x, %s, %i (d0, d1) let t = error(%i[d0] in 2) yield %x[t, d1] * %s[t] {oob = error}
+  return %y
+}`;
+  const [func] = parseModule(text, "t.tir").module.funcs;
+  const kernel = compile(func!);
+  const host = (list: Float32Array | Int32Array, shape: number[]) => ({
+    type: { dtype: list instanceof Int32Array ? ("i32" as const) : ("f32" as const), shape },
+    bytes: new Uint8Array(list.buffer),
+  });
+  const verdict = verdictOn(kernel, {
+    x: host(new Float32Array(8).fill(1), [2, 4]),
+    s: host(new Float32Array(2).fill(factor), [2]),
+    i: host(new Int32Array(1), [1]),
+  });
+  return verdict === undefined ? [] : verdictHints(verdict);
+}
 
 /** The hints about a gather and what is made of its rows. */
 function reduced(op: string): readonly Diagnostic[] {

@@ -1,0 +1,40 @@
+/** Elements that an output element is made from, by the number of the read that names each. */
+import { at, isPacked, strides } from "../../ir/types.js";
+import type { Places } from "../map-places.js";
+import { inputTensor, packedBits, unitsOf, type MappedInputs } from "../memory.js";
+
+/** Reads of the output element that {@link Places} went to, by their number in the map. */
+export interface ElementReads {
+  /** Returns the number of the element in its tensor. */
+  readonly elementOf: (read: number) => number;
+  /** Returns the bits of an element of at most 32 bits. */
+  readonly bitsAt: (read: number) => number;
+  /** Returns the units of a read's tensor, and how many make an element. */
+  readonly unitsOf: (read: number) => ReturnType<typeof unitsOf>;
+}
+
+/** Returns the reads of a map over given inputs. */
+export function elementReads({ map, operands, inputs }: MappedInputs, places: Places): ElementReads {
+  const sources = map.reads.map(({ table }) => {
+    const operand = at(operands, table);
+    const { dtype, shape } = operand.type;
+    const own = unitsOf(inputTensor(inputs, operand).bytes, dtype);
+    const { units } = own;
+    const bitsAt = isPacked(dtype)
+      ? (element: number): number => packedBits(units, dtype, element)
+      : (element: number): number => at(units, element);
+    return { own, bitsAt, by: strides(shape) };
+  });
+  const elementOf = (read: number): number => {
+    const { by } = at(sources, read);
+    const coords = places.read(read);
+    let from = 0;
+    for (let k = 0; k < coords.length; k++) from += at(coords, k) * at(by, k);
+    return from;
+  };
+  return {
+    elementOf,
+    bitsAt: (read) => at(sources, read).bitsAt(elementOf(read)),
+    unitsOf: (read) => at(sources, read).own,
+  };
+}

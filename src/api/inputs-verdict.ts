@@ -1,0 +1,58 @@
+/** Whether an Ascend core gives the stated bits of a kernel for some inputs, as a hint and in a line of text. */
+import { isMove } from "../../ir/access.js";
+import { mapOverTensors } from "../../ir/addressing.js";
+import { formatShape, hint, inputsOf, taskOfTile, type Diagnostic } from "../../ir/index.js";
+import { targetFacts } from "../../ir/target.js";
+import { ascendAnswer } from "../../backends/ascend-answer.js";
+import type { HostInputs } from "../../backends/index.js";
+import {
+  inputsVerdict,
+  type InputsVerdict,
+  type UnmetCondition,
+} from "../../backends/reference/unmet-condition.js";
+import type { Kernel } from "./compile.js";
+
+/**
+ * Returns the verdict on inputs; undefined for a kernel that is for no Ascend core, moves elements, or has
+ * steps of which a core may always give other bits.
+ */
+export function verdictOn(
+  { target, definition, tile }: Kernel,
+  inputs: HostInputs,
+): InputsVerdict | undefined {
+  if (!targetFacts[target.kind].runsPto) return undefined;
+  const map = definition?.map ?? mapOverTensors(tile, taskOfTile(tile));
+  const { operands } = definition ?? tile;
+  if (map === undefined || isMove(map)) return undefined;
+  const answer = ascendAnswer(map, inputsOf({ operands }));
+  return answer.ok ? inputsVerdict({ map, operands, inputs }, answer.assumes) : undefined;
+}
+
+const unmetText = ({ operand, element, value, bound }: UnmetCondition): string =>
+  `element ${element} of ${operand} is ${value}, not ${bound}`;
+
+/** Returns TC912 for inputs of which a core may give other bits; else nothing. */
+export function verdictHints(verdict: InputsVerdict): readonly Diagnostic[] {
+  if (verdict.kind !== "other bits") return [];
+  const { point, step, unmet } = verdict;
+  const message = `an Ascend core may give other bits at output ${formatShape(point)}: ${step}`;
+  return [
+    hint("TC912", message, {
+      notes: [unmetText(unmet)],
+      data: { point, ...unmet },
+      hint: "keep the elements within the conditions of explain, or compare with a tolerance there",
+    }),
+  ];
+}
+
+/** Returns the verdict as a line of a report. */
+export function verdictText(verdict: InputsVerdict): string {
+  switch (verdict.kind) {
+    case "met":
+      return "Ascend cores give these bits: the inputs meet the conditions";
+    case "unneeded":
+      return `Ascend cores give these bits: ${unmetText(verdict.unmet)}, and no step needs it here`;
+    case "other bits":
+      return `Ascend cores may give other bits: ${verdict.step}, at output ${formatShape(verdict.point)}`;
+  }
+}
