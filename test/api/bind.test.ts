@@ -5,7 +5,6 @@ import { emitWgsl } from "../../backends/webgpu/index.js";
 import {
   equalFunc,
   openFormOf,
-  parseModule,
   printFunc,
   verifyStructure,
   type Func,
@@ -13,15 +12,10 @@ import {
 } from "../../ir/index.js";
 import { defaultPipeline } from "../../passes/index.js";
 import { compile, CompileError, run, targets } from "../../src/index.js";
-
-function read(text: string): Func {
-  const { module, diagnostics } = parseModule(text, "open.tir");
-  expect(diagnostics).toEqual([]);
-  return module.funcs[0]!;
-}
+import { parsed } from "../support/parsed.js";
 
 const embedding = (target: string, tile = "4, 8"): Func =>
-  read(`dim V <= 40
+  parsed(`dim V <= 40
 dim N <= 16
 func @f(%e: tensor<Vx8xf32>, %i: tensor<Nxi32>) -> tensor<Nx8xf32> target("${target}") schedule {tile = [${tile}], residency = ub} {
   %y = access.gather %e, %i (d0, d1) -> (%i[d0], d1) {oob = error}
@@ -114,7 +108,7 @@ describe("a kernel of open sizes, bound", () => {
 
   it("is compiled for sizes at which the program for all of them does not hold", async () => {
     // Of the table, a tile takes what d0 and d0 + N read: how far these lie apart is known once N is.
-    const apart = read(`dim N <= 4
+    const apart = parsed(`dim N <= 4
 func @f(%x: tensor<9x2xf32>, %i: tensor<8xi32>) -> tensor<Nx2xf32> target("ascend-a2") schedule {tile = [2, 2], residency = {data = gm, indices = ub}} {
   %y = access.gather %x, %i (d0, d1) -> (error(%i[d0] + %i[d0 + N] in 9), d1) {oob = error}
   return %y
@@ -145,7 +139,7 @@ func @f(%x: tensor<9x2xf32>, %i: tensor<8xi32>) -> tensor<Nx2xf32> target("ascen
   });
 
   it("refuses sizes at which a window has no room", () => {
-    const window = read(`dim V <= 9
+    const window = parsed(`dim V <= 9
 func @f(%x: tensor<Vxf32>, %i: tensor<2xi32>) -> tensor<2x3xf32> target("webgpu") {
   %y = access.gather %x, %i (d0, d1) -> (%i[d0] + d1) {oob = clamp}
   return %y
@@ -188,7 +182,7 @@ func @f(%x: tensor<Vxf32>, %i: tensor<2xi32>) -> tensor<2x3xf32> target("webgpu"
 
   it("is the program that its text says", () => {
     const { tile } = compile(embedding("webgpu")).bind({ V: 30, N: 10 });
-    const again = read(printFunc(tile));
+    const again = parsed(printFunc(tile));
     expect(openFormOf(again as TileFunc)).toBeUndefined();
     expect(equalFunc(tile, again)).toBe(true);
     expect(verifyStructure({ ...tile })).toEqual([]);

@@ -1,10 +1,8 @@
 /** A reader who meets an exported type finds one declaration of its name. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
-
-const root = fileURLToPath(new URL("../../", import.meta.url));
+import { root } from "../support/root.js";
 
 /** Emitted modules are files of their own: each has its `Gather`, and `declarations.ts` holds their types as text. */
 const isEmitted = (file: string) => file.startsWith(join("src", "module"));

@@ -5,13 +5,14 @@ import { printMoves } from "../../backends/moves.js";
 import { simulateBytes, watOf } from "../../backends/sim/index.js";
 import { emitWasm, encodeModule, movesOf, planWasm } from "../../backends/wasm/index.js";
 import { emitWgsl } from "../../backends/wgsl/index.js";
-import { CompileError, parseModule, RunError, targets, type Func, type Schedule } from "../../ir/index.js";
+import { CompileError, RunError, targets, type Schedule } from "../../ir/index.js";
 import { caseProgram } from "../../src/formats/case-program.js";
 import { readCases } from "../../src/formats/cases.js";
 import { compile, run, tryCompile, type Kernel } from "../../src/index.js";
 import { fits, hostInputsOf } from "../support/case-kernel.js";
 import { testRunner } from "../support/gpu.js";
 import { fastOutput } from "../support/fast.js";
+import { parsed } from "../support/parsed.js";
 
 const folder = new URL("../conformance/cases/", import.meta.url);
 /** Those whose program is one, with the sizes of its symbols. */
@@ -21,12 +22,6 @@ const cases = ["maps.json", "gather-in-ub.json"]
     const found = caseProgram(test);
     return found.ok ? [{ test, func: found.func }] : [];
   });
-
-function parsed(text: string): Func {
-  const { module, diagnostics } = parseModule(text, "map.tir");
-  expect(diagnostics, text).toEqual([]);
-  return module.funcs[0]!;
-}
 
 const outcome = (
   kernel: Kernel,

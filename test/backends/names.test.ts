@@ -3,10 +3,11 @@ import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { Identifiers } from "../../backends/names.js";
 import { emitWgsl } from "../../backends/webgpu/index.js";
-import { parseModule, targets, type TileFunc } from "../../ir/index.js";
+import { parseModule, targets } from "../../ir/index.js";
 import { compile } from "../../src/index.js";
 import { runnerOr } from "../support/gpu.js";
 import { identifiersIn, languageWords } from "../support/words.js";
+import { parsedTile } from "../support/parsed.js";
 
 /** The words that identifiers of names begin with. */
 const ofNames = /^(?:gm|ub|turn|iv|view|tilec|dim)_/;
@@ -58,12 +59,6 @@ describe("an identifier of a name", () => {
   });
 });
 
-const tileOf = (text: string): TileFunc => {
-  const { module, diagnostics } = parseModule(text, "named.tir");
-  expect(diagnostics).toEqual([]);
-  return module.funcs[0] as TileFunc;
-};
-
 describe("a kernel of a program", () => {
   it.for([
     ["words of the kernel", ["max", "position", "mask", "lane"]],
@@ -73,7 +68,7 @@ describe("a kernel of a program", () => {
     ["a loop called as an operand", ["data", "indices", "output", "data"]],
   ] as const)("may be named after %s", async ([, [data, indices, output, iv]], context) => {
     const func =
-      tileOf(`func @n(%${data}: gm<4x3xu8>, %${indices}: gm<4x3xi64>, %${output}: gm<4x3xu8>) target("webgpu") {
+      parsedTile(`func @n(%${data}: gm<4x3xu8>, %${indices}: gm<4x3xi64>, %${output}: gm<4x3xu8>) target("webgpu") {
   for %${iv} = 0 to 4 step 1 parallel {
     gather %${data}[%${iv}, 0][1, 3], %${indices}[%${iv}, 0][1, 3] to %${output}[%${iv}, 0][1, 3] (d0, d1) -> (d0, %${indices}[d0, d1]) {oob = error, origin = [%${iv}, 0]}
   }

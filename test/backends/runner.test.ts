@@ -19,8 +19,9 @@ import { acquireGpu } from "../../src/device/node.js";
 import { readCases } from "../../src/formats/cases.js";
 import { checkCase } from "../../src/testing/check-case.js";
 import { requireGpu } from "../support/gpu.js";
-import { openRows, readOpen } from "../support/open-programs.js";
+import { openRows } from "../support/open-programs.js";
 import { operandOf } from "../support/operands.js";
+import { parsed } from "../support/parsed.js";
 
 /** Dawn crashes the process when a device is collected. */
 const devices: unknown[] = [];
@@ -542,7 +543,7 @@ describe("what is no kernel, no input and no buffer", () => {
 
   it("is refused where sizes are open, and its text is that of the most", async (context) => {
     const runner = await ownRunner(context);
-    const open = compile(readOpen(openRows("f32", 8)), { target: targets.webgpu });
+    const open = compile(parsed(openRows("f32", 8)), { target: targets.webgpu });
     const buffers = {} as GpuBuffers;
     for (const call of [
       () => runner.run(open, {}),

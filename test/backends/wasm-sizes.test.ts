@@ -3,8 +3,9 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { FastExecutor, simulateBytes, watOf } from "../../backends/sim/index.js";
 import { openFormOf, targets } from "../../ir/index.js";
 import { compile } from "../../src/index.js";
-import { gm, inputsFor, openPrograms, openRows, outcomeOf, readOpen } from "../support/open-programs.js";
+import { gm, inputsFor, openPrograms, openRows, outcomeOf } from "../support/open-programs.js";
 import { spawnThread as spawn } from "../../src/device/index.js";
+import { parsed } from "../support/parsed.js";
 
 let made = 0;
 const { Module } = WebAssembly;
@@ -24,7 +25,7 @@ afterEach(() => {
 
 describe("a kernel of open sizes on the fast executor", () => {
   it.for(openPrograms)("is one module, with the bits of each size's own: $name", async (open) => {
-    const program = readOpen(open.text);
+    const program = parsed(open.text);
     const options = { target: targets.cpu, ...open.options };
     const kernel = compile(program, options);
     const expected: unknown[] = [];
@@ -46,7 +47,7 @@ describe("a kernel of open sizes on the fast executor", () => {
   });
 
   it("takes the memory of each size", () => {
-    const kernel = compile(readOpen(openRows("f32", 8).replace("N <= 48", "N <= 1000000")), {
+    const kernel = compile(parsed(openRows("f32", 8).replace("N <= 48", "N <= 1000000")), {
       target: targets.cpu,
       ...gm,
     });
@@ -56,7 +57,7 @@ describe("a kernel of open sizes on the fast executor", () => {
   });
 
   it("cuts the long tasks of large sizes, and leaves small ones whole", () => {
-    const kernel = compile(readOpen(openRows("u8", 1, "clamp").replace("N <= 48", "N <= 4000000")), {
+    const kernel = compile(parsed(openRows("u8", 1, "clamp").replace("N <= 48", "N <= 4000000")), {
       target: targets.cpu,
       ...gm,
       tile: [4_000_000, 1],
@@ -76,7 +77,7 @@ describe("a kernel of open sizes on the fast executor", () => {
   });
 
   it("runs on several threads, which are told the sizes", async () => {
-    const kernel = compile(readOpen(openRows("f32", 8)), { target: targets.cpu, ...gm, tile: [5, 8] });
+    const kernel = compile(parsed(openRows("f32", 8)), { target: targets.cpu, ...gm, tile: [5, 8] });
     for (const bind of [
       { V: 13, N: 37 },
       { V: 40, N: 48 },
@@ -92,7 +93,7 @@ describe("a kernel of open sizes on the fast executor", () => {
   });
 
   it("names the first bad index of each size", () => {
-    const kernel = compile(readOpen(openRows("f32", 8)), { target: targets.cpu, ...gm });
+    const kernel = compile(parsed(openRows("f32", 8)), { target: targets.cpu, ...gm });
     for (const V of [5, 40]) {
       const bound = kernel.bind({ V, N: 3 });
       const inputs = inputsFor(bound);

@@ -1,15 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { printMoves } from "../../backends/moves.js";
 import { emitWgsl, movesOf, planWgsl } from "../../backends/wgsl/index.js";
-import { bytesOf, parseModule, targets, type DType, type Func } from "../../ir/index.js";
+import { bytesOf, targets, type DType } from "../../ir/index.js";
 import { compile, onnx, run, type Kernel } from "../../src/index.js";
 import { testRunner } from "../support/gpu.js";
-
-function parsed(text: string): Func {
-  const { module, diagnostics } = parseModule(text, "map.tir");
-  expect(diagnostics, text).toEqual([]);
-  return module.funcs[0]!;
-}
+import { parsed } from "../support/parsed.js";
 
 const target = targets.webgpu;
 

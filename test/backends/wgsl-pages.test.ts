@@ -2,17 +2,12 @@
 import { describe, expect, it, type TestContext } from "vitest";
 import { printMoves } from "../../backends/moves.js";
 import { defaultLimits, emitWgsl, movesOf, planWgsl, targetOf } from "../../backends/webgpu/index.js";
-import { openFormOf, parseModule, targets, type Func } from "../../ir/index.js";
+import { openFormOf, targets } from "../../ir/index.js";
 import { compile, onnx, run, type Kernel } from "../../src/index.js";
 import { testRunner } from "../support/gpu.js";
+import { parsed } from "../support/parsed.js";
 
 const software = targetOf(defaultLimits, true);
-
-function parsed(text: string): Func {
-  const { module, diagnostics } = parseModule(text, "pages.tir");
-  expect(diagnostics, text).toEqual([]);
-  return module.funcs[0]!;
-}
 
 interface Workload {
   readonly pool: string;

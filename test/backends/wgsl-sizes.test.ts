@@ -6,7 +6,8 @@ import { openFormOf, targets } from "../../ir/index.js";
 import { compile, type CompileOptions } from "../../src/index.js";
 import { acquireGpu } from "../../src/device/node.js";
 import { requireGpu, testRunner } from "../support/gpu.js";
-import { gm, inputsFor, openPrograms, openRows, outcomeOf, readOpen } from "../support/open-programs.js";
+import { gm, inputsFor, openPrograms, openRows, outcomeOf } from "../support/open-programs.js";
+import { parsed } from "../support/parsed.js";
 
 const own: unknown[] = [];
 
@@ -33,7 +34,7 @@ describe("a kernel of open sizes on WebGPU", () => {
     "is one text and one pipeline, with the bits of each size's own: $name",
     async (open, context) => {
       const { runner, made } = await counting(context);
-      const program = readOpen(open.text);
+      const program = parsed(open.text);
       const options = { ...onWebgpu, ...open.options };
       const kernel = compile(program, options);
       const texts = new Set<string>();
@@ -57,7 +58,7 @@ describe("a kernel of open sizes on WebGPU", () => {
   );
 
   it("tells sizes by a uniform buffer: extents, bounds and, of tasks that are numbered through, their counts", () => {
-    const kernel = compile(readOpen(openPrograms[12]!.text), { ...onWebgpu, ...openPrograms[12]!.options });
+    const kernel = compile(parsed(openPrograms[12]!.text), { ...onWebgpu, ...openPrograms[12]!.options });
     const told = (N: number): unknown => {
       const { code, bindings, dispatch } = kernel.bind({ V: 13, N }).wgsl();
       const { binding, values, bytes } = bindings.find(({ access }) => access === "uniform")!;
@@ -84,7 +85,7 @@ describe("a kernel of open sizes on WebGPU", () => {
   });
 
   it("binds the bytes of each size", () => {
-    const kernel = compile(readOpen(openRows("f32", 8)), { ...onWebgpu, ...gm });
+    const kernel = compile(parsed(openRows("f32", 8)), { ...onWebgpu, ...gm });
     const bytes = kernel
       .bind({ V: 13, N: 37 })
       .wgsl()
@@ -99,7 +100,7 @@ describe("a kernel of open sizes on WebGPU", () => {
   });
 
   it("refuses the size that a device has no room for, and no smaller one", () => {
-    const kernel = compile(readOpen(openRows("f32", 8)), { ...onWebgpu, ...gm });
+    const kernel = compile(parsed(openRows("f32", 8)), { ...onWebgpu, ...gm });
     const limits = { ...defaultLimits, maxStorageBufferBindingSize: 20 * 32 };
     expect(kernel.bind({ V: 20, N: 20 }).wgsl(limits).dispatch[0]).toBeGreaterThan(0);
     expect(() => kernel.bind({ V: 21, N: 20 }).wgsl(limits)).toThrow("%x takes 672 B");
@@ -108,7 +109,7 @@ describe("a kernel of open sizes on WebGPU", () => {
   it("an index out of range is reported at every size", async (context: TestContext) => {
     const runner = await testRunner();
     if (runner === undefined) context.skip();
-    const kernel = compile(readOpen(openRows("f32", 8)), { ...onWebgpu, ...gm });
+    const kernel = compile(parsed(openRows("f32", 8)), { ...onWebgpu, ...gm });
     const bound = kernel.bind({ V: 5, N: 3 });
     const run = runner.run(bound, { data: new Float32Array(40), indices: Int32Array.of(4, -5, 5) });
     await expect(run).rejects.toThrow(
@@ -119,7 +120,7 @@ describe("a kernel of open sizes on WebGPU", () => {
   it("a launch on the caller's own buffers takes no sizes of theirs", async (context: TestContext) => {
     const runner = await testRunner();
     if (runner === undefined) context.skip();
-    const bound = compile(readOpen(openRows("f32", 8, "clamp")), { ...onWebgpu, ...gm }).bind({ V: 5, N: 3 });
+    const bound = compile(parsed(openRows("f32", 8, "clamp")), { ...onWebgpu, ...gm }).bind({ V: 5, N: 3 });
     const { device } = runner;
     const usage = 0x80 | 0x8 | 0x4;
     const buffers = {
@@ -146,7 +147,7 @@ describe("a kernel of open sizes on WebGPU", () => {
   });
 
   it("leaves the text of a program of numbers as it is", () => {
-    const kernel = compile(readOpen(openRows("f32", 8)), { ...onWebgpu, ...gm, bind: { V: 13, N: 37 } });
+    const kernel = compile(parsed(openRows("f32", 8)), { ...onWebgpu, ...gm, bind: { V: 13, N: 37 } });
     const { code } = emitWgsl(kernel.tile, { target: targets.webgpu });
     expect(code).not.toContain("sizes");
     expect(code).toContain("array<vec4u, 26>");

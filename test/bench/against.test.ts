@@ -2,7 +2,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { compareBuilds, inTurns } from "../../bench/against.js";
 import { folderOf, workloadsOf } from "../../bench/arguments.js";
@@ -10,8 +9,8 @@ import { builtFile } from "../../bench/built.js";
 import { forkSide } from "../../bench/fork-side.js";
 import { openSidePage } from "../../bench/open-side-page.js";
 import { localSide, type Side } from "../../bench/side.js";
+import { root } from "../support/root.js";
 
-const root = fileURLToPath(new URL("../../", import.meta.url));
 const key = { workload: "W18", subject: "tilec", threads: 1 };
 
 describe("turns", () => {

@@ -1,13 +1,11 @@
 /** Two builds' compilers in turns: which programs count, what is counted of them, and a compiler in a process of its own. */
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { compareCompilers } from "../../bench/compile-against.js";
 import type { CompileSide } from "../../bench/compile-side.js";
 import { corpus } from "../../bench/corpus.js";
 import { forkSide } from "../../bench/fork-side.js";
 import { percentile99 } from "../../bench/statistics.js";
-
-const root = fileURLToPath(new URL("../../", import.meta.url));
+import { root } from "../support/root.js";
 
 beforeAll(() => {
   vi.spyOn(console, "error").mockReturnValue();

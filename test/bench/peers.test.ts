@@ -1,10 +1,9 @@
 /** What the benchmarks compare with is installed apart from what `npm start` and `npm test` use. */
 import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it, vi } from "vitest";
 import { requirePeers } from "../../bench/peers.js";
+import { root } from "../support/root.js";
 
-const root = fileURLToPath(new URL("../../", import.meta.url));
 const read = (file: string): string => readFileSync(root + file, "utf8");
 const packages = (folder: string): Readonly<Record<string, object>> =>
   JSON.parse(read(`${folder}package-lock.json`)).packages;

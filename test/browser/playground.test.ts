@@ -11,6 +11,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, type TestContext
 import { gallery } from "../../playground/src/gallery.js";
 import { galleryTexts } from "../../playground/src/gallery-texts.js";
 import { openPage, type OpenPage } from "../support/chromium.js";
+import { root } from "../support/root.js";
 
 const folder = (path: string): string => fileURLToPath(new URL(`../../playground/${path}`, import.meta.url));
 const path = "/playground/dist/index.html";
@@ -642,7 +643,6 @@ describe("copies", () => {
     await page.waitForTimeout(200);
     return by("copied").inputValue();
   };
-  const root = fileURLToPath(new URL("../../", import.meta.url));
 
   it("are a command, a program, a case and a text that say the same elsewhere", async () => {
     await choose("pypto-gather-1");

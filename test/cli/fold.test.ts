@@ -1,10 +1,9 @@
 /** `--fold`: gathers are folded with what stands around them where one kernel takes less than several, and where a device binds it. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import fc from "fast-check";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { createRunner, defaultLimits } from "../../backends/webgpu/index.js";
 import { targets } from "../../ir/index.js";
 import { listGathers } from "../../src/cli/list-model.js";
@@ -29,11 +28,9 @@ import {
 } from "../support/onnx-bytes.js";
 import { runHere } from "../support/run-here.js";
 import { tokenModel } from "../support/token-model.js";
+import { scratchFolder } from "../support/scratch-folder.js";
 
-const folder = mkdtempSync(join(tmpdir(), "tilec-fold-"));
-afterAll(() => {
-  rmSync(folder, { recursive: true });
-});
+const folder = scratchFolder("fold");
 
 let count = 0;
 function fileOf(contents: Uint8Array): string {

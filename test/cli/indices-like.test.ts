@@ -1,20 +1,17 @@
 /** explain --indices-like: what it counts, against loops over the same indices, and how indices are drawn. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
-import { afterAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { chooserOf, type IndexPattern } from "../../src/explain/index-patterns.js";
 import { movedBy } from "../../src/explain/moved-by.js";
 import { compile, onnx } from "../../src/index.js";
 import { writeNpy } from "../../src/formats/npy.js";
 import { runHere } from "../support/run-here.js";
 import { runs } from "../support/runs.js";
+import { scratchFolder } from "../support/scratch-folder.js";
 
-const folder = mkdtempSync(join(tmpdir(), "tilec-like-"));
-afterAll(() => {
-  rmSync(folder, { recursive: true, force: true });
-});
+const folder = scratchFolder("like");
 
 interface Moved {
   readonly picks: number;

@@ -1,16 +1,13 @@
 /** `--limits`: what a WebGPU device binds, for texts, modules and verdicts; each hint of a refusal is followed. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { defaultLimits } from "../../ir/index.js";
 import { ownFile } from "../../src/device/own-package.js";
 import { runHere } from "../support/run-here.js";
+import { scratchFolder } from "../support/scratch-folder.js";
 
-const folder = mkdtempSync(join(tmpdir(), "tilec-limits-"));
-afterAll(() => {
-  rmSync(folder, { recursive: true });
-});
+const folder = scratchFolder("limits");
 
 const sum = ownFile("test/cli/inputs/sum-of-tables.tir");
 const embedding = [

@@ -1,8 +1,7 @@
 /** `tilec run model.onnx`: the gathers of a model with symbolic dims, listed, bound and run. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { runHere } from "../support/run-here.js";
 import {
   bytes,
@@ -18,11 +17,9 @@ import {
   raw,
   text,
 } from "../support/onnx-bytes.js";
+import { scratchFolder } from "../support/scratch-folder.js";
 
-const folder = mkdtempSync(join(tmpdir(), "tilec-model-"));
-afterAll(() => {
-  rmSync(folder, { recursive: true, force: true });
-});
+const folder = scratchFolder("model");
 
 const list = (name: string, values: readonly number[]) =>
   initializer("i64", [values.length], raw(values), name);

@@ -1,18 +1,15 @@
 /** Programs of other projects whose operands are called as words of generated code, and inputs by such names on the command line. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import type { DType } from "../../ir/index.js";
 import { ownFile } from "../../src/device/own-package.js";
 import { readNpy, writeNpy } from "../../src/formats/npy.js";
 import { requireGpu } from "../support/gpu.js";
 import { runHere } from "../support/run-here.js";
+import { scratchFolder } from "../support/scratch-folder.js";
 
-const folder = mkdtempSync(join(tmpdir(), "tilec-names-"));
-afterAll(() => {
-  rmSync(folder, { recursive: true });
-});
+const folder = scratchFolder("names");
 
 let backends = "reference,sim";
 beforeAll(async () => {

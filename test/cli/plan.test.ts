@@ -1,8 +1,7 @@
 /** `tilec plan model.onnx`: what becomes of the nodes of models that were counted by hand. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import {
   bytes,
   graphAttribute,
@@ -19,11 +18,9 @@ import {
   text,
 } from "../support/onnx-bytes.js";
 import { runHere } from "../support/run-here.js";
+import { scratchFolder } from "../support/scratch-folder.js";
 
-const folder = mkdtempSync(join(tmpdir(), "tilec-plan-"));
-afterAll(() => {
-  rmSync(folder, { recursive: true, force: true });
-});
+const folder = scratchFolder("plan");
 
 let count = 0;
 const fileOf = (graph: readonly number[]): string => {

@@ -1,10 +1,9 @@
 /** A node of a model that cannot be read, or breaks a rule of its operator, is one refused row of a listing and costs no other. */
 import { createHash } from "node:crypto";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { isBug } from "../../ir/faults.js";
 import { gather } from "../../src/index.js";
 import { listGathers } from "../../src/cli/list-model.js";
@@ -31,11 +30,9 @@ import {
   text,
 } from "../support/onnx-bytes.js";
 import { runHere } from "../support/run-here.js";
+import { scratchFolder } from "../support/scratch-folder.js";
 
-const folder = mkdtempSync(join(tmpdir(), "tilec-refused-"));
-afterAll(() => {
-  rmSync(folder, { recursive: true, force: true });
-});
+const folder = scratchFolder("refused");
 
 const blob = (length: number): number[] => bytes(9, new Uint8Array(length).fill(0x5a));
 const quantized = (inputs: readonly string[], ...attributes: readonly number[][]): number[] =>

@@ -3,12 +3,11 @@ import { once } from "node:events";
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { validateXML } from "xmllint-wasm";
 import { runHere } from "../support/run-here.js";
+import { root } from "../support/root.js";
 
-const root = fileURLToPath(new URL("../../", import.meta.url));
 const main = join(root, "dist/src/cli/main.js");
 
 const gatherOf = (id: string, output: readonly number[], more: object = {}) => ({

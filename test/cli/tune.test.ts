@@ -12,12 +12,11 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { printSchedule, type Schedule } from "../../ir/index.js";
 import { runHere } from "../support/run-here.js";
+import { root } from "../support/root.js";
 
-const root = fileURLToPath(new URL("../../", import.meta.url));
 const main = join(root, "dist/src/cli/main.js");
 const folder = mkdtempSync(join(tmpdir(), "tilec-tune-"));
 const file = (name: string): string => join(folder, name);

@@ -7,7 +7,6 @@ import {
   cyclesOf,
   floorOf,
   outputOf,
-  parseModule,
   type ResolvedSchedule,
   type Schedule,
   type Target,
@@ -20,6 +19,7 @@ import { textOf } from "../oracle/maps.js";
 import { longGather, randomSchedule, scheduledGather } from "../support/arbitrary.js";
 import { randomMap } from "../support/random-map.js";
 import { runs } from "../support/runs.js";
+import { parsed } from "../support/parsed.js";
 
 const inPlace = [targets.webgpu, targets.cpu];
 
@@ -84,13 +84,6 @@ describe("the floor", () => {
     );
   });
 });
-
-/** An access program. */
-const parsed = (text: string): Func => {
-  const { module, diagnostics } = parseModule(text, "map.tir");
-  expect(diagnostics).toEqual([]);
-  return module.funcs[0]!;
-};
 
 /** Rows of 64 of a table of 3000, 3000 of them; `row` is the coordinate that picks one, `column` that along it. */
 const rowsBy = (row: string, column: string): Func =>

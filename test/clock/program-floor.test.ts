@@ -7,7 +7,6 @@ import {
   byteCount,
   cyclesOf,
   outputOf,
-  parseModule,
   programFloor,
   type ResolvedSchedule,
   type Schedule,
@@ -23,6 +22,7 @@ import { randomPages } from "../support/random-pages.js";
 import { randomSum } from "../support/random-sum.js";
 import { randomValue } from "../support/random-value.js";
 import { runs } from "../support/runs.js";
+import { parsed } from "../support/parsed.js";
 
 const all = Object.values(targets);
 
@@ -40,12 +40,6 @@ function isOver(func: Func, schedule: Schedule, target: Target): boolean {
   else expect(limit).not.toBe("dma");
   return true;
 }
-
-const parsed = (text: string): Func => {
-  const { module, diagnostics } = parseModule(text, "map.tir");
-  expect(diagnostics).toEqual([]);
-  return module.funcs[0]!;
-};
 
 const wider = longGather.chain((random) =>
   randomSchedule(outputOf(random.func).type.shape.length).map((choice) => ({ random, ...choice })),

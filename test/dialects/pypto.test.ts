@@ -3,7 +3,6 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { simulate } from "../../backends/sim/index.js";
 import {
@@ -35,8 +34,8 @@ import { program } from "../../src/api/program.js";
 import { refusal, verdict } from "./refusal.js";
 import { operandOf } from "../support/operands.js";
 import { runHere } from "../support/run-here.js";
+import { root } from "../support/root.js";
 
-const root = fileURLToPath(new URL("../../", import.meta.url));
 const specifications = readFileSync(`${root}docs/specifications.md`, "utf8");
 
 const gather = (input: Shape, index: Shape, dim = 0, level: PyptoLevel = "head") =>

@@ -1,13 +1,12 @@
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { codes, dtypes, parseModule } from "../../ir/index.js";
 import { tryCompile } from "../../src/index.js";
 import { runHere } from "../support/run-here.js";
+import { root } from "../support/root.js";
 
-const root = fileURLToPath(new URL("../../", import.meta.url));
 const pages = [
   "README.md",
   ...readdirSync(`${root}docs`, { recursive: true, encoding: "utf8" })

@@ -1,16 +1,15 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { DType, ProgramDescription, TensorType, tryProgram } from "../../src/index.js";
 import { readNpy, writeNpy } from "../../src/formats/index.js";
 import { emitEdited, errorsIn, type Edit, type SourceError } from "../support/edited-sources.js";
 import { PackedProject } from "../support/packed.js";
 import { smallestPrograms } from "./support-matrix.js";
+import { root } from "../support/root.js";
+import { scratchFolder } from "../support/scratch-folder.js";
 
-const root = fileURLToPath(new URL("../../", import.meta.url));
 const page = readFileSync(`${root}docs/extending.md`, "utf8");
 
 /** Each block of a language with the file that its fence names, and the output that the page shows below it. */
@@ -219,16 +218,13 @@ describe("the lists of the page, on sources with every addition at once", () => 
 });
 
 describe("the operator, the schedule entry and the element type of the page, in the sources", () => {
-  const folder = mkdtempSync(join(tmpdir(), "tilec-extended-"));
+  const folder = scratchFolder("extended");
   const tilec = (...args: readonly string[]) =>
     spawnSync(process.execPath, [join(folder, "dist/src/cli/main.js"), ...args], { encoding: "utf8" });
   beforeAll(() => {
     emitEdited(complete, join(folder, "dist"));
     writeFileSync(join(folder, "package.json"), readFileSync(`${root}package.json`));
     symlinkSync(realpathSync(`${root}node_modules`), join(folder, "node_modules"), "dir");
-  });
-  afterAll(() => {
-    rmSync(folder, { recursive: true, force: true });
   });
 
   it("the operator runs by its name once its two files are edited", () => {

@@ -1,9 +1,8 @@
 /** `node scripts/models.js PACKAGE`: the rows of the table in docs/onnx.md, of a package that is a folder. */
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { ownFile } from "../../src/device/own-package.js";
 import {
   initializer,
@@ -16,11 +15,9 @@ import {
   raw,
   text,
 } from "../support/onnx-bytes.js";
+import { scratchFolder } from "../support/scratch-folder.js";
 
-const folder = mkdtempSync(join(tmpdir(), "tilec-package-"));
-afterAll(() => {
-  rmSync(folder, { recursive: true });
-});
+const folder = scratchFolder("package");
 
 /** A gather that its reader does the work of, one of a dim that is open, and a node that is not compiled. */
 const three = model([

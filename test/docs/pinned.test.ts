@@ -1,14 +1,13 @@
 /** Figures that the documentation pins: each is checked where it stands, and holds with no slack that hides a slower kernel. */
 import { readdirSync, readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { editPipeline, definePass } from "../../passes/index.js";
 import { compile, parseModule, type Func } from "../../src/index.js";
 import { readCases } from "../../src/formats/cases.js";
 import { checkCase } from "../../src/testing/check-case.js";
 import { assertThat } from "../../src/testing/index.js";
+import { root } from "../support/root.js";
 
-const root = fileURLToPath(new URL("../../", import.meta.url));
 const pages = [
   "README.md",
   ...readdirSync(`${root}docs`, { recursive: true, encoding: "utf8" })

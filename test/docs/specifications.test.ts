@@ -1,10 +1,9 @@
 /** docs/specifications.md: every line names tests, and every test named there exists. */
 import { existsSync, readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import ts from "typescript";
 import { describe, expect, it } from "vitest";
+import { root } from "../support/root.js";
 
-const root = fileURLToPath(new URL("../../", import.meta.url));
 const page = readFileSync(`${root}docs/specifications.md`, "utf8");
 
 /** One for each specification, the decisions, and what tilec adds. */

@@ -1,13 +1,12 @@
 /** The figures of docs/tuning.md are those that its commands give. */
 import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { gathers } from "../../bench/gathers.js";
 import { formatEntry, formatShape, targets, type ResolvedSchedule } from "../../ir/index.js";
 import { tune } from "../../src/index.js";
 import { runHere } from "../support/run-here.js";
+import { root } from "../support/root.js";
 
-const root = fileURLToPath(new URL("../../", import.meta.url));
 const page = readFileSync(`${root}docs/tuning.md`, "utf8");
 const between = (from: string, to: string): string => page.split(from)[1]?.split(to)[0] ?? "";
 const rowsOf = (text: string): string[][] =>

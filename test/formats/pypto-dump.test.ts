@@ -1,18 +1,15 @@
 /** Gathers of graphs that PyPTO dumps (test/support/pypto-dump.ts), by their files and lines. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { CompileError, type Diagnostic } from "../../ir/index.js";
 import { parseType } from "../../src/cli/flag-values.js";
 import { dumpedGathers, isPyptoDump } from "../../src/formats/pypto-dump.js";
 import { pyptoDump, type DumpedCall } from "../support/pypto-dump.js";
 import { runHere } from "../support/run-here.js";
+import { scratchFolder } from "../support/scratch-folder.js";
 
-const folder = mkdtempSync(join(tmpdir(), "tilec-dump-"));
-afterAll(() => {
-  rmSync(folder, { recursive: true });
-});
+const folder = scratchFolder("dump");
 let files = 0;
 const written = (dump: unknown): string => {
   const file = join(folder, `After_004_ExpandFunction_TENSOR_${files++}.json`);

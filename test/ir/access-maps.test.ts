@@ -17,6 +17,7 @@ import {
 } from "../../ir/index.js";
 import { targets, tryCompile } from "../../src/index.js";
 import { countWork } from "../support/count-work.js";
+import { parsedAccess } from "../support/parsed.js";
 
 const text = (coord: string): string =>
   `func @f(%x: tensor<8x2xf32>, %i: tensor<4xi32>) -> tensor<4x2xf32> {\n` +
@@ -218,18 +219,12 @@ describe("a map of many index values", () => {
     const lets = Array.from({ length: reads }, (_, k) => `let a${k} = error(%i[${inner(k)}] in 4)`);
     return text(inner(reads)).replace("(d0, d1) ->", `(d0, d1) ${lets.join(" ")} ->`);
   };
-  const accessOf = (source: string): AccessFunc => {
-    const { module, diagnostics } = parseModule(source, "map.tir");
-    const [func] = module.funcs;
-    if (func?.level !== "access") throw new Error(JSON.stringify(diagnostics));
-    return func;
-  };
-  const reread = (func: AccessFunc) => accessOf(printFunc(func)).map;
+  const reread = (func: AccessFunc) => parsedAccess(printFunc(func)).map;
 
   it("is read, bounded, verified, compiled and printed by work that grows with their number", () => {
     const workOf = (reads: number): number =>
       countWork(() => {
-        const func = accessOf(chain(reads));
+        const func = parsedAccess(chain(reads));
         expect(func.map.sites.map(({ below }) => below)).toEqual(Array.from({ length: reads }, () => 4));
         expect(verifyStructure(func)).toEqual([]);
         expect(reread(func)).toEqual(func.map);
@@ -242,7 +237,7 @@ describe("a map of many index values", () => {
   it.each([1, 20, 21, 22, 62, 63, 64, 65, 66, 130])(
     "nests in its text no deeper than text may: %i reads",
     (reads) => {
-      const func = accessOf(chain(reads));
+      const func = parsedAccess(chain(reads));
       expect(reread(func)).toEqual(func.map);
     },
   );
@@ -251,7 +246,7 @@ describe("a map of many index values", () => {
     const deep = (inner: string, times: number): string =>
       times === 0 ? inner : deep(`(${inner} + 1) div 2`, times - 1);
     const lets = `let a = error(%i[${deep("d0", 50)}] in 4) let b = error(%i[${deep("a", 50)}] in 4)`;
-    const func = accessOf(text("%i[b]").replace("(d0, d1) ->", `(d0, d1) ${lets} ->`));
+    const func = parsedAccess(text("%i[b]").replace("(d0, d1) ->", `(d0, d1) ${lets} ->`));
     expect(reread(func)).toEqual(func.map);
   });
 
@@ -260,7 +255,7 @@ describe("a map of many index values", () => {
     expect(diagnostics.map(({ code, message }) => [code, message])).toEqual([
       ["TC002", "coordinates nest deeper than 64"],
     ]);
-    const func = accessOf(text(`%i[d0${" div 2".repeat(60)}]`));
+    const func = parsedAccess(text(`%i[d0${" div 2".repeat(60)}]`));
     expect(reread(func)).toEqual(func.map);
   });
 });

@@ -9,7 +9,8 @@ import {
   type Func,
   type Sizes,
 } from "../../ir/index.js";
-import { openPrograms, readOpen } from "../support/open-programs.js";
+import { openPrograms } from "../support/open-programs.js";
+import { parsed } from "../support/parsed.js";
 
 function some(func: Func, sizes: Sizes): Func {
   const bound = bindSome(func, sizes);
@@ -22,7 +23,7 @@ const without = (sizes: Sizes, name: string): Sizes =>
 describe("binding some symbols", () => {
   for (const { name, text, sizes: all } of openPrograms) {
     it(`${name}: one symbol after the other is all at once, and the program between is a program`, () => {
-      const func = readOpen(text);
+      const func = parsed(text);
       const names = openSymbols(func).map((symbol) => symbol.name);
       for (const sizes of all) {
         const whole = bindSizes(func, sizes);
@@ -42,7 +43,7 @@ describe("binding some symbols", () => {
   }
 
   it("gives a bound of 0 where a symbol leaves less, bound alone or with the others", () => {
-    const func = readOpen(`dim V <= 9
+    const func = parsed(`dim V <= 9
 dim N <= 9
 func @f(%x: tensor<Vx4xf32>, %i: tensor<Nxi32>) -> tensor<Nx4xf32> {
   %y = access.gather %x, %i (d0, d1) let s = fill(%i[d0] in V - 3) -> (s, d1) {oob = fill}
@@ -60,7 +61,7 @@ func @f(%x: tensor<Vx4xf32>, %i: tensor<Nxi32>) -> tensor<Nx4xf32> {
   });
 
   it("refuses a name that is no symbol, and a size beyond its most", () => {
-    const func = readOpen(openPrograms[0]!.text);
+    const func = parsed(openPrograms[0]!.text);
     for (const [sizes, message] of [
       [{ Q: 1 }, "no symbol Q"],
       [{ V: 4000 }, "symbol V is 4000"],

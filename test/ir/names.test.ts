@@ -13,18 +13,17 @@ import {
   oobSpec,
   operandsOf,
   operatorsWith,
-  parseModule,
   printModule,
   gatherOver,
   readData,
   site,
   UniqueNames,
   type Buffers,
-  type Func,
   type Residencies,
   type TensorType,
 } from "../../ir/index.js";
 import { compile, program, run } from "../../src/index.js";
+import { parsed } from "../support/parsed.js";
 
 const type: TensorType = { dtype: "f32", shape: [2] };
 const keys = (...names: readonly string[]): readonly string[] =>
@@ -91,12 +90,6 @@ describe("the text of a program", () => {
   return %y
 }
 `;
-  const parsed = (text: string): Func => {
-    const { module, diagnostics } = parseModule(text, "names.tir");
-    expect(diagnostics, text).toEqual([]);
-    return module.funcs[0]!;
-  };
-
   it.each([
     ["digits", "0", "1e3", "2x4xf32"],
     ["words of schedules", "ub", "gm", "auto"],

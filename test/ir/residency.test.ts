@@ -6,6 +6,7 @@ import { definedOutput } from "../../src/api/against.js";
 import { compile, explain, legalTiles, tryCompile } from "../../src/index.js";
 import { parseEntry } from "../../src/cli/flag-values.js";
 import { randomInputs } from "../../src/testing/random.js";
+import { parsed } from "../support/parsed.js";
 
 /** Rows of pages: 512 tokens of 131072, 4 to a page. */
 const paged = (schedule = ""): string =>
@@ -20,12 +21,6 @@ const small = (): Func =>
       `  %o = access.gather %kv, %topk, %bt (d0, d1) let t = wrap(%topk[d0] in 64) -> (clamp(4 * %bt[0, t div 4] + t mod 4 in 64), d1) {oob = wrap}\n` +
       "  return %o\n}\n",
   );
-
-function parsed(text: string): Func {
-  const { module, diagnostics } = parseModule(text, "residency.tir");
-  expect(diagnostics).toEqual([]);
-  return module.funcs[0]!;
-}
 
 const partsOf = (func: Func, residency: Residencies) =>
   Object.fromEntries(

@@ -4,7 +4,6 @@ import { simulateBytes } from "../../backends/sim/index.js";
 import {
   iterations,
   nestAt,
-  parseModule,
   symbol,
   targets,
   taskOfTile,
@@ -13,16 +12,10 @@ import {
   gatherOver,
   readData,
 } from "../../ir/index.js";
-import { openRows, readOpen } from "../support/open-programs.js";
+import { openRows } from "../support/open-programs.js";
 import { someLoops } from "../support/loops.js";
 import { compile } from "../../src/index.js";
-
-function tileOf(text: string): TileFunc {
-  const { module, diagnostics } = parseModule(text, "task.tir");
-  const [func] = module.funcs;
-  if (func?.level !== "tile") throw new Error(diagnostics.map(({ message }) => message).join("\n"));
-  return func;
-}
+import { parsed, parsedTile } from "../support/parsed.js";
 
 /** Rows of data picked in a view of some length, by tiles of two. */
 function viewOf(length: number): TileFunc {
@@ -33,7 +26,7 @@ function viewOf(length: number): TileFunc {
       }
     }
   }`;
-  return tileOf(text);
+  return parsedTile(text);
 }
 
 const nested = (loops: readonly ForStmt[]): ForStmt | undefined =>
@@ -86,7 +79,7 @@ const programOf = (
   inside: readonly string[],
   behind: readonly string[],
 ): TileFunc =>
-  tileOf(`func @g(%x: gm<4x2xu8>, %i: gm<6xi32>, %y: gm<6x2xu8>) target("ascend-a2") {
+  parsedTile(`func @g(%x: gm<4x2xu8>, %i: gm<6xi32>, %y: gm<6x2xu8>) target("ascend-a2") {
     %xu = alloc : ub<4x2xu8, row 32> at [0]
     %iu = alloc : ub<2xi32, row 32> at [128]
     %yu = alloc : ub<2x2xu8, row 32> at [160]
@@ -126,7 +119,7 @@ describe("a task", () => {
   });
 
   it("gathers nothing where the output is empty", () => {
-    const { tile } = compile(readOpen(openRows("u8", 2)), { bind: { V: 4, N: 0 } });
+    const { tile } = compile(parsed(openRows("u8", 2)), { bind: { V: 4, N: 0 } });
     expect(taskOfTile(tile)).toEqual({ nest: { loops: [], body: [], tasks: 1 }, loads: new Map() });
   });
 

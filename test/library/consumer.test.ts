@@ -3,23 +3,15 @@
  * without NODE_PATH. Nothing that was unpacked or installed here may help.
  */
 import { execFileSync, spawnSync, type SpawnSyncReturns } from "node:child_process";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { pathToFileURL } from "node:url";
+import { beforeAll, describe, expect, it } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
+import { root } from "../support/root.js";
+import { scratchFolder } from "../support/scratch-folder.js";
 
-const root = fileURLToPath(new URL("../../", import.meta.url));
-const home = mkdtempSync(join(tmpdir(), "tilec-consumer-"));
+const home = scratchFolder("consumer");
 const project = join(home, "project");
 const temporary = join(home, "empty");
 const coverage = join(home, "coverage");
@@ -95,9 +87,6 @@ beforeAll(() => {
        });
      });`,
   );
-});
-afterAll(() => {
-  rmSync(home, { recursive: true, force: true });
 });
 
 const gather = ["--op", "gather", "--data", "f32[64,16]", "--indices", "i32[32]"];

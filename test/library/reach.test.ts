@@ -1,12 +1,11 @@
 /** What an import of each entry point loads: the build shares code among entry points, and brings none of them a package. */
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
 import { parseAst } from "rolldown/parseAst";
 import { describe, expect, it } from "vitest";
+import { root } from "../support/root.js";
 
-const root = fileURLToPath(new URL("../../", import.meta.url));
 const { exports } = JSON.parse(readFileSync(`${root}package.json`, "utf8")) as {
   readonly exports: Readonly<Record<string, string | { readonly default: string }>>;
 };

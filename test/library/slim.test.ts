@@ -1,11 +1,10 @@
 /** What `npm install tilec` brings, and what the packages that it leaves out are missed by. */
 import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { PackedProject } from "../support/packed.js";
+import { root } from "../support/root.js";
 
-const root = fileURLToPath(new URL("../../", import.meta.url));
 const installed = realpathSync(join(root, "node_modules"));
 
 let project: PackedProject;

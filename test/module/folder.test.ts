@@ -1,9 +1,8 @@
 /** `tilec compile model.onnx --emit module-cpu --out DIR`: a module for each gather, folded where it folds, and an index. */
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdtempSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { afterAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { ownFile } from "../../src/device/own-package.js";
 import {
   initializer,
@@ -18,11 +17,9 @@ import {
 } from "../support/onnx-bytes.js";
 import { runHere } from "../support/run-here.js";
 import type { LoadedModule } from "../support/modules.js";
+import { scratchFolder } from "../support/scratch-folder.js";
 
-const folder = mkdtempSync(join(tmpdir(), "tilec-modules-"));
-afterAll(() => {
-  rmSync(folder, { recursive: true });
-});
+const folder = scratchFolder("modules");
 
 it("a model becomes a folder of modules, and runs by its index", async () => {
   const file = ownFile("examples/embedding.onnx");

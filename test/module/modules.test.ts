@@ -6,6 +6,7 @@ import { rolldown, type RolldownOutput } from "rolldown";
 import ts from "typescript";
 import { build } from "vite";
 import { describe, expect, it, type TestContext } from "vitest";
+import { parsed } from "../support/parsed.js";
 import { defaultLimits } from "../../backends/webgpu/index.js";
 import { targets } from "../../ir/index.js";
 import { acquireGpu } from "../../src/device/node.js";
@@ -17,7 +18,7 @@ import { definitionOf, drawsOf } from "../../src/testing/draws.js";
 import { requireGpu } from "../support/gpu.js";
 import { arraysOf, loadModule, moduleOutcome, referenceOutcome } from "../support/modules.js";
 import { modulePrograms } from "../support/module-programs.js";
-import { inputsFor, openPrograms, openRows, readOpen } from "../support/open-programs.js";
+import { inputsFor, openPrograms, openRows } from "../support/open-programs.js";
 
 /** Devices stay referenced: Dawn crashes the process when one is collected. */
 const kept: unknown[] = [];
@@ -46,7 +47,7 @@ describe("a module for WebGPU", () => {
   });
 
   it.for(openPrograms)("takes every size of its symbols: $name", async (open, context) => {
-    const kernel = compile(readOpen(open.text), { target: targets.webgpu, ...open.options });
+    const kernel = compile(parsed(open.text), { target: targets.webgpu, ...open.options });
     if (open.name.startsWith("a window")) {
       await expect(loadModule(kernel)).rejects.toThrow("is left open");
       return;
@@ -182,7 +183,7 @@ describe("the files of a module", () => {
         compile(gather({ data: ["f16", [8, 4]], indices: ["i64", [6]], axis: 0 }), {
           target: targets.webgpu,
         }),
-        compile(readOpen(openRows("f32", 8)), { target: targets.webgpu }),
+        compile(parsed(openRows("f32", 8)), { target: targets.webgpu }),
       ];
       for (const [name, kernel, kind] of [
         ["fixed", fixed, "module"],
@@ -271,7 +272,7 @@ describe("a module for WebAssembly", () => {
   });
 
   it.for(openPrograms)("takes every size of its symbols: $name", async (open) => {
-    const kernel = compile(readOpen(open.text), { target: targets.cpu });
+    const kernel = compile(parsed(open.text), { target: targets.cpu });
     if (open.name.startsWith("a window")) {
       await expect(loadModule(kernel, "module-cpu")).rejects.toThrow("is left open");
       return;

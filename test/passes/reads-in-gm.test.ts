@@ -1,10 +1,11 @@
 /** What PyPTO reads in global memory: the result alone decides, and what a kernel stages beside it is its own. */
 import { describe, expect, it } from "vitest";
 import { simulateBytes } from "../../backends/sim/index.js";
-import { parseModule, ubBuffers, type Func, type Schedule, type SourceFunc } from "../../ir/index.js";
+import { ubBuffers, type Func, type Schedule, type SourceFunc } from "../../ir/index.js";
 import { definedOutput } from "../../src/api/against.js";
 import { compile, explain, legalTiles, pypto, targets, tryCompile } from "../../src/index.js";
 import { randomInputs } from "../../src/testing/random.js";
+import { parsed } from "../support/parsed.js";
 
 const paged = (table: number): SourceFunc =>
   pypto.gatherInUb({
@@ -126,11 +127,6 @@ describe("what of the indices is in global memory", () => {
 });
 
 describe("a computed value on an Ascend core", () => {
-  const parsed = (text: string): Func => {
-    const { module, diagnostics } = parseModule(text, "values.tir");
-    expect(diagnostics).toEqual([]);
-    return module.funcs[0]!;
-  };
   /** gather_in_ub, a cast, a scale of its own for each 128 columns, a cast. */
   const scaled = (rows: number, framework = ""): Func =>
     parsed(

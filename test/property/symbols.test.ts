@@ -1,9 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parseModule, verifyStructure, type Func } from "../../ir/index.js";
+import { verifyStructure, type Func } from "../../ir/index.js";
 import { compile, run, tryCompile } from "../../src/index.js";
 import { Negative, None, textOf, valueOf, type Node } from "../oracle/symbolic.js";
 import { runs } from "../support/runs.js";
+import { parsed } from "../support/parsed.js";
 
 const size = fc.constantFrom("N", "V").map((name): Node => ({ kind: "size", name }));
 const whole = fc.integer({ min: 0, max: 3 }).map((value): Node => ({ kind: "whole", value }));
@@ -95,12 +96,6 @@ func @f(%x: tensor<${rows}x${columns}xi32>, %i: tensor<Nxi32>, %v: tensor<Vxi32>
   return %y
 }
 `;
-
-function parsed(text: string): Func {
-  const { module, diagnostics } = parseModule(text, "symbols.tir");
-  expect(diagnostics, text).toEqual([]);
-  return module.funcs[0]!;
-}
 
 const rowsOf = ({ rows }: Program, sizes: Readonly<Record<"N" | "V", number>>): number =>
   typeof rows === "number" ? rows : sizes[rows];

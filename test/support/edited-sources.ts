@@ -1,6 +1,6 @@
 /** The product's sources with edits that exist in memory alone, and what TypeScript says of them. */
-import { fileURLToPath } from "node:url";
 import ts from "typescript";
+import { root } from "./root.js";
 
 export interface Edit {
   readonly file: string;
@@ -9,7 +9,6 @@ export interface Edit {
   readonly put: string;
 }
 
-const root = fileURLToPath(new URL("../../", import.meta.url));
 const folders = ["ir", "passes", "backends", "src"];
 const config: unknown = ts.readConfigFile(`${root}tsconfig.json`, (file) => ts.sys.readFile(file)).config;
 const { options, fileNames } = ts.parseJsonConfigFileContent(

@@ -1,17 +1,12 @@
 /** Programs that modules are made for: the ways of the ten workloads in small, policies, types, pages, values and terms. */
-import { indexDTypes, parseModule, type Func } from "../../ir/index.js";
+import { indexDTypes, type Func } from "../../ir/index.js";
 import { gather, gatherElements, gatherNd } from "../../src/index.js";
 import type { DType } from "../../ir/index.js";
+import { parsed } from "./parsed.js";
 
 export interface ModuleProgramCase {
   readonly name: string;
   readonly func: Func;
-}
-
-export function readProgram(text: string): Func {
-  const { module, diagnostics } = parseModule(text, "module.tir");
-  if (diagnostics.length > 0) throw new Error(diagnostics.map(({ message }) => message).join("\n"));
-  return module.funcs[0]!;
 }
 
 const elements = (dtype: DType, index: DType, axis = 1) =>
@@ -19,7 +14,7 @@ const elements = (dtype: DType, index: DType, axis = 1) =>
 
 const policies = ["error", "clamp", "zero", "wrap", "unchecked"].map((oob) => ({
   name: `policy ${oob}`,
-  func: readProgram(`func @f(%x: tensor<9x5xf32>, %i: tensor<7xi32>) -> tensor<7x5xf32> {
+  func: parsed(`func @f(%x: tensor<9x5xf32>, %i: tensor<7xi32>) -> tensor<7x5xf32> {
   %y = access.gather %x, %i (d0, d1) -> (%i[d0], d1) {oob = ${oob}}
   return %y
 }
@@ -53,7 +48,7 @@ export const modulePrograms: readonly ModuleProgramCase[] = [
   })),
   ...indexDTypes.map((index) => ({
     name: `indices of ${index}`,
-    func: readProgram(
+    func: parsed(
       `func @f(%x: tensor<7x6xf32>, %i: tensor<5xINDEX>) -> tensor<5x6xf32> {
   %y = access.gather %x, %i (d0, d1) -> (from_end(%i[d0]), d1) {oob = error}
   return %y
@@ -67,7 +62,7 @@ export const modulePrograms: readonly ModuleProgramCase[] = [
   },
   {
     name: "a paged read",
-    func: readProgram(`func @f(%kv: tensor<24x4x8xf16>, %bt: tensor<6xi32>) -> tensor<24x8xf16> {
+    func: parsed(`func @f(%kv: tensor<24x4x8xf16>, %bt: tensor<6xi32>) -> tensor<24x8xf16> {
   %y = access.gather %kv, %bt (d0, d1) -> (%bt[d0 div 4], d0 mod 4, d1) {oob = error}
   return %y
 }
@@ -75,7 +70,7 @@ export const modulePrograms: readonly ModuleProgramCase[] = [
   },
   {
     name: "a quantized gather",
-    func: readProgram(`func @f(%q: tensor<64x32xu4>, %s: tensor<64x2xf16>, %ids: tensor<5xi64>) -> tensor<5x32xf16> {
+    func: parsed(`func @f(%q: tensor<64x32xu4>, %s: tensor<64x2xf16>, %ids: tensor<5xi64>) -> tensor<5x32xf16> {
   %y = access.gather %q, %s, %ids (d0, d1) let t = error(from_end(%ids[d0]) in 64) yield f16(f32(i32(%q[t, d1]) - 8) * f32(%s[t, d1 div 16])) {oob = error}
   return %y
 }
@@ -83,7 +78,7 @@ export const modulePrograms: readonly ModuleProgramCase[] = [
   },
   {
     name: "a quantized gather of rows that do not fill bytes",
-    func: readProgram(`func @f(%q: tensor<9x7xi4>, %z: tensor<9x3xu2>, %ids: tensor<5xi64>) -> tensor<5x7xf32> {
+    func: parsed(`func @f(%q: tensor<9x7xi4>, %z: tensor<9x3xu2>, %ids: tensor<5xi64>) -> tensor<5x7xf32> {
   %y = access.gather %q, %z, %ids (d0, d1) let t = error(from_end(%ids[d0]) in 9) yield f32(i32(%q[t, d1]) - i32(%z[t, d1 div 3])) {oob = error}
   return %y
 }
@@ -91,7 +86,7 @@ export const modulePrograms: readonly ModuleProgramCase[] = [
   },
   {
     name: "bags",
-    func: readProgram(`func @f(%e: tensor<64x4xf32>, %i: tensor<20xi32>, %off: tensor<4xi32>) -> tensor<3x4xf32> {
+    func: parsed(`func @f(%e: tensor<64x4xf32>, %i: tensor<20xi32>, %off: tensor<4xi32>) -> tensor<3x4xf32> {
   %y = access.gather %e, %i, %off (d0, d1; r in error(%off[d0] in 21) to error(%off[d0 + 1] in 21) most 16) let t = error(%i[r] in 64 but 7) yield fold(%e[t, d1]) {oob = error}
   return %y
 }
@@ -99,7 +94,7 @@ export const modulePrograms: readonly ModuleProgramCase[] = [
   },
   {
     name: "sums of index values",
-    func: readProgram(`func @f(%x: tensor<40xf32>, %i: tensor<7xi64>, %j: tensor<7xi64>) -> tensor<7xf32> {
+    func: parsed(`func @f(%x: tensor<40xf32>, %i: tensor<7xi64>, %j: tensor<7xi64>) -> tensor<7xf32> {
   %y = access.gather %x, %i, %j (d0) -> (error(%i[d0] + 3 * %j[d0] in 40)) {oob = error}
   return %y
 }

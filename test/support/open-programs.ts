@@ -1,13 +1,6 @@
 /** Programs over symbols, one for each way in which kernels move elements, and inputs for their sizes. */
-import { expect } from "vitest";
-import { parseModule, RunError, type Func } from "../../ir/index.js";
+import { RunError } from "../../ir/index.js";
 import type { CompileOptions, Kernel } from "../../src/index.js";
-
-export function readOpen(text: string): Func {
-  const { module, diagnostics } = parseModule(text, "open.tir");
-  expect(diagnostics, text).toEqual([]);
-  return module.funcs[0]!;
-}
 
 export interface Open {
   readonly name: string;

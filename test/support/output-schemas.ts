@@ -1,8 +1,6 @@
 /** JSON Schemas of what commands print with `--json`, derived from the types of the documents that they give to `printJson`. */
 import ts from "typescript";
-import { fileURLToPath } from "node:url";
-
-const root = fileURLToPath(new URL("../../", import.meta.url));
+import { root } from "./root.js";
 
 /** Files of each command whose documents have a schema. */
 export const commandFiles = {

@@ -17,12 +17,11 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { extract } from "tar";
 import type { SourceFile } from "typescript";
 import { inject } from "vitest";
+import { root } from "./root.js";
 
-const root = fileURLToPath(new URL("../../", import.meta.url));
 const installed = realpathSync(join(root, "node_modules"));
 
 interface Manifest {

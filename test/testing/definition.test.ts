@@ -2,10 +2,8 @@
 import { describe, expect, it } from "vitest";
 import {
   defined,
-  parseModule,
   withPolicy,
   type AccessFunc,
-  type Func,
   type GatherStmt,
   type OutOfBounds,
   type Stmt,
@@ -15,12 +13,7 @@ import { compile, type Kernel } from "../../src/index.js";
 import { readCases } from "../../src/formats/cases.js";
 import { checkCase } from "../../src/testing/check-case.js";
 import { assertThat } from "../../src/testing/index.js";
-
-const parsed = (text: string): Func => {
-  const { module, diagnostics } = parseModule(text, "a.tir");
-  expect(diagnostics).toEqual([]);
-  return module.funcs[0]!;
-};
+import { parsed } from "../support/parsed.js";
 const text = (oob: OutOfBounds, map = "(from_end(%i[d0]), d1)"): string =>
   `func @rows(%x: tensor<6x8xf32>, %i: tensor<5xi32>) -> tensor<5x8xf32> {
   %y = access.gather %x, %i (d0, d1) -> ${map} {oob = ${oob}}

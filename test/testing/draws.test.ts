@@ -1,6 +1,6 @@
 /** What kernels are compared on by default: indices in range and outside, so that a change of any one place is seen. */
 import { describe, expect, it } from "vitest";
-import { inputsOf, keyOf, outOfBoundsPolicies, parseModule, type Func } from "../../ir/index.js";
+import { inputsOf, keyOf, outOfBoundsPolicies, type Func } from "../../ir/index.js";
 import { indexReader } from "../../backends/index.js";
 import {
   compile,
@@ -17,12 +17,7 @@ import {
 import { definitionOf, drawsOf } from "../../src/testing/draws.js";
 import { outcomeOf } from "../../src/testing/outcome.js";
 import { matchers } from "../../src/testing/matchers.js";
-
-function parsed(text: string): Func {
-  const { module, diagnostics } = parseModule(text, "t.tir");
-  expect(diagnostics).toEqual([]);
-  return module.funcs[0]!;
-}
+import { parsed } from "../support/parsed.js";
 
 /** The numbers that each draw has for an input. */
 const drawn = (kernel: Kernel, key = "indices"): number[][] => {

@@ -2,7 +2,6 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from "vitest";
 import { at, CompileError, parseModule, type Func } from "../../ir/index.js";
@@ -12,8 +11,8 @@ import { evaluateSizes } from "../../src/testing/foreign/size-expression.js";
 import { readDeclarations } from "../../src/testing/foreign/wgsl-declarations.js";
 import { requireGpu } from "../support/gpu.js";
 import { runHere } from "../support/run-here.js";
+import { root } from "../support/root.js";
 
-const root = fileURLToPath(new URL("../../", import.meta.url));
 const example = join(root, "examples/foreign");
 const program = join(example, "rows.tir");
 const right = readFileSync(join(example, "rows.wgsl"), "utf8");

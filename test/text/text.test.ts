@@ -5,9 +5,9 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { spawnSync } from "node:child_process";
 import { fileCheck, parseChecks, runTextTest, vacuousChecks } from "../../src/testing/index.js";
+import { root } from "../support/root.js";
 
 const folder = fileURLToPath(new URL(".", import.meta.url));
-const root = fileURLToPath(new URL("../../", import.meta.url));
 
 const run = (args: readonly string[]): { output: string; exitCode: number } => {
   const result = spawnSync(process.execPath, [`${root}dist/src/cli/main.js`, ...args], { encoding: "utf8" });

@@ -3,7 +3,6 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { inputsOf, parseModule } from "../../ir/index.js";
 import { commandMeasurer, simMeasurer } from "../../src/device/index.js";
@@ -12,8 +11,8 @@ import { compile, onnx, targets, toHost, tune, type Kernel } from "../../src/ind
 import { gpuMeasurer, localMeasurer, type MeasuredTask, type Measurer } from "../../src/tune/index.js";
 import { operandOf } from "../support/operands.js";
 import { testRunner } from "../support/gpu.js";
+import { root } from "../support/root.js";
 
-const root = fileURLToPath(new URL("../../", import.meta.url));
 const [rows, columns, picked] = [512, 1024, 1024];
 const op = onnx.gather({ data: ["f32", [rows, columns]], indices: ["i32", [picked]], axis: 1 });
 const data = new Float32Array(rows * columns).map((_, k) => k);

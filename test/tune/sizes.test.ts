@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import {
   bindSizes,
   CompileError,
@@ -27,6 +27,7 @@ import {
 } from "../../src/tune/index.js";
 import { piecesOf } from "../../src/tune/sizes/pieces.js";
 import { runHere } from "../support/run-here.js";
+import { scratchFolder } from "../support/scratch-folder.js";
 
 const most = 200;
 const text = `dim N <= ${most}
@@ -258,10 +259,7 @@ describe("a table of ranges", () => {
 });
 
 describe("tilec tune --sizes", () => {
-  const folder = mkdtempSync(join(tmpdir(), "tilec-sizes-"));
-  afterAll(() => {
-    rmSync(folder, { recursive: true });
-  });
+  const folder = scratchFolder("sizes");
   it("writes a table that compile and records export take", async () => {
     const [file, records] = [`${folder}/rows.tir`, `${folder}/rows.jsonl`];
     writeFileSync(file, text);

@@ -22,6 +22,7 @@ import { randomExact } from "../support/random-sum.js";
 import { bytes, randomBits } from "../support/random-value.js";
 import { hasRightBits } from "../support/right-bits.js";
 import { runs } from "../support/runs.js";
+import { parsedAccess } from "../support/parsed.js";
 
 describe("an exact sum", () => {
   hasRightBits(randomExact, {
@@ -55,7 +56,7 @@ it("is that of rationals for bags between offsets, on every backend", async () =
   const x = Array.from({ length: rows * columns }, () => randomBits("f16", draw));
   const [w, i] = [numbers(end, 256), numbers(end, rows)];
   const func =
-    parsed(`func @f(%x: tensor<${rows}x${columns}xf16>, %w: tensor<${end}xu8>, %i: tensor<${end}xi32>, %off: tensor<${bags + 1}xi32>) -> tensor<${bags}x${columns}xf32> {
+    parsedAccess(`func @f(%x: tensor<${rows}x${columns}xf16>, %w: tensor<${end}xu8>, %i: tensor<${end}xi32>, %off: tensor<${bags + 1}xi32>) -> tensor<${bags}x${columns}xf32> {
   %y = access.gather %x, %w, %i, %off (d0, d1; r in error(%off[d0] in ${end + 1}) to error(%off[d0 + 1] in ${end + 1}) most 8) let t = error(%i[r] in ${rows}) yield exact(f32(%x[t, d1]) * f32(%w[r])) {oob = error}
   return %y
 }
@@ -85,15 +86,8 @@ it("is that of rationals for bags between offsets, on every backend", async () =
     expect(Buffer.from(output).toString("hex") === want).toBe(true);
 });
 
-function parsed(text: string): AccessFunc {
-  const { module, diagnostics } = parseModule(text, "exact.tir");
-  const [found] = module.funcs;
-  if (found?.level !== "access") throw new Error(JSON.stringify(diagnostics));
-  return found;
-}
-
 const summed = (x: string, w: string, terms: number, value: string): AccessFunc =>
-  parsed(`func @f(%x: tensor<4x3x${x}>, %w: tensor<${terms}x${w}>, %i: tensor<2x${terms}xi32>) -> tensor<2x3xf32> {
+  parsedAccess(`func @f(%x: tensor<4x3x${x}>, %w: tensor<${terms}x${w}>, %i: tensor<2x${terms}xi32>) -> tensor<2x3xf32> {
   %y = access.gather %x, %w, %i (d0, d1; r < ${terms}) let t = fill(%i[d0, r] in 4) yield exact(${value}) {oob = fill}
   return %y
 }
@@ -170,7 +164,9 @@ describe("the width of an exact sum", () => {
   });
 
   it("is not shown of another sum", () => {
-    const folded = parsed(printModule({ funcs: [summed("f16", "u8", 3, x)] }).replace("exact(", "fold("));
+    const folded = parsedAccess(
+      printModule({ funcs: [summed("f16", "u8", 3, x)] }).replace("exact(", "fold("),
+    );
     expect(explain(folded, { target: targets.cpu }).rules.map(({ rule }) => rule)).not.toContain(
       "exact-width",
     );

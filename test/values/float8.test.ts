@@ -1,16 +1,10 @@
 /** Real numbers of 8 bits: every pattern on every backend, where they may stand, and how numbers become patterns. */
 import { describe, expect, it, type TestContext } from "vitest";
-import { float8Bits, float8Value, parseModule, targets, type Func } from "../../ir/index.js";
+import { float8Bits, float8Value, targets } from "../../ir/index.js";
 import { compile, run, tryCompile } from "../../src/index.js";
 import { decode, float8Types, type Exact } from "../oracle/values.js";
 import { runnerOr } from "../support/gpu.js";
-
-const parsed = (text: string): Func => {
-  const { module, diagnostics } = parseModule(text, "float8.tir");
-  const [func] = module.funcs;
-  if (func === undefined) throw new Error(diagnostics.map(({ message }) => message).join("\n"));
-  return func;
-};
+import { parsed } from "../support/parsed.js";
 
 const refusal = (text: string): string => {
   const result = tryCompile(parsed(text), { target: targets.ascendA2 });

@@ -1,8 +1,9 @@
 /** Terms in text, the rules that refuse them, and what errors and reports say of them. */
 import { describe, expect, it } from "vitest";
-import { parseModule, printModule, targets, type AccessFunc } from "../../ir/index.js";
+import { parseModule, printModule, targets } from "../../ir/index.js";
 import { simulate } from "../../backends/sim/index.js";
 import { compile, explain, moe, RunError, tryCompile } from "../../src/index.js";
+import { parsedAccess } from "../support/parsed.js";
 
 const func = (head: string, map: string, output = "5x8xf32"): string =>
   `func @f(${head}) -> tensor<${output}> {
@@ -13,13 +14,6 @@ const func = (head: string, map: string, output = "5x8xf32"): string =>
 const tables = "%x: tensor<6x8xf32>, %i: tensor<5x3xi32>";
 const bags = "%x: tensor<6x8xf32>, %i: tensor<12xi32>, %off: tensor<6xi32>";
 const inBag = "r in error(%off[d0] in 13) to error(%off[d0 + 1] in 13) most 4";
-
-function parsed(text: string): AccessFunc {
-  const { module, diagnostics } = parseModule(text, "terms.tir");
-  const [found] = module.funcs;
-  if (found?.level !== "access") throw new Error(JSON.stringify(diagnostics));
-  return found;
-}
 
 const codesOf = (text: string): readonly (string | undefined)[] => {
   const { module, diagnostics } = parseModule(text, "terms.tir");
@@ -40,9 +34,9 @@ describe("the text of terms", () => {
     [bags, `(d0, d1; ${inBag}) yield min(%x[wrap(%i[r] in 6 but 0), d1] * %x[r div 2, d1]) {oob = wrap}`],
   ])("is read as it was printed: %s %s", (head, map) => {
     const text = func(head, map);
-    const printed = printModule({ funcs: [parsed(text)] });
-    expect(parsed(printed).map).toEqual(parsed(text).map);
-    expect(printModule({ funcs: [parsed(printed)] })).toBe(printed);
+    const printed = printModule({ funcs: [parsedAccess(text)] });
+    expect(parsedAccess(printed).map).toEqual(parsedAccess(text).map);
+    expect(printModule({ funcs: [parsedAccess(printed)] })).toBe(printed);
   });
 
   it("has the index values of the element before those of its terms, as they are evaluated", () => {
@@ -50,9 +44,9 @@ describe("the text of terms", () => {
       tables,
       "(d0, d1; r < 3) let t = error(%i[d0, r] in 6) let u = fill(%i[d0, 0] in 6) yield fold(%x[t, d1]) * %x[u, d1] {oob = error}",
     );
-    const { map } = parsed(text);
+    const { map } = parsedAccess(text);
     expect(map.sites.map(({ keep }) => keep)).toEqual(["zero", "error"]);
-    expect(parsed(printModule({ funcs: [parsed(text)] })).map).toEqual(map);
+    expect(parsedAccess(printModule({ funcs: [parsedAccess(text)] })).map).toEqual(map);
   });
 });
 
@@ -127,7 +121,7 @@ describe("what a run says of terms", () => {
     text: string,
     inputs: Record<string, Float32Array | Int32Array>,
     executor: "checked" | "fast",
-  ) => simulate(compile(parsed(text), { target: targets.cpu }), inputs, { executor });
+  ) => simulate(compile(parsedAccess(text), { target: targets.cpu }), inputs, { executor });
   const failure = (text: string, inputs: Record<string, Float32Array | Int32Array>): string[] =>
     (["checked", "fast"] as const).map((executor) => {
       try {
@@ -191,7 +185,7 @@ describe("text for Ascend toolchains names the step that it lacks", () => {
     ["f16", `${sums} exact(f32(%x[t, d1]))`, "f32", "exact of f32: PTO-ISA has no such reduction"],
   ])("%s: %s", (type, map, output, missing) => {
     const head = `%x: tensor<6x8x${type}>, %i: tensor<5x3xi32>`;
-    const kernel = compile(parsed(func(head, `${map} {oob = error}`, `5x8x${output}`)), {
+    const kernel = compile(parsedAccess(func(head, `${map} {oob = error}`, `5x8x${output}`)), {
       target: targets.ascendA2,
     });
     const refused = (message: string): unknown =>
@@ -221,7 +215,7 @@ it("explain counts what the terms of a tile read", () => {
     "(d0, d1; r < 8) let t = error(%i[d0, r] in 600) yield f16(fold(f32(%x[t, d1]) * %w[d0, r])) {oob = error}",
     "50x64xf16",
   );
-  const { footprint, traffic } = explain(parsed(text), {
+  const { footprint, traffic } = explain(parsedAccess(text), {
     target: targets.ascendA2,
     tile: [5, 64],
     residency: "gm",

@@ -5,7 +5,6 @@ import {
   byteCount,
   elementCount,
   inputOf,
-  parseModule,
   programLowering,
   targetFacts,
   type Func,
@@ -16,13 +15,7 @@ import {
 } from "../../../ir/index.js";
 import { CompileError, compile, onnx, pypto, runOn, targets, type Kernel } from "../../../src/index.js";
 import { cppCompiler, ptoJob, runPto } from "../../support/pto.js";
-
-/** The first function of a text, at whatever level. */
-function parsed(text: string): Func {
-  const { module, diagnostics } = parseModule(text, "special.tir");
-  expect(diagnostics).toEqual([]);
-  return module.funcs[0]!;
-}
+import { parsed } from "../../support/parsed.js";
 
 /** The same with other names for its operands. */
 const named = (func: SourceFunc, names: readonly string[]): Func => ({

@@ -1,6 +1,6 @@
 /** Values as PTO-ISA kernels on the judge: the reference's bits on every machine that the documents allow, where conditions are met. */
 import { describe, expect, it } from "vitest";
-import { byteCount, defined, inputsOf, keyOf, parseModule, type Func } from "../../../ir/index.js";
+import { byteCount, defined, inputsOf, keyOf } from "../../../ir/index.js";
 import { mapOfTile } from "../../../backends/reference/defined-map.js";
 import { inputsVerdict, unmetCondition } from "../../../backends/reference/unmet-condition.js";
 import { numberOf } from "../../../ir/values/index.js";
@@ -28,14 +28,9 @@ import { randomBag, randomCombine } from "../../support/random-bags.js";
 import { randomSum } from "../../support/random-sum.js";
 import { longRows, randomValue, type RandomValue } from "../../support/random-value.js";
 import { runs } from "../../support/runs.js";
+import { parsed } from "../../support/parsed.js";
 
 const ascend = [targets.ascendA2, targets.ascendA3, targets.ascend950] as const;
-
-function parsed(text: string): Func {
-  const { module, diagnostics } = parseModule(text, "value.tir");
-  expect(diagnostics).toEqual([]);
-  return module.funcs[0]!;
-}
 
 /** The reference's bytes; undefined for an index out of range. */
 async function expected(kernel: Kernel, inputs: HostInputs): Promise<Uint8Array | undefined> {
