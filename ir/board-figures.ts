@@ -124,7 +124,11 @@ export const boardOfA2: BoardTable = {
   l2BytesPerCycle: board(3440, [3220, 3640], copies, ["a2-dc-6"]),
   sectorBytes: stated(128, `${guide}: cache lines of 128 B`),
   unalignedLineBytes: stated(512, `${guide}: 512 B; rows a2-l1-2 beside a2-l1-3`),
-  sameSlabFactor: assumed(1.54, [1, 1.54], `a2-dc-7 beside a2-dc-8, L2 bypassed; ${copies}`),
+  sameSlabFactor: assumed(
+    1,
+    [1, 1.54],
+    `1.54 is a2-dc-7 beside a2-dc-8, L2 bypassed; nobody measured it with L2; ${copies}`,
+  ),
   stepCycles: board(24.8, [21.9, 28.4], `${banks}; ${adds}; ${layouts}`, [
     "a2-bank-1",
     "a2-bank-2",

@@ -114,6 +114,7 @@ export const codes = {
   TC910: { category: "hint", title: "a sum whose order the framework leaves open" },
   TC911: { category: "hint", title: "an element type on which the framework contradicts itself" },
   TC912: { category: "hint", title: "inputs for which an Ascend core may give other bits" },
+  TC913: { category: "hint", title: "a rotation of tasks that changes nothing" },
 } as const satisfies Readonly<Record<string, CodeInfo>>;
 
 /** A stable code: `TC301`. */

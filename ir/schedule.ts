@@ -37,6 +37,11 @@ export const gatherClasses = ["flat", "row-copy", "row-fetch", "mgather", "scala
 /** The instructions that a gather becomes. */
 export type GatherClass = (typeof gatherClasses)[number];
 
+/** Orders in which a core takes its tasks: from the first, or from another one on each core. */
+export const rotations = ["off", "on"] as const;
+/** Order in which a core takes its tasks. */
+export type Rotation = (typeof rotations)[number];
+
 /** The choices that the user made. */
 export interface Schedule {
   /** Extents over the output dims, in elements. */
@@ -56,11 +61,15 @@ export interface Schedule {
   readonly ubBytes?: number;
   /** The instructions of the gather, where these are given: else those that take the fewest cycles. */
   readonly lowering?: GatherClass;
+  /** `on`: each core begins at another of its tasks, so that cores which share slabs of the data load them apart. */
+  readonly rotate?: Rotation;
 }
 
 /** A schedule with every choice made. Without a profile, full load is not in force: the data stays in global memory. */
 export interface ResolvedSchedule
-  extends Required<Omit<Schedule, "lowering" | "profile">>, Pick<Schedule, "lowering" | "profile"> {
+  extends
+    Required<Omit<Schedule, "lowering" | "profile" | "rotate">>,
+    Pick<Schedule, "lowering" | "profile" | "rotate"> {
   readonly residency: Residencies;
 }
 

@@ -12,7 +12,7 @@
  */
 import { isMove, rowDim } from "../ir/access.js";
 import { hint as hintDiagnostic, warning, type Diagnostic } from "../ir/diagnostic.js";
-import { floorOf } from "../ir/clock/index.js";
+import { floorOf, sharesSlab } from "../ir/clock/index.js";
 import { keyOf, type AccessFunc } from "../ir/func.js";
 import { profileOf } from "../ir/profile.js";
 import { formatEntry, type Residencies, type Residency } from "../ir/schedule.js";
@@ -83,6 +83,7 @@ export const selectTile = definePass({
     }
     reportLonger(func, chosen).forEach(context.report);
     reportSingle(chosen).forEach(context.report);
+    reportRotation(chosen).forEach(context.report);
     // What will be refused stays as the user said it.
     const written = isLegal(chosen) ? honoured(chosen) : chosen;
     context.tilings.keep(written);
@@ -110,6 +111,20 @@ function reportRoom(func: AccessFunc, residency: Residencies, target: Target): D
   if (readsInGm(func, target)) return [];
   const message = `residency ${name}: no tile is legal with residency ${plain}, the default of ${target.name}`;
   return [hintDiagnostic("TC907", message, { span: func.opSpan, hint: `--residency ${name}` })];
+}
+
+/** TC913 for a rotation of tasks that changes nothing. */
+function reportRotation(tiling: Tiling): Diagnostic[] {
+  const { gather, schedule, target } = tiling;
+  if (schedule.rotate !== "on") return [];
+  const why = !targetFacts[target.kind].dmaEngine
+    ? `target ${target.name} has no cores that take tasks in an order of their own`
+    : sharesSlab(tiling)
+      ? undefined
+      : "no two tasks load the same slab of the data";
+  if (why === undefined) return [];
+  const message = `rotate = on changes nothing: ${why}`;
+  return [hintDiagnostic("TC913", message, { span: gather.opSpan, hint: "leave rotate out" })];
 }
 
 /** TC908 for second copies that are asked for and not kept. */

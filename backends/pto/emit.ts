@@ -192,9 +192,19 @@ function emitTasks(context: PtoContext): void {
     emitStmts(context, nest.body);
     return;
   }
+  const cores = `${names.entryPoint}_cores`;
+  const rotated = plan.func.schedule.rotate === "on";
+  if (rotated) {
+    out.line("// each core begins at another of its tasks, so that slabs which cores share are loaded apart");
+    out.line(`const uint32_t own = (${nest.tasks} + ${cores} - 1 - get_block_idx()) / ${cores};`);
+  }
   context.scope(
-    `for (uint32_t task = get_block_idx(); task < ${nest.tasks}; task += ${names.entryPoint}_cores)`,
+    rotated
+      ? "for (uint32_t run = 0; run < own; run++)"
+      : `for (uint32_t task = get_block_idx(); task < ${nest.tasks}; task += ${cores})`,
     () => {
+      if (rotated)
+        out.line(`const uint32_t task = get_block_idx() + (run + get_block_idx()) % own * ${cores};`);
       let inner = nest.tasks;
       nest.loops.forEach(({ stmt, trips }, k) => {
         inner /= trips;

@@ -15,6 +15,7 @@ import { readyCycles } from "../tiling/gather-work.js";
 import { cyclesOfWork } from "./price.js";
 import type { GatherLowering } from "../tiling/lowering.js";
 import { latencyOf } from "./terms.js";
+import { programSharesSlab, slabFactorOf } from "./shared-slab.js";
 import { memoryCycles, workloadOf, type MovedBytes, type StatementWork } from "./statement.js";
 
 /**
@@ -61,6 +62,8 @@ export interface Clocked {
   readonly waitOf: (sync: SyncStmt) => number;
   /** When each pipe of a core can start its first statement. */
   readonly start: Readonly<Record<Pipe, number>>;
+  /** How many times as long the data's bytes take in global memory. */
+  readonly slabFactor: number;
 }
 
 /** Cores of a program's schedule that `tasks` tasks keep busy. */
@@ -95,6 +98,7 @@ export function clocked(
       MTE3: 0,
       S: hasWideIndices(func) ? ready.vector : ready.scalar,
     },
+    slabFactor: slabFactorOf(programSharesSlab(func), func.schedule, target),
   };
 }
 
@@ -107,8 +111,8 @@ export interface CoreTime {
   readonly moved: MovedBytes;
 }
 
-const memoryOf = ({ func, target, cores }: Clocked, core: CoreTime): number =>
-  memoryCycles(core.moved, func.operands, target, cores);
+const memoryOf = ({ func, target, cores, slabFactor }: Clocked, core: CoreTime): number =>
+  memoryCycles(core.moved, func.operands, target, cores, slabFactor);
 
 /** A machine whose pipes do not overlap is busy as long as all of them together. */
 export function cyclesOfCore(program: Clocked, core: CoreTime): number {

@@ -7,6 +7,7 @@ import { copiesOf, type Tiling } from "../tiling/index.js";
 import { at } from "../types.js";
 import { oneByOne, pipelined, type MoveTime, type TaskMoves, type Took } from "./pipeline.js";
 import { cyclesOfWork } from "./price.js";
+import { sharesSlab, slabFactorOf } from "./shared-slab.js";
 import { memoryCycles, type StatementWork } from "./statement.js";
 import { workOfTile } from "./work-of-tile.js";
 import type { Work } from "./work.js";
@@ -84,6 +85,7 @@ function estimated(
       operands.map(({ operand }) => operand),
       target,
       cores,
+      slabFactorOf(sharesSlab(variant), schedule, target),
     ),
   );
   return done + tasks * target.taskCycles;

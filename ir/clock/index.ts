@@ -14,6 +14,7 @@ export { favourable, fasterWith } from "./favourable.js";
 export * from "./price.js";
 export * from "./terms.js";
 export * from "./work.js";
+export { sharesSlab } from "./shared-slab.js";
 export { workOfTile, type TileWork } from "./work-of-tile.js";
 export { estimatesOfTile } from "./estimate.js";
 export { floorOf, programFloor, type Floor } from "./floor.js";

@@ -57,13 +57,14 @@ export type MovedBytes = readonly number[];
 
 /**
  * Whole cycles that global memory takes for all of `cores` busy cores, each of which moves these bytes. A DMA engine reads through L2
- * ({@link memoryPrice}); elsewhere all bytes count.
+ * ({@link memoryPrice}); elsewhere all bytes count. `slabFactor`: of the data's bytes ({@link slabFactorOf}).
  */
 export function memoryCycles(
   moved: MovedBytes,
   operands: readonly Operand[],
   target: Target,
   cores: number,
+  slabFactor: number,
 ): number {
   if (!targetFacts[target.kind].dmaEngine)
     return Math.ceil((moved.reduce((sum, bytes) => sum + bytes, 0) * cores) / target.gmReadBytesPerCycle);
@@ -73,7 +74,8 @@ export function memoryCycles(
     const all = (moved[k] ?? 0) * cores;
     const distinct = Math.min(all, byteCount(type));
     if (role === "output") written += all;
-    else if (distinct > 0) reads.push({ bytes: distinct, times: all / distinct });
+    else if (distinct > 0)
+      reads.push({ bytes: distinct, times: ((k === gatheredTable ? slabFactor : 1) * all) / distinct });
   }
   const traffic = memoryTraffic({ operands: reads, written, readsBypassL2: false }, target);
   return Math.ceil(memoryPrice(traffic, target).cycles);

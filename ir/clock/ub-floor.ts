@@ -71,7 +71,7 @@ export function leastThroughUb(tiling: Tiling, target = tiling.target): ProgramF
     padded: loads.reduce((sum, one) => sum + one.bytes, 0) * part,
   };
   const limits: (readonly [FloorLimit, number])[] = [
-    ["global memory", memoryCycles(moved, operands, target, cores)],
+    ["global memory", memoryCycles(moved, operands, target, cores, 1)],
   ];
   if (inGm) {
     // A gather from global memory runs on the pipe of the loads.

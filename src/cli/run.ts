@@ -319,6 +319,14 @@ async function run(loaded: LoadedProgram, flags: RunFlags, { quiet = false } = {
       if (runs.length === 0) report = ran.outcomes.flatMap(([, one]) => runOf(one)?.report ?? [])[0];
       runs.push(ran);
     }
+    if (
+      kernel.tile.schedule.rotate === "on" &&
+      targetFacts[kernel.target.kind].dmaEngine &&
+      flags.json !== true
+    )
+      note(
+        `rotate = on changes nothing on ${backends.map(nameOf).join(", ")}, which run no cores beside one another`,
+      );
     if (device !== undefined && !targetFacts[kernel.target.kind].runsOnWebgpu && flags.json !== true) {
       const again = kernel.forTarget(device.runner.target);
       note(`webgpu: compiled again for ${device.description}, tile ${String(again.tile.schedule.tile)}`);

@@ -39,9 +39,15 @@ export const costFigures = [
   "taskCycles",
 ] as const satisfies readonly (keyof TargetFigures)[];
 
+/** How many times as long something takes. */
+export const factorFigures = ["sameSlabFactor"] as const satisfies readonly (keyof TargetFigures)[];
+
+/** Every figure that cycles change with by degrees. */
+export const gradualFigures = [...rateFigures, ...costFigures, ...factorFigures] as const;
+
 /** Share of the cycles that rests on a figure, and the source of the figure. */
 export interface Sensitivity extends FigureSource {
-  readonly figure: (typeof rateFigures)[number] | (typeof costFigures)[number];
+  readonly figure: (typeof gradualFigures)[number];
   /** Of the cycles, for one percent more of the figure; positive: it takes longer. */
   readonly percent: number;
 }
@@ -64,7 +70,7 @@ export function sensitivityOf(func: TileFunc, target: Target): readonly Sensitiv
   const cycles = cyclesOf(func, fine).cycles;
   const at = (figure: Sensitivity["figure"], factor: number): number =>
     cyclesOf(func, { ...fine, [figure]: fine[figure] * factor }).cycles;
-  return [...rateFigures, ...costFigures]
+  return gradualFigures
     .map((figure): Sensitivity => {
       const change = cycles === 0 ? 0 : (at(figure, 1 + step) - at(figure, 1 - step)) / (2 * step * cycles);
       return { figure, percent: change, ...target.sources[figure] };

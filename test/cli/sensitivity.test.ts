@@ -5,13 +5,20 @@ import { cyclesOf, targets, type Target, type TileFunc } from "../../ir/index.js
 import { compile, onnx, tryCompile } from "../../src/index.js";
 import { choicesAtEnds } from "../../src/explain/choice-at-ends.js";
 import { cyclesRange } from "../../src/api/cycles-range.js";
-import { costFigures, rateFigures, sensitivityOf } from "../../src/explain/sensitivity.js";
+import {
+  costFigures,
+  factorFigures,
+  gradualFigures,
+  rateFigures,
+  sensitivityOf,
+} from "../../src/explain/sensitivity.js";
 import { scheduledGather } from "../support/arbitrary.js";
 import { runHere } from "../support/run-here.js";
 import { runs } from "../support/runs.js";
 
 const all = Object.values(targets);
 const isRate = (figure: string): boolean => (rateFigures as readonly string[]).includes(figure);
+const isFactor = (figure: string): boolean => (factorFigures as readonly string[]).includes(figure);
 
 /** Whether a step of some figure up and one down change the cycles by other amounts: two terms are as long, and another one decides. */
 function turns(tile: TileFunc, target: Target): boolean {
@@ -20,11 +27,12 @@ function turns(tile: TileFunc, target: Target): boolean {
     const figures = [
       ...rateFigures.map((figure) => [figure, (target[figure] * factor(figure)) / 2 ** 20] as const),
       ...costFigures.map((figure) => [figure, target[figure] * factor(figure) * 2 ** 20] as const),
+      ...factorFigures.map((figure) => [figure, target[figure] * factor(figure)] as const),
     ];
     return cyclesOf(tile, { ...target, ...Object.fromEntries(figures) }).cycles;
   };
   const plain = scaled(() => 1);
-  return [...rateFigures, ...costFigures].some((figure) => {
+  return gradualFigures.some((figure) => {
     const [less, more] = [0.99, 1.01].map((by) => scaled((own) => (own === figure ? by : 1)));
     // A hyperbola bends by a hundredth of its change; what decides turns it by more.
     return Math.abs((more ?? 0) + (less ?? 0) - 2 * plain) > 0.0003 * plain;
@@ -38,7 +46,9 @@ it("adds up: cycles twice as dear and bytes half as fast take twice as long", ()
       const result = tryCompile(func, { ...schedule, target });
       if (!result.ok || cyclesOf(result.kernel.tile, target).cycles === 0) return;
       const list = sensitivityOf(result.kernel.tile, target);
-      const sum = list.reduce((all, { figure, percent }) => all + (isRate(figure) ? -percent : percent), 0);
+      const sum = list
+        .filter(({ figure }) => !isFactor(figure))
+        .reduce((all, { figure, percent }) => all + (isRate(figure) ? -percent : percent), 0);
       // Where figures decide together, as a shared rate and a core's own, a step of one of them may turn the decision.
       if (turns(result.kernel.tile, target)) return;
       expect(Math.abs(sum - 1)).toBeLessThan(0.05);
@@ -59,7 +69,7 @@ it("is what the clock of an edited target says, where cycles are so many that ro
       const { tile } = compile(func, { target, residency: "auto" });
       const { cycles } = cyclesOf(tile, target);
       const list = sensitivityOf(tile, target);
-      expect(list.map(({ figure }) => figure).sort()).toEqual([...rateFigures, ...costFigures].sort());
+      expect(list.map(({ figure }) => figure).sort()).toEqual([...gradualFigures].sort());
       for (const { figure, percent, kind, source } of list) {
         const edited = (factor: number): Target => ({ ...target, [figure]: target[figure] * factor });
         const change = cyclesOf(tile, edited(1.01)).cycles - cyclesOf(tile, edited(0.99)).cycles;

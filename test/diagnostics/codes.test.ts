@@ -417,6 +417,11 @@ const triggers: Readonly<Record<Code, Trigger>> = {
     followed: () => build(source(pyptoGather, "profile = head", "3x5xi16", "3x4xi32", "3x4xi16")),
   },
   TC912: { found: () => onCore(2 ** -130), followed: () => onCore(2 ** -126) },
+  TC913: {
+    found: () => build(source(pyptoGather, "rotate = on")),
+    at: [2, 8],
+    followed: () => build(source(pyptoGather, "rotate = off")),
+  },
 };
 
 /** The hints about a row of ones by a factor, on an Ascend core. */
