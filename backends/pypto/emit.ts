@@ -5,10 +5,10 @@
  * annotated parameters), config/pypto-set_vec_tile_shapes.md, controlflow/pypto-loop.md, operation/pypto-view.md and
  * pypto-assemble.md, operation/pypto-gather.md, pypto-index_select.md and pypto-experimental-gather_in_ub.md, datatype/DataType.md.
  */
-import { inputTile, isMove, policyOf, readsOf } from "../../ir/access.js";
+import { inputTile, policyOf, readsOf } from "../../ir/access.js";
 import { CompileError, error, type Diagnostic } from "../../ir/diagnostic.js";
 import { ofEach, inputOf, inputsOf, outputOf, type AccessFunc } from "../../ir/func.js";
-import { soleAtom } from "../../ir/linear.js";
+import { greatestCommonDivisor, soleAtom } from "../../ir/linear.js";
 import { resolveSource } from "../../ir/ops/registry.js";
 import type { Operator } from "../../ir/operator.js";
 import { isResolved } from "../../ir/schedule-entries.js";
@@ -16,43 +16,15 @@ import type { Target } from "../../ir/target.js";
 import { printSchedule } from "../../ir/text/print.js";
 import { judge, Tiling } from "../../ir/tiling/index.js";
 import { dataResidency } from "../../ir/tiling/residency.js";
-import { at, bitsOf, formatShape, invariant, type DType, type Shape } from "../../ir/types.js";
-import { ascendAnswer, computesValues } from "../ascend-answer.js";
+import { at, bitsOf, formatShape, invariant, type Shape } from "../../ir/types.js";
+import { ascendAnswer, computesValues, conditionText, type ElementCondition } from "../ascend-answer.js";
 import { Lines } from "../lines.js";
 import { Identifiers } from "../names.js";
+import { typeNames } from "./type-names.js";
+import { pyptoValue } from "./values.js";
 
 /** What `set_vec_tile_shapes` takes at most. */
 const mostTileEntries = 4;
-
-/** Names of element types in PyPTO's `DataType`; undefined for what it lacks. */
-export const typeNames: Readonly<Record<DType, string | undefined>> = {
-  bool: "DT_BOOL",
-  i8: "DT_INT8",
-  u8: "DT_UINT8",
-  f8e4m3fn: "DT_FP8E4M3",
-  f8e4m3fnuz: undefined,
-  f8e5m2: "DT_FP8E5M2",
-  f8e5m2fnuz: undefined,
-  f8e8m0fnu: "DT_FP8E8M0",
-  hif8: "DT_HF8",
-  i16: "DT_INT16",
-  u16: "DT_UINT16",
-  f16: "DT_FP16",
-  bf16: "DT_BF16",
-  i32: "DT_INT32",
-  u32: "DT_UINT32",
-  f32: "DT_FP32",
-  string: undefined,
-  i64: "DT_INT64",
-  u64: "DT_UINT64",
-  f64: "DT_DOUBLE",
-  c64: undefined,
-  c128: undefined,
-  u4: undefined,
-  i4: undefined,
-  u2: undefined,
-  i2: undefined,
-};
 
 /**
  * The program for a gather whose schedule is chosen. Throws a CompileError: TC505 where PyPTO has no such operation, policy or
@@ -61,9 +33,65 @@ export const typeNames: Readonly<Record<DType, string | undefined>> = {
 export function emitPypto(gather: AccessFunc, operator: Operator, target: Target): string {
   const refusals = refusalsOf(gather, operator, target);
   if (refusals.length > 0) throw new CompileError(refusals);
+  const axis = "axis" in operator ? operator.axis : 0;
   const { schedule } = gather;
   invariant(isResolved(schedule), "the schedule of a kernel is chosen");
-  const axis = "axis" in operator ? operator.axis : 0;
+  const call = callOf(operator, axis);
+  return programText(gather, target, [], {
+    begin: `pypto.set_vec_tile_shapes(${schedule.tile.join(", ")})`,
+    call: (inputs) => call(inputs),
+  });
+}
+
+/**
+ * Returns the program for a gather that computes its elements and whose schedule is chosen. Throws a
+ * CompileError: TC505 by the step for which PyPTO has no operation, or whose bits a core may not give; TC1xx
+ * where its gather does not take these types.
+ */
+export function emitPyptoValue(gather: AccessFunc, target: Target): string {
+  const { span, map, operands, schedule } = gather;
+  invariant(isResolved(schedule), "the schedule of a kernel is chosen");
+  const refuse = (message: string, hint: string): never => {
+    throw new CompileError([error("TC505", message, { span, hint })]);
+  };
+  const answer = ascendAnswer(map, operands);
+  if (!answer.ok) return refuse(`PyPTO has no operation with the bits of ${answer.refused}`, computesValues);
+  const { shape } = outputOf(gather).type;
+  const view = shape.map((extent, d) => Math.min(extent, at(schedule.view, d)));
+  const uneven = shape.findIndex((extent, d) => extent % at(view, d) !== 0);
+  if (uneven >= 0)
+    return refuse(
+      `pypto.reshape takes fixed shapes, and views of ${at(view, uneven)} leave a part of ${at(shape, uneven)}`,
+      `--view ${view.map((entry, d) => greatestCommonDivisor(entry, at(shape, d))).join()}`,
+    );
+  const value = pyptoValue(gather, view, target);
+  if (!value.ok) {
+    if (value.diagnostics !== undefined) throw new CompileError(value.diagnostics);
+    return refuse(
+      `PyPTO's cast, mul, add and sum do not reach ${value.refused}`,
+      "--emit pto has a form for it",
+    );
+  }
+  if (dataInUb(gather))
+    return refuse(
+      "PyPTO's operation reads its data in global memory, and this program has them in UB",
+      "compile it with --residency gm; --emit pto takes both",
+    );
+  return programText(gather, target, answer.assumes, {
+    begin: `pypto.set_vec_tile_shapes(${schedule.tile.slice(0, shape.length).join(", ")})`,
+    call: (inputs, out) => value.write(out, inputs),
+  });
+}
+
+/** Text of a kernel whose views of the output are each made by `call`. */
+function programText(
+  gather: AccessFunc,
+  target: Target,
+  assumes: readonly ElementCondition[],
+  { begin, call }: { readonly begin: string; readonly call: Loops["call"] },
+): string {
+  const { schedule } = gather;
+  invariant(isResolved(schedule), "the schedule of a kernel is chosen");
   const { shape } = outputOf(gather).type;
   const identifiers = new Identifiers();
   const names = gather.operands.map((operand) => identifiers.next("gm", operand.name));
@@ -75,8 +103,12 @@ export function emitPypto(gather: AccessFunc, operator: Operator, target: Target
   for (const { rule, detail, source } of judge(new Tiling(gather, schedule, target))) {
     out.line(`# ${rule}: ${detail} (${source})`);
   }
-  const below = at(gather.map.sites, 0).below ?? 0;
-  out.line(`# indices are 0 to ${below - 1}: PyPTO checks none, and counts none from the end`);
+  if (assumes.length > 0) {
+    out.line("# bits are those of the program where each element that index values name is");
+    for (const condition of assumes) out.line(`#   of ${conditionText(condition)}`);
+  }
+  const extents = gather.map.sites.flatMap(({ below }) => below ?? []);
+  out.line(`# indices are 0 to ${(extents[0] ?? 0) - 1}: PyPTO checks none, and counts none from the end`);
   out.line("import pypto");
   out.line("");
   out.line("");
@@ -89,8 +121,8 @@ export function emitPypto(gather: AccessFunc, operator: Operator, target: Target
   });
   out.line("):");
   const body = out.aside(() => {
-    out.line(`pypto.set_vec_tile_shapes(${schedule.tile.join(", ")})`);
-    emitViews(out, { gather, view: schedule.view, views, names, parts, call: callOf(operator, axis) });
+    out.line(begin);
+    emitViews(out, { gather, view: schedule.view, views, names, parts, call });
   });
   out.append(body);
   return out.toString();
@@ -104,12 +136,12 @@ interface Loops {
   readonly names: readonly string[];
   /** The names of the operands' parts in a view. */
   readonly parts: readonly string[];
-  /** The operation, of the names of the inputs. */
-  readonly call: (inputs: readonly string[]) => string;
+  /** Returns the last operation, of the names of the inputs, behind what it writes. */
+  readonly call: (inputs: readonly string[], out: Lines) => string;
 }
 
 /** PyPTO's operation for an operator. */
-function callOf(operator: Operator, axis: number): Loops["call"] {
+function callOf(operator: Operator, axis: number): (inputs: readonly string[]) => string {
   return (inputs) => {
     const [data = "", ...others] = inputs;
     if (operator.op === "mapped")
@@ -124,7 +156,7 @@ function emitViews(out: Lines, loops: Loops): void {
   const { shape } = outputOf(gather).type;
   const [tensors, tiles] = [ofEach(gather, names), ofEach(gather, parts)];
   if (views.length === 0) {
-    out.line(`${tensors.output}[:] = ${call(tensors.inputs)}`);
+    out.line(`${tensors.output}[:] = ${call(tensors.inputs, out)}`);
     return;
   }
   /** The size of a view along an output dim as it is at its end. */
@@ -149,7 +181,7 @@ function emitViews(out: Lines, loops: Loops): void {
     inputsOf(gather).forEach((_, table) => {
       out.line(`${at(parts, table)} = ${viewOf(loops, table, sizes)}`);
     });
-    out.line(`${tiles.output} = ${call(tiles.inputs)}`);
+    out.line(`${tiles.output} = ${call(tiles.inputs, out)}`);
     const offsets = shape.map((_, other) => (views.includes(other) ? `v${other}` : "0"));
     out.line(`pypto.assemble(${tiles.output}, [${offsets.join(", ")}], ${tensors.output})`);
   };
@@ -163,7 +195,7 @@ function viewOf({ gather, view, views, names }: Loops, table: number, sizes: rea
   const whole = inputTile(
     gather.map,
     table,
-    extents.map((extent, d) => Math.min(extent, at(view, d))),
+    [...extents.map((extent, d) => Math.min(extent, at(view, d))), gather.map.reduced?.most ?? 1],
     shape,
   );
   const [coords = []] = readsOf(gather.map, table);
@@ -182,24 +214,8 @@ const dataInUb = (gather: AccessFunc): boolean => {
   return isResolved(schedule) && dataResidency(gather, schedule) === "ub";
 };
 
-/** TC505 for a map that computes its elements: which operation of PyPTO would not state their bits. */
-export function computedForPypto({ map, operands, span }: AccessFunc): readonly Diagnostic[] {
-  if (isMove(map)) return [];
-  const answer = ascendAnswer(map, operands);
-  return [
-    answer.ok
-      ? error("TC505", "PyPTO's text has no form for a computed value", { span, hint: "--emit pto has one" })
-      : error("TC505", `PyPTO has no operation with the bits of ${answer.refused}`, {
-          span,
-          hint: computesValues,
-        }),
-  ];
-}
-
 function refusalsOf(gather: AccessFunc, operator: Operator, target: Target): readonly Diagnostic[] {
   const { span } = gather;
-  const computed = computedForPypto(gather);
-  if (computed.length > 0) return computed;
   const refuse = (message: string, hint: string): readonly Diagnostic[] => [
     error("TC505", message, { span, hint }),
   ];

@@ -1,1 +1,2 @@
-export { computedForPypto, emitPypto, typeNames } from "./emit.js";
+export { emitPypto, emitPyptoValue } from "./emit.js";
+export { typeNames } from "./type-names.js";

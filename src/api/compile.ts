@@ -10,7 +10,7 @@ import {
 } from "../../backends/index.js";
 import { emitWgsl, type WgslKernel } from "../../backends/webgpu/index.js";
 import { emitPto, type PtoKernel } from "../../backends/pto/index.js";
-import { computedForPypto, emitPypto } from "../../backends/pypto/index.js";
+import { emitPypto, emitPyptoValue } from "../../backends/pypto/index.js";
 import {
   defined,
   bindSizes,
@@ -60,6 +60,7 @@ import {
   type TileFunc,
   type Tiling,
   type WgslLimits,
+  isMove,
 } from "../../ir/index.js";
 import {
   decided,
@@ -342,7 +343,8 @@ function kernelOf(
       return emitPto(this.tile, this.target);
     },
     pypto() {
-      if (access?.level === "access" && this.tile === compiled) throwIfErrors(computedForPypto(access));
+      if (access?.level === "access" && this.tile === compiled && !isMove(access.map))
+        return emitPyptoValue(access, this.target);
       if (access?.level !== "access" || resolved === undefined || this.tile !== compiled) {
         const began = this.tile === compiled && access !== undefined ? "an access map" : "a tile program";
         const message = `@${this.name} is ${began}, and PyPTO takes operations`;

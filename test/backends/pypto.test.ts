@@ -1,69 +1,16 @@
 /** PyPTO programs: Python's own grammar parses them, and run on a stand-in they cover the output once, with the oracle's values. */
-import { execFileSync } from "node:child_process";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { elementCount, outputOf, parseModule, type SourceFunc } from "../../ir/index.js";
-import { CompileError, compile, onnx, pypto, targets, tryCompile, type Kernel } from "../../src/index.js";
+import { CompileError, compile, onnx, pypto, targets, tryCompile } from "../../src/index.js";
 import { oracle } from "../oracle/gather.js";
 import { randomSchedule, scheduledGather, type RandomGather } from "../support/arbitrary.js";
 import { runs } from "../support/runs.js";
+import { flat, nested, python, runPrograms, type Job, type Nested } from "../support/pypto.js";
 import { languageWords } from "../support/words.js";
-
-const folder = new URL("../pypto/", import.meta.url);
-
-/** Undefined, with a word, where there is no Python; an error where CI=true, since CI must not skip. */
-function python(): string | undefined {
-  try {
-    execFileSync("python3", ["--version"], { stdio: "ignore" });
-    return "python3";
-  } catch {
-    if (process.env["CI"] === "true") throw new Error("no python3 in CI");
-    console.warn("SKIPPED, python3 is not on the path");
-    return undefined;
-  }
-}
-
-type Nested = number | readonly Nested[];
-
-/** Numbers in order, as nested lists of a shape. */
-function nested(shape: readonly number[], value: (k: number) => number): Nested {
-  let next = 0;
-  const within = (depth: number): Nested =>
-    depth === shape.length ? value(next++) : Array.from({ length: shape[depth]! }, () => within(depth + 1));
-  return within(0);
-}
-
-const flat = (value: Nested): number[] => (typeof value === "number" ? [value] : value.flatMap(flat));
-
-interface Result {
-  readonly tiles: readonly (readonly number[])[];
-  readonly output: Nested;
-  readonly writes: readonly number[];
-  readonly written: number;
-}
-
-interface Job {
-  readonly kernel: Kernel;
-  readonly inputs: readonly Nested[];
-}
 
 /** The data of a job: the number of each element. */
 const numbered = (shape: readonly number[]): Nested => nested(shape, (k) => k);
-
-function run(given: readonly Job[]): readonly Result[] {
-  const jobs = given.map(({ kernel, inputs }) => ({
-    program: kernel.pypto(),
-    inputs,
-    output: nested(outputOf(kernel.tile).type.shape, () => -1),
-  }));
-  const text = execFileSync("python3", [new URL("run.py", folder).pathname], {
-    input: JSON.stringify(jobs),
-    encoding: "utf8",
-    maxBuffer: 2 ** 28,
-    env: { ...process.env, PYTHONDONTWRITEBYTECODE: "1" },
-  });
-  return JSON.parse(text) as readonly Result[];
-}
 
 const columns = pypto.gather({ input: ["f32", [300, 40]], index: ["i32", [200, 40]], dim: 0 });
 const rows = pypto.indexSelect({ input: ["f16", [50, 6, 20]], index: ["i64", [3, 4]], dim: 1 });
@@ -118,7 +65,7 @@ describe("a PyPTO program", () => {
       if (view!.some((entry, d) => entry < outputOf(kernel.tile).type.shape[d]!)) viewed++;
     }
     expect(viewed).toBeGreaterThan(runs(10));
-    const results = run(programs);
+    const results = runPrograms(programs);
     results.forEach(({ tiles, output, writes, written }, k) => {
       const { kernel, gather, indices } = programs[k]!;
       const elements = Array.from({ length: elementCount(gather.dataShape) }, (_, e) =>
@@ -157,7 +104,8 @@ describe("a PyPTO program", () => {
       return { kernel, inputs: [numbered([6, 8]), nested([5, 8], (place) => (place * 5 + 2) % 6)] };
     });
     const expected = Array.from({ length: 40 }, (_, k) => 8 * ((k * 5 + 2) % 6) + (k % 8));
-    for (const { output, written } of run(jobs)) expect([flat(output), written]).toEqual([expected, 40]);
+    for (const { output, written } of runPrograms(jobs))
+      expect([flat(output), written]).toEqual([expected, 40]);
   });
 
   it("takes rows through a table of pages", (context) => {
@@ -199,7 +147,7 @@ describe("a PyPTO program", () => {
       if (view[0] < tokens || view[1] < columns) viewed++;
     }
     expect(viewed).toBeGreaterThan(runs(100));
-    run(jobs).forEach(({ output, writes, written }, k) => {
+    runPrograms(jobs).forEach(({ output, writes, written }, k) => {
       const { rows: picked, columns } = jobs[k]!;
       expect(output).toEqual(
         picked.map((row) => Array.from({ length: columns }, (_, c) => row * columns + c)),

@@ -1,9 +1,12 @@
 """A stand-in for PyPTO's front end: it runs a program's loops on nested lists and counts what each assemble writes."""
 
+import struct
+
 
 class Tensor:
-    def __init__(self, values):
+    def __init__(self, values, dtype=None):
         self.values = values
+        self.dtype = dtype
         self.writes = {}
 
     @classmethod
@@ -81,20 +84,137 @@ def view(tensor, shape, offsets, *, valid_shape=None):
     shape = valid_shape or shape
     assert len(shape) == len(offsets) == len(tensor.shape)
     assert all(o + s <= e for o, s, e in zip(offsets, shape, tensor.shape)), "a view past its tensor"
-    return Tensor(filled(shape, lambda point: tensor.at([o + k for o, k in zip(offsets, point)])))
+    part = lambda point: tensor.at([o + k for o, k in zip(offsets, point)])
+    return Tensor(filled(shape, part), tensor.dtype)
 
 
 def gather(tensor, dim, index):
-    return Tensor(
-        filled(index.shape, lambda point: tensor.at([*point[:dim], index.at(point), *point[dim + 1 :]]))
-    )
+    picked = lambda point: tensor.at([*point[:dim], index.at(point), *point[dim + 1 :]])
+    return Tensor(filled(index.shape, picked), tensor.dtype)
 
 
 def index_select(tensor, dim, index):
     rank = len(index.shape)
     shape = [*tensor.shape[:dim], *index.shape, *tensor.shape[dim + 1 :]]
     picked = lambda point: [*point[:dim], index.at(point[dim : dim + rank]), *point[dim + rank :]]
-    return Tensor(filled(shape, lambda point: tensor.at(picked(point))))
+    return Tensor(filled(shape, lambda point: tensor.at(picked(point))), tensor.dtype)
+
+
+def as_f32(value):
+    return struct.unpack("<f", struct.pack("<f", value))[0]
+
+
+def as_bf16(value):
+    bits = struct.unpack("<I", struct.pack("<f", value))[0]
+    bits = (bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000
+    return struct.unpack("<f", struct.pack("<I", bits))[0]
+
+
+def as_f16(value):
+    return struct.unpack("<e", struct.pack("<e", value))[0]
+
+
+class CastMode:
+    CAST_RINT = "RINT"
+    CAST_TRUNC = "TRUNC"
+
+
+class SaturationMode:
+    ON = "ON"
+    OFF = "OFF"
+
+
+floats = {"FP32": as_f32, "FP16": as_f16, "BF16": as_bf16}
+integers = {"INT8": (-(2**7), 2**7), "UINT8": (0, 2**8), "INT16": (-(2**15), 2**15), "INT32": (-(2**31), 2**31)}
+# pypto-cast.md, the table of A2 and A3.
+conversions = {
+    "FP32": ["FP16", "BF16", "INT32", "INT16"],
+    "FP16": ["FP32", "INT32", "INT16", "INT8", "UINT8"],
+    "BF16": ["FP32", "INT32"],
+    "INT32": ["FP32", "INT16"],
+    "INT16": ["FP32", "FP16"],
+    "INT8": ["FP16"],
+    "UINT8": ["FP16"],
+}
+
+
+def mapped(tensor, dtype, of):
+    return Tensor(filled(tensor.shape, lambda point: of(tensor.at(point))), dtype)
+
+
+def cast(tensor, dtype, mode=None, satmode=SaturationMode.OFF):
+    assert dtype in conversions[tensor.dtype], f"no conversion of {tensor.dtype} to {dtype}"
+    if dtype in floats:
+        assert mode in (None, CastMode.CAST_RINT)
+        return mapped(tensor, dtype, lambda value: floats[dtype](float(value)))
+    low, end = integers[dtype]
+    if tensor.dtype in floats:
+        assert mode == CastMode.CAST_TRUNC and satmode == SaturationMode.ON
+
+        def truncated(value):
+            assert low <= int(value) < end, f"{value} leaves {dtype}"
+            return int(value)
+
+        return mapped(tensor, dtype, truncated)
+    assert satmode == SaturationMode.OFF
+    return mapped(tensor, dtype, lambda value: (value - low) % (end - low) + low)
+
+
+def result(dtype, value):
+    if dtype in floats:
+        return floats[dtype](value)
+    low, end = integers[dtype]
+    assert low <= value < end, f"{value} leaves {dtype}"
+    return value
+
+
+def elementwise(of):
+    def operation(tensor, other):
+        assert tensor.dtype in ("FP32", "INT32")
+        if not isinstance(other, Tensor):
+            assert isinstance(other, float) == (tensor.dtype == "FP32")
+            return mapped(tensor, tensor.dtype, lambda value: result(tensor.dtype, of(value, other)))
+        assert tensor.dtype == other.dtype and len(tensor.shape) == len(other.shape)
+        pairs = list(zip(tensor.shape, other.shape))
+        assert all(a == b or 1 in (a, b) for a, b in pairs)
+        side = lambda own, point: own.at([0 if extent == 1 else k for extent, k in zip(own.shape, point)])
+        shape = [a if b == 1 else b for a, b in pairs]
+        each = lambda point: result(tensor.dtype, of(side(tensor, point), side(other, point)))
+        return Tensor(filled(shape, each), tensor.dtype)
+
+    return operation
+
+
+mul = elementwise(lambda a, b: a * b)
+add = elementwise(lambda a, b: a + b)
+
+
+def sum(tensor, dim, keepdim=False):
+    """Adds from the last to the first: no page states another order."""
+    assert tensor.dtype in ("FP32", "INT32") and not keepdim
+    size = 4
+    for extent in tile_shapes[-1]:
+        size *= extent
+    assert len(tile_shapes[-1]) == len(tensor.shape) and size <= 65536
+
+    def added(point):
+        terms = [tensor.at([*point[:dim], k, *point[dim:]]) for k in reversed(range(tensor.shape[dim]))]
+        total = terms[0]
+        for term in terms[1:]:
+            total = result(tensor.dtype, total + term)
+        return total
+
+    return Tensor(filled([*tensor.shape[:dim], *tensor.shape[dim + 1 :]], added), tensor.dtype)
+
+
+def reshape(tensor, shape):
+    values = [tensor.at(point) for point in points(tensor.shape)]
+    count = 1
+    for extent in shape:
+        count *= extent
+    assert count == len(values)
+    rest = iter(values)
+    return Tensor(filled(shape, lambda point: next(rest)), tensor.dtype)
 
 
 class Experimental:
@@ -106,13 +226,15 @@ class Experimental:
             return block_table.at([0, token // block_size]) * block_size + token % block_size
 
         shape = [indices.shape[1], param.shape[1]]
-        return Tensor(filled(shape, lambda point: param.at([row(indices.at([0, point[0]])), point[1]])))
+        picked = lambda point: param.at([row(indices.at([0, point[0]])), point[1]])
+        return Tensor(filled(shape, picked), param.dtype)
 
 
 experimental = Experimental()
 
 
 def assemble(tensor, offsets, out):
+    assert tensor.dtype == out.dtype
     for point in points(tensor.shape):
         out.put([o + k for o, k in zip(offsets, point)], tensor.at(point))
 

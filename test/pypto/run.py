@@ -13,8 +13,15 @@ for job in json.load(sys.stdin):
     scope = {}
     exec(compile(tree, "program.py", "exec"), scope)
     pypto.tile_shapes.clear()
-    inputs = [pypto.Tensor(values) for values in job["inputs"]]
-    output = pypto.Tensor(job["output"])
+    types = [dtype for _, dtype in scope[function.name].__annotations__.values()]
+
+    def held(values, dtype):
+        if isinstance(values, list):
+            return [held(part, dtype) for part in values]
+        return float(values) if dtype in pypto.floats else values
+
+    inputs = [pypto.Tensor(held(values, dtype), dtype) for values, dtype in zip(job["inputs"], types)]
+    output = pypto.Tensor(job["output"], types[-1])
     scope[function.name](*inputs, output)
     results.append(
         {

@@ -1,0 +1,467 @@
+/**
+ * A computed value as operations of PyPTO: rows by `index_select` or `gather_in_ub`, then `cast`, `mul`, `add`
+ * and `sum`, as PyPTO's sparse attention dequantizes its rows
+ * (models/deepseek_v32_exp/sparse_flash_attention_quant_impl.py).
+ *
+ * Sources, in hicann/pypto at 883e7df, docs/zh/api: operation/pypto-cast.md (its table of A2 and A3 has every
+ * conversion of ir/values/vector-steps.ts; a mode that it does not name is the default), pypto-mul.md and
+ * pypto-add.md (broadcast shapes, numbers), pypto-sum.md (a tile of at most 64 KB; no order is stated),
+ * pypto-reshape.md (static shapes), datatype/CastMode.md.
+ */
+import { isRead, type AccessMap, type Read, type Site } from "../../ir/access.js";
+import { inputsOf, outputOf, type AccessFunc } from "../../ir/func.js";
+import {
+  add,
+  constant,
+  dim,
+  div,
+  equalLinear,
+  mod,
+  scale,
+  site,
+  soleAtom,
+  type Linear,
+} from "../../ir/linear.js";
+import { resolveSource } from "../../ir/ops/registry.js";
+import type { Target } from "../../ir/target.js";
+import { programOfRows } from "../../ir/tiling/value-rows.js";
+import { assertNever, at, formatShape, type DType, type Shape } from "../../ir/types.js";
+import { gridOfLast, gridOfSum, numberOf, type ValueStep } from "../../ir/values/index.js";
+import { magnitudes } from "../../ir/values/magnitude.js";
+import { valueSteps } from "../../ir/values/steps.js";
+import type { VectorPlace, VectorStep } from "../../ir/values/vector-steps.js";
+import type { Diagnostic } from "../../ir/diagnostic.js";
+import type { Lines } from "../lines.js";
+import { typeNames } from "./type-names.js";
+
+/** A program of operations, or what PyPTO has no operation for. */
+export type PyptoValue =
+  | { readonly ok: true; readonly write: (out: Lines, inputs: readonly string[]) => string }
+  | { readonly ok: false; readonly refused: string; readonly diagnostics?: readonly Diagnostic[] };
+
+/** A step or an operand that PyPTO has no operation for. */
+class Refused extends Error {
+  constructor(
+    readonly refused: string,
+    readonly diagnostics?: readonly Diagnostic[],
+  ) {
+    super(refused);
+  }
+}
+
+/** Returns the operations of a value on one view of the output; `view`: its extents, which divide the output's. */
+export function pyptoValue(gather: AccessFunc, view: Shape, target: Target): PyptoValue {
+  try {
+    const value = new ValueOperations(gather, view, target);
+    return { ok: true, write: (out, inputs) => value.write(out, inputs) };
+  } catch (thrown) {
+    if (thrown instanceof Refused)
+      return {
+        ok: false,
+        refused: thrown.refused,
+        ...(thrown.diagnostics && { diagnostics: thrown.diagnostics }),
+      };
+    throw thrown;
+  }
+}
+
+/** Rows that index values name, as an operation of PyPTO. */
+type RowLookup =
+  | { readonly op: "index_select"; readonly indices: number; readonly ofTerm: boolean }
+  | {
+      readonly op: "gather_in_ub";
+      readonly indices: number;
+      readonly pages: number;
+      readonly rowsOfPage: number;
+    };
+
+/** An operand as the steps take it: its rows or not, and the shape that broadcasts to the output's. */
+interface ReadOperand {
+  readonly table: number;
+  readonly lookup?: RowLookup;
+  /** Shape of the operation's result where it is another than `shape`. */
+  readonly reshaped: boolean;
+  readonly shape: Shape;
+}
+
+const isDim = (coord: Linear | undefined, d: number): boolean => {
+  const only = coord === undefined ? undefined : soleAtom(coord);
+  return only?.kind === "dim" && only.dim === d;
+};
+
+/** What a step of the vector unit is called where PyPTO's operations do not reach it. */
+const stepNames: Readonly<
+  Record<Exclude<VectorStep["op"], "TCVT" | "TADD" | "TMUL" | "TADDS" | "TMULS" | "TMOV">, string>
+> = {
+  TSUB: "sub",
+  TDIV: "div",
+  TDIVS: "div",
+  TMIN: "min",
+  TMINS: "min",
+  TMAX: "max",
+  TMAXS: "max",
+  TSHLS: "a cast that wraps to 8 bits",
+  TSHRS: "a cast that wraps to 8 bits",
+  TEXPANDS: "a row of one number",
+};
+
+/** Bytes of a tile that `sum` takes at most. */
+const sumTileBytes = 2 ** 16;
+
+class ValueOperations {
+  private readonly map: AccessMap;
+  private readonly types: readonly DType[];
+  /** Neighbours that share an element of an operand; undefined where none does. */
+  private readonly piece: number | undefined;
+  private readonly element: readonly ReadOperand[];
+  private readonly term: readonly ReadOperand[];
+  private readonly program;
+
+  constructor(
+    private readonly gather: AccessFunc,
+    private readonly view: Shape,
+    private readonly target: Target,
+  ) {
+    const { map } = gather;
+    this.map = map;
+    this.types = inputsOf(gather).map(({ type }) => type.dtype);
+    this.program = programOfRows(map, this.types);
+    if (map.domain.length !== 2) throw new Refused(`an output of ${map.domain.length} dims: rows of two`);
+    if (map.reduced?.bag !== undefined) throw new Refused("a bag: its terms are as many as index values say");
+    this.checkTypes();
+    this.checkSum();
+    this.piece = this.pieceOf();
+    this.element = map.reads.map((read) => this.operandOf(read, false));
+    this.term = map.reduced === undefined ? [] : map.reads.map((read) => this.operandOf(read, true));
+    // Each place of a step has an operation, or a Refused is thrown here.
+    this.lines(
+      { line: () => undefined },
+      inputsOf(gather).map(({ name }) => name),
+    );
+  }
+
+  write(out: Lines, inputs: readonly string[]): string {
+    return this.lines(out, inputs);
+  }
+
+  private lines(out: Pick<Lines, "line">, inputs: readonly string[]): string {
+    const { schedule } = this.gather;
+    const [rows = 1, columns = 1] = typeof schedule.tile === "object" ? schedule.tile : [];
+    const writer = new Writer(out, inputs, this.types);
+    const { term } = this.program;
+    const last = [this.view[0] ?? 1, this.view[1] ?? 1];
+    if (term !== undefined) {
+      const count = this.map.reduced?.most ?? 1;
+      if (rows * count * columns * 4 > sumTileBytes)
+        throw new Refused(`sum: its tile of ${rows * count * columns * 4} B is above 65536 B`);
+      writer.tileShapes([rows, count, columns]);
+      writer.load(this.term, readsIn(term.steps));
+      const steps = term.steps.slice(0, -1);
+      writer.steps(steps);
+      const taken = at(term.steps, term.steps.length - 1);
+      if (!("of" in taken) || "kind" in taken.of) throw new Refused("a term that no step takes in");
+      writer.sum(taken.of[1]);
+      writer.tileShapes([rows, columns]);
+    }
+    if (this.piece !== undefined) {
+      writer.load(this.element, readsIn(this.program.element), () => {
+        const piece = this.piece ?? 1;
+        writer.tileShapes([rows * Math.max(1, Math.floor(columns / piece)), Math.min(columns, piece)]);
+      });
+    } else writer.load(this.element, readsIn(this.program.element));
+    writer.steps(this.program.element);
+    const { name, dtype } = writer.place({ kind: "output" });
+    const { type } = outputOf(this.gather);
+    if (dtype !== type.dtype) throw new Refused(`a cast of ${dtype} to ${type.dtype}`);
+    if (this.piece === undefined) return name;
+    writer.tileShapes([rows, columns]);
+    return `pypto.reshape(${name}, ${formatShape(last)})`;
+  }
+
+  private checkTypes(): void {
+    const { steps, terms } = valueSteps(
+      this.map.value,
+      this.map.reads.map(({ table }) => at(this.types, table)),
+    );
+    const of = (list: readonly ValueStep[]): void => {
+      for (const step of list)
+        if (step.type === "u32" || step.type === "u16")
+          throw new Refused(`${step.kind === "op" ? step.op : `a ${step.kind}`} of ${step.type}`);
+    };
+    of(terms?.steps ?? []);
+    of(steps);
+  }
+
+  /** PyPTO states no order of a sum: it is one that has the same bits in any, and is no sum of -0s. */
+  private checkSum(): void {
+    const { terms } = valueSteps(
+      this.map.value,
+      this.map.reads.map(({ table }) => at(this.types, table)),
+    );
+    if (terms === undefined) return;
+    const what = `${terms.how} of ${terms.type}`;
+    if (terms.how !== "fold") throw new Refused(what);
+    if (terms.type !== "f32") return;
+    const sum = gridOfSum(gridOfLast(terms.steps), this.map.reduced?.most ?? 0, terms.type);
+    const found = magnitudes(terms.steps, { bounds: () => undefined });
+    if (!sum.ok || at(found, found.length - 1).negativeZero)
+      throw new Refused(`${what}: pypto.sum states no order, and its bits depend on it`);
+  }
+
+  private pieceOf(): number | undefined {
+    const found = new Set<number>();
+    for (const { at: coords } of this.map.reads)
+      for (const coord of coords) {
+        const only = soleAtom(coord);
+        if (only?.kind === "div" && isDim(only.of, 1)) found.add(only.by);
+      }
+    const [piece, ...others] = found;
+    if (piece === undefined) return undefined;
+    const columns = at(outputOf(this.gather).type.shape, 1);
+    if (
+      others.length > 0 ||
+      this.view[1] !== columns ||
+      columns % piece !== 0 ||
+      this.map.reduced !== undefined
+    )
+      throw new Refused(`a factor for each ${piece} of ${this.view[1] ?? 0} neighbours`);
+    return piece;
+  }
+
+  private operandOf({ table, at: coords }: Read, ofTerm: boolean): ReadOperand {
+    const { shape } = at(inputsOf(this.gather), table).type;
+    const [rows, columns] = [at(this.view, 0), at(this.view, 1)];
+    const count = this.map.reduced?.most ?? 1;
+    const lead = ofTerm ? [rows, count] : [rows];
+    const [first] = coords;
+    const only = first === undefined ? undefined : soleAtom(first);
+    const rest = coords.slice(1);
+    const operand = `%${at(inputsOf(this.gather), table).name}, read at another place than a row's`;
+    const lookup = only?.kind === "site" ? this.lookupOf(at(this.map.sites, only.site), table) : undefined;
+    if (only?.kind === "site" && lookup === undefined) throw new Refused(operand);
+    if (lookup?.op === "index_select" && lookup.ofTerm && !ofTerm)
+      return { table, reshaped: false, shape: [] };
+    const picked = lookup?.op === "index_select" && !lookup.ofTerm && ofTerm ? [rows, 1] : lead;
+    const withLookup = lookup === undefined ? {} : { lookup };
+    // A row, whole or the part of the view.
+    if (lookup !== undefined && rest.length === 1 && isDim(rest[0], 1)) {
+      const piece = this.piece;
+      if (piece === undefined)
+        return { table, ...withLookup, reshaped: picked !== lead, shape: [...picked, columns] };
+      return { table, ...withLookup, reshaped: true, shape: [(rows * columns) / piece, piece] };
+    }
+    const only1 = rest.length === 1 ? soleAtom(rest[0] ?? constant(0)) : undefined;
+    if (lookup !== undefined && this.piece !== undefined && only1?.kind === "div" && isDim(only1.of, 1)) {
+      if (at(shape, 1) !== columns / this.piece) throw new Refused(operand);
+      return { table, ...withLookup, reshaped: true, shape: [(rows * columns) / this.piece, 1] };
+    }
+    if (this.piece !== undefined) throw new Refused(operand);
+    if (lookup !== undefined && (rest.length === 0 || (at(shape, 1) === 1 && rest.length === 1)))
+      return { table, ...withLookup, reshaped: rest.length === 0 || picked !== lead, shape: [...picked, 1] };
+    if (lookup !== undefined) throw new Refused(operand);
+    const ones = (own: Shape): Shape => (ofTerm ? [...own.slice(0, 1), 1, ...own.slice(1)] : own);
+    if (coords.length === 2 && isDim(first, 0) && isDim(rest[0], 1))
+      return { table, reshaped: ofTerm, shape: ones([rows, columns]) };
+    if (coords.length === 2 && isDim(first, 0) && isDim(rest[0], 2))
+      return ofTerm
+        ? { table, reshaped: true, shape: [rows, count, 1] }
+        : { table, reshaped: false, shape: [] };
+    if (coords.length === 1 && isDim(first, 0)) return { table, reshaped: true, shape: ones([rows, 1]) };
+    if (coords.length === 1 && isDim(first, 1)) return { table, reshaped: true, shape: ones([1, columns]) };
+    throw new Refused(operand);
+  }
+
+  /** Returns how an index value names rows of a table; undefined where PyPTO has no such operation. */
+  private lookupOf(own: Site, table: number): RowLookup | undefined {
+    const { map, gather, target } = this;
+    const policies = map.sites.every(
+      ({ keep, fromEnd, but }) =>
+        (keep === "error" || keep === "unchecked" || keep === "any") &&
+        fromEnd === undefined &&
+        but === undefined,
+    );
+    if (!policies) throw new Refused("an index value that counts from the end, or that need not be in range");
+    const types = inputsOf(gather).map(({ type }) => type);
+    const { value } = own;
+    if (isRead(value)) {
+      const [first, second, ...others] = value.at;
+      if (others.length > 0 || !isDim(first, 0)) return undefined;
+      const ofTerm = second !== undefined && map.reduced !== undefined && isDim(second, 2);
+      if (second !== undefined && !ofTerm) return undefined;
+      const inputs = [at(types, table), at(types, value.table)];
+      this.checkSource("pypto.index_select", { dim: 0, level: "head" }, inputs, target);
+      return { op: "index_select", indices: value.table, ofTerm };
+    }
+    for (const [page, { value: ofPage }] of map.sites.entries()) {
+      for (const [token, { value: ofToken }] of map.sites.entries()) {
+        if (!isRead(ofPage) || !isRead(ofToken)) continue;
+        const by = value.terms.find(({ of }) => of.kind === "site" && of.site === page)?.by;
+        if (by === undefined || by < 1) continue;
+        const isPaged =
+          equalLinear(value, add(scale(site(page), by), mod(site(token), by))) &&
+          isAt(ofPage.at, [constant(0), div(site(token), by)]) &&
+          isAt(ofToken.at, [constant(0), dim(0)]);
+        if (!isPaged || map.reduced !== undefined) continue;
+        const inputs = [at(types, table), at(types, ofToken.table), at(types, ofPage.table)];
+        this.checkSource("pypto.gather_in_ub", { block_size: by, axis: -2, level: "head" }, inputs, target);
+        return { op: "gather_in_ub", indices: ofToken.table, pages: ofPage.table, rowsOfPage: by };
+      }
+    }
+    return undefined;
+  }
+
+  private checkSource(
+    op: string,
+    attrs: Parameters<typeof resolveSource>[0]["attrs"],
+    inputs: Parameters<typeof resolveSource>[0]["inputs"],
+    target: Target,
+  ): void {
+    const result = resolveSource({ op, attrs, inputs, target });
+    if (!result.ok) throw new Refused(op, result.diagnostics);
+  }
+}
+
+const isAt = (coords: readonly Linear[], wanted: readonly Linear[]): boolean =>
+  coords.length === wanted.length && coords.every((coord, k) => equalLinear(coord, at(wanted, k)));
+
+const readsIn = (steps: readonly VectorStep[]): ReadonlySet<number> =>
+  new Set(
+    steps.flatMap((step) => {
+      if (step.op === "TEXPANDS") return [];
+      const places = "kind" in step.of ? [step.of] : step.of;
+      return places.flatMap((place) => (place.kind === "read" ? [place.read] : []));
+    }),
+  );
+
+/** A tensor of the program that is written. */
+interface Variable {
+  readonly name: string;
+  readonly dtype: DType;
+}
+
+/** Writes operations one behind the other, each result under a name of its own. */
+class Writer {
+  private readonly places = new Map<string, Variable>();
+  private readonly loaded = new Map<string, string>();
+  private next = 0;
+
+  constructor(
+    private readonly out: Pick<Lines, "line">,
+    private readonly inputs: readonly string[],
+    private readonly types: readonly DType[],
+  ) {}
+
+  tileShapes(shape: Shape): void {
+    this.out.line(`pypto.set_vec_tile_shapes(${shape.join(", ")})`);
+  }
+
+  /** Brings reads to the shapes in which steps take them; `reshape` is written before the first that takes another. */
+  load(
+    operands: readonly ReadOperand[],
+    reads: ReadonlySet<number>,
+    reshape: () => void = () => undefined,
+  ): void {
+    const found = [...reads].map((read) => {
+      const operand = at(operands, read);
+      if (operand.shape.length === 0) throw new Refused("an operand that is read at two kinds of places");
+      return { read, operand, name: this.looked(operand) };
+    });
+    reshape();
+    for (const { read, operand, name } of found) {
+      const { table, reshaped, shape } = operand;
+      const own = reshaped ? this.named(`pypto.reshape(${name}, ${formatShape(shape)})`) : name;
+      this.places.set(keyOfPlace({ kind: "read", read }), { name: own, dtype: at(this.types, table) });
+    }
+  }
+
+  private looked({ table, lookup }: ReadOperand): string {
+    const own = at(this.inputs, table);
+    if (lookup === undefined) return own;
+    const call =
+      lookup.op === "index_select"
+        ? `pypto.index_select(${own}, 0, ${at(this.inputs, lookup.indices)})`
+        : `pypto.experimental.gather_in_ub(${own}, ${at(this.inputs, lookup.indices)}, ${at(this.inputs, lookup.pages)}, ${lookup.rowsOfPage}, -2)`;
+    const known = this.loaded.get(call);
+    if (known !== undefined) return known;
+    const name = this.named(call);
+    this.loaded.set(call, name);
+    return name;
+  }
+
+  private named(text: string): string {
+    const name = `x${this.next++}`;
+    this.out.line(`${name} = ${text}`);
+    return name;
+  }
+
+  place(place: VectorPlace): Variable {
+    const found = this.places.get(keyOfPlace(place));
+    if (found === undefined) throw new Refused("a place that no operation writes");
+    return found;
+  }
+
+  sum(of: VectorPlace): void {
+    const { name, dtype } = this.place(of);
+    this.places.set("sum", { name: this.named(`pypto.sum(${name}, 1)`), dtype });
+  }
+
+  steps(steps: readonly VectorStep[]): void {
+    for (const step of steps) this.places.set(keyOfPlace(step.to), this.step(step));
+  }
+
+  private step(step: VectorStep): Variable {
+    switch (step.op) {
+      case "TMOV":
+        return this.place(step.of);
+      case "TCVT": {
+        const { from, to, round, saturates } = step.cast;
+        const { name, dtype } = this.place(step.of);
+        if (dtype !== from || to === "u16" || to === "u32") throw new Refused(`a cast of ${dtype} to ${to}`);
+        const mode = round === "CAST_NONE" ? "" : `, pypto.CastMode.${round}`;
+        const isSet = saturates !== undefined && to !== "f16" && to !== "bf16";
+        const saturation = isSet ? `, satmode=pypto.SaturationMode.${saturates ? "ON" : "OFF"}` : "";
+        return {
+          name: this.named(`pypto.cast(${name}, pypto.${typeNames[to] ?? ""}${mode}${saturation})`),
+          dtype: to,
+        };
+      }
+      case "TADD":
+      case "TMUL":
+      case "TADDS":
+      case "TMULS": {
+        const op = step.op.startsWith("TADD") ? "add" : "mul";
+        const sides = "kind" in step.of ? [step.of] : step.of;
+        const variables = sides.map((side) => this.place(side));
+        const other = variables.find(({ dtype }) => dtype !== step.word);
+        if (other !== undefined) throw new Refused(`${op} of ${other.dtype}`);
+        const numbers = "by" in step ? [numberText(step.word, step.by)] : [];
+        const parts = [...variables.map(({ name }) => name), ...numbers];
+        return { name: this.named(`pypto.${op}(${parts.join(", ")})`), dtype: step.word };
+      }
+      case "TSUB":
+      case "TDIV":
+      case "TDIVS":
+      case "TMIN":
+      case "TMINS":
+      case "TMAX":
+      case "TMAXS":
+      case "TSHLS":
+      case "TSHRS":
+      case "TEXPANDS":
+        throw new Refused(`${stepNames[step.op]} of ${step.word}`);
+      default:
+        return assertNever(step);
+    }
+  }
+}
+
+const keyOfPlace = (place: VectorPlace): string =>
+  place.kind === "read" ? `read ${place.read}` : place.kind === "slot" ? `slot ${place.slot}` : place.kind;
+
+/** Returns a number of Python that is the one of these bits. */
+function numberText(word: "f32" | "i32", bits: number): string {
+  const value = numberOf(word, bits);
+  if (word === "i32") return String(value);
+  if (Object.is(value, -0)) return "-0.0";
+  return Number.isInteger(value) && Math.abs(value) < 1e21 ? `${value}.0` : String(value);
+}
