@@ -2,7 +2,6 @@
 import { checkOwnArgument } from "../api/argument-kinds.js";
 import {
   defined,
-  boardOfA2,
   CompileError,
   defaultTarget,
   error,
@@ -11,7 +10,6 @@ import {
   requestedLimits,
   targetFacts,
   targets,
-  type BoardFigures,
   type Figure,
   type FigureKind,
   type FigureSource,
@@ -20,6 +18,7 @@ import {
   type TargetFigures,
   type WgslLimits,
 } from "../../ir/index.js";
+import { isObject } from "../../backends/fields.js";
 import { figureField, figureNames, sizesField, targetWords } from "../api/check-options.js";
 
 /** A figure as a file holds it: with all that is known of it. */
@@ -80,17 +79,17 @@ export function targetFile(target: Target): TargetFile {
 }
 
 /** Kinds of figures as files of earlier versions name them. */
-const earlierKinds: Readonly<Record<string, FigureKind>> = {
-  "platform-file": "vendor text",
-  manual: "vendor text",
-  specification: "vendor text",
-  device: "vendor text",
-  "measured by others": "model of others",
-  "model fit": "simulator",
-};
+const earlierKinds: ReadonlyMap<string, FigureKind> = new Map([
+  ["platform-file", "vendor text"],
+  ["manual", "vendor text"],
+  ["specification", "vendor text"],
+  ["device", "vendor text"],
+  ["measured by others", "model of others"],
+  ["model fit", "simulator"],
+]);
 
 const kindMeant = (word: string): FigureKind | undefined =>
-  figureKinds.find((kind) => kind === word) ?? earlierKinds[word];
+  figureKinds.find((kind) => kind === word) ?? earlierKinds.get(word);
 
 /** The built-in target whose figures a file of an earlier version lacks. */
 const baseOf = (kind: Target["kind"], isa: Isa = "a2a3"): Target =>
@@ -104,9 +103,41 @@ const earlierFigures = {
   storeStartupCycles: ["storeLatencyCycles", "storeIssueCycles"],
 } as const;
 
-/** The figures of a file under the names of this version. A name of both versions is the newer one's. */
-function renamed(figures: ReadonlyMap<string, unknown>, kind: Target["kind"]): ReadonlyMap<string, unknown> {
-  const given = new Map(figures);
+/** Figures that every file states: those of the first version that no board fixes. What came later, a file may lack. */
+const statedByAll: ReadonlySet<keyof TargetFigures> = new Set([
+  "ubBytes",
+  "ubSafeBytes",
+  "blockBytes",
+  "cores",
+  "burstBytes",
+  "clockMhz",
+  "dmaRows",
+  "gatherRowCycles",
+  "copyStartupCycles",
+  "copyBytesPerCycle",
+  "gatherRepeatCycles",
+  "vectorBytes",
+  "firstLevelBytes",
+  "secondLevelBytes",
+  "syncCycles",
+  "taskCycles",
+  "tasksPerCore",
+  "directElements",
+  "lanes",
+  "laneBytes",
+]);
+
+/** A figure of a file, and the name that the file has for it. */
+interface GivenFigure {
+  readonly figure: unknown;
+  readonly name: string;
+}
+
+/** The figures of a file by the names of this version. A name of both versions is the newer one's. */
+function renamed(figures: object, kind: Target["kind"]): ReadonlyMap<string, GivenFigure> {
+  const given = new Map(
+    Object.entries(figures).map(([name, figure]): [string, GivenFigure] => [name, { figure, name }]),
+  );
   const take = (from: string, to: readonly string[]): void => {
     const figure = given.get(from);
     if (figure === undefined) return;
@@ -119,8 +150,6 @@ function renamed(figures: ReadonlyMap<string, unknown>, kind: Target["kind"]): R
   take("gmBytesPerCycle", ["gmReadBytesPerCycle", "gmMixedBytesPerCycle"]);
   return given;
 }
-
-const isBoardFigure = (name: string): name is keyof BoardFigures => Object.hasOwn(boardOfA2, name);
 
 const isRange = (range: unknown): range is readonly [number, number] => {
   if (!Array.isArray(range) || range.length !== 2) return false;
@@ -164,7 +193,7 @@ export function parseTargetFile(text: string, file: string): Target {
   const figures = value.figures;
   if (typeof figures !== "object" || figures === null) return fail("figures is an object");
   const kind = word("kind", targetWords.kind);
-  const given = renamed(new Map<string, unknown>(Object.entries(figures)), kind);
+  const given = renamed(figures, kind);
   const unknown = [...given.keys()].find((name) => !figureNames.some((figure) => figure === name));
   if (unknown !== undefined) return fail(`unknown figure ${unknown}`);
   const numbers: Partial<Record<keyof TargetFigures, number>> = {};
@@ -172,19 +201,22 @@ export function parseTargetFile(text: string, file: string): Target {
   const isa = value.isa === undefined ? undefined : word("isa", targetWords.isa);
   const base = baseOf(kind, isa);
   for (const name of figureNames) {
-    if (isBoardFigure(name) && !given.has(name)) {
+    if (!statedByAll.has(name) && !given.has(name)) {
       numbers[name] = base[name];
       sources[name] = base.sources[name];
       continue;
     }
-    const { value: number, source, kind: known, range, rows } = (given.get(name) ?? {}) as Partial<Figure>;
+    const { figure, name: typed } = given.get(name) ?? { figure: {}, name };
+    const place = `figures.${typed}`;
+    if (!isObject(figure)) return fail(`${place} is { value, kind, source }`);
+    const { value: number, source, kind: known, range, rows } = figure as Partial<Figure>;
     const { holds, takes } = figureField(name);
-    if (number === undefined || !holds(number)) return fail(`figures.${name}.value is ${takes}`);
+    if (number === undefined || !holds(number)) return fail(`${place}.value is ${takes}`);
     if (typeof source !== "string" || typeof known !== "string")
-      return fail(`figures.${name} names its source and kind`);
-    const figureKind = kindMeant(known) ?? fail(`figures.${name}.kind is one of ${figureKinds.join(", ")}`);
-    if (range !== undefined && !isRange(range)) return fail(`figures.${name}.range is [low, high]`);
-    if (rows !== undefined && !isTexts(rows)) return fail(`figures.${name}.rows is a list of ids`);
+      return fail(`${place} names its source and kind`);
+    const figureKind = kindMeant(known) ?? fail(`${place}.kind is one of ${figureKinds.join(", ")}`);
+    if (range !== undefined && !isRange(range)) return fail(`${place}.range is [low, high]`);
+    if (rows !== undefined && !isTexts(rows)) return fail(`${place}.rows is a list of ids`);
     numbers[name] = number;
     sources[name] = {
       source,

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { simulate } from "../../backends/sim/index.js";
-import { boardOfA2, CompileError, RunError } from "../../ir/index.js";
+import { figureKinds, CompileError, RunError } from "../../ir/index.js";
 import { compile, gather, gatherElements, onnx, run, targets } from "../../src/index.js";
 import { parseTargetFile, targetFile } from "../../src/formats/target-file.js";
 import { testRunner } from "../support/gpu.js";
@@ -93,19 +93,50 @@ describe("a target file", () => {
     }
   });
 
-  it("of an earlier version loads: kinds are mapped, and figures that it lacks are its machine's", () => {
-    for (const target of [targets.ascendA2, targets.ascend950, targets.cpu]) {
-      const file = targetFile(target);
-      const figures = Object.fromEntries(
-        Object.entries(file.figures).flatMap(([name, { value, source }]) =>
-          name in boardOfA2 ? [] : [[name, { value, source, kind: "platform-file" }]],
-        ),
+  it("that clock 4 printed loads: kinds are mapped, and figures that it lacks are its machine's", () => {
+    const files = JSON.parse(readFileSync("test/library/inputs/targets-of-clock-4.json", "utf8")) as {
+      readonly name: keyof typeof byName;
+      readonly figures: Readonly<Record<string, { readonly value: number }>>;
+    }[];
+    const byName = Object.fromEntries(Object.values(targets).map((target) => [target.name, target]));
+    expect(files.map(({ name }) => name)).toEqual(["ascend-a2", "ascend-a3", "ascend-950", "webgpu", "cpu"]);
+    for (const file of files) {
+      const read = parseTargetFile(JSON.stringify(file), "t.json");
+      const own = byName[file.name]!;
+      expect(read.loadIssueCycles).toBe(
+        own.kind === "ascend" ? own.loadIssueCycles : file.figures["loadStartupCycles"]!.value,
       );
-      const read = parseTargetFile(JSON.stringify({ ...file, figures }), "t.json");
-      expect(read.loadIssueCycles).toBe(target.loadIssueCycles);
-      expect(read.sources.loadIssueCycles).toEqual(target.sources.loadIssueCycles);
-      expect(read.sources.ubBytes.kind).toBe("vendor text");
+      expect([read.launchCycles, read.sources.launchCycles]).toEqual([
+        own.launchCycles,
+        own.sources.launchCycles,
+      ]);
+      expect(read.gmReadBytesPerCycle).toBe(file.figures["gmBytesPerCycle"]!.value);
+      expect(read.scalarCycles).toBe(file.figures["scalarCycles"]!.value);
+      for (const { kind } of Object.values(read.sources)) expect(figureKinds).toContain(kind);
     }
+  });
+
+  it("is refused by the names that it has: a figure of another clock, a kind that is none", () => {
+    const [file] = JSON.parse(readFileSync("test/library/inputs/targets-of-clock-4.json", "utf8")) as [
+      { readonly figures: Readonly<Record<string, object>> },
+    ];
+    const read = (name: string, changes: object | undefined) => () => {
+      const figure = changes === undefined ? null : { ...file.figures[name], ...changes };
+      return parseTargetFile(
+        JSON.stringify({ ...file, figures: { ...file.figures, [name]: figure } }),
+        "t.json",
+      );
+    };
+    expect(read("loadStartupCycles", { value: -1 })).toThrow(/figures.loadStartupCycles.value is a number/);
+    expect(read("gmBytesPerCycle", { kind: "guess" })).toThrow(
+      /figures.gmBytesPerCycle.kind is one of board/,
+    );
+    expect(read("cores", { kind: "toString" })).toThrow(/figures.cores.kind is one of board/);
+    expect(read("cores", undefined)).toThrow(/figures.cores is \{ value, kind, source \}/);
+    const { cores: _, ...others } = file.figures;
+    expect(() => parseTargetFile(JSON.stringify({ ...file, figures: others }), "t.json")).toThrow(
+      /figures.cores.value/,
+    );
   });
 
   it("of an earlier version gives its figures under the names of this one", () => {
