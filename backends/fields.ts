@@ -1,33 +1,39 @@
-/**
- * Records that TypeScript does not check, such as options and files: a table says what each field takes, to the checker, and as a
- * JSON Schema (draft-07) to editors.
- */
+/** Records that TypeScript does not check, such as options and files: a table says what each field takes. */
 import type { Code } from "../ir/codes.js";
 import { error, type Diagnostic } from "../ir/diagnostic.js";
 
-/** A JSON Schema (draft-07); the empty one takes everything. */
+/** A JSON Schema (draft-07). */
 export type Schema = Readonly<Record<string, unknown>>;
 
 /** What a value may be: a test of the whole value, or problems of its parts. */
-export type Field =
+export type Field = {
+  readonly code: Code;
+  /** In words, after "it takes". */
+  readonly takes: string;
+  /** The same to editors, where it does not follow from the other fields. */
+  readonly schema?: Schema;
+} & (
   | {
-      readonly code: Code;
-      readonly schema?: () => Schema;
-      /** In words, after "it takes". */
-      readonly takes: string;
       readonly holds: (value: unknown) => boolean;
       /** The words of an enumeration. */
-      readonly words?: readonly string[];
+      readonly words?: readonly (string | number)[];
       /** The word of the enumeration that another name stands for. */
       readonly meaning?: (name: string) => string | undefined;
+      /** The limits of whole numbers, both included. */
+      readonly range?: { readonly least: number; readonly most: number | undefined };
     }
   /** A field with parts of its own; `path` names it, and is empty for the value that is checked as a whole. */
   | {
-      readonly code: Code;
-      readonly schema?: () => Schema;
-      readonly takes: string;
       readonly problems: (value: unknown, path: string, suggest?: Suggest) => readonly Diagnostic[];
-    };
+      /** The field of a list's entries. */
+      readonly entry?: Field;
+      /** The field of the values by name. */
+      readonly each?: Field;
+      /** The fields of a record, and how it is held to them. */
+      readonly fields?: Table;
+      readonly options?: FieldOptions;
+    }
+);
 
 /** One field for each key of a type: a key that the type gains is missed by the compiler here. */
 export type Fields<T> = Readonly<Record<keyof Required<T>, Field>>;
@@ -36,34 +42,42 @@ type Table = Readonly<Record<string, Field>>;
 
 const isText = (value: unknown): value is string => typeof value === "string";
 
-/** Returns what makes a field of each code: one that is judged as a whole. */
-export const leaf =
-  (takes: string, schema: Schema, holds: (value: unknown) => boolean) =>
-  (code: Code = "TC702"): Field => ({ code, takes, schema: () => schema, holds });
+/** Returns a field that is judged as a whole. */
+export const leaf = (
+  takes: string,
+  schema: Schema,
+  holds: (value: unknown) => boolean,
+  code: Code = "TC702",
+): Field => ({ code, takes, schema, holds });
 
-export const text = leaf("a text", { type: "string" }, isText);
+export const text = (code?: Code): Field => leaf("a text", { type: "string" }, isText, code);
 
-export const filledText = leaf(
-  "a text that is not empty",
-  { type: "string", minLength: 1 },
-  (value) => isText(value) && value !== "",
-);
+export const filledText = (code?: Code): Field =>
+  leaf(
+    "a text that is not empty",
+    { type: "string", minLength: 1 },
+    (value) => isText(value) && value !== "",
+    code,
+  );
 
 /** 1e999 in a file is read as Infinity. */
-export const finite = leaf("a number", { type: "number" }, Number.isFinite);
+export const finite = (code?: Code): Field => leaf("a number", { type: "number" }, Number.isFinite, code);
 
 /** A number of something, which need not be whole. */
-export const amount = leaf(
-  "a number, 0 or more",
-  { type: "number", minimum: 0 },
-  (value) => typeof value === "number" && value >= 0 && value < Infinity,
-);
+export const amount = (code?: Code): Field =>
+  leaf(
+    "a number, 0 or more",
+    { type: "number", minimum: 0 },
+    (value) => Number.isFinite(value) && Number(value) >= 0,
+    code,
+  );
 
-export const yesOrNo = leaf("true or false", { type: "boolean" }, (value) => typeof value === "boolean");
+export const yesOrNo = (code?: Code): Field =>
+  leaf("true or false", { type: "boolean" }, (value) => typeof value === "boolean", code);
 
-export const anyObject = leaf("an object", { type: "object" }, (value) => isRecord(value));
+export const anyObject = (code?: Code): Field => leaf("an object", { type: "object" }, isRecord, code);
 
-export const anyList = leaf("a list", { type: "array" }, Array.isArray);
+export const anyList = (code?: Code): Field => leaf("a list", { type: "array" }, Array.isArray, code);
 
 export const oneOf = (
   words: readonly (string | number)[],
@@ -72,9 +86,8 @@ export const oneOf = (
 ): Field => ({
   code,
   takes,
-  schema: () => ({ enum: words }),
   holds: (value) => words.some((word) => word === value),
-  words: words.map(String),
+  words,
 });
 
 /** A whole number from `least` to `most`, both included; absent: the most that a number holds exactly. */
@@ -84,11 +97,7 @@ export const wholeNumber = (least: number, code: Code = "TC702", most?: number):
     least === -Infinity
       ? "a whole number"
       : `a whole number, ${least} ${Number.isFinite(most) ? `to ${most}` : "or more"}`,
-  schema: () => ({
-    type: "integer",
-    ...(least === -Infinity ? {} : { minimum: least }),
-    ...(Number.isFinite(most) ? { maximum: most } : {}),
-  }),
+  range: { least, most },
   holds: (value) =>
     (most === undefined ? Number.isSafeInteger(value) : Number.isInteger(value) && Number(value) <= most) &&
     Number(value) >= least,
@@ -192,23 +201,23 @@ export const refusal = (
 ): Diagnostic =>
   error(code, `${path === "" ? "it" : path} is ${shownValue(value)}; it takes ${takes}`, meant);
 
-function meantBy(word: string, words: readonly string[] = [], suggest: Suggest): { readonly hint?: string } {
-  const near = suggest(word, words);
+function meantBy(
+  word: string,
+  words: readonly (string | number)[] = [],
+  suggest: Suggest,
+): { readonly hint?: string } {
+  const near = suggest(word, words.map(String));
   return near === undefined ? {} : { hint: `did you mean ${near}?` };
 }
 
 /** An object with fields of its own; `takes` names it. */
 export function record(takes: string, fields: Table, options: Omit<FieldOptions, "path"> = {}): Field {
-  const { code = "TC702", open = false, needs = [] } = options;
+  const { code = "TC702" } = options;
   return {
     code,
     takes,
-    schema: () => ({
-      type: "object",
-      properties: schemasOf(fields),
-      required: needs,
-      ...(open ? {} : { additionalProperties: false }),
-    }),
+    fields,
+    options,
     problems(value, path, suggest) {
       if (!isRecord(value)) return [refusal({ code, takes }, value, path)];
       const [what, prefix] = path === "" ? [takes, ""] : [path, `${path}.`];
@@ -217,19 +226,12 @@ export function record(takes: string, fields: Table, options: Omit<FieldOptions,
   };
 }
 
-/** Returns the JSON Schema of a field: the empty one, which takes everything, where it says none. */
-export const schemaOf = ({ schema }: Field): Schema => schema?.() ?? {};
-
-/** Returns the JSON Schema of each field of a table. */
-export const schemasOf = (fields: Table): Schema =>
-  Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, schemaOf(field)]));
-
 /** A list, each of whose entries `entry` takes. */
 export function listOf(takes: string, entry: Field, code: Code = "TC702"): Field {
   return {
     code,
     takes,
-    schema: () => ({ type: "array", items: schemaOf(entry) }),
+    entry,
     problems: (value, path, suggest) =>
       Array.isArray(value)
         ? value.flatMap((given: unknown, k) => problemsOf(entry, given, `${path}[${k}]`, suggest))
@@ -242,7 +244,7 @@ export function byName(takes: string, entry: Field, code: Code = "TC702"): Field
   return {
     code,
     takes,
-    schema: () => ({ type: "object", additionalProperties: schemaOf(entry) }),
+    each: entry,
     problems: (value, path, suggest) =>
       isRecord(value)
         ? Object.entries(value).flatMap(([name, given]) =>

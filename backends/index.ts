@@ -21,8 +21,6 @@ export {
   problemsOf,
   record,
   refusal,
-  schemaOf,
-  schemasOf,
   shownValue,
   shownKey,
   takes,

@@ -32,7 +32,6 @@ import {
   listOf,
   oneOf,
   record,
-  schemaOf,
   text,
   wholeNumber,
   yesOrNo,
@@ -50,6 +49,7 @@ import {
   objectWith,
   only,
   referenced,
+  schemaOf,
   textLike,
   when,
   withRules,
@@ -162,7 +162,8 @@ const attributeValue = leaf(
   "a number, a word or a list",
   { type: ["number", "string", "array"] },
   (value) => typeof value === "string" || Number.isFinite(value) || Array.isArray(value),
-)(code);
+  code,
+);
 
 /** Which numbers make a schedule is for the rules to say. */
 function entryField(entry: ScheduleEntry): Field {
@@ -216,7 +217,7 @@ const caseFieldsOf = (operators: Operators) =>
     target: described("a target's name, or a target file (.json)", {
       ...filled,
       takes: `a target's name, such as ${targetNames.join(" or ")}, or a target file (.json)`,
-      schema: () => ({ anyOf: [{ enum: targetNames }, schemaOf(filled)] }),
+      schema: { anyOf: [{ enum: targetNames }, schemaOf(filled)] },
     }),
     ...schedule,
     doubleBuffer: described("short for buffers 2", yesOrNo(code)),

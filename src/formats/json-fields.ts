@@ -7,28 +7,52 @@ import {
   leaf,
   oneOf,
   problemsOf,
-  schemaOf,
-  schemasOf,
   takes,
   type Field,
+  type Schema,
 } from "../../backends/index.js";
 
 type Table = Readonly<Record<string, Field>>;
 
 const code = "TC013";
 
-export const anything = leaf("anything", {}, () => true)(code);
+/** Returns the JSON Schema (draft-07) of a field: the empty one, which takes everything, where nothing is known of it. */
+export function schemaOf(field: Field): Schema {
+  if (field.schema !== undefined) return field.schema;
+  if ("holds" in field) {
+    const { words, range } = field;
+    if (words !== undefined) return { enum: words };
+    if (range === undefined) return {};
+    return {
+      type: "integer",
+      ...(range.least === -Infinity ? {} : { minimum: range.least }),
+      ...(range.most === undefined || range.most === Infinity ? {} : { maximum: range.most }),
+    };
+  }
+  const { entry, each, fields, options: { needs = [], open = false } = {} } = field;
+  if (entry !== undefined) return { type: "array", items: schemaOf(entry) };
+  if (each !== undefined) return { type: "object", additionalProperties: schemaOf(each) };
+  if (fields === undefined) return {};
+  const closed = open ? {} : { additionalProperties: false };
+  return { type: "object", properties: schemasOf(fields), required: needs, ...closed };
+}
+
+const schemasOf = (fields: Table): Schema =>
+  Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, schemaOf(field)]));
+
+export const anything = leaf("anything", {}, () => true, code);
 
 export const textLike = (takes: string, pattern: RegExp): Field =>
   leaf(
     takes,
     { type: "string", pattern: pattern.source },
     (value) => typeof value === "string" && pattern.test(value),
-  )(code);
+    code,
+  );
 
 export const only = (value: string | number, takes = String(value)): Field => ({
   ...oneOf([value], code, takes),
-  schema: () => ({ const: value }),
+  schema: { const: value },
 });
 
 /** For conditions: an object with these fields, whatever else it has. */
@@ -42,11 +66,12 @@ export const objectWith = (fields: Table, needs: readonly string[] = Object.keys
       Object.entries(fields).every(
         ([name, field]) => !Object.hasOwn(value, name) || takes(field, value[name]),
       ),
-  )(code);
+    code,
+  );
 
 /** For conditions: what `field` does not take. */
 export const not = (field: Field): Field =>
-  leaf(`no ${field.takes}`, { not: schemaOf(field) }, (value) => !takes(field, value))(code);
+  leaf(`no ${field.takes}`, { not: schemaOf(field) }, (value) => !takes(field, value), code);
 
 /** A rule: `what`, which is an object, has these of its fields. Other values pass. */
 export const has = (what: string, fields: Table): Field => ({
@@ -56,7 +81,7 @@ export const has = (what: string, fields: Table): Field => ({
     Object.entries(fields)
       .filter(([name]) => isRecord(value) && !Object.hasOwn(value, name))
       .map(([name, field]) => lacking(what, name, field)),
-  schema: () => ({ required: Object.keys(fields) }),
+  schema: { required: Object.keys(fields) },
 });
 
 /** A rule: what an object has under `name` is what `field` takes. */
@@ -67,7 +92,7 @@ export const hasAt = (name: string, field: Field): Field => ({
     isRecord(value) && Object.hasOwn(value, name)
       ? problemsOf(field, value[name], path === "" ? name : `${path}.${name}`, suggest)
       : [],
-  schema: () => ({ properties: { [name]: schemaOf(field) } }),
+  schema: { properties: { [name]: schemaOf(field) } },
 });
 
 /** A rule: an object has exactly one of these fields. */
@@ -80,17 +105,17 @@ export const hasOneOf = (names: readonly string[]): Field => ({
     const found = given.length === 0 ? "none" : given.join(" and ");
     return [error(code, `${path} takes one of ${names.join(", ")}; it has ${found}`)];
   },
-  schema: () => ({ oneOf: names.map((name) => ({ required: [name] })) }),
+  schema: { oneOf: names.map((name) => ({ required: [name] })) },
 });
 
 /** `then` for what `condition` takes, and `otherwise` for the rest. */
 export const when = (condition: Field, then: Field, otherwise = anything): Field => ({
   ...choice(otherwise.takes, (value) => (takes(condition, value) ? then : otherwise), code),
-  schema: () => ({
+  schema: {
     if: schemaOf(condition),
     ...(then === anything ? {} : { then: schemaOf(then) }),
     ...(otherwise === anything ? {} : { else: schemaOf(otherwise) }),
-  }),
+  },
 });
 
 /** What `field` takes and no rule refuses. */
@@ -99,16 +124,16 @@ export const withRules = (field: Field, rules: readonly Field[]): Field => ({
   takes: field.takes,
   problems: (value, path, suggest) =>
     [field, ...rules].flatMap((rule) => problemsOf(rule, value, path, suggest)),
-  schema: () => ({ ...schemaOf(field), allOf: rules.map(schemaOf) }),
+  schema: { ...schemaOf(field), allOf: rules.map(schemaOf) },
 });
 
 export const described = (description: string, field: Field): Field => ({
   ...field,
-  schema: () => ({ description, ...schemaOf(field) }),
+  schema: { description, ...schemaOf(field) },
 });
 
 /** The same field, whose schema stands in the file's `definitions` under `name`. */
 export const referenced = (name: string, field: Field): Field => ({
   ...field,
-  schema: () => ({ $ref: `#/definitions/${name}` }),
+  schema: { $ref: `#/definitions/${name}` },
 });
