@@ -155,7 +155,7 @@ const schedules: readonly Row[] = [
   [
     "a description's own",
     build({ schedule: { tiel: [8, 4] } }),
-    "TC303 a schedule has no tiel; it has tile, view, profile, residency, order, buffers, cores, budgetRule, ubBytes, lowering -> did you mean tile?",
+    "TC303 a schedule has no tiel; it has tile, view, profile, residency, order, buffers, cores, budgetRule, ubBytes, lowering, rotate -> did you mean tile?",
   ],
 ];
 
@@ -219,7 +219,7 @@ const options: readonly Row[] = [
   [
     "compile",
     compileWith({ tiel: [64, 32] }),
-    "TC702 compile has no tiel; it has tile, view, profile, residency, order, buffers, cores, budgetRule, ubBytes, lowering, bind, target, findTarget, passes, records, beforePass, afterPass, verifyEach -> did you mean tile?",
+    "TC702 compile has no tiel; it has tile, view, profile, residency, order, buffers, cores, budgetRule, ubBytes, lowering, rotate, bind, target, findTarget, passes, records, beforePass, afterPass, verifyEach -> did you mean tile?",
   ],
   ["compile: constructor", compileWith({ constructor: 1 }), "TC702 compile has no constructor"],
   [
