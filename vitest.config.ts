@@ -56,6 +56,7 @@ const slow: readonly (readonly [file: string, seconds: number, reason: string])[
   ["test/cross-check/onnx-shapes.test.ts", 4, "needs the packages of bench/"],
   ["test/cross-check/onnxruntime.test.ts", 13, "needs the packages of bench/"],
   ["test/cross-check/values.test.ts", 40, "needs the packages of bench/"],
+  ["test/docs/claims.test.ts", 20, "runs a program for each cell, on C++ and Python judges too"],
   ["test/docs/docs.test.ts", 48, "runs the commands of every page"],
   ["test/docs/extending.test.ts", 28, "compiles the sources with the edits of each section"],
   ["test/docs/library.test.ts", 10, "runs every snippet of the page"],

@@ -49,7 +49,8 @@ export function runPrograms(given: readonly Job[]): readonly Result[] {
     output: nested(outputOf(kernel.tile).type.shape, () => -1),
   }));
   const text = execFileSync("python3", [new URL("run.py", folder).pathname], {
-    input: JSON.stringify(jobs),
+    // JSON has no -0.
+    input: JSON.stringify(jobs, (_, value: unknown) => (Object.is(value, -0) ? "-0" : value)),
     encoding: "utf8",
     maxBuffer: 2 ** 28,
     env: { ...process.env, PYTHONDONTWRITEBYTECODE: "1" },
