@@ -98,12 +98,20 @@ function judgedBy(
       : [{ machine, target, rows: rows.filter((row) => row.machine === machine) }];
   });
   if (judged.length === 0 || (given === undefined && judged.length < machines.length)) {
-    const wanted = given === undefined ? "a target that is known" : `${given.name}, or the cores it is like`;
-    throw new CompileError([
-      error("TC019", `${file}: no row is of ${wanted}; its machines are ${machines.join(", ")}`, {
-        hint: `--target takes a target of one of them, such as ${targets.ascendA2.name}`,
-      }),
-    ]);
+    const strangers = machines.filter((machine) => !judged.some((one) => one.machine === machine));
+    const [message, hint] =
+      rows.length === 0
+        ? ["it has no rows", "the form is that of validation/measurements.json (docs/validation.md)"]
+        : given === undefined
+          ? [
+              `no target is like ${strangers.join(", ")}`,
+              "--target NAME judges the rows of one machine alone",
+            ]
+          : [
+              `no row is of ${given.name}, or the cores it is like; its machines are ${machines.join(", ")}`,
+              `--target takes a target of one of them, such as ${targets.ascendA2.name}`,
+            ];
+    throw new CompileError([error("TC019", `${file}: ${message}`, { hint })]);
   }
   return judged;
 }

@@ -9,7 +9,6 @@ import {
   type Stretch,
 } from "../../ir/index.js";
 import {
-  amount,
   choice,
   filledText,
   isObject,
@@ -82,9 +81,18 @@ export interface BoardMeasurement {
 const code = "TC019";
 
 const words = filledText(code);
-const isFinite = (value: unknown): value is number => typeof value === "number" && Number.isFinite(value);
-const count = amount(code);
-const positive: Field = { code, takes: "a number above 0", holds: (value) => isFinite(value) && value > 0 };
+/** Beyond it a product of a row's numbers may be no number. */
+const most = 2 ** 53;
+const count: Field = {
+  code,
+  takes: "a number from 0 to 2^53",
+  holds: (value) => typeof value === "number" && value >= 0 && value <= most,
+};
+const positive: Field = {
+  code,
+  takes: "a number above 0, from 2^-53 to 2^53",
+  holds: (value) => typeof value === "number" && value >= 1 / most && value <= most,
+};
 const flag = yesOrNo(code);
 const counts = listOf("a list of numbers", count, code);
 
@@ -118,7 +126,11 @@ const stepFields: Readonly<Record<Exclude<MeasuredStep, { wait: true }>["pipe"],
 
 const pipeWords = Object.keys(stepFields) as readonly (keyof typeof stepFields)[];
 const anyStep = fieldsOf("a step", { pipe: oneOf(pipeWords, code) }, ["pipe"]);
-const aWait = fieldsOf("a wait", { wait: { code, takes: "true", holds: (value) => value === true } }, []);
+const aWait = record(
+  "a wait, which is a step by itself",
+  { wait: { code, takes: "true", holds: (value: unknown) => value === true }, note: words },
+  { code },
+);
 const step = choice(
   "a step",
   (value) => {

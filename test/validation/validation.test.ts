@@ -1,5 +1,5 @@
 /** The clock beside published measurements of boards, and figures fitted to them. */
-import { mkdtempSync, readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -66,6 +66,12 @@ describe("the measurements", () => {
     );
     expect(parse([{ ...first, steps: [{ pipe: "MTE4" }] }])).toThrow(/rows\[0\]\.steps\[0\]\.pipe/);
     expect(parse([{ ...first, quantity: "ms" }])).toThrow(/quantity/);
+    const withStep = (step: object) => parse([{ ...first, steps: [step] }]);
+    expect(withStep({ pipe: "S", count: 1e300 })).toThrow(
+      /steps\[0\]\.count is 1e\+300; it takes a number from 0 to 2\^53/,
+    );
+    expect(withStep({ wait: true, pipe: "S", count: 1 })).toThrow(/steps\[0\].*pipe/);
+    expect(withStep({ wait: true, note: "a flag" })).not.toThrow();
     expect(parse([first, first])).toThrow(/two rows have the id a2-dc-1/);
     expect(() => parseMeasurements("[", "m.json")).toThrow(/TC019.*not JSON/s);
   });
@@ -267,6 +273,22 @@ describe("tilec validate", () => {
     const { status, stderr } = await runHere(["validate", "--target", "cpu"]);
     expect(status).toBe(1);
     expect(stderr).toMatch(/TC019.*no row is of cpu.*ascend-a2, ascend-950/);
+  });
+
+  it("says that a file has no rows, and which of them no target is like", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "tilec-rows-"));
+    const judged = async (own: readonly object[]): Promise<string> => {
+      const file = join(folder, "rows.json");
+      writeFileSync(file, JSON.stringify(own));
+      const { status, stderr } = await runHere(["validate", "--measurements", file]);
+      expect(status).toBe(1);
+      return stderr;
+    };
+    expect(await judged([])).toMatch(/TC019.*rows.json: it has no rows/);
+    expect(await judged([rows[0]!, { ...rows[1]!, machine: "other" }])).toMatch(
+      /TC019.*no target is like other\n/,
+    );
+    rmSync(folder, { recursive: true });
   });
 
   it("changes with a figure of a target", () => {
