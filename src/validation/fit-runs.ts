@@ -35,7 +35,7 @@ export interface RunsFit {
   readonly target: Target;
   readonly figures: readonly (FittedFigure & { readonly was: number })[];
   readonly runs: readonly FittedRun[];
-  /** `exp(mean |ln ratio|)` over the runs. */
+  /** `exp(mean |ln ratio|)` over the runs that the clock gives any time. */
   readonly mean: { readonly before: number; readonly after: number };
   /** Operators of the profile that are no emitted kernel. */
   readonly others: readonly string[];
@@ -121,7 +121,7 @@ export function fitRuns(
     profile.filter(({ name }) => name === kernel.entryPoint).map((run) => ({ kernel, run })),
   );
   if (pairs.length === 0) {
-    const names = profile.slice(0, 5).map(({ name }) => name);
+    const names = profile.length === 0 ? ["none"] : profile.slice(0, 5).map(({ name }) => name);
     throw new CompileError([
       error(
         "TC019",
@@ -173,13 +173,15 @@ export function fitRuns(
       ...(figure === undefined ? {} : { figure }),
     };
   });
+  // The clock gives some pipes nothing to do that a kernel keeps busy for a moment.
+  const timed = shown.filter(({ before }) => before > 0);
   return {
     target: proposed,
     figures,
     runs: shown,
     mean: {
-      before: meanFactor(shown.map(({ before }) => ({ ratio: before }))),
-      after: meanFactor(shown.map(({ after }) => ({ ratio: after }))),
+      before: meanFactor(timed.map(({ before }) => ({ ratio: before }))),
+      after: meanFactor(timed.map(({ after }) => ({ ratio: after }))),
     },
     others: profile.filter(({ name }) => !pairs.some(({ run }) => run.name === name)).map(({ name }) => name),
   };

@@ -76,8 +76,12 @@ const isEmpty = (cell: string): boolean => cell === "" || cell === "N/A";
 export function parseProfile(text: string, file: string): readonly ProfiledKernel[] {
   const [head, ...lines] = fieldsOf(text.replace(/^\uFEFF/, ""), file);
   if (head === undefined) throw malformed(`${file} is empty`);
-  const placeOf = (column: keyof typeof profileColumns): number =>
-    head.findIndex((name) => profileColumns[column].some((own) => own === name));
+  const placeOf = (column: keyof typeof profileColumns): number => {
+    const places = [...head.keys()].filter((k) => profileColumns[column].some((own) => own === head[k]));
+    if (places.length > 1)
+      throw malformed(`${file} has more than one column ${places.map((k) => head[k]).join(", ")}`);
+    return places[0] ?? -1;
+  };
   const [name, blocks] = [placeOf("name"), placeOf("blocks")];
   const places = times.flatMap((time) => (placeOf(time) < 0 ? [] : [[time, placeOf(time)] as const]));
   if (name < 0) throw malformed(`${file} has no column Op Name`);

@@ -98,6 +98,17 @@ describe("a fit to runs", () => {
       fitRuns(target, kernels.slice(0, 1), parseProfile(text, "own.csv"), "own.csv");
     expect(of("Op Name,aiv_time(us)\nAdd,1\n")).toThrow("no Op Name is tilec_kernel_gather; it lists Add");
     expect(of("Op Name,Block Dim,aiv_time(us)\ntilec_kernel_gather,20,1\n")).toThrow("ran on 20 blocks");
+    expect(of("Op Name,aiv_time(us)\n")).toThrow("it lists none");
+    expect(of("Op Name,aiv_time(us),aiv_time(us)\ntilec_kernel_gather,1,2\n")).toThrow(
+      "more than one column aiv_time(us), aiv_time(us)",
+    );
+  });
+
+  it("has a mean of the times that the clock has: none of a scalar unit that it leaves idle", () => {
+    const text = "Op Name,aiv_time(us),aiv_scalar_time(us)\ntilec_kernel_gather,4,0.5\n";
+    const { mean, runs } = fitRuns(target, kernels.slice(0, 1), parseProfile(text, "own.csv"), "own.csv");
+    expect(runs.find(({ id }) => id.endsWith(":scalar"))).toMatchObject({ before: 0, after: 0 });
+    expect(Number.isFinite(mean.before) && Number.isFinite(mean.after)).toBe(true);
   });
 
   it("is a target file by the command, which compiles", async () => {
