@@ -1,7 +1,8 @@
 /** What every statement of a kernel shares: its plan, its text, its lanes, and how forms are written. */
-import { dimsOf, scale, type Linear, type Term } from "../../ir/linear.js";
+import { dimsOf, isConstant, scale, type Linear, type Term } from "../../ir/linear.js";
 import { at } from "../../ir/types.js";
-import { factored, printForm, scaled, sum, type WgslVocabulary } from "./forms.js";
+import { isStill, isTight, printForm, type Amount, type FormLanguage } from "../../ir/text/form-text.js";
+import { computed, named, wgslForms, zero } from "./forms.js";
 import type { AccessWords } from "./gather-move.js";
 import { Lanes } from "./lanes.js";
 import { Lines } from "../lines.js";
@@ -10,7 +11,7 @@ import type { WgslPlan } from "./plan.js";
 
 /** A loop of lanes along a dim of a tile: the coordinates outside it, and what is found before it: names by texts. */
 interface Loop {
-  readonly outside: readonly string[];
+  readonly outside: readonly Amount[];
   readonly starts: Map<string, string>;
 }
 
@@ -31,26 +32,34 @@ export class WgslContext {
 
   /** A form over loop variables. */
   form(form: Linear): string {
-    return printForm(form, this.words([]));
+    return printForm(form, this.language([]));
+  }
+
+  /** A form over loop variables, as a number. */
+  amount(form: Linear): Amount {
+    if (isConstant(form)) return { by: form.at };
+    const language = this.language([]);
+    const text = printForm(form, language);
+    return isTight(form, language) ? named(text) : computed(text);
   }
 
   /** A form over loop variables, the dims of a tile and sites. */
-  address(form: Linear, dims: readonly string[], sites: readonly string[] = []): string {
+  address(form: Linear, dims: readonly Amount[], sites: readonly string[] = []): string {
     const { before, rest } = this.split(form, dims);
-    const words = this.words(dims, sites);
-    const text = printForm(before, words);
-    return this.loop === undefined || /^[\w.]+$/.test(text)
-      ? printForm(form, words)
-      : this.after(this.loop, text, rest, words);
+    const language = this.language(dims, sites);
+    return this.loop === undefined || isTight(before, language)
+      ? printForm(form, language)
+      : this.after(this.loop, printForm(before, language), rest, dims, sites);
   }
 
   /** What of a form the innermost loop does not move, with the constant, and the rest. */
-  private split(form: Linear, dims: readonly string[]): { readonly before: Linear; readonly rest: Linear } {
+  private split(form: Linear, dims: readonly Amount[]): { readonly before: Linear; readonly rest: Linear } {
     const outside = this.loop?.outside ?? [];
     const isBefore = ({ of }: Term): boolean => {
       if (of.kind !== "dim") return of.kind === "iv";
-      const known = outside[of.dim];
-      return known !== undefined && [known, factored(known).factor].includes(at(dims, of.dim));
+      const around = outside[of.dim];
+      const { by, text } = at(dims, of.dim);
+      return around !== undefined && around.text === text && (around.by === by || by === 1);
     };
     return {
       before: { at: form.at, terms: form.terms.filter(isBefore) },
@@ -59,15 +68,22 @@ export class WgslContext {
   }
 
   /** A form whose start is found before a loop. */
-  private after({ starts }: Loop, before: string, rest: Linear, words: WgslVocabulary): string {
+  private after(
+    { starts }: Loop,
+    before: string,
+    rest: Linear,
+    dims: readonly Amount[],
+    sites: readonly string[],
+  ): string {
     const name = starts.get(before) ?? `start${this.starts++}`;
     starts.set(before, name);
     const terms: readonly Term[] = [{ by: 1, of: { kind: "iv", name: start } }, ...rest.terms];
-    return printForm({ at: 0, terms }, { ...words, iv: (iv) => (iv === start ? name : words.iv(iv)) });
+    const iv = (own: string): string => (own === start ? name : this.names.iv(own));
+    return printForm({ at: 0, terms }, wgslForms({ iv, dims, sites }));
   }
 
   /** A loop along a dim of a tile, with the coordinates outside it: what of addresses it does not move is found before it. */
-  looped(outside: readonly string[], emit: () => void): void {
+  looped(outside: readonly Amount[], emit: () => void): void {
     const outer = this.loop;
     const loop: Loop = { outside, starts: new Map() };
     this.loop = loop;
@@ -77,8 +93,13 @@ export class WgslContext {
     this.out.append(lines);
   }
 
-  words(dims: readonly string[], sites: readonly string[] = []): WgslVocabulary {
-    return { iv: this.names.iv, dims, sites };
+  /** True if a form over the dims of a tile is 0 wherever these stand still. */
+  isStill(form: Linear, dims: readonly Amount[]): boolean {
+    return isStill(form, this.language(dims));
+  }
+
+  private language(dims: readonly Amount[], sites: readonly string[] = []): FormLanguage {
+    return wgslForms({ iv: this.names.iv, dims, sites });
   }
 
   guarded(conditions: readonly string[], body: () => void): void {
@@ -87,19 +108,18 @@ export class WgslContext {
   }
 
   /** The access of so many elements that starts at an address. */
-  access(form: Linear, elements: number, dims: readonly string[], sites: readonly string[] = []): string {
-    const coords = dims.map(factored);
+  access(form: Linear, elements: number, dims: readonly Amount[], sites: readonly string[] = []): string {
     const terms = form.terms.flatMap(({ by, of }): Term[] => {
       if (of.kind !== "dim") return [{ by, of }];
-      const { factor, times } = at(coords, of.dim);
-      return factor === "0u" ? [] : [{ by: by * times, of }];
+      const coord = at(dims, of.dim);
+      return coord.by === 0 ? [] : [{ by: by * coord.by, of }];
     });
     // A div or a mod is of the coordinate itself.
     const inParts = terms.flatMap(({ by, of }) =>
       of.kind === "dim" ? [] : dimsOf({ at: 0, terms: [{ by, of }] }),
     );
-    const asTheyAre = inParts.every((d) => at(coords, d).times === 1);
-    const units = coords.map(({ factor }) => factor);
+    const asTheyAre = inParts.every((d) => at(dims, d).by <= 1);
+    const units = dims.map((coord) => (coord.by === 0 ? zero : { ...coord, by: 1 }));
     const { before, rest } = this.split({ at: form.at, terms }, units);
     const inWhole = ({ at: constantPart, terms: parts }: Linear): boolean =>
       constantPart % elements === 0 && parts.every(({ by }) => by % elements === 0);
@@ -107,9 +127,8 @@ export class WgslContext {
       return this.address(scale({ at: form.at, terms }, 1 / elements), units, sites);
     if (this.loop === undefined || !asTheyAre || !inWhole(rest))
       return inAccesses(this.address(form, dims, sites), elements);
-    const words = this.words(units, sites);
-    const first = inAccesses(printForm(before, words), elements);
-    return this.after(this.loop, first, scale(rest, 1 / elements), words);
+    const first = inAccesses(printForm(before, this.language(units, sites)), elements);
+    return this.after(this.loop, first, scale(rest, 1 / elements), units, sites);
   }
 
   /** Elements of an access of `width` words; less than one of those that are wider. */
@@ -128,7 +147,7 @@ export class WgslContext {
 
 /** A flat element number as a number of accesses of so many. */
 export function inAccesses(flat: string, elements: number): string {
-  if (elements < 1) return sum(scaled(flat, 1 / elements));
+  if (elements < 1) return `(${flat}) * ${1 / elements}u`;
   return elements === 1 ? flat : `(${flat}) >> ${Math.log2(elements)}u`;
 }
 

@@ -12,9 +12,7 @@ export const sourceName = ({ names }: WgslContext, { stmt, staged }: GatherMove)
 /** The 32-bit word at a place of it. */
 export function wordAt(context: WgslContext, move: GatherMove, place: string): string {
   const name = sourceName(context, move);
-  if (move.staged?.stagedWidth !== 4) return `${name}[${place}]`;
-  const whole = /^[\w.]+$/.test(place) ? place : `(${place})`;
-  return `${name}[${whole} >> 2u][${whole} & 3u]`;
+  return move.staged?.stagedWidth === 4 ? `${name}[(${place}) >> 2u][(${place}) & 3u]` : `${name}[${place}]`;
 }
 
 /** An access of so many words at a place of it. */

@@ -1,9 +1,10 @@
 /** Neighbours whose index values are resolved by vectors: elements of the innermost dim, or four short rows. */
 import { soleAtom } from "../../ir/linear.js";
+import type { Amount } from "../../ir/text/form-text.js";
 import { at, InternalError } from "../../ir/types.js";
 import type { WgslContext } from "./context.js";
 import { accessAt, outputName, sourceName, wordAt } from "./elements.js";
-import { largestFactorFirst, u32Literal } from "./forms.js";
+import { amountText, computed, largestFactorFirst, u32Literal } from "./forms.js";
 import type { GatherMove, SiteMove } from "./gather-move.js";
 import { declareResolved, siteNames } from "./index-values.js";
 import { fourOf, none } from "./resolve.js";
@@ -55,7 +56,7 @@ export function emitGroupHelpers(context: WgslContext, move: GatherMove): void {
 function resolved(
   context: WgslContext,
   { site, form, four, rule }: SiteMove,
-  coords: readonly string[],
+  coords: readonly Amount[],
 ): string {
   const position =
     four && rule !== undefined
@@ -69,7 +70,7 @@ const mayMiss = ({ sites }: GatherMove): readonly SiteMove[] =>
   sites.filter(({ rule }) => rule?.mayBeNone === true);
 
 /** Declares `at<k>`, the elements that four rows from a coordinate on are read by. */
-export function declareFourRows(context: WgslContext, move: GatherMove, coords: readonly string[]): void {
+export function declareFourRows(context: WgslContext, move: GatherMove, coords: readonly Amount[]): void {
   const place = context.address(move.addresses.output, coords);
   for (const site of move.sites) {
     const value = resolved(context, site, coords);
@@ -82,7 +83,7 @@ export function emitFourRows(
   context: WgslContext,
   move: GatherMove,
   along: number,
-  coords: readonly string[],
+  coords: readonly Amount[],
 ): void {
   const { out } = context;
   const elements = context.elementsOf(4);
@@ -106,11 +107,14 @@ export function emitFourRows(
   });
 }
 
-const shiftedBy = (coords: readonly string[], along: number, by: number): string[] =>
-  coords.map((name, d) => (d !== along || by === 0 ? name : name === "0u" ? `${by}u` : `${name} + ${by}u`));
+const shiftedBy = (coords: readonly Amount[], along: number, by: number): Amount[] =>
+  coords.map((coord, d) => {
+    if (d !== along || by === 0) return coord;
+    return coord.by === 0 ? { by } : computed(`${amountText(coord)} + ${by}u`);
+  });
 
 /** Declares `at<k>_<n>` for the elements of a group, and `none<k>_<n>` where an index may have none. */
-export function declareGroup(context: WgslContext, move: GatherMove, coords: readonly string[]): void {
+export function declareGroup(context: WgslContext, move: GatherMove, coords: readonly Amount[]): void {
   const { out } = context;
   const wide = context.plan.element.size > 4;
   for (let n = 0; n < (wide ? move.unit.group : 1); n++) {
@@ -130,7 +134,7 @@ export function declareGroup(context: WgslContext, move: GatherMove, coords: rea
 }
 
 /** The output of a group from the elements it gathers. */
-export function emitGroup(context: WgslContext, move: GatherMove, coords: readonly string[]): void {
+export function emitGroup(context: WgslContext, move: GatherMove, coords: readonly Amount[]): void {
   const { out } = context;
   const { size } = context.plan.element;
   const wide = size > 4;
@@ -152,7 +156,7 @@ export function emitGroup(context: WgslContext, move: GatherMove, coords: readon
 }
 
 /** One element wider than a word. */
-function elementAt(context: WgslContext, move: GatherMove, coords: readonly string[], n: number): string {
+function elementAt(context: WgslContext, move: GatherMove, coords: readonly Amount[], n: number): string {
   const sites = move.sites.map((site) => found(site, n, "0u"));
   return `${sourceName(context, move)}[${context.address(move.addresses.data, coords, sites)}]`;
 }
@@ -165,12 +169,11 @@ const found = ({ site, rule }: SiteMove, n: number, zero: string): string =>
 function quadAddress(
   context: WgslContext,
   { addresses, sites }: GatherMove,
-  coords: readonly string[],
+  coords: readonly Amount[],
 ): string {
   const innermost = coords.length - 1;
   const { at: constantPart, terms } = addresses.data;
   const scalar = { at: constantPart, terms: terms.filter(({ of }) => of.kind !== "site") };
-  const base = context.address(scalar, coords);
   const vectors = largestFactorFirst(terms).flatMap(({ by, of }) => {
     // Four neighbours are of one row: a remainder moves as the place itself, and a quotient stands still.
     const inRow = of.kind === "mod" ? soleAtom(of.of) : of;
@@ -180,5 +183,8 @@ function quadAddress(
     const name = found(at(sites, of.site), 0, "vec4u(0u)");
     return [by === 1 ? name : `${name} * vec4u(${u32Literal(by)})`];
   });
-  return [...(base === "0u" ? [] : [`vec4u(${base})`]), ...vectors].join(" + ");
+  return [
+    ...(context.isStill(scalar, coords) ? [] : [`vec4u(${context.address(scalar, coords)})`]),
+    ...vectors,
+  ].join(" + ");
 }

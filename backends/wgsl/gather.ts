@@ -1,8 +1,10 @@
 /** gather: each lane moves units of the tile, by index values that are resolved outside the dims that share them. */
 import { outputBytes } from "../../ir/func.js";
 import { isConstant, mod } from "../../ir/linear.js";
+import type { Amount } from "../../ir/text/form-text.js";
 import { assertNever, at, invariant } from "../../ir/types.js";
 import { inAccesses, lowBits, type WgslContext } from "./context.js";
+import { zero } from "./forms.js";
 import { accessAt, fillWords, mayFill, orFill, outputName, readsNothing } from "./elements.js";
 import { isLarge, type AccessWords, type GatherMove, type PageRun, type Unit } from "./gather-move.js";
 import {
@@ -52,14 +54,14 @@ function emitUnits(context: WgslContext, move: GatherMove, unit: WholeWords): vo
   const inRuns = unit.how === "rows" && unit.fourAlong === undefined;
   const around = inRuns ? sharing.filter((d) => d < tile.length - 1) : sharing;
   // An index is resolved outside the dims that share it.
-  const take = (coords: string[], rows: number | string = 1): void => {
+  const take = (coords: Amount[], rows: number | string = 1): void => {
     declare(context, move, coords);
-    const body = (inner: readonly string[]): void => {
+    const body = (inner: readonly Amount[]): void => {
       emitUnit(context, move, unit, inner, rows);
     };
     emitTileLoops(context, { ...loops, dims: around, body }, coords);
   };
-  const body = (coords: string[]): void => {
+  const body = (coords: Amount[]): void => {
     if (page === undefined) take(coords);
     else emitByPages(context, move, page, coords, take);
   };
@@ -69,14 +71,14 @@ function emitUnits(context: WgslContext, move: GatherMove, unit: WholeWords): vo
     emitTileLoops(
       context,
       { ...loops, dims, body },
-      tile.map(() => "0u"),
+      tile.map(() => zero),
     );
     emitReport(context, move);
   });
 }
 
 /** Declares the index values at a coordinate. */
-function declare(context: WgslContext, move: GatherMove, coords: readonly string[]): void {
+function declare(context: WgslContext, move: GatherMove, coords: readonly Amount[]): void {
   const { unit } = move;
   if (unit.how === "groups") declareGroup(context, move, coords);
   else if (unit.how === "rows" && unit.fourAlong !== undefined) declareFourRows(context, move, coords);
@@ -87,7 +89,7 @@ function emitUnit(
   context: WgslContext,
   move: GatherMove,
   unit: WholeWords,
-  coords: readonly string[],
+  coords: readonly Amount[],
   rows: number | string,
 ): void {
   switch (unit.how) {
@@ -120,10 +122,10 @@ function emitByPages(
   context: WgslContext,
   { sizes }: GatherMove,
   { dim, form, by, aligned }: PageRun,
-  coords: readonly string[],
-  take: (coords: string[], rows: number | string) => void,
+  coords: readonly Amount[],
+  take: (coords: Amount[], rows: number | string) => void,
 ): void {
-  const along = (coordinate: string): string[] => coords.map((own, d) => (d === dim ? coordinate : own));
+  const along = (coordinate: Amount): Amount[] => coords.map((own, d) => (d === dim ? coordinate : own));
   const size = at(sizes, dim);
   const paged = {
     name: `d${dim}`,
@@ -131,7 +133,7 @@ function emitByPages(
     by,
     outside: coords,
     aligned,
-    into: (coordinate: string) => context.address(mod(form, by), along(coordinate)),
+    into: (coordinate: Amount) => context.address(mod(form, by), along(coordinate)),
   };
   emitPages(context, paged, (start, rows) => {
     take(along(start), rows);
@@ -143,7 +145,7 @@ const sourceAt = (
   context: WgslContext,
   move: GatherMove,
   elements: number,
-  coords: readonly string[],
+  coords: readonly Amount[],
 ): string =>
   isLarge(move.addresses.data, move.ranges)
     ? inAccesses(narrowForm(context, move, move.addresses.data, coords), elements)
@@ -154,7 +156,7 @@ function emitRows(
   context: WgslContext,
   move: GatherMove,
   { width }: Extract<Unit, { readonly how: "rows" }>,
-  coords: readonly string[],
+  coords: readonly Amount[],
   rows: number | string,
 ): void {
   const { out } = context;
@@ -198,7 +200,7 @@ function emitWords(
   context: WgslContext,
   move: GatherMove,
   { width }: Extract<Unit, { readonly how: "words" }>,
-  coords: readonly string[],
+  coords: readonly Amount[],
 ): void {
   const { out, plan } = context;
   const output = outputName(context);
@@ -234,7 +236,7 @@ function emitValues(
   context: WgslContext,
   move: GatherMove,
   unit: Extract<Unit, { readonly how: "computed" }>,
-  coords: readonly string[],
+  coords: readonly Amount[],
 ): void {
   const { out, plan } = context;
   const { group, width } = unit;

@@ -5,6 +5,7 @@ import { inputOf } from "../../ir/func.js";
 import { intervalOf, termPlaces } from "../../ir/intervals/intervals.js";
 import { atomsOf, partsOf, sitesOf, type Linear } from "../../ir/linear.js";
 import { indexBytes } from "../../ir/policy.js";
+import type { Amount } from "../../ir/text/form-text.js";
 import { assertNever, at, InternalError, isSigned } from "../../ir/types.js";
 import { belowText, lastText } from "./bounds.js";
 import type { WgslContext } from "./context.js";
@@ -32,13 +33,13 @@ export const narrowForm = (
   context: WgslContext,
   move: GatherMove,
   form: Linear,
-  coords: readonly string[],
+  coords: readonly Amount[],
 ): string =>
   isLarge(form, move.ranges)
     ? `${int128Form(form, wordsOf(context, move, coords))}.x`
     : context.address(form, coords, siteNames(move));
 
-function wordsOf(context: WgslContext, move: GatherMove, coords: readonly string[]): Int128Words {
+function wordsOf(context: WgslContext, move: GatherMove, coords: readonly Amount[]): Int128Words {
   const names = siteNames(move);
   return {
     narrow: (form) => context.address(form, coords, names),
@@ -74,7 +75,7 @@ const usesInt128 = ({ sites, addresses, ranges }: GatherMove): boolean =>
 
 /** Where the index values of an element are read, and its number in the output. */
 export interface ElementAt {
-  readonly coords: readonly string[];
+  readonly coords: readonly Amount[];
   /** By site. Default: those of the tile. */
   readonly forms?: readonly Linear[];
   /** Default: by the output's address. */

@@ -3,7 +3,9 @@
  * divides to find its place.
  */
 import type { Target } from "../../ir/target.js";
+import type { Amount } from "../../ir/text/form-text.js";
 import { at, type Shape } from "../../ir/types.js";
+import { named, zero } from "./forms.js";
 import { readsAlone, type GatherMove } from "./gather-move.js";
 import { laneRowDim } from "./lane-tile.js";
 import type { WgslLimits } from "../../ir/wgsl-limits.js";
@@ -36,10 +38,10 @@ export class Lanes {
   }
 
   /** The number of this lane. */
-  along(axis: LaneAxis): string {
-    if (this.count(axis) === 1) return "0u";
+  along(axis: LaneAxis): Amount {
+    if (this.count(axis) === 1) return zero;
     this.used.add(axis === "all" ? "lane_index" : "lane");
-    return axis === "all" ? "lane_index" : `lane.${axis}`;
+    return named(axis === "all" ? "lane_index" : `lane.${axis}`);
   }
 }
 

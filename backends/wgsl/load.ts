@@ -1,9 +1,10 @@
 /** Emits a load: a tile goes from global to workgroup memory, with lanes side by side along its rows. */
 import { isConstant } from "../../ir/linear.js";
 import { ubStrides } from "../../ir/tile.js";
+import type { Amount } from "../../ir/text/form-text.js";
 import { at, elementCount, meanBytes } from "../../ir/types.js";
 import { inAccesses, type WgslContext } from "./context.js";
-import { scaled, sum } from "./forms.js";
+import { named, sumText, times, zero } from "./forms.js";
 import { axesOf } from "./lanes.js";
 import type { LoadMove } from "./load-move.js";
 import { laneRowDim } from "./lane-tile.js";
@@ -20,15 +21,15 @@ export function emitLoad(context: WgslContext, move: LoadMove): void {
   const long = laneRowDim(shape) === undefined || (typeof units === "number" && units >= lanes.count("all"));
   const outer = shape.map((_, k) => k).slice(0, -1);
   const steps = ubStrides(buffer).map((step) => (step * meanBytes(buffer.dtype)) / (4 * stagedWidth));
-  const body = (coords: readonly string[]): void => {
+  const body = (coords: readonly Amount[]): void => {
     const begin =
       move.how === "packed"
         ? context.address(move.row, coords)
         : context.access(move.row, context.elementsOf(width), coords);
     out.line(`let begin = ${begin};`);
-    const start = outer.flatMap((k) => scaled(at(coords, k), at(steps, k)));
+    const start = outer.map((k) => times(at(coords, k), at(steps, k)));
     emitTurns(context, { name: "unit", end: units, group: 1, axis: long ? "all" : "x" }, () => {
-      emitUnit(context, move, (unit) => sum([...start, unit]));
+      emitUnit(context, move, (accesses) => sumText([...start, named("unit", accesses)]));
     });
   };
   const loops = {
@@ -43,7 +44,7 @@ export function emitLoad(context: WgslContext, move: LoadMove): void {
     emitTileLoops(
       context,
       loops,
-      shape.map(() => "0u"),
+      shape.map(() => zero),
     );
   });
 }
@@ -58,8 +59,8 @@ function unitsOf(context: WgslContext, { stmt, buffer, width }: LoadMove): numbe
   return `(${inAccesses(elements > 1 ? `${form} + ${elements - 1}u` : form, elements)})`;
 }
 
-/** Emits one access of a row. `place`: where an access of the row lies in workgroup memory. */
-function emitUnit(context: WgslContext, move: LoadMove, place: (unit: string) => string): void {
+/** Emits one access of a row. `place`: where it lies in workgroup memory, which takes so many accesses for it. */
+function emitUnit(context: WgslContext, move: LoadMove, place: (accesses: number) => string): void {
   const { out, names } = context;
   const { stmt, buffer, how, width, stagedWidth } = move;
   const target = names.buffer(buffer.name);
@@ -74,15 +75,15 @@ function emitUnit(context: WgslContext, move: LoadMove, place: (unit: string) =>
         `packed |= ${context.unpack((place) => `${source}[${place}]`, "source")} << (e * ${32 / perWord}u);`,
       );
     });
-    out.line(`${target}[${place("unit")}] = packed;`);
+    out.line(`${target}[${place(1)}] = packed;`);
     return;
   }
   if (width === stagedWidth) {
-    out.line(`${target}[${place("unit")}] = ${source}[begin + unit];`);
+    out.line(`${target}[${place(1)}] = ${source}[begin + unit];`);
     return;
   }
   out.line(`let four = ${source}[begin + unit];`);
-  out.line(`let to = ${place("unit * 4u")};`);
+  out.line(`let to = ${place(4)};`);
   ["x", "y", "z", "w"].forEach((part, k) => {
     out.line(`${target}[to${k === 0 ? "" : ` + ${k}u`}] = four.${part};`);
   });

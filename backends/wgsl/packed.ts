@@ -7,10 +7,11 @@ import { outputPlace, elementsOf, inputOf, outputOf } from "../../ir/func.js";
 import { stepAlong } from "../../ir/linear.js";
 import { residue } from "../../ir/intervals/loop-bounds.js";
 import { extentsOver } from "../../ir/symbols/symbols.js";
+import type { Amount } from "../../ir/text/form-text.js";
 import { at, elementCount, strides } from "../../ir/types.js";
 import { lowBits, type WgslContext } from "./context.js";
 import { fillWords, orFill, outputName, readsNothing, wordAt } from "./elements.js";
-import { scaled, sum } from "./forms.js";
+import { computed, named, sumText, times, zero } from "./forms.js";
 import type { GatherMove, SharedWords, Unit } from "./gather-move.js";
 import { declareBad, declareSites, emitReport, narrowForm, siteNames } from "./index-values.js";
 import { axesOf } from "./lanes.js";
@@ -35,13 +36,13 @@ export function emitPackedGather(context: WgslContext, move: GatherMove, unit: P
     axes: axesOf(tile),
     dims: tile.map((_, d) => d).slice(0, -1),
   };
-  const body = (coords: readonly string[]): void => {
-    const along = (place: string): string[] => coords.map((name, d) => (d === innermost ? place : name));
+  const body = (coords: readonly Amount[]): void => {
+    const along = (place: Amount): Amount[] => coords.map((name, d) => (d === innermost ? place : name));
     const row: Row = { size: size === undefined ? "1u" : context.form(size), along };
     const exists = size !== undefined && maybeEmpty.includes(size) ? [`0u < ${row.size}`] : [];
     context.guarded(exists, () => {
-      out.line(`let first = ${context.address(move.addresses.output, along("0u"))};`);
-      if (isRun(move)) declareSites(context, move, { coords: along("0u") });
+      out.line(`let first = ${context.address(move.addresses.output, along(zero))};`);
+      if (isRun(move)) declareSites(context, move, { coords: along(zero) });
       const start = shared.by === "merged" ? "first" : `(first + ${perWord - 1}u)`;
       out.line(`let start = ${start} >> ${Math.log2(perWord)}u;`);
       emitTurns(context, { name: "k", end: words, group: 1, axis: "x" }, () => {
@@ -59,7 +60,7 @@ export function emitPackedGather(context: WgslContext, move: GatherMove, unit: P
     emitTileLoops(
       context,
       { ...loops, body },
-      tile.map(() => "0u"),
+      tile.map(() => zero),
     );
     emitReport(context, move, []);
   });
@@ -68,7 +69,7 @@ export function emitPackedGather(context: WgslContext, move: GatherMove, unit: P
 /** A row of the tile: its length, and the coordinates of a place in it. */
 interface Row {
   readonly size: string;
-  readonly along: (place: string) => string[];
+  readonly along: (place: Amount) => Amount[];
 }
 
 /** One index serves the row, and its elements lie side by side. */
@@ -95,11 +96,11 @@ function emitWholeWord(
         out.line(`packed = ${filled};`);
         return;
       }
-      out.line(`let source = ${narrowForm(context, move, move.addresses.data, row.along("d"))};`);
+      out.line(`let source = ${narrowForm(context, move, move.addresses.data, row.along(named("d")))};`);
       out.line(`packed = ${orFill(move, filled, "run(source)")};`);
       return;
     }
-    const coords = row.along("(d + e)");
+    const coords = row.along(computed("d + e"));
     out.block(`for (var e = 0u; e < ${perWord}u; e++)`, () => {
       declareSites(context, move, { coords });
       emitElementBits(context, move, unit, coords);
@@ -127,15 +128,15 @@ function emitAcrossRows(
   const total = elementsOf(plan.func, output);
   const moving = shape.flatMap((extent, d) => (extent > 1 ? [d] : []));
   for (const d of moving) {
-    const start = scaled(context.form(at(shared.offsets, d)), 1);
-    out.line(`var c${d} = ${sum([...start, ...scaled(at(row.along("d"), d), 1)])};`);
+    const start = context.amount(at(shared.offsets, d));
+    out.line(`var c${d} = ${sumText([start, at(row.along(named("d")), d)])};`);
   }
   const [outermost] = moving;
   const extents = extentsOver(shape, plan.func.symbolic?.outermost[outputPlace(plan.func)] ?? null);
   const whole = outermost === undefined || residue(total, perWord, []) === 0;
   const inside = whole ? "" : ` && c${outermost} < ${context.form(at(extents, outermost))}`;
   out.block(`for (var e = 0u; e < ${Math.min(perWord, elementCount(shape))}u${inside}; e++)`, () => {
-    const coords = shape.map((_, d) => (moving.includes(d) ? `c${d}` : "0u"));
+    const coords = shape.map((_, d) => (moving.includes(d) ? named(`c${d}`) : zero));
     emitElement(context, move, unit, shared, coords);
     emitNext(context, shape, moving);
   });
@@ -162,7 +163,7 @@ function emitOwnBits(context: WgslContext, move: GatherMove, unit: Packed, { siz
   out.block(`for (var e = 0u; e < ${perWord}u; e++)`, () => {
     out.line(`let flat = word * ${perWord}u + e;`);
     out.block(`if (first <= flat && flat < first + ${size})`, () => {
-      const coords = along("(flat - first)");
+      const coords = along(computed("flat - first"));
       if (!isRun(move)) declareSites(context, move, { coords });
       emitElementBits(context, move, unit, coords);
       out.line(`mask |= ${lowBits(bits)} << (e * ${bits}u);`);
@@ -177,7 +178,7 @@ function emitElementBits(
   context: WgslContext,
   move: GatherMove,
   unit: Packed,
-  coords: readonly string[],
+  coords: readonly Amount[],
 ): void {
   const { values } = move;
   if (values !== undefined) {
@@ -196,12 +197,12 @@ function emitElement(
   move: GatherMove,
   unit: Packed,
   shared: Recomputed,
-  coords: readonly string[],
+  coords: readonly Amount[],
 ): void {
   const { plan, names } = context;
   const data = names.buffer(inputOf(plan.func, gatheredTable).name);
   const steps = strides(outputOf(plan.func).type.shape);
-  const place = sum(steps.flatMap((step, d) => scaled(at(coords, d), step)));
+  const place = sumText(steps.map((step, d) => times(at(coords, d), step)));
   declareSites(context, move, { coords, forms: shared.sites, place });
   const { values } = move;
   if (values !== undefined) {

@@ -1,8 +1,9 @@
 /** Loops over an output tile by lanes: names of its coordinates, and the loops around what they do. */
 import { isConstant, type Linear } from "../../ir/linear.js";
+import type { Amount } from "../../ir/text/form-text.js";
 import { at, type Shape } from "../../ir/types.js";
 import type { WgslContext } from "./context.js";
-import { scaled, sum } from "./forms.js";
+import { amountText, named, sumText, times, zero } from "./forms.js";
 import type { LaneAxis } from "./lanes.js";
 
 /** One coordinate, dealt to the lanes along an axis in turns, or in runs where they take those along y. */
@@ -15,7 +16,7 @@ export interface Turns {
   /** Absent: every lane takes all of them. */
   readonly axis?: LaneAxis;
   /** The coordinates outside, where this is one of a tile. */
-  readonly outside?: readonly string[];
+  readonly outside?: readonly Amount[];
 }
 
 /**
@@ -26,13 +27,14 @@ export interface Turns {
 export function emitTurns(
   context: WgslContext,
   { name, end, group, axis, outside }: Turns,
-  body: (coordinate: string) => void,
+  body: (coordinate: Amount) => void,
 ): void {
   const { out, lanes } = context;
   const count = axis === undefined ? 1 : lanes.count(axis);
-  const lane = axis === undefined ? "0u" : lanes.along(axis);
+  const lane = axis === undefined ? zero : lanes.along(axis);
   const unit = group === 1 ? name : `${name}_unit`;
-  const coordinate = group === 1 ? name : `${name}_unit * ${group}u`;
+  const coordinate = named(unit, group);
+  const place = amountText(coordinate);
   const each = (): void => {
     body(coordinate);
   };
@@ -45,24 +47,24 @@ export function emitTurns(
     loop(`for (var ${name} = ${run.start}; ${name} < ${run.stop}; ${name} += 1u)`, each);
     return;
   }
-  if (typeof end === "string" || lane === "0u") {
-    const last = typeof end === "string" ? `${coordinate} < ${end}` : `${unit} < ${Math.ceil(end / group)}u`;
-    loop(`for (var ${unit} = ${lane}; ${last}; ${unit} += ${count}u)`, each);
+  if (typeof end === "string" || lane.by === 0) {
+    const last = typeof end === "string" ? `${place} < ${end}` : `${unit} < ${Math.ceil(end / group)}u`;
+    loop(`for (var ${unit} = ${amountText(lane)}; ${last}; ${unit} += ${count}u)`, each);
     return;
   }
   const turns = Math.ceil(end / (count * group));
   const inside = (): void => {
-    context.guarded(end % (count * group) === 0 ? [] : [`${coordinate} < ${end}u`], each);
+    context.guarded(end % (count * group) === 0 ? [] : [`${place} < ${end}u`], each);
   };
   if (turns === 1) {
-    out.line(`let ${unit} = ${lane};`);
+    out.line(`let ${unit} = ${amountText(lane)};`);
     inside();
     return;
   }
   const turn = `${name}_turn`;
   loop(`for (var ${turn} = 0u; ${turn} < ${turns}u; ${turn} += 1u)`, () => {
-    const place = inRuns ? sum([...scaled(lane, turns), turn]) : `${turn} * ${count}u + ${lane}`;
-    out.line(`let ${unit} = ${place};`);
+    const parts = inRuns ? [times(lane, turns), named(turn)] : [named(turn, count), lane];
+    out.line(`let ${unit} = ${sumText(parts)};`);
     inside();
   });
 }
@@ -70,7 +72,7 @@ export function emitTurns(
 /** A loop; `outside`: the coordinates around one of a tile's. */
 function emitLoop(
   context: WgslContext,
-  outside: readonly string[] | undefined,
+  outside: readonly Amount[] | undefined,
   head: string,
   turn: () => void,
 ): void {
@@ -93,7 +95,7 @@ function emitRunBounds(
   const each = typeof end === "number" ? `${Math.ceil(end / count)}u` : `${name}_run`;
   if (typeof end === "string") out.line(`let ${each} = (${end} + ${count - 1}u) / ${count}u;`);
   const [start, stop] = [`${name}_start`, `${name}_stop`];
-  out.line(`let ${start} = ${lanes.along("y")} * ${each};`);
+  out.line(`let ${start} = ${amountText(lanes.along("y"))} * ${each};`);
   out.line(`let ${stop} = min(${start} + ${each}, ${text});`);
   return { start, stop };
 }
@@ -105,27 +107,28 @@ export interface Paged {
   readonly end: number | string;
   readonly by: number;
   /** The coordinates outside. */
-  readonly outside: readonly string[];
+  readonly outside: readonly Amount[];
   /** Whether a page begins at 0. */
   readonly aligned: boolean;
   /** How far a coordinate is into its page. */
-  readonly into: (coordinate: string) => string;
+  readonly into: (coordinate: Amount) => string;
 }
 
 /** `body` is given where a lane's part of a page starts, and its length: where it can be, a constant. */
 export function emitPages(
   context: WgslContext,
   { name, end, by, outside, aligned, into }: Paged,
-  body: (start: string, length: number | string) => void,
+  body: (start: Amount, length: number | string) => void,
 ): void {
   const { out, lanes } = context;
   const run = typeof end === "number" ? end / lanes.count("y") : NaN;
   if (aligned && Number.isInteger(run) && (run % by === 0 || by % run === 0)) {
     const length = Math.min(by, run);
-    const turn = length === run ? "0u" : `${name}_turn`;
+    const turn = `${name}_turn`;
     const part = (): void => {
-      out.line(`let ${name} = ${sum([...scaled(lanes.along("y"), run), ...scaled(turn, length)])};`);
-      body(name, length);
+      const start = times(lanes.along("y"), run);
+      out.line(`let ${name} = ${sumText(length === run ? [start] : [start, named(turn, length)])};`);
+      body(named(name), length);
     };
     if (length === run) part();
     else
@@ -134,8 +137,8 @@ export function emitPages(
   }
   const { start, stop } = emitRunBounds(context, name, end);
   emitLoop(context, outside, `for (var ${name} = ${start}; ${name} < ${stop};)`, () => {
-    out.line(`let rows = min(${by}u - ${into(name)}, ${stop} - ${name});`);
-    body(name, "rows");
+    out.line(`let rows = min(${by}u - ${into(named(name))}, ${stop} - ${name});`);
+    body(named(name), "rows");
     out.line(`${name} += rows;`);
   });
 }
@@ -159,11 +162,11 @@ export interface TileLoops {
   readonly axes: readonly (LaneAxis | undefined)[];
   /** Dims to loop over, outermost first. */
   readonly dims: readonly number[];
-  readonly body: (coords: string[]) => void;
+  readonly body: (coords: Amount[]) => void;
 }
 
 /** Nests loops outside in; the coordinates of dims without a loop stay as they are. */
-export function emitTileLoops(context: WgslContext, loops: TileLoops, coords: string[]): void {
+export function emitTileLoops(context: WgslContext, loops: TileLoops, coords: Amount[]): void {
   const { tile, sizes } = loops;
   const [d, ...rest] = loops.dims;
   if (d === undefined) {

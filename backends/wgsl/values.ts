@@ -17,6 +17,7 @@ import {
 import { stillSteps } from "../plan/still-steps.js";
 import type { WgslContext } from "./context.js";
 import { wordAt } from "./elements.js";
+import { named } from "./forms.js";
 import type { GatherMove } from "./gather-move.js";
 import { declareTermSites, narrowForm, termBounds, type ElementAt } from "./index-values.js";
 import type { ProvedValue, StepProof, ValueProofs } from "./value-proofs.js";
@@ -109,7 +110,7 @@ function declareSum(
   const unitsName = (e: number): string => (still ? "units" : `units_${e}`);
   const takingName = (e: number): string => (how === "exact" ? unitsName(e) : sumName(still, e));
   const counts = countsItsTerms(how);
-  const inTerm = { ...element, coords: [...element.coords, "term"] };
+  const inTerm = { ...element, coords: [...element.coords, named("term")] };
   const take = (): void => {
     const term = declareSteps(context, move, steps, proofs.term, inTerm);
     if (proofs.take?.kind === "exact") out.line(`// exact: ${proofs.take.why}`);

@@ -1,10 +1,11 @@
 /** The parallel loops of a kernel: each workgroup finds its own iteration in the grid. */
 import { isConstant } from "../../ir/linear.js";
+import type { Amount } from "../../ir/text/form-text.js";
 import { printStmtHead } from "../../ir/text/print.js";
 import { at } from "../../ir/types.js";
 import { hasOpenTrips, type ParallelLoop } from "../../ir/task/index.js";
 import type { WgslContext } from "./context.js";
-import { scaled, sum } from "./forms.js";
+import { amountText, computed, named, sumText, times, zero } from "./forms.js";
 import { sizeName } from "./names.js";
 import { gridSizes } from "./sizes.js";
 
@@ -18,14 +19,10 @@ export function emitWorkgroupLoops(context: WgslContext): void {
   if (folded) emitTask(context);
   loops.forEach(({ stmt, trips }, k) => {
     out.line(`// ${printStmtHead(stmt)}`);
-    const inner = tripsText(loops.slice(k + 1), k + 1);
-    const whole = inner === "1u" ? "task" : `task / ${inner}`;
     const axis = at(axes, Math.min(2, loops.length - 1 - k));
-    const own = tripsText(loops.slice(k, k + 1), k);
-    const turn = folded ? (k === 0 ? whole : `(${whole}) % ${own}`) : trips === 1 ? "0u" : `group.${axis}`;
+    const iteration = folded ? iterationOfTask(loops, k) : trips === 1 ? zero : named(`group.${axis}`);
     const name = context.names.iv(stmt.iv);
-    const start = scaled(context.form(stmt.lower), 1);
-    out.line(`let ${name} = ${sum([...start, ...scaled(turn, stmt.step)])};`);
+    out.line(`let ${name} = ${sumText([context.amount(stmt.lower), times(iteration, stmt.step)])};`);
     // A view that the last iteration cuts short has fewer tiles.
     if (!isConstant(stmt.lower) || !isConstant(stmt.upper)) {
       out.line(`if (${name} >= ${context.form(stmt.upper)}) { return; }`);
@@ -46,10 +43,21 @@ function emitTask({ out, plan }: WgslContext): void {
   if (x * y !== nest.tasks) out.line(`if (task >= ${nest.tasks}u) { return; }`);
 }
 
+/** The iteration of a loop that a task is of: tasks count through the innermost loop first. */
+function iterationOfTask(loops: readonly ParallelLoop[], k: number): Amount {
+  const inner = tripsOf(loops.slice(k + 1), k + 1);
+  const whole =
+    inner.text === undefined && inner.by === 1 ? named("task") : computed(`task / ${amountText(inner)}`);
+  const own = tripsOf(loops.slice(k, k + 1), k);
+  return k === 0 ? whole : computed(`${amountText(whole)} % ${amountText(own)}`);
+}
+
 /** Iterations of some loops together, the first of them the loop of that number. */
-function tripsText(loops: readonly ParallelLoop[], first: number): string {
+function tripsOf(loops: readonly ParallelLoop[], first: number): Amount {
   const fixed = loops.reduce((product, loop) => (hasOpenTrips(loop) ? product : product * loop.trips), 1);
   const open = loops.flatMap((loop, k) => (hasOpenTrips(loop) ? [sizeName(gridSizes.trips(first + k))] : []));
-  const factors = [...(fixed === 1 && open.length > 0 ? [] : [`${fixed}u`]), ...open];
-  return factors.length === 1 ? at(factors, 0) : `(${factors.join(" * ")})`;
+  const factors = [...(fixed === 1 ? [] : [`${fixed}u`]), ...open];
+  const [only, ...others] = factors;
+  if (only === undefined || open.length === 0) return { by: fixed };
+  return others.length === 0 ? named(only) : computed(factors.join(" * "));
 }

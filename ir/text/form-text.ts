@@ -1,0 +1,82 @@
+/** Linear forms as the text of a language: one walk over sums and products, and a vocabulary of what the language writes. */
+import type { Linear, Term } from "../linear.js";
+
+/** A number in a text: `by` times what `text` says. */
+export interface Amount {
+  readonly by: number;
+  /** Absent: `by` alone. */
+  readonly text?: string;
+  /** True if no operator beside the text needs parentheses around it: a name, or a call. */
+  readonly isTight?: boolean;
+}
+
+/** The language that forms are printed in. */
+export interface FormLanguage {
+  /** Returns the text of a number of either sign. */
+  readonly literal: (value: number) => string;
+  /** Returns the text of a factor, in parentheses where it needs them, times a number above 1. */
+  readonly product: (factor: string, by: number) => string;
+  /** Returns a term whose number is above 0; 0 of an atom that stands still. */
+  readonly amount: (term: Term) => Amount;
+  /** Returns terms in the order in which they are printed. Absent: as they are. */
+  readonly ordered?: (terms: readonly Term[]) => readonly Term[];
+}
+
+/** What a form is the sum of: amounts to add, a number, and amounts to take away. */
+interface Sum {
+  readonly added: readonly Amount[];
+  readonly number: number;
+  readonly taken: readonly Amount[];
+}
+
+function sumOfForm({ at, terms }: Linear, { amount, ordered = (own) => own }: FormLanguage): Sum {
+  const [added, taken]: [Amount[], Amount[]] = [[], []];
+  let number = at;
+  for (const { by, of } of ordered(terms)) {
+    const own = amount({ by: Math.abs(by), of });
+    if (own.text === undefined) number += Math.sign(by) * own.by;
+    else if (own.by !== 0) (by > 0 ? added : taken).push(own);
+  }
+  return { added, number, taken };
+}
+
+function amountText({ by, text = "", isTight = false }: Amount, { product }: FormLanguage): string {
+  return by === 1 ? text : product(isTight ? text : `(${text})`, by);
+}
+
+/** Returns the text of a form: what is added, the number, what is taken away. */
+export function printForm(form: Linear, language: FormLanguage): string {
+  const { added, number, taken } = sumOfForm(form, language);
+  const texts = (amounts: readonly Amount[]): string[] => amounts.map((own) => amountText(own, language));
+  const { literal } = language;
+  if (added.length === 0) return [literal(number), ...texts(taken)].join(" - ");
+  const head = [...texts(added), ...(number > 0 ? [literal(number)] : [])].join(" + ");
+  return [head, ...(number < 0 ? [literal(-number)] : []), ...texts(taken)].join(" - ");
+}
+
+/** Returns the text of a form behind other summands: ` + 3 * t0`, or nothing. */
+export function printAddend(form: Linear, language: FormLanguage): string {
+  const { added, number, taken } = sumOfForm(form, language);
+  const signed = (sign: string, amounts: readonly Amount[]): string[] =>
+    amounts.map((own) => ` ${sign} ${amountText(own, language)}`);
+  const whole = number === 0 ? "" : ` ${number < 0 ? "-" : "+"} ${language.literal(Math.abs(number))}`;
+  return [...signed("+", added), whole, ...signed("-", taken)].join("");
+}
+
+/** True if a form is 0 by what its atoms are: each stands still. */
+export function isStill(form: Linear, language: FormLanguage): boolean {
+  const { added, number, taken } = sumOfForm(form, language);
+  return number === 0 && added.length === 0 && taken.length === 0;
+}
+
+/** True if no operator beside the text of a form needs parentheses around it. */
+export function isTight(form: Linear, language: FormLanguage): boolean {
+  const { added, number, taken } = sumOfForm(form, language);
+  const [only, ...others] = added;
+  if (taken.length > 0 || others.length > 0) return false;
+  return only === undefined ? number >= 0 : number === 0 && only.by === 1 && only.isTight === true;
+}
+
+/** Returns the text of a form beside an operator that binds closer than a sum. */
+export const printOperand = (form: Linear, language: FormLanguage): string =>
+  isTight(form, language) ? printForm(form, language) : `(${printForm(form, language)})`;
