@@ -67,6 +67,7 @@ export {
 export { formatText, type FormatResult } from "./text/format.js";
 export { lex, type Comment, type Lexed, type Token, type TokenKind } from "./text/lex.js";
 export { ParseError, TokenReader } from "./text/token-reader.js";
+export { printAddend, printForm, printOperand, type Amount, type FormLanguage } from "./text/form-text.js";
 export { parseModule, parseSchedule, type ParseResult } from "./text/parse.js";
 export {
   printFunc,

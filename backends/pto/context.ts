@@ -1,11 +1,12 @@
 /** What the parts of a kernel share while it is written: lines, names of tiles and types, forms in the program's names. */
 import { intervalOf } from "../../ir/intervals/intervals.js";
 import { isConstant, largestValue, scale, type Linear } from "../../ir/linear.js";
+import { printAddend, printForm, printOperand, type FormLanguage } from "../../ir/text/form-text.js";
 import type { Pipe, UbBuffer } from "../../ir/tile.js";
 import { at, elementCount, invariant } from "../../ir/types.js";
 import { Lines } from "../lines.js";
 import { eventOfLowering } from "./events.js";
-import { printForm, printMore, printSize, times, type PtoVocabulary } from "./forms.js";
+import { printSize, ptoForms, type DimName } from "./forms.js";
 import type { PtoPlan } from "./plan.js";
 import type { Word } from "./words.js";
 
@@ -15,6 +16,9 @@ export interface Extent {
   readonly most: number;
   readonly fixed: boolean;
 }
+
+/** Returns a product of words, or of what stands in parentheses, so many times. */
+const timesText = (text: string, by: number): string => (by === 1 ? text : `${text} * ${by}`);
 
 const numbered = (name: string, k: number): string => (k === 0 ? name : `${name}${k + 1}`);
 
@@ -81,38 +85,31 @@ export class PtoContext {
     return [...of("Ub"), ...of("Gm")];
   }
 
-  get words(): PtoVocabulary {
-    return this.withDims([]);
-  }
-
-  withDims(dims: readonly string[], sites: readonly string[] = []): PtoVocabulary {
-    const { iv } = this.plan.names;
-    const inside = (of: Linear): string => printForm(of, this.inInt64(dims, sites));
-    return {
-      iv,
+  private language(
+    dims: readonly DimName[] = [],
+    sites: readonly string[] = [],
+    isWide = false,
+  ): FormLanguage {
+    /** What is divided, in `int64_t`. */
+    const wide = (): FormLanguage => (isWide ? language : this.language(dims, sites, true));
+    const language = ptoForms({
+      iv: this.plan.names.iv,
       dims,
       sites,
-      quotient: (of, by) => this.quotient(of, inside(of), by),
-      remainder: (of, by) => {
-        const text = inside(of);
-        return this.mayBeNegative(of)
-          ? `(${text} - ${this.quotient(of, text, by)} * ${by})`
-          : `(${operand(text)} % ${by})`;
-      },
-    };
+      isWide,
+      quotient: (of, by) => this.quotient(of, by, wide()),
+      remainder: (of, by) =>
+        this.mayBeNegative(of)
+          ? `(${printForm(of, wide())} - ${this.quotient(of, by, wide())} * ${by})`
+          : `(${printOperand(of, wide())} % ${by})`,
+    });
+    return language;
   }
 
-  /** The same names as values of `int64_t`, which those of sites are. */
-  inInt64(dims: readonly string[], sites: readonly string[]): PtoVocabulary {
-    const wide = (name: string): string => (name === "0" ? name : `(int64_t)${name}`);
-    const words = this.withDims(dims, sites);
-    return { ...words, iv: (name) => wide(words.iv(name)), dims: dims.map(wide) };
-  }
-
-  private quotient(of: Linear, text: string, by: number): string {
-    if (!this.mayBeNegative(of)) return `(${operand(text)} / ${by})`;
+  private quotient(of: Linear, by: number, language: FormLanguage): string {
+    if (!this.mayBeNegative(of)) return `(${printOperand(of, language)} / ${by})`;
     this.roundsDown = true;
-    return `${this.plan.names.entryPoint}_floor(${text}, ${by})`;
+    return `${this.plan.names.entryPoint}_floor(${printForm(of, language)}, ${by})`;
   }
 
   private mayBeNegative(of: Linear): boolean {
@@ -133,24 +130,29 @@ export class PtoContext {
     ];
   }
 
-  form(form: Linear, dims: readonly string[] = [], sites: readonly string[] = []): string {
-    return printForm(form, this.withDims(dims, sites));
+  form(form: Linear, dims: readonly DimName[] = [], sites: readonly string[] = []): string {
+    return printForm(form, this.language(dims, sites));
+  }
+
+  /** The same in `int64_t`. */
+  wideForm(form: Linear, dims: readonly DimName[], sites: readonly string[]): string {
+    return printForm(form, this.language(dims, sites, true));
   }
 
   /** ` + …`, or nothing. */
-  more(form: Linear, dims: readonly string[] = [], sites: readonly string[] = []): string {
-    return printMore(form, this.withDims(dims, sites));
+  more(form: Linear, dims: readonly DimName[] = [], sites: readonly string[] = []): string {
+    return printAddend(form, this.language(dims, sites));
   }
 
   /** Declares a size that changes from task to task, or from iteration to iteration. */
   declareSize(form: Linear, variable: string): void {
-    const key = printForm(form, this.words);
+    const key = this.form(form);
     if (isConstant(form) || this.sizeNames.has(key)) return;
     const wanted = `n${/\d+$/.exec(variable)?.[0] ?? "0"}`;
     const taken = [...this.sizeNames.values()];
     let name = wanted;
     for (let k = 1; taken.includes(name); k++) name = `${wanted}_${k}`;
-    this.out.line(`const int32_t ${name} = ${printSize(form, this.words)};`);
+    this.out.line(`const int32_t ${name} = ${printSize(form, this.language())};`);
     this.sizeNames.set(key, name);
   }
 
@@ -164,8 +166,8 @@ export class PtoContext {
   /** A size, of which each counts for so many words. */
   extent(form: Linear, most: number, each = 1): Extent {
     if (isConstant(form)) return fixed(form.at * each);
-    const known = this.sizeNames.get(printForm(form, this.words));
-    const text = times(known ?? `(${printForm(form, this.words)})`, each);
+    const known = this.sizeNames.get(this.form(form));
+    const text = timesText(known ?? `(${this.form(form)})`, each);
     return { text, most: (largestValue(form) ?? most) * each, fixed: false };
   }
 
@@ -243,7 +245,12 @@ export class PtoContext {
   }
 
   /** A byte address inside a buffer. */
-  within(buffer: UbBuffer, elements: Linear, dims: readonly string[], sites: readonly string[] = []): string {
+  within(
+    buffer: UbBuffer,
+    elements: Linear,
+    dims: readonly DimName[],
+    sites: readonly string[] = [],
+  ): string {
     const { bytes, each } = this.plan.words(buffer.name);
     return this.address(buffer) + this.more(scale(elements, bytes * each), dims, sites);
   }
@@ -271,9 +278,6 @@ export class PtoContext {
   }
 }
 
-/** In parentheses where it is more than a name. */
-const operand = (text: string): string => (/^\w+$/.test(text) ? text : `(${text})`);
-
 const roleNames = { data: "Data", indices: "Index", output: "Output" } as const;
 
 export function product(extents: readonly Extent[]): Extent {
@@ -281,5 +285,5 @@ export function product(extents: readonly Extent[]): Extent {
   const count = elementCount(extents.flatMap((extent) => (extent.fixed ? [extent.most] : [])));
   if (open.length === 0) return fixed(count);
   const text = open.map((extent) => extent.text).join(" * ");
-  return { text: times(text, count), most: extents.reduce((n, { most }) => n * most, 1), fixed: false };
+  return { text: timesText(text, count), most: extents.reduce((n, { most }) => n * most, 1), fixed: false };
 }

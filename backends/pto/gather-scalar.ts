@@ -1,8 +1,8 @@
 /** Element by element on the scalar unit: what no vector instruction and no copy of rows can do. */
 import { gatheredTable } from "../../ir/access.js";
+import { add, constant, scale, type Linear } from "../../ir/linear.js";
 import { inputOf } from "../../ir/func.js";
 import { at, elementCount } from "../../ir/types.js";
-import { times } from "./forms.js";
 import type { PtoContext } from "./context.js";
 import { indexReaders, overDims } from "./gather-rows.js";
 import { dataBuffer, outputBuffer, type PtoGather } from "./plan.js";
@@ -26,16 +26,12 @@ export function emitScalar(context: PtoContext, gather: PtoGather): void {
   overDims(context, gather, output, stmt.to.sizes.length, (dims) => {
     const sites = emitSites(context, gather, indices, dims);
     if (gather.reports && !reportsSome(gather)) out.line("bad = bad || !inside;");
-    const [element, place] = [
-      context.form(addresses.data, dims, sites),
-      context.form(addresses.output, dims),
-    ];
     for (let word = 0; word < each; word++) {
-      const more = word === 0 ? "" : ` + ${word}`;
-      const read = `${times(element, each)}${more}`;
+      const wordOf = (element: Linear): Linear => add(scale(element, each), constant(word));
+      const read = context.form(wordOf(addresses.data), dims, sites);
       const value = data === undefined ? `${source}[${read}]` : `${source}.GetValue(${read})`;
       const found = none ? "0" : `inside ? ${value} : 0`;
-      out.line(`${result}.SetValue(${times(place, each)}${more}, ${found});`);
+      out.line(`${result}.SetValue(${context.form(wordOf(addresses.output), dims)}, ${found});`);
     }
   });
   if (pipe !== "S") context.wait("S", pipe);

@@ -7,9 +7,10 @@
  * of the pairs of ir/values/vector-steps.ts. No instruction adds along a row or by pairs (TROWSUM, TCOLSUM),
  * and none rounds once for two steps (TAXPY, TMULADDDST): their bits are others.
  */
+import type { DimName } from "./forms.js";
 import { termDim } from "../../ir/access.js";
 import { inputsOf } from "../../ir/func.js";
-import { atomsOf, dimsOf, type Atom } from "../../ir/linear.js";
+import { atomsOf, dimsOf, mod, type Atom } from "../../ir/linear.js";
 import type { Pipe, UbBuffer } from "../../ir/tile.js";
 import {
   computedByRow,
@@ -38,7 +39,7 @@ export function emitValues(context: PtoContext, gather: PtoGather): void {
 
 /** Names of the output dims and the term of a point, and of its index values. */
 interface Point {
-  readonly dims: readonly string[];
+  readonly dims: readonly DimName[];
   readonly sites: readonly string[];
 }
 
@@ -136,7 +137,7 @@ class ValueRows {
     return found;
   }
 
-  private emitRow(dims: readonly string[]): void {
+  private emitRow(dims: readonly DimName[]): void {
     const { gather, context } = this;
     const { out } = context;
     const names: string[] = [];
@@ -169,13 +170,13 @@ class ValueRows {
   }
 
   /** The first half of a write of one element. */
-  private elementOf(dims: readonly string[]): string {
+  private elementOf(dims: readonly DimName[]): string {
     const tile = this.context.tileOf(this.output.name);
     invariant(tile !== undefined, "the output tile is declared");
     return `${tile}.SetValue(${this.context.form(this.gather.addresses.output, dims)}`;
   }
 
-  private emitElement(dims: readonly string[], sites: readonly string[]): void {
+  private emitElement(dims: readonly DimName[], sites: readonly string[]): void {
     const word = dataWord(this.output.dtype, false);
     this.context.wait("V", "S");
     this.context.out.line(
@@ -184,7 +185,7 @@ class ValueRows {
     this.context.wait("S", "V");
   }
 
-  private emitTerms(dims: readonly string[], names: string[]): void {
+  private emitTerms(dims: readonly DimName[], names: string[]): void {
     const { context, gather, program } = this;
     const { out } = context;
     const { map } = gather.stmt;
@@ -308,12 +309,11 @@ class ValueRows {
       const dims = [...point.dims];
       dims[last] = "column";
       out.line("const int32_t column = end - 1;");
-      const { remainder } = context.withDims(dims, point.sites);
       const piece = context.fresh("row");
       const upTo: Extent = { text: "end", most: this.columns.most, fixed: false };
       context.tile(piece, "Row", { ...this.shape(word), valid: [fixed(1), upTo] }, context.address(to));
       this.vector(`TEXPANDS(${piece}, ${this.element(read, { ...point, dims })})`);
-      out.line(`end = column - (int32_t)${remainder(quotient.of, quotient.by)};`);
+      out.line(`end = column - (int32_t)${context.form(mod(quotient.of, quotient.by), dims, point.sites)};`);
     });
   }
 
@@ -401,7 +401,7 @@ class ValueRows {
     }
   }
 
-  private outputRow(word: Word, dims: readonly string[]): string {
+  private outputRow(word: Word, dims: readonly DimName[]): string {
     return this.declared(word, this.context.within(this.output, this.gather.addresses.output, dims));
   }
 

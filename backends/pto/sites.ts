@@ -1,11 +1,11 @@
 /** Index values read by the scalar unit and resolved one by one: `ir/policy.ts` as a C++ function. */
+import type { DimName } from "./forms.js";
 import { inputOf } from "../../ir/func.js";
 import { sitesOf } from "../../ir/linear.js";
 import type { Outside } from "../../ir/policy.js";
 import { assertNever, at, bitsOf, isSigned, type DType } from "../../ir/types.js";
 import type { SiteStep } from "../index-walk.js";
 import type { PtoContext } from "./context.js";
-import { printForm } from "./forms.js";
 import type { PtoGather, PtoPlan } from "./plan.js";
 
 /** Reads an index value at a place in its memory. */
@@ -33,7 +33,7 @@ export function emitSites(
   context: PtoContext,
   gather: PtoGather,
   readers: readonly Reader[],
-  dims: readonly string[],
+  dims: readonly DimName[],
 ): readonly string[] {
   const names: string[] = [];
   emitSiteSteps(context, gather, {
@@ -52,7 +52,7 @@ export interface SitesAt {
   readonly steps: readonly SiteStep[];
   /** Reads an index value of a table. */
   readonly read: (table: number) => Reader;
-  readonly dims: readonly string[];
+  readonly dims: readonly DimName[];
   /** Names by site: those that are declared already, and these. */
   readonly names: string[];
   /** The variable that says whether all of them name an element. */
@@ -74,7 +74,7 @@ export function emitSiteSteps(
     const type = table === undefined ? "int64_t" : compared(inputOf(plan.func, table).type.dtype);
     const value =
       table === undefined
-        ? printForm(form, context.inInt64(dims, names))
+        ? context.wideForm(form, dims, names)
         : `(${type})${read(table)(context.form(form, dims, names))}`;
     const guarded = mayBeOutside && sitesOf(form).length > 0;
     const raw = guarded ? `${inside} ? ${value} : (${type})0` : value;

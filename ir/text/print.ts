@@ -32,7 +32,8 @@ import {
   type TileFunc,
   type Value,
 } from "../func.js";
-import { site, sitesOf, soleAtom, type Atom, type Linear, type Term } from "../linear.js";
+import { site, sitesOf, type Linear } from "../linear.js";
+import { printForm, printOperand, type Amount, type FormLanguage } from "./form-text.js";
 import { depthOf, maxDepth } from "./nesting.js";
 import type { EntryValue, Schedule } from "../schedule.js";
 import { scheduleEntries } from "../schedule-entries.js";
@@ -391,46 +392,35 @@ function printSite(
 const printPolicy = (keep: OutOfBounds): string => (keep === "zero" ? "fill" : keep);
 
 /** What is added, then the constant, then what is taken away. `sites` are the texts of a map's sites, `r` is the dim of its terms. */
-export function printLinear(form: Linear, sites: readonly string[] = [], r?: number): string {
-  const added = form.terms.filter((term) => term.by > 0);
-  const taken = form.terms.filter((term) => term.by < 0);
-  const head = added.map((term) => printTerm(term, sites, r)).join(" + ");
-  const whole =
-    form.at === 0 ? "" : head === "" ? String(form.at) : ` ${form.at < 0 ? "-" : "+"} ${Math.abs(form.at)}`;
-  const tail = taken.map((term) => ` - ${printTerm({ ...term, by: -term.by }, sites, r)}`).join("");
-  return `${head}${whole}` === "" ? `0${tail}` : `${head}${whole}${tail}`;
-}
+export const printLinear = (form: Linear, sites: readonly string[] = [], r?: number): string =>
+  printForm(form, textForms(sites, r));
 
-function printTerm({ by, of }: Term, sites: readonly string[], r: number | undefined): string {
-  if (by === 1) return printAtom(of, sites, r);
-  return `${by} * ${printFactor({ at: 0, terms: [{ by: 1, of }] }, sites, r)}`;
-}
-
-/** What stands beside an operator that binds closer than a sum. */
-function printFactor(form: Linear, sites: readonly string[], r: number | undefined): string {
-  const only = soleAtom(form);
-  const whole = only !== undefined && only.kind !== "div" && only.kind !== "mod";
-  return whole ? printAtom(only, sites, r) : `(${printLinear(form, sites, r)})`;
-}
-
-function printAtom(of: Atom, sites: readonly string[], r: number | undefined): string {
-  switch (of.kind) {
-    case "dim":
-      return of.dim === r ? "r" : `d${of.dim}`;
-    case "site":
-      return at(sites, of.site);
-    case "iv":
-      return `%${of.name}`;
-    case "symbol":
-      return of.name;
-    case "min":
-      return `min(${of.of.map((side) => printLinear(side, sites, r)).join(", ")})`;
-    case "div":
-    case "mod":
-      return `${printFactor(of.of, sites, r)} ${of.kind} ${of.by}`;
-    default:
-      return assertNever(of);
-  }
+function textForms(sites: readonly string[], r: number | undefined): FormLanguage {
+  const name = (text: string, by: number): Amount => ({ by, text, isTight: true });
+  const language: FormLanguage = {
+    literal: String,
+    product: (factor, by) => `${by} * ${factor}`,
+    amount({ by, of }) {
+      switch (of.kind) {
+        case "dim":
+          return name(of.dim === r ? "r" : `d${of.dim}`, by);
+        case "site":
+          return name(at(sites, of.site), by);
+        case "iv":
+          return name(`%${of.name}`, by);
+        case "symbol":
+          return name(of.name, by);
+        case "min":
+          return name(`min(${of.of.map((side) => printForm(side, language)).join(", ")})`, by);
+        case "div":
+        case "mod":
+          return { by, text: `${printOperand(of.of, language)} ${of.kind} ${of.by}` };
+        default:
+          return assertNever(of);
+      }
+    },
+  };
+  return language;
 }
 
 const printList = (forms: readonly Linear[]): string =>

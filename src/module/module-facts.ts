@@ -20,7 +20,7 @@ import { at, bitsOf, elementTypes, isPacked, isSigned, maxElements, strides } fr
 import { pickedBy } from "../../backends/memory.js";
 import { siteSteps } from "../../backends/index-walk.js";
 import type { Kernel } from "../api/compile.js";
-import { printForm } from "./print-form.js";
+import { printExactForm, printSizeForm } from "./print-form.js";
 
 /** A program of numbers, or for all sizes of its symbols. */
 export type ModuleProgram = TileFunc | OpenTile;
@@ -63,7 +63,7 @@ export function printFacts(
   for (const [s, site] of (gather?.stmt.map.sites ?? []).entries()) {
     for (const [bound, name] of Object.entries(site.open ?? {})) {
       const form = boundOf(program, s, bound === "below" ? "below" : "fromEnd");
-      const value = `${name}: Math.max(0, ${printForm(form, "number")})`;
+      const value = `${name}: Math.max(0, ${printSizeForm(form)})`;
       if (!numbers.includes(value)) numbers.push(value);
     }
   }
@@ -76,7 +76,7 @@ export function printFacts(
       array: JSON.stringify(elementTypes[dtype].array.name),
       bits: `${bitsOf(dtype)}`,
       signed: isPacked(dtype) && isSigned(dtype) ? "true" : undefined,
-      shape: `(n)=>[${extents.map((extent) => printForm(extent, "number")).join(",")}]`,
+      shape: `(n)=>[${extents.map((extent) => printSizeForm(extent)).join(",")}]`,
     });
   });
   const map = gather?.stmt.map;
@@ -124,7 +124,7 @@ function printSites(kernel: Kernel, program: ModuleProgram): string {
         value === undefined ? undefined : `(n)=>${name === undefined ? value : `n.${name}`}`;
       return printObject({
         table: `${table ?? -1}`,
-        at: `(d,s,n)=>${printForm(form, "bigint")}`,
+        at: `(d,s,n)=>${printExactForm(form)}`,
         outside: rule === undefined ? undefined : JSON.stringify(rule.outside),
         below: told(rule?.below, rule?.open?.below),
         fromEnd: rule === undefined ? told(fromEnd, open?.fromEnd) : told(rule.fromEnd, rule.open?.fromEnd),
@@ -176,7 +176,7 @@ export function printTrips(loops: readonly ParallelLoop[]): string {
   const printed = loops.map((loop) => {
     const { lower, upper, step } = loop.stmt;
     if (!hasOpenTrips(loop)) return `${loop.trips}`;
-    return `Math.ceil(Math.max(0, ${printForm(first(sub(upper, lower)), "number")}) / ${step})`;
+    return `Math.ceil(Math.max(0, ${printSizeForm(first(sub(upper, lower)))}) / ${step})`;
   });
   return `(n) => [${printed.join(", ")}]`;
 }

@@ -1,47 +1,64 @@
 /** Linear forms as JavaScript. */
-import { constant, type Atom, type Linear } from "../../ir/linear.js";
+import type { Linear } from "../../ir/linear.js";
+import { printForm, type Amount, type FormLanguage } from "../../ir/text/form-text.js";
 import { assertNever, InternalError } from "../../ir/types.js";
 
-/** How numbers are written: `number` for sizes and bounds, `bigint` for positions and sums, which are exact. */
-export type NumberKind = "number" | "bigint";
+/** Returns a form over `n`, a record of sizes by name, as numbers: of sizes and bounds. */
+export const printSizeForm = (form: Linear): string => printForm(form, sizeForms);
 
-/** Over `d` and `s`, lists of coordinates and index values, and `n`, a record of sizes by name. */
-export function printForm({ at, terms }: Linear, kind: NumberKind): string {
-  const number = (value: number): string => (kind === "bigint" ? `${value}n` : `${value}`);
-  const products = terms.map(({ by, of }) => {
-    const atom = printAtom(of, kind);
-    return by === 1 ? atom : `${number(by)} * ${atom}`;
-  });
-  return [...products, ...(at === 0 && terms.length > 0 ? [] : [number(at)])]
-    .join(" + ")
-    .replaceAll("+ -", "- ");
+/** Returns a form over `d` and `s`, lists of coordinates and index values, and `n`, as BigInts: positions and sums are exact. */
+export const printExactForm = (form: Linear): string => printForm(form, exactForms);
+
+const sizeForms = formsIn({
+  literal: String,
+  symbol: (name) => `n.${name}`,
+  least: (a, b) => `Math.min(${a}, ${b})`,
+  quotient: (of, by) => `Math.floor((${of}) / ${by})`,
+});
+
+const exactForms = formsIn({
+  literal: (value) => `${value}n`,
+  symbol: (name) => `BigInt(n.${name})`,
+  least: (a, b) => `((${a}) < (${b}) ? (${a}) : (${b}))`,
+  quotient: (of, by, rest) => `(((${of}) - ${rest}) / ${by}n)`,
+});
+
+/** Texts in which numbers and BigInts differ. `rest`: what a quotient leaves. */
+interface Arithmetic {
+  readonly literal: (value: number) => string;
+  readonly symbol: (name: string) => string;
+  readonly least: (a: string, b: string) => string;
+  readonly quotient: (of: string, by: number, rest: string) => string;
 }
 
-function printAtom(of: Atom, kind: NumberKind): string {
-  const inside = (form: Linear): string => `(${printForm(form, kind)})`;
-  switch (of.kind) {
-    case "dim":
-      return `d[${of.dim}]`;
-    case "site":
-      return `s[${of.site}]`;
-    case "symbol":
-      return kind === "bigint" ? `BigInt(n.${of.name})` : `n.${of.name}`;
-    case "min": {
-      const [a, b] = [inside(of.of[0]), inside(of.of[1])];
-      return kind === "bigint" ? `(${a} < ${b} ? ${a} : ${b})` : `Math.min(${a}, ${b})`;
-    }
-    case "div": {
-      const value = inside(of.of);
-      if (kind === "number") return `Math.floor(${value} / ${of.by})`;
-      return `((${value} - ${printAtom({ ...of, kind: "mod" }, kind)}) / ${of.by}n)`;
-    }
-    case "mod": {
-      const [value, by] = [inside(of.of), printForm(constant(of.by), kind)];
-      return `((${value} % ${by} + ${by}) % ${by})`;
-    }
-    case "iv":
-      throw new InternalError(`loop variable ${of.name} stands in no map over tensors`);
-    default:
-      return assertNever(of);
-  }
+function formsIn({ literal, symbol, least, quotient }: Arithmetic): FormLanguage {
+  const remainder = (of: string, by: number): string =>
+    `(((${of}) % ${literal(by)} + ${literal(by)}) % ${literal(by)})`;
+  const language: FormLanguage = {
+    literal,
+    product: (factor, by) => `${literal(by)} * ${factor}`,
+    amount({ by, of }) {
+      const amount = (text: string): Amount => ({ by, text, isTight: true });
+      const inner = (form: Linear): string => printForm(form, language);
+      switch (of.kind) {
+        case "dim":
+          return amount(`d[${of.dim}]`);
+        case "site":
+          return amount(`s[${of.site}]`);
+        case "symbol":
+          return amount(symbol(of.name));
+        case "min":
+          return amount(least(inner(of.of[0]), inner(of.of[1])));
+        case "div":
+          return amount(quotient(inner(of.of), of.by, remainder(inner(of.of), of.by)));
+        case "mod":
+          return amount(remainder(inner(of.of), of.by));
+        case "iv":
+          throw new InternalError(`loop variable ${of.name} stands in no map over tensors`);
+        default:
+          return assertNever(of);
+      }
+    },
+  };
+  return language;
 }

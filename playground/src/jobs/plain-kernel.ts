@@ -10,9 +10,13 @@ import {
   isMove,
   isRead,
   outputOf,
+  printForm,
+  printOperand,
+  scale,
   strides,
+  sumOf,
   type AccessFunc,
-  type Atom,
+  type FormLanguage,
   type Linear,
   type Read,
   type Site,
@@ -96,27 +100,28 @@ function siteCode(gather: AccessFunc, { value, fromEnd, below }: BoundedRead, k:
 }
 
 const addressCode = (coords: readonly Linear[], by: readonly number[]): string =>
-  coords.length === 0 ? "0" : coords.map((coord, k) => `(${linearCode(coord)}) * ${at(by, k)}`).join(" + ");
-
-const linearCode = ({ at: constant, terms }: Linear): string =>
-  [String(constant), ...terms.map(({ by, of }) => `${by} * ${atomCode(of)}`)].join(" + ");
+  printForm(sumOf(coords.map((coord, k) => scale(coord, at(by, k)))), plainForms);
 
 /** Of i32; what is divided is never negative. */
-function atomCode(of: Atom): string {
-  switch (of.kind) {
-    case "dim":
-      return `d${of.dim}`;
-    case "site":
-      return `s${of.site}`;
-    case "div":
-      return `((${linearCode(of.of)}) / ${of.by})`;
-    case "mod":
-      return `((${linearCode(of.of)}) % ${of.by})`;
-    case "iv":
-    case "min":
-    case "symbol":
-      throw new InternalError(`a map over whole tensors of known sizes has no ${of.kind}`);
-    default:
-      return assertNever(of);
-  }
-}
+const plainForms: FormLanguage = {
+  literal: String,
+  product: (factor, by) => `${factor} * ${by}`,
+  amount({ by, of }) {
+    switch (of.kind) {
+      case "dim":
+        return { by, text: `d${of.dim}`, isTight: true };
+      case "site":
+        return { by, text: `s${of.site}`, isTight: true };
+      case "div":
+        return { by, text: `${printOperand(of.of, plainForms)} / ${of.by}` };
+      case "mod":
+        return { by, text: `${printOperand(of.of, plainForms)} % ${of.by}` };
+      case "iv":
+      case "min":
+      case "symbol":
+        throw new InternalError(`a map over whole tensors of known sizes has no ${of.kind}`);
+      default:
+        return assertNever(of);
+    }
+  },
+};
