@@ -82,8 +82,8 @@ extern "C" __global__ AICORE void tilec_kernel_gather_elements(__gm__ int32_t* g
                 for (int32_t d1 = 0; d1 < n1; d1++) {
                     bool inside = true;
                     const int64_t s0 = tilec_kernel_gather_elements_index<int32_t>((int32_t)tile1.GetValue(d0 * 8 + d1), 9, true, inside);
-                    tile2.SetValue((d0 * 8 + d1) * 2, inside ? tile0.GetValue((s0 * 8 + d1) * 2) : 0);
-                    tile2.SetValue((d0 * 8 + d1) * 2 + 1, inside ? tile0.GetValue((s0 * 8 + d1) * 2 + 1) : 0);
+                    tile2.SetValue(d0 * 16 + d1 * 2, inside ? tile0.GetValue(s0 * 16 + d1 * 2) : 0);
+                    tile2.SetValue(d0 * 16 + d1 * 2 + 1, inside ? tile0.GetValue(s0 * 16 + d1 * 2 + 1) : 0);
                 }
             }
             set_flag(PIPE_S, PIPE_V, EVENT_ID7);
