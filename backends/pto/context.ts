@@ -6,7 +6,7 @@ import type { Pipe, UbBuffer } from "../../ir/tile.js";
 import { at, elementCount, invariant } from "../../ir/types.js";
 import { Lines } from "../lines.js";
 import { eventOfLowering } from "./events.js";
-import { printSize, ptoForms, type DimName } from "./forms.js";
+import { printSize, ptoForms, type Coordinate } from "./forms.js";
 import type { PtoPlan } from "./plan.js";
 import type { Word } from "./words.js";
 
@@ -86,7 +86,7 @@ export class PtoContext {
   }
 
   private language(
-    dims: readonly DimName[] = [],
+    dims: readonly Coordinate[] = [],
     sites: readonly string[] = [],
     isWide = false,
   ): FormLanguage {
@@ -130,17 +130,17 @@ export class PtoContext {
     ];
   }
 
-  form(form: Linear, dims: readonly DimName[] = [], sites: readonly string[] = []): string {
+  form(form: Linear, dims: readonly Coordinate[] = [], sites: readonly string[] = []): string {
     return printForm(form, this.language(dims, sites));
   }
 
   /** The same in `int64_t`. */
-  wideForm(form: Linear, dims: readonly DimName[], sites: readonly string[]): string {
+  wideForm(form: Linear, dims: readonly Coordinate[], sites: readonly string[]): string {
     return printForm(form, this.language(dims, sites, true));
   }
 
   /** ` + …`, or nothing. */
-  more(form: Linear, dims: readonly DimName[] = [], sites: readonly string[] = []): string {
+  more(form: Linear, dims: readonly Coordinate[] = [], sites: readonly string[] = []): string {
     return printAddend(form, this.language(dims, sites));
   }
 
@@ -248,7 +248,7 @@ export class PtoContext {
   within(
     buffer: UbBuffer,
     elements: Linear,
-    dims: readonly DimName[],
+    dims: readonly Coordinate[],
     sites: readonly string[] = [],
   ): string {
     const { bytes, each } = this.plan.words(buffer.name);

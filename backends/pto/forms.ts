@@ -3,14 +3,14 @@ import { soleAtom, type Linear, type Term } from "../../ir/linear.js";
 import { printForm, type Amount, type FormLanguage } from "../../ir/text/form-text.js";
 import { assertNever, at, InternalError } from "../../ir/types.js";
 
-/** The name of a dim's coordinate; undefined for one that stands still at 0. */
-export type DimName = string | undefined;
+/** A coordinate along a dim: its name, or the number that it always is. */
+export type Coordinate = string | number;
 
 /** What the atoms of a form are called where it is printed. */
 export interface PtoVocabulary {
   readonly iv: (name: string) => string;
   /** By output dim. */
-  readonly dims: readonly DimName[];
+  readonly dims: readonly Coordinate[];
   /** By number. */
   readonly sites: readonly string[];
   /** True if names are cast to `int64_t`. */
@@ -33,8 +33,8 @@ export function ptoForms(words: PtoVocabulary): FormLanguage {
         case "iv":
           return cast(words.iv(of.name), by);
         case "dim": {
-          const name = words.dims[of.dim];
-          return name === undefined ? { by: 0 } : cast(name, by);
+          const own = at(words.dims, of.dim);
+          return typeof own === "number" ? { by: own * by } : cast(own, by);
         }
         case "site":
           return tight(at(words.sites, of.site), by);

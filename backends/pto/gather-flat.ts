@@ -16,7 +16,7 @@
  * TOR (TAnd.hpp:55, TOr.hpp:54), and the pairs of TCVT: 8-bit to half (TCvt.hpp:1868, 1902), 16-bit to float (1991), 64-bit to
  * 32-bit (2207), float and half to 32-bit (1271, 1420), half to `uint8_t` (1493).
  */
-import type { DimName } from "./forms.js";
+import type { Coordinate } from "./forms.js";
 import { dim, scale, sumOf, type Linear } from "../../ir/linear.js";
 import type { FlatProgram, FlatStep, FlatStrip, WordRun, StripDim } from "../../ir/tiling/flat-program.js";
 import type { UbBuffer } from "../../ir/tile.js";
@@ -32,7 +32,7 @@ const programOf = ({ lowering }: PtoGather): FlatProgram => {
 
 /** Where a strip lies in the tiles of the program: the coordinates of its first element. */
 interface Strip {
-  readonly dims: readonly DimName[];
+  readonly dims: readonly Coordinate[];
   /** Of the tile that it is in. */
   readonly sizes: readonly Extent[];
   readonly index: UbBuffer;
@@ -208,29 +208,29 @@ export function emitFlat(context: PtoContext, gather: PtoGather): void {
   context.takeTurn(output);
   if (program.widened !== undefined) emitWidened(context, program.widened.words, data);
   const sizes = stmt.to.sizes.map((size, d) => context.extent(size, at(output.shape, d)));
-  const strip = (entries: FlatStrip, dims: readonly DimName[]): void => {
+  const strip = (entries: FlatStrip, dims: readonly Coordinate[]): void => {
     emitStrip(context, gather, entries, { dims, index, output, sizes }, data);
   };
   const { dim: cut, extent, full, tail } = program;
   const size = at(sizes, cut);
   const most = Math.floor(extent / full.entries);
-  const nest = (d: number, dims: readonly DimName[]): void => {
-    const rest = (own: DimName): readonly DimName[] => [
+  const nest = (d: number, dims: readonly Coordinate[]): void => {
+    const rest = (own: Coordinate): readonly Coordinate[] => [
       ...dims,
       own,
-      ...sizes.slice(d + 1).map(() => undefined),
+      ...sizes.slice(d + 1).map(() => 0),
     ];
     const name = `d${d}`;
     if (d < cut) {
       const { text, most: rows } = at(sizes, d);
-      if (rows === 1) nest(d + 1, [...dims, undefined]);
+      if (rows === 1) nest(d + 1, [...dims, 0]);
       else
         context.scope(`for (int32_t ${name} = 0; ${name} < ${text}; ${name}++)`, () => {
           nest(d + 1, [...dims, name]);
         });
       return;
     }
-    if (most === 1) strip(full, rest(undefined));
+    if (most === 1) strip(full, rest(0));
     else {
       const end = most * full.entries;
       const until = size.fixed
@@ -243,7 +243,7 @@ export function emitFlat(context: PtoContext, gather: PtoGather): void {
       });
     }
     if (tail === undefined) return;
-    const start = String(most * full.entries);
+    const start = most * full.entries;
     if (size.fixed) strip(tail, rest(start));
     else
       context.scope(`if (${size.text} > ${start})`, () => {
@@ -304,9 +304,9 @@ function emitStrip(
 /** What of a dim is in the tile, from a strip's start on. */
 function validPart({ dims, sizes }: Strip, { dim: d, extent, each }: StripDim): Extent {
   const size = at(sizes, d);
-  const start = dims[d];
+  const start = at(dims, d);
   if (size.fixed) return fixed(extent * each);
-  const left = start === undefined ? size.text : `${size.text} - ${start}`;
+  const left = start === 0 ? size.text : `${size.text} - ${start}`;
   const own = extent === size.most ? size.text : `(${left} < ${extent} ? ${left} : ${extent})`;
   return { text: each === 1 ? own : `${own} * ${each}`, most: extent * each, fixed: false };
 }

@@ -4,7 +4,7 @@
  * TMOV takes two tiles that are declared with the same rows and columns (hw-native-sys/pto-isa 3186c381, include/pto/npu/a2a3/TMov.hpp:140):
  * a row of the output has the pitch of a row of the data, since both hold the same box.
  */
-import type { DimName } from "./forms.js";
+import type { Coordinate } from "./forms.js";
 import { rowDim } from "../../ir/access.js";
 import { loopPart } from "../../ir/linear.js";
 import { inputOf } from "../../ir/func.js";
@@ -23,18 +23,18 @@ export function overDims(
   { stmt }: PtoGather,
   output: UbBuffer,
   upTo: number,
-  body: (dims: readonly DimName[]) => void,
+  body: (dims: readonly Coordinate[]) => void,
 ): void {
   const extents = stmt.to.sizes.map((size, d) => context.extent(size, at(output.shape, d)));
-  const dims = extents.map(({ fixed: isFixed, most }, d): DimName =>
-    d >= upTo || (isFixed && most === 1) ? undefined : `d${d}`,
+  const dims = extents.map(({ fixed: isFixed, most }, d): Coordinate =>
+    d >= upTo || (isFixed && most === 1) ? 0 : `d${d}`,
   );
   const nest = (d: number): void => {
     if (d === upTo) {
       body(dims);
       return;
     }
-    if (dims[d] === undefined) {
+    if (dims[d] === 0) {
       nest(d + 1);
       return;
     }

@@ -7,7 +7,7 @@
  * of the pairs of ir/values/vector-steps.ts. No instruction adds along a row or by pairs (TROWSUM, TCOLSUM),
  * and none rounds once for two steps (TAXPY, TMULADDDST): their bits are others.
  */
-import type { DimName } from "./forms.js";
+import type { Coordinate } from "./forms.js";
 import { termDim } from "../../ir/access.js";
 import { inputsOf } from "../../ir/func.js";
 import { atomsOf, dimsOf, mod, type Atom } from "../../ir/linear.js";
@@ -39,7 +39,7 @@ export function emitValues(context: PtoContext, gather: PtoGather): void {
 
 /** Names of the output dims and the term of a point, and of its index values. */
 interface Point {
-  readonly dims: readonly DimName[];
+  readonly dims: readonly Coordinate[];
   readonly sites: readonly string[];
 }
 
@@ -137,7 +137,7 @@ class ValueRows {
     return found;
   }
 
-  private emitRow(dims: readonly DimName[]): void {
+  private emitRow(dims: readonly Coordinate[]): void {
     const { gather, context } = this;
     const { out } = context;
     const names: string[] = [];
@@ -170,13 +170,13 @@ class ValueRows {
   }
 
   /** The first half of a write of one element. */
-  private elementOf(dims: readonly DimName[]): string {
+  private elementOf(dims: readonly Coordinate[]): string {
     const tile = this.context.tileOf(this.output.name);
     invariant(tile !== undefined, "the output tile is declared");
     return `${tile}.SetValue(${this.context.form(this.gather.addresses.output, dims)}`;
   }
 
-  private emitElement(dims: readonly DimName[], sites: readonly string[]): void {
+  private emitElement(dims: readonly Coordinate[], sites: readonly string[]): void {
     const word = dataWord(this.output.dtype, false);
     this.context.wait("V", "S");
     this.context.out.line(
@@ -185,7 +185,7 @@ class ValueRows {
     this.context.wait("S", "V");
   }
 
-  private emitTerms(dims: readonly DimName[], names: string[]): void {
+  private emitTerms(dims: readonly Coordinate[], names: string[]): void {
     const { context, gather, program } = this;
     const { out } = context;
     const { map } = gather.stmt;
@@ -401,7 +401,7 @@ class ValueRows {
     }
   }
 
-  private outputRow(word: Word, dims: readonly DimName[]): string {
+  private outputRow(word: Word, dims: readonly Coordinate[]): string {
     return this.declared(word, this.context.within(this.output, this.gather.addresses.output, dims));
   }
 

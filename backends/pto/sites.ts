@@ -1,5 +1,5 @@
 /** Index values read by the scalar unit and resolved one by one: `ir/policy.ts` as a C++ function. */
-import type { DimName } from "./forms.js";
+import type { Coordinate } from "./forms.js";
 import { inputOf } from "../../ir/func.js";
 import { sitesOf } from "../../ir/linear.js";
 import type { Outside } from "../../ir/policy.js";
@@ -33,7 +33,7 @@ export function emitSites(
   context: PtoContext,
   gather: PtoGather,
   readers: readonly Reader[],
-  dims: readonly DimName[],
+  dims: readonly Coordinate[],
 ): readonly string[] {
   const names: string[] = [];
   emitSiteSteps(context, gather, {
@@ -52,7 +52,7 @@ export interface SitesAt {
   readonly steps: readonly SiteStep[];
   /** Reads an index value of a table. */
   readonly read: (table: number) => Reader;
-  readonly dims: readonly DimName[];
+  readonly dims: readonly Coordinate[];
   /** Names by site: those that are declared already, and these. */
   readonly names: string[];
   /** The variable that says whether all of them name an element. */

@@ -9,7 +9,7 @@
  * and bursts (52), words of 1 to 8 bytes (303), as many valid columns as the innermost extent has (48), as many valid rows as the others multiply to (50).
  * Stores there the same (include/pto/npu/a2a3/TStore.hpp:244); on A5 rows of whole blocks (include/pto/npu/a5/TStore.hpp:178).
  */
-import type { DimName } from "./forms.js";
+import type { Coordinate } from "./forms.js";
 import { isConstant, scale, type Linear } from "../../ir/linear.js";
 import type { UbBuffer } from "../../ir/tile.js";
 import { at, elementCount, type Shape } from "../../ir/types.js";
@@ -29,7 +29,7 @@ export interface Transfer {
   readonly address: string;
   readonly sizes: readonly Linear[];
   /** What dims and sites of `start` are called. */
-  readonly dims?: readonly DimName[];
+  readonly dims?: readonly Coordinate[];
   readonly sites?: readonly string[];
 }
 

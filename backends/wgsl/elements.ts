@@ -1,6 +1,7 @@
 /** The arrays that a gather's elements move between, and the bits of an element that has none. */
 import { gatheredTable } from "../../ir/access.js";
 import { inputOf, outputOf } from "../../ir/func.js";
+import type { Amount } from "../../ir/text/form-text.js";
 import { at, elementCount } from "../../ir/types.js";
 import type { WgslContext } from "./context.js";
 import type { GatherMove, AccessWords } from "./gather-move.js";
@@ -10,9 +11,12 @@ export const sourceName = ({ names }: WgslContext, { stmt, staged }: GatherMove)
   names.buffer(staged?.buffer.name ?? stmt.from[gatheredTable]?.buffer ?? "");
 
 /** The 32-bit word at a place of it. */
-export function wordAt(context: WgslContext, move: GatherMove, place: string): string {
+export function wordAt(context: WgslContext, move: GatherMove, place: string | Amount): string {
   const name = sourceName(context, move);
-  return move.staged?.stagedWidth === 4 ? `${name}[(${place}) >> 2u][(${place}) & 3u]` : `${name}[${place}]`;
+  const { text = "", isTight }: Amount = typeof place === "string" ? { by: 1, text: place } : place;
+  if (move.staged?.stagedWidth !== 4) return `${name}[${text}]`;
+  const whole = isTight === true ? text : `(${text})`;
+  return `${name}[${whole} >> 2u][${whole} & 3u]`;
 }
 
 /** An access of so many words at a place of it. */

@@ -4,7 +4,7 @@ import type { Amount } from "../../ir/text/form-text.js";
 import { at, InternalError } from "../../ir/types.js";
 import type { WgslContext } from "./context.js";
 import { accessAt, outputName, sourceName, wordAt } from "./elements.js";
-import { amountText, computed, largestFactorFirst, u32Literal } from "./forms.js";
+import { amountText, computed, largestFactorFirst, named, u32Literal } from "./forms.js";
 import type { GatherMove, SiteMove } from "./gather-move.js";
 import { declareResolved, siteNames } from "./index-values.js";
 import { fourOf, none } from "./resolve.js";
@@ -19,7 +19,7 @@ export function emitGroupHelpers(context: WgslContext, move: GatherMove): void {
   out.line(`// the elements at four addresses${size === 4 ? "" : ", each in the high bits"}`);
   out.block("fn fetch(source: vec4u) -> vec4u", () => {
     if (size === 4) {
-      out.line(`return vec4u(${parts.map((c) => wordAt(context, move, `source.${c}`)).join(", ")});`);
+      out.line(`return vec4u(${parts.map((c) => wordAt(context, move, named(`source.${c}`))).join(", ")});`);
       return;
     }
     const shift = Math.log2(4 / size);

@@ -197,13 +197,13 @@ extern "C" __global__ AICORE void tilec_kernel_gather_elements(__gm__ int32_t* g
     TGATHER(row10, row9, row7, row7);
     pipe_barrier(PIPE_V);
     UbWide2 row11;
-    TASSIGN(row11, ub_indices + 16 * 96);
+    TASSIGN(row11, ub_indices + 1536);
     UbNarrow2 row12;
     TASSIGN(row12, narrow_ub);
     TCVT(row12, row11, RoundMode::CAST_NONE, SaturationMode::ON);
     pipe_barrier(PIPE_V);
     UbRow3 row13;
-    TASSIGN(row13, ub_output + 16 * 96);
+    TASSIGN(row13, ub_output + 1536);
     UbRow3 row14;
     TASSIGN(row14, narrow_ub);
     TSHRS(row13, row14, (int32_t)31);
@@ -239,7 +239,7 @@ extern "C" __global__ AICORE void tilec_kernel_gather_elements(__gm__ int32_t* g
     UbSource row20;
     TASSIGN(row20, ub_data);
     UbWords2 row21;
-    TASSIGN(row21, ub_output + 16 * 96);
+    TASSIGN(row21, ub_output + 1536);
     TGATHER(row21, row20, row18, row18);
     set_flag(PIPE_V, PIPE_S, EVENT_ID7);
     wait_flag(PIPE_V, PIPE_S, EVENT_ID7);
