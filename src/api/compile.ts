@@ -266,23 +266,15 @@ interface KernelParts {
   readonly whole?: { readonly kernel: Kernel; readonly sizes: Sizes };
 }
 
-function kernelOf(
-  compiled: TileFunc,
-  { levels, definition, target, diagnostics, passes, table, tiling, whole }: KernelParts,
-): Kernel {
+function kernelOf(compiled: TileFunc, parts: KernelParts): Kernel {
+  const { levels, definition, target, diagnostics, passes, tiling, whole } = parts;
   const source = levels.get("source");
   const access = levels.get("access");
   const resolved = source?.level === "source" ? resolvedOf(source, target) : undefined;
   const footprint = whole?.kernel.footprint ?? tiling?.footprint;
   /** The program compiled again, by target. */
   const again = new Map<Target, Kernel>();
-  const atSizes = new BoundedCache<string, Kernel>({ limit: boundKernels });
-  /** By piece of the table. */
-  const pieces = new Map<Piece, Kernel>();
-  let open: OpenTile | undefined;
-  /** The program for all sizes; undefined of passes that may make another one. */
-  const openTile = (symbolic: Symbolic): OpenTile | undefined =>
-    tiling === undefined || passes !== defaultPipeline ? undefined : (open ??= openLowered(tiling, symbolic));
+  const atSizes = new KernelsAtSizes(access?.level === "access" ? access : compiled, parts);
   return {
     name: compiled.name,
     target,
@@ -308,31 +300,7 @@ function kernelOf(
           "bind the kernel, and alter what that gives",
         );
       }
-      const program = access?.level === "access" ? access : compiled;
-      const symbolic = program.level === "access" ? program.symbolic : undefined;
-      const key = formatSizes(
-        Object.fromEntries(openSymbols(program).map(({ name }) => [name, sizes[name] ?? -1])),
-      );
-      const known = Object.keys(sizes).length === symbolic?.symbols.length ? atSizes.get(key) : undefined;
-      if (known !== undefined) return known;
-      const bound = bindSizes(program, sizes);
-      if (!bound.ok) throw new CompileError(bound.diagnostics);
-      if (symbolic === undefined || bound.func.level !== "access") return this;
-      const piece = table === undefined ? undefined : pieceAt(table.pieces, sizes[table.symbol]);
-      if (table !== undefined && piece !== undefined && access?.level === "access") {
-        const { schedule, to } = piece;
-        const most = withMost(access, { [table.symbol]: to });
-        const own = pieces.get(piece) ?? compile(most, { ...schedule, target, passes });
-        pieces.set(piece, own);
-        const kernel = own.bind(sizes);
-        atSizes.set(key, kernel);
-        return kernel;
-      }
-      throwIfErrors(verifyStructure(bound.func));
-      const definition = definitionAt(bound.func, this, sizes);
-      const kernel = kernelAt(bound.func, openTile(symbolic), { kernel: this, definition, sizes, passes });
-      atSizes.set(key, kernel);
-      return kernel;
+      return atSizes.at(this, sizes);
     },
     wgsl(limits = defaultLimits) {
       throwIfErrors(checkOptions("wgsl", limits, limitFields, { open: true, needs: limitNames }));
@@ -374,8 +342,75 @@ const anyDevice: Target = {
   ) as unknown as WgslLimits,
 };
 
-/** Kernels at some sizes that a kernel keeps. */
-const boundKernels = 64;
+/** The kernels of one program at sizes of its symbols. */
+class KernelsAtSizes {
+  private readonly bySizes = new BoundedCache<string, Kernel>({ limit: 64 });
+  /** Of a piece of the table, for all its sizes. */
+  private readonly byPiece = new Map<Piece, Kernel>();
+  /** The tile program for all sizes. */
+  private open: OpenTile | undefined;
+
+  constructor(
+    private readonly program: AccessFunc | TileFunc,
+    private readonly parts: KernelParts,
+  ) {}
+
+  /** Returns the kernel of a whole one at sizes. Throws a CompileError for sizes that the program does not take. */
+  at(whole: Kernel, sizes: Sizes): Kernel {
+    const { program } = this;
+    const symbolic = program.level === "access" ? program.symbolic : undefined;
+    const key = formatSizes(
+      Object.fromEntries(openSymbols(program).map(({ name }) => [name, sizes[name] ?? -1])),
+    );
+    const cached = Object.keys(sizes).length === symbolic?.symbols.length ? this.bySizes.get(key) : undefined;
+    if (cached !== undefined) return cached;
+    const bound = bindSizes(program, sizes);
+    if (!bound.ok) throw new CompileError(bound.diagnostics);
+    if (symbolic === undefined || program.level !== "access" || bound.func.level !== "access") return whole;
+    const kernel = this.ofPiece(program, sizes) ?? this.ofProgram(bound.func, symbolic, whole, sizes);
+    this.bySizes.set(key, kernel);
+    return kernel;
+  }
+
+  /** Returns the kernel under the schedule that the table has for sizes; undefined where it has none. */
+  private ofPiece(program: AccessFunc, sizes: Sizes): Kernel | undefined {
+    const { table, target, passes } = this.parts;
+    const piece = table === undefined ? undefined : pieceAt(table.pieces, sizes[table.symbol]);
+    if (table === undefined || piece === undefined) return undefined;
+    const { schedule, to } = piece;
+    const kernel =
+      this.byPiece.get(piece) ??
+      compile(withMost(program, { [table.symbol]: to }), { ...schedule, target, passes });
+    this.byPiece.set(piece, kernel);
+    return kernel.bind(sizes);
+  }
+
+  /** Returns the program for all sizes at these, where that holds, or the gather compiled for them under its schedule. */
+  private ofProgram(gather: AccessFunc, symbolic: Symbolic, whole: Kernel, sizes: Sizes): Kernel {
+    throwIfErrors(verifyStructure(gather));
+    const { target, diagnostics } = whole;
+    const { tiling, passes } = this.parts;
+    const definition = definitionAt(gather, whole, sizes);
+    // Passes of the user's may make another program of each size.
+    if (tiling !== undefined && passes === defaultPipeline) this.open ??= openLowered(tiling, symbolic);
+    const tile = this.open === undefined ? undefined : bindTile(this.open, gather, sizes);
+    if (tile === undefined || tileFaults(tile, target).length > 0)
+      return { ...compile(gather, { target, passes }), definition };
+    markVerified(tile, target);
+    const levels = new Map<Level, Func>([
+      ["access", gather],
+      ["tile", tile],
+    ]);
+    return kernelOf(tile, {
+      levels,
+      definition,
+      target,
+      diagnostics,
+      passes,
+      whole: { kernel: whole, sizes },
+    });
+  }
+}
 
 /** What a kernel is by definition at some sizes: its own access program there, unless a pass has changed the map. */
 function definitionAt(gather: AccessFunc, { access, definition }: Kernel, sizes: Sizes): AccessFunc {
@@ -384,35 +419,6 @@ function definitionAt(gather: AccessFunc, { access, definition }: Kernel, sizes:
   const bound = bindSizes(definition, sizes);
   if (!bound.ok) throw new CompileError(bound.diagnostics);
   return bound.func.level === "access" ? bound.func : gather;
-}
-
-/** What a kernel is at some sizes: its program for all sizes there, where that holds, or compiled for them under its schedule. */
-function kernelAt(
-  gather: AccessFunc,
-  open: OpenTile | undefined,
-  {
-    kernel,
-    definition,
-    sizes,
-    passes,
-  }: {
-    readonly kernel: Kernel;
-    readonly definition: AccessFunc;
-    readonly sizes: Sizes;
-    readonly passes: readonly Pass[];
-  },
-): Kernel {
-  const { target } = kernel;
-  const tile = open === undefined ? undefined : bindTile(open, gather, sizes);
-  if (tile === undefined || tileFaults(tile, target).length > 0)
-    return { ...compile(gather, { target, passes }), definition };
-  markVerified(tile, target);
-  const levels = new Map<Level, Func>([
-    ["access", gather],
-    ["tile", tile],
-  ]);
-  const { diagnostics } = kernel;
-  return kernelOf(tile, { levels, definition, target, diagnostics, passes, whole: { kernel, sizes } });
 }
 
 /**
