@@ -57,6 +57,8 @@ export function emitPyptoValue(gather: AccessFunc, target: Target): string {
   const answer = ascendAnswer(map, operands);
   if (!answer.ok) return refuse(`PyPTO has no operation with the bits of ${answer.refused}`, computesValues);
   const { shape } = outputOf(gather).type;
+  if (shape.includes(0))
+    return refuse("PyPTO's operations take no empty tensors", "--emit pto has a form for it");
   const view = shape.map((extent, d) => Math.min(extent, at(schedule.view, d)));
   const uneven = shape.findIndex((extent, d) => extent % at(view, d) !== 0);
   if (uneven >= 0)

@@ -130,6 +130,8 @@ class ValueOperations {
     if (map.reduced?.bag !== undefined) throw new Refused("a bag: its terms are as many as index values say");
     this.checkTypes();
     this.checkSum();
+    for (const read of map.reads) this.checkExtents(read);
+    for (const { value } of map.sites) if (isRead(value)) this.checkExtents(value);
     this.piece = this.pieceOf();
     this.element = map.reads.map((read) => this.operandOf(read, false));
     this.term = map.reduced === undefined ? [] : map.reads.map((read) => this.operandOf(read, true));
@@ -190,6 +192,19 @@ class ValueOperations {
     };
     of(terms?.steps ?? []);
     of(steps);
+  }
+
+  /** An operation takes all of a tensor along a dim: one that is longer than the output's has elements that nothing reads. */
+  private checkExtents({ table, at: coords }: Read): void {
+    const { name, type } = at(inputsOf(this.gather), table);
+    const extents = [...this.map.domain, this.map.reduced?.most ?? 0];
+    coords.forEach((coord, k) => {
+      const only = soleAtom(coord);
+      if (only?.kind === "dim" && at(type.shape, k) !== at(extents, only.dim))
+        throw new Refused(
+          `a part of %${name}: ${at(extents, only.dim)} of ${at(type.shape, k)} along dim ${k}`,
+        );
+    });
   }
 
   /** PyPTO states no order of a sum: it is one that has the same bits in any, and is no sum of -0s. */

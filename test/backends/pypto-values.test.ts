@@ -228,6 +228,21 @@ describe("a value as a PyPTO program", () => {
       func({ q: "30xi8", i: "8xi32" }, "8xf32", "(d0)", "let t = error(%i[d0] in 30)", "f32(%q[t])"),
       `${reach} an output of 1 dim`,
     ],
+    // index_select gives rows of all columns, for all of its indices.
+    [
+      row("f32(%q[t, d1])", "f32").replace("30x24xi8", "30x32xi8"),
+      `${reach} a part of %q: 24 of 32 along dim 1`,
+    ],
+    [row("f32(%q[t, d1])", "f32").replace("8xi32", "9xi32"), `${reach} a part of %i: 8 of 9 along dim 0`],
+    [row("f32(%q[t, d1]) + %b[d1]", "f32", { b: "25xf32" }), `${reach} a part of %b: 24 of 25 along dim 0`],
+    [
+      sum("fold(i32(%q[t, d1]))", "i32").replace("8x5xi32", "8x6xi32"),
+      `${reach} a part of %i: 5 of 6 along dim 1`,
+    ],
+    [
+      row("f32(%q[t, d1])", "f32").replace("8xi32", "0xi32").replace("8x24x", "0x24x"),
+      "TC505 PyPTO's operations take no empty tensors",
+    ],
   ])("is refused where PyPTO has no such operation: %s", (text, message) => {
     expect(refusal(on(text))).toContain(message);
   });

@@ -312,7 +312,7 @@ export function supportMatrix(): string {
     "",
     "## Access maps",
     "",
-    "Maps of 32-bit elements under `clamp`; a code is a refusal. The reference runs all of them. PTO and PyPTO are text for Ascend toolchains. PyPTO prints its own operators only, so it refuses general maps.",
+    "Maps of 32-bit elements under `clamp`; a code is a refusal. The reference runs all of them. PTO and PyPTO are text for Ascend toolchains. PyPTO prints its own operators, and values over rows that lie in global memory ([claims.md](claims.md)); it refuses general maps.",
     "",
     "| Map | sim, checked | sim, fast | webgpu | PTO | PyPTO |",
     "| --- | --- | --- | --- | --- | --- |",
