@@ -1,6 +1,6 @@
 /** load and store: a box from one place to another, in the longest runs that both hold together. */
 import { at } from "../../ir/types.js";
-import { emitCopyBytes, type Amount, type CodeBuilder, type LocalId } from "./code.js";
+import { emitCopyBytes, type WasmAmount, type CodeBuilder, type LocalId } from "./code.js";
 import type { WasmContext } from "./context.js";
 import type { BoxPlan } from "./plan.js";
 import { range, type Run } from "../plan/runs.js";
@@ -22,7 +22,7 @@ export function emitBox(context: WasmContext, { to, from, sizes, elementBytes, r
 }
 
 /** The bytes of a run as a constant, or in a local. */
-export function runBytes(code: CodeBuilder, { bytes, times }: Run, sizes: readonly Amount[]): Amount {
+export function runBytes(code: CodeBuilder, { bytes, times }: Run, sizes: readonly WasmAmount[]): WasmAmount {
   const extent = times === undefined ? undefined : at(sizes, times);
   if (extent?.kind !== "local") return { kind: "const", value: bytes };
   const local = code.local("run");
@@ -39,7 +39,7 @@ export interface Pointer {
 /** Loops over some dims, outermost first; the body gets the pointers of its iteration. */
 export function nest(
   code: CodeBuilder,
-  sizes: readonly Amount[],
+  sizes: readonly WasmAmount[],
   dims: readonly number[],
   pointers: readonly Pointer[],
   body: (locals: readonly LocalId[]) => void,

@@ -11,7 +11,7 @@ export interface Label {
 }
 
 /** A number known when the kernel is built, or a local of 32 bits that holds it. */
-export type Amount =
+export type WasmAmount =
   { readonly kind: "const"; readonly value: number } | { readonly kind: "local"; readonly local: LocalId };
 
 /** A number of 128 bits in two i64 locals. */
@@ -94,7 +94,7 @@ export class CodeBuilder {
   }
 
   /** An amount, which is not negative, and `plus` more. */
-  amount(amount: Amount, type: WholeType = "i32", plus = 0): this {
+  amount(amount: WasmAmount, type: WholeType = "i32", plus = 0): this {
     if (amount.kind === "const") return this.whole(type, amount.value + plus);
     this.get(amount.local);
     if (type === "i64") this.op("i64.extend_i32_u");
@@ -107,7 +107,7 @@ export class CodeBuilder {
     return this.op(to === "i32" ? "i32.wrap_i64" : "i64.extend_i32_s");
   }
 
-  push(amount: Amount): this {
+  push(amount: WasmAmount): this {
     return amount.kind === "const" ? this.const(amount.value) : this.get(amount.local);
   }
 
@@ -178,7 +178,7 @@ export class CodeBuilder {
   }
 
   /** Runs `body` `count` times; the body changes its own pointers. */
-  repeat(count: Amount, name: string, body: () => void): this {
+  repeat(count: WasmAmount, name: string, body: () => void): this {
     if (count.kind === "const" && count.value <= 1) {
       if (count.value === 1) body();
       return this;
@@ -235,7 +235,7 @@ export const copyWay = (bytes: number | undefined): CopyWay => {
 };
 
 /** Copies bytes between two addresses in locals. */
-export function emitCopyBytes(code: CodeBuilder, to: LocalId, from: LocalId, bytes: Amount): void {
+export function emitCopyBytes(code: CodeBuilder, to: LocalId, from: LocalId, bytes: WasmAmount): void {
   if (bytes.kind === "local") {
     code.get(to).get(from).get(bytes.local).op("memory.copy");
     return;
@@ -290,7 +290,7 @@ export function unrolledCopy(
 }
 
 /** Zeroes bytes at an address in a local. */
-export function zeroBytes(code: CodeBuilder, to: LocalId, bytes: Amount): void {
+export function zeroBytes(code: CodeBuilder, to: LocalId, bytes: WasmAmount): void {
   code.get(to).const(0).push(bytes).op("memory.fill");
 }
 
@@ -320,9 +320,9 @@ export function storeBytes(code: CodeBuilder, to: LocalId, bytes: Uint8Array): v
 /** An amount in rounds of so many, a power of two, and what is left. */
 export function dividedBy(
   code: CodeBuilder,
-  count: Amount,
+  count: WasmAmount,
   by: number,
-): { readonly rounds: Amount; readonly rest: Amount } {
+): { readonly rounds: WasmAmount; readonly rest: WasmAmount } {
   if (count.kind === "const") {
     return {
       rounds: { kind: "const", value: Math.floor(count.value / by) },

@@ -11,7 +11,7 @@ import { assertNever, at, invariant } from "../../ir/types.js";
 import { int128Limit } from "../index-walk.js";
 import {
   CodeBuilder,
-  type Amount,
+  type WasmAmount,
   type HeldInteger,
   type LocalId,
   type Int128,
@@ -226,14 +226,14 @@ export class WasmContext {
   }
 
   /** A number that sizes tell. */
-  tells(name: string): Amount {
+  tells(name: string): WasmAmount {
     const local = this.told.get(name);
     invariant(local !== undefined, `${name} is told by the sizes`);
     return { kind: "local", local };
   }
 
   /** The same where it has a name, else the number itself. */
-  number(value: number, name: string | undefined): Amount {
+  number(value: number, name: string | undefined): WasmAmount {
     return name === undefined ? { kind: "const", value } : this.tells(name);
   }
 
@@ -246,7 +246,7 @@ export class WasmContext {
   }
 
   /** A size as a constant, or in a local. */
-  amount(form: Linear): Amount {
+  amount(form: Linear): WasmAmount {
     if (isConstant(form)) return { kind: "const", value: form.at };
     const local = this.code.local("size");
     this.value(form);
@@ -265,7 +265,7 @@ export class WasmContext {
   }
 
   /** Where an operand starts in memory. */
-  private start(operand: number): Amount {
+  private start(operand: number): WasmAmount {
     const name = startName(operand);
     return this.told.has(name)
       ? this.tells(name)

@@ -15,7 +15,7 @@ import { hasOpenTrips } from "../../ir/task/index.js";
 import { assertNever, at, byteCount, InternalError, invariant } from "../../ir/types.js";
 import { maxArrayBytes } from "../memory.js";
 import { emitBox } from "./box.js";
-import type { Amount } from "./code.js";
+import type { WasmAmount } from "./code.js";
 import { WasmContext } from "./context.js";
 import { emitGather } from "./gather.js";
 import { maxPages, pageBytes, type WasmModule } from "./instructions.js";
@@ -137,13 +137,13 @@ function emitTasks(context: WasmContext): void {
   code.get(context.bad);
 }
 
-const tripsOf = (context: WasmContext, k: number): Amount => {
+const tripsOf = (context: WasmContext, k: number): WasmAmount => {
   const loop = at(context.plan.nest.loops, k);
   return context.number(loop.trips, hasOpenTrips(loop) ? tripsName(k) : undefined);
 };
 
 /** Iterations of the loops from `first` on: a number, and those that sizes tell. */
-function divisors(context: WasmContext, first: number): Amount[] {
+function divisors(context: WasmContext, first: number): WasmAmount[] {
   const all = context.plan.nest.loops.slice(first).map((_, k) => tripsOf(context, first + k));
   const known = all.reduce((product, trips) => (trips.kind === "const" ? product * trips.value : product), 1);
   return [

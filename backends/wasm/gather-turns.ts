@@ -4,7 +4,15 @@
  */
 import { assertNever, at, invariant } from "../../ir/types.js";
 import { range } from "../plan/runs.js";
-import { dividedBy, laneLoads, loads, stores, unrolledCopy, type Amount, type CodeBuilder } from "./code.js";
+import {
+  dividedBy,
+  laneLoads,
+  loads,
+  stores,
+  unrolledCopy,
+  type WasmAmount,
+  type CodeBuilder,
+} from "./code.js";
 import type { WasmContext } from "./context.js";
 import { rowsTogether, unroll, type CpuGather, type GatherStrategy } from "./gather-plan.js";
 import { IndexCheck } from "./index-check.js";
@@ -18,7 +26,7 @@ export const isInTurns = (moving: GatherStrategy): moving is InTurns =>
   moving.by !== "rows" && moving.by !== "one by one";
 
 /** Emits so many elements or rows from these pointers on, each by its own index. */
-type OneByOne = (pointers: Pointers, count: Amount) => void;
+type OneByOne = (pointers: Pointers, count: WasmAmount) => void;
 
 export class GatherTurns {
   private readonly code: CodeBuilder;
@@ -39,13 +47,13 @@ export class GatherTurns {
   }
 
   /** Sizes of the dims that loops stand around: of one that is jammed, a part. */
-  parts(sizes: readonly Amount[]): readonly Amount[] {
+  parts(sizes: readonly WasmAmount[]): readonly WasmAmount[] {
     const { jam } = this;
-    return sizes.map((size, d): Amount => (d === jam?.dim ? { kind: "const", value: jam.part } : size));
+    return sizes.map((size, d): WasmAmount => (d === jam?.dim ? { kind: "const", value: jam.part } : size));
   }
 
   /** So many elements or rows along their dim, of every part. */
-  emit(pointers: Pointers, count: Amount, oneByOne: OneByOne): void {
+  emit(pointers: Pointers, count: WasmAmount, oneByOne: OneByOne): void {
     const { code, turn } = this;
     const { last } = this.plan;
     const shifts = this.shifts(pointers);
@@ -99,7 +107,7 @@ export class GatherTurns {
   }
 
   /** Elements or rows of a part, each by itself. */
-  private each(pointers: Pointers, shift: Shift, count: Amount, oneByOne: OneByOne): void {
+  private each(pointers: Pointers, shift: Shift, count: WasmAmount, oneByOne: OneByOne): void {
     const { code } = this;
     if (count.kind === "const" && count.value === 0) return;
     const locals = listed(pointers).map(({ local }, k) => {

@@ -19,7 +19,7 @@ import {
   emitCopyBytes,
   storeBytes,
   zeroBytes,
-  type Amount,
+  type WasmAmount,
   type CodeBuilder,
   type HeldInteger,
   type Label,
@@ -44,7 +44,7 @@ export function emitGather(context: WasmContext, plan: CpuGather): void {
 interface Inside {
   readonly first: number;
   readonly whole: number;
-  readonly sizes: readonly Amount[];
+  readonly sizes: readonly WasmAmount[];
   /** True where it is the elements of one unrolled step: no loop goes over them. */
   readonly isStep?: boolean;
 }
@@ -54,7 +54,7 @@ type Values = Map<number, HeldInteger>;
 
 class GatherEmitter {
   private readonly code: CodeBuilder;
-  private readonly sizes: readonly Amount[];
+  private readonly sizes: readonly WasmAmount[];
   /** The output dims whose coordinates forms are over. */
   private readonly dims: readonly number[];
   private readonly stages: readonly Stage[];
@@ -107,7 +107,7 @@ class GatherEmitter {
     const isLast = k === this.stages.length - 1;
     const loops = (
       dims: readonly number[],
-      own: readonly Amount[],
+      own: readonly WasmAmount[],
       body: (inner: Pointers) => void,
     ): void => {
       nest(code, own, dims, listed(pointers), (locals) => {
@@ -227,7 +227,7 @@ class GatherEmitter {
     { form, by }: PagedDims,
     pointers: Pointers,
     values: Values,
-    body: (pointers: Pointers, sizes: readonly Amount[]) => void,
+    body: (pointers: Pointers, sizes: readonly WasmAmount[]) => void,
   ): void {
     const { code, context } = this;
     const { last } = this.plan;
@@ -246,7 +246,7 @@ class GatherEmitter {
         code.set(count).get(count).get(left).get(count).get(left).op("i32.lt_u").op("select").set(count);
         body(
           own,
-          this.sizes.map((size, d): Amount => (d === last ? { kind: "local", local: count } : size)),
+          this.sizes.map((size, d): WasmAmount => (d === last ? { kind: "local", local: count } : size)),
         );
         for (const { local, by: steps } of moving) {
           const step = steps[last] ?? 0;
@@ -350,7 +350,7 @@ class GatherEmitter {
   }
 
   /** A value that counts from the end where it is negative, and is not bounded. */
-  private counted(raw: HeldInteger, fromEnd: Amount): HeldInteger {
+  private counted(raw: HeldInteger, fromEnd: WasmAmount): HeldInteger {
     return this.value(raw, true).counted(fromEnd).held;
   }
 
@@ -434,7 +434,7 @@ class GatherEmitter {
    */
   private elements(
     dims: readonly number[],
-    sizes: readonly Amount[],
+    sizes: readonly WasmAmount[],
     pointers: Pointers,
     body: (pointers: Pointers, step?: Inside) => void,
   ): void {
@@ -448,7 +448,8 @@ class GatherEmitter {
       return;
     }
     const { elements } = unrolled;
-    const sized = (count: Amount): readonly Amount[] => sizes.map((size, d) => (d === dim ? count : size));
+    const sized = (count: WasmAmount): readonly WasmAmount[] =>
+      sizes.map((size, d) => (d === dim ? count : size));
     const step: Inside = {
       first: dim,
       whole: sizes.length,
@@ -506,7 +507,7 @@ class GatherEmitter {
   }
 
   /** How many terms an element has, and where r begins in a bag. */
-  private termsOf(values: Values): { readonly count: Amount; readonly from?: LocalId } {
+  private termsOf(values: Values): { readonly count: WasmAmount; readonly from?: LocalId } {
     const { code } = this;
     const { most, bag } = this.plan.stmt.map.reduced ?? { most: 0 };
     if (bag === undefined) return { count: { kind: "const", value: most } };

@@ -2,7 +2,7 @@
  * 128-bit integers in WebAssembly, which has none beyond 64 bits: two's complement, in two locals. Used for a sum of index values that
  * may not fit 64 bits.
  */
-import type { Amount, CodeBuilder, LocalId, Int128 } from "./code.js";
+import type { WasmAmount, CodeBuilder, LocalId, Int128 } from "./code.js";
 import type { IndexValue } from "./resolve.js";
 
 /** Bits of a half that its product with another half does not leave. */
@@ -76,7 +76,7 @@ export function int128Product(code: CodeBuilder, { low, high }: Int128, by: numb
 export function int128Quotient(
   code: CodeBuilder,
   value: Int128,
-  by: Amount,
+  by: WasmAmount,
 ): { readonly quotient: Int128; readonly remainder: LocalId } {
   const rest = int128Local(code);
   const quotient = int128Local(code);

@@ -1,13 +1,13 @@
 /** An index value to an element of its gather dim, under its rule; the common case is one compare and no branch taken. */
 import type { IndexBytes, IndexRule } from "../../ir/policy.js";
 import { assertNever } from "../../ir/types.js";
-import type { Amount, CodeBuilder, HeldInteger, LocalId } from "./code.js";
+import type { WasmAmount, CodeBuilder, HeldInteger, LocalId } from "./code.js";
 import type { PlainOp } from "./instructions.js";
 
 /** The numbers of an index rule: constants, or what sizes tell. */
 export interface RuleBounds {
-  readonly below: Amount;
-  readonly fromEnd?: Amount;
+  readonly below: WasmAmount;
+  readonly fromEnd?: WasmAmount;
 }
 
 export interface Resolver {
@@ -26,14 +26,14 @@ export interface Resolver {
 export interface IndexValue {
   readonly held: HeldInteger;
   /** The same, a negative value counted from the end. */
-  readonly counted: (fromEnd: Amount) => IndexValue;
+  readonly counted: (fromEnd: WasmAmount) => IndexValue;
   /** Pushes its low 32 bits. */
   readonly low: () => void;
   /** Pushes whether it lies outside of [0, below). */
-  readonly outside: (below: Amount) => void;
+  readonly outside: (below: WasmAmount) => void;
   readonly isNegative: () => void;
   /** Pushes the remainder, never negative, as an i32. */
-  readonly remainder: (by: Amount) => void;
+  readonly remainder: (by: WasmAmount) => void;
 }
 
 /** A value in one local. */
