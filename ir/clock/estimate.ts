@@ -9,6 +9,7 @@ import { oneByOne, pipelined, type MoveTime, type TaskMoves, type Took } from ".
 import { cyclesOfWork } from "./price.js";
 import { sharesSlab, slabFactorOf } from "./shared-slab.js";
 import { memoryCycles, type StatementWork } from "./statement.js";
+import { transferPrice } from "./terms.js";
 import { workOfTile } from "./work-of-tile.js";
 import type { Work } from "./work.js";
 
@@ -48,7 +49,7 @@ function estimated(
   const most = Math.ceil(tasks / cores);
   const [whole, rest] = partsOf(trips, most);
   /** Runs in a task of a statement that stays in the loops up to the last one of these dims. */
-  const runsIn = (follows: ReadonlySet<number>): number => {
+  const runsOf = (follows: ReadonlySet<number>): number => {
     let [runs, product] = [1, 1];
     for (const { dim, mean } of serial) {
       product *= mean;
@@ -56,10 +57,17 @@ function estimated(
     }
     return runs;
   };
-  const cyclesOf = ({ work, pipe }: StatementWork): Took => ({
-    whole: cyclesOfWork(inPart(work, whole, lowering), pipe, target, cores),
-    rest: rest === undefined ? 0 : cyclesOfWork(inPart(work, rest, lowering), pipe, target, cores),
+  const took = (cyclesIn: (part: Part) => number): Took => ({
+    whole: cyclesIn(whole),
+    rest: rest === undefined ? 0 : cyclesIn(rest),
   });
+  /** A transfer of part of a tile starts all the same. It has no other work than DMA instructions. */
+  const cyclesOfTransfer = ({ work, pipe }: StatementWork): Took =>
+    took(({ elements, rows }) =>
+      Math.ceil(
+        transferPrice(elements === 1 ? work : runsIn(work, elements, rows), pipe, target, cores, 0).cycles,
+      ),
+    );
   const [head, loads]: [MoveTime[], MoveTime[]] = [[], []];
   let store: MoveTime | undefined;
   const moved = operands.map(() => 0);
@@ -67,8 +75,8 @@ function estimated(
   for (const transfer of transfers) {
     const operand = at(operands, transfer.operand);
     const stored = transfer.pipe === "MTE3";
-    const runs = stored ? tiles : runsIn(operand.follows);
-    const move: MoveTime = { ...cyclesOf(transfer), copies: copiesOf(variant, operand) };
+    const runs = stored ? tiles : runsOf(operand.follows);
+    const move: MoveTime = { ...cyclesOfTransfer(transfer), copies: copiesOf(variant, operand) };
     moved[transfer.operand] = at(moved, transfer.operand) + transfer.work.touched * runs;
     if (stored) store = move;
     else if (runs < tiles) head.push({ ...move, whole: runs * move.whole });
@@ -76,7 +84,15 @@ function estimated(
   }
   const looped = serial.length > 0;
   const fetches = gather.pipe === "MTE2";
-  const task: TaskMoves = { head, loads, gather: cyclesOf(gather), store, tiles, looped, fetches };
+  const task: TaskMoves = {
+    head,
+    loads,
+    gather: took((part) => cyclesOfWork(inPart(gather.work, part, lowering), gather.pipe, target, cores)),
+    store,
+    tiles,
+    looped,
+    fetches,
+  };
   const alone = target.overlaps ? pipelined(task, most, lowering.setup, target) : most * oneByOne(task);
   const done = Math.max(
     alone,
@@ -97,7 +113,18 @@ interface Part {
   readonly rows: number;
 }
 
-/** The work of part of a tile: a transfer of it starts all the same. What the scalar unit does goes element by element. */
+/** DMA instructions of part of a tile: one at least, as far as there is one. */
+const runsIn = (
+  { instructions, bursts, padded }: Work,
+  elements: number,
+  rows: number,
+): Pick<Work, "instructions" | "bursts" | "padded"> => ({
+  instructions: Math.min(instructions, Math.max(1, instructions * rows)),
+  bursts: Math.min(bursts, Math.max(1, bursts * rows)),
+  padded: padded * elements,
+});
+
+/** The work of part of a gather's tile. What the scalar unit does goes element by element. */
 function inPart(work: Work, { elements, rows: alike }: Part, lowering: TimedWay): Work {
   if (elements === 1) return work;
   const rows = lowering.class === "scalar" ? elements : alike;
@@ -108,9 +135,7 @@ function inPart(work: Work, { elements, rows: alike }: Part, lowering: TimedWay)
     ...work,
     steps: work.steps * (strips === true ? rows : 1),
     stepRepeats: work.stepRepeats * (strips === true ? rows : 1),
-    instructions: Math.min(work.instructions, Math.max(1, work.instructions * rows)),
-    bursts: Math.min(work.bursts, Math.max(1, work.bursts * rows)),
-    padded: work.padded * elements,
+    ...runsIn(work, elements, rows),
     gathered: work.gathered * (lowering.flat === undefined ? elements : part),
     gmScalars: work.gmScalars * elements,
     rowIndices: work.rowIndices * elements,

@@ -10,3 +10,6 @@ export interface ProgramFloor {
   readonly cycles: number;
   readonly limit: FloorLimit;
 }
+
+/** Keeps a whole number of cycles of a bound from being rounded to the next one. */
+export const below = 1 - 2 ** -40;

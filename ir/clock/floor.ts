@@ -11,7 +11,7 @@ import { alignUp, at, byteCount, bytesFor, elementCount, meanBytes, type Shape }
 import { transactionBytes } from "../tiling/gather-work.js";
 import { cyclesOfWork } from "./price.js";
 import { noWork, type Work } from "./work.js";
-import type { FloorLimit, ProgramFloor } from "./floor-limit.js";
+import { below, type FloorLimit, type ProgramFloor } from "./floor-limit.js";
 import { favourable } from "./favourable.js";
 import { readTogether } from "./read-together.js";
 import { leastThroughUb } from "./ub-floor.js";
@@ -86,9 +86,6 @@ function tilesOf(extents: Shape, tile: Shape): number {
   for (let d = 0; d < extents.length; d++) tiles *= Math.ceil(at(extents, d) / at(tile, d));
   return tiles;
 }
-
-/** Keeps a whole number of cycles from being rounded to the next one. */
-const below = 1 - 2 ** -40;
 
 /** How the work of all tasks together falls to the core that has most of it, where no core has less than the mean. */
 interface Share {

@@ -11,13 +11,10 @@ import { noWork, repeatedWork, type Work } from "./work.js";
 import { computedByRow } from "../tiling/value-rows.js";
 import type { Target } from "../target.js";
 import { at, byteCount, bytesFor, bytesOf, elementCount, isPacked, strides, type DType } from "../types.js";
-import type { FloorLimit, ProgramFloor } from "./floor-limit.js";
+import { below, type FloorLimit, type ProgramFloor } from "./floor-limit.js";
 import { latencyOf } from "./terms.js";
 import { readTogether } from "./read-together.js";
 import { memoryCycles } from "./statement.js";
-
-/** Keeps a whole number of cycles from being rounded to the next one. */
-const below = 1 - 2 ** -40;
 
 /**
  * Returns the lower bound of the schedules with the cores and the data's residency of this one, by the figures of `target`. The busiest core has the mean of all work at least. Its first
