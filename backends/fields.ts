@@ -19,8 +19,6 @@ export type Field = {
       readonly words?: readonly (string | number)[];
       /** The word of the enumeration that another name stands for. */
       readonly meaning?: (name: string) => string | undefined;
-      /** The limits of whole numbers, both included. */
-      readonly range?: { readonly least: number; readonly most: number | undefined };
     }
   /** A field with parts of its own; `path` names it, and is empty for the value that is checked as a whole. */
   | {
@@ -90,17 +88,10 @@ export const oneOf = (
   words,
 });
 
-/** A whole number from `least` to `most`, both included; absent: the most that a number holds exactly. */
-export const wholeNumber = (least: number, code: Code = "TC702", most?: number): Field => ({
+export const wholeNumber = (least: number, code: Code = "TC702"): Field => ({
   code,
-  takes:
-    least === -Infinity
-      ? "a whole number"
-      : `a whole number, ${least} ${Number.isFinite(most) ? `to ${most}` : "or more"}`,
-  range: { least, most },
-  holds: (value) =>
-    (most === undefined ? Number.isSafeInteger(value) : Number.isInteger(value) && Number(value) <= most) &&
-    Number(value) >= least,
+  takes: least === -Infinity ? "a whole number" : `a whole number, ${least} or more`,
+  holds: (value) => Number.isSafeInteger(value) && Number(value) >= least,
 });
 
 export const callable: Field = {

@@ -33,7 +33,6 @@ import {
   oneOf,
   record,
   text,
-  wholeNumber,
   yesOrNo,
   type Field,
   type Fields,
@@ -52,6 +51,8 @@ import {
   schemaOf,
   textLike,
   when,
+  whole,
+  wholeFrom,
   withRules,
 } from "./json-fields.js";
 
@@ -111,8 +112,7 @@ export const mapOp = "map";
 const unique = <T>(list: readonly T[]): T[] => [...new Set(list)];
 
 const code = "TC013";
-const count = wholeNumber(0, code, Infinity);
-const whole = wholeNumber(-Infinity, code, Infinity);
+const count = wholeFrom(0);
 const number = finite(code);
 const word = text(code);
 const filled = filledText(code);
@@ -132,7 +132,7 @@ const words = (of: readonly (string | number)[], takes?: string): Field => oneOf
 const fill = fixed(
   "an object with seed, min and max",
   {
-    seed: wholeNumber(0, code, 2 ** 32 - 1),
+    seed: wholeFrom(0, 2 ** 32 - 1),
     min: number,
     max: described("not reached", number),
   } satisfies Fields<Fill>,
@@ -144,7 +144,7 @@ const tensor = withRules(
     "a tensor, an object with dtype, shape and one of values, bits, fill",
     {
       dtype: { ...words(dtypes), meaning: dtypeMeant },
-      shape: list("a list of extents", wholeNumber(0, code, Number.MAX_SAFE_INTEGER)),
+      shape: list("a list of extents", wholeFrom(0, Number.MAX_SAFE_INTEGER)),
       values: described(
         "row-major; 64-bit integers as decimal strings, complex numbers as [re, im]",
         anyList(code),

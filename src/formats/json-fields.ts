@@ -1,5 +1,5 @@
 /** Rules over the fields of JSON files: each says what it takes to the checker, and as a JSON Schema (draft-07) to editors. */
-import { error } from "../../ir/index.js";
+import { defined, error } from "../../ir/index.js";
 import {
   choice,
   isRecord,
@@ -20,14 +20,7 @@ const code = "TC013";
 export function schemaOf(field: Field): Schema {
   if (field.schema !== undefined) return field.schema;
   if ("holds" in field) {
-    const { words, range } = field;
-    if (words !== undefined) return { enum: words };
-    if (range === undefined) return {};
-    return {
-      type: "integer",
-      ...(range.least === -Infinity ? {} : { minimum: range.least }),
-      ...(range.most === undefined || range.most === Infinity ? {} : { maximum: range.most }),
-    };
+    return field.words === undefined ? {} : { enum: field.words };
   }
   const { entry, each, fields, options: { needs = [], open = false } = {} } = field;
   if (entry !== undefined) return { type: "array", items: schemaOf(entry) };
@@ -54,6 +47,17 @@ export const only = (value: string | number, takes = String(value)): Field => ({
   ...oneOf([value], code, takes),
   schema: { const: value },
 });
+
+export const whole = leaf("a whole number", { type: "integer" }, Number.isInteger, code);
+
+/** A whole number from `minimum` to `maximum`, both included. */
+export const wholeFrom = (minimum: number, maximum?: number): Field =>
+  leaf(
+    `a whole number, ${minimum} ${maximum === undefined ? "or more" : `to ${maximum}`}`,
+    { type: "integer", minimum, ...defined({ maximum }) },
+    (value) => Number.isInteger(value) && Number(value) >= minimum && Number(value) <= (maximum ?? Infinity),
+    code,
+  );
 
 /** For conditions: an object with these fields, whatever else it has. */
 export const objectWith = (fields: Table, needs: readonly string[] = Object.keys(fields)): Field =>
