@@ -122,7 +122,7 @@ export default defineConfig([
     platform: "browser",
     output: output("pages"),
   },
-  ...["gpu", "gpu-open", "cpu"].map((machine) => ({
+  ...["gpu", "gpu-dynamic", "cpu"].map((machine) => ({
     input: `src/module/runtime/${machine}.ts`,
     platform: "neutral" as const,
     // One expression, which `tilec compile --emit module` prints beside a kernel.

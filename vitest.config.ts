@@ -51,7 +51,11 @@ const slow: readonly (readonly [file: string, seconds: number, reason: string])[
   ["test/cli/tune.test.ts", 90, "searches that are killed, split and measured, one process after another"],
   ["test/clock/closed.test.ts", 50, "walks every statement of long nests beside the closed form"],
   ["test/clock/one-number.test.ts", 27, "derives the schedules of random programs twice"],
-  ["test/clock/program-floor.test.ts", 40, "searches hundreds of programs for a schedule under their floor"],
+  [
+    "test/clock/program-lower-bound.test.ts",
+    40,
+    "searches hundreds of programs for a schedule under their floor",
+  ],
   ["test/cross-check/onnx-operators.test.ts", 8, "needs the packages of bench/"],
   ["test/cross-check/onnx-shapes.test.ts", 4, "needs the packages of bench/"],
   ["test/cross-check/onnxruntime.test.ts", 13, "needs the packages of bench/"],

@@ -30,12 +30,12 @@ import {
   fitsInteger,
   foldMagnitude,
   inType,
-  isBelow,
+  isLess,
   leastNormal,
   magnitudeOfNumber,
   magnitudes,
-  mostOf,
-  wholeSum,
+  largestOf,
+  exactSum,
   type Dyadic,
   type ElementBounds,
   type Magnitude,
@@ -94,7 +94,7 @@ const isSafe = ({ unit, least, low, high }: Magnitude): boolean =>
 function isAwayFromZero(low: Dyadic, high: Dyadic): boolean {
   if (low.units === 0n && high.units === 0n) return true;
   const size = low.units > 0n ? low : { ...high, units: -high.units };
-  return size.units > 0n && !isBelow(size, dyadic(1n, leastNormal));
+  return size.units > 0n && !isLess(size, dyadic(1n, leastNormal));
 }
 
 /** Casts of numbers of at least this size give infinities. */
@@ -123,14 +123,14 @@ function faultsOfCast(
   if (!isRealSource(from)) {
     if (from === "u32" && !fitsInteger(value, "i32")) return refuse("PTO-ISA has no conversion of u32");
     const twice =
-      (from === "i32" || from === "u32") && type !== "f32" && isBelow(dyadic(1n, 24), mostOf(value));
+      (from === "i32" || from === "u32") && type !== "f32" && isLess(dyadic(1n, 24), largestOf(value));
     if (twice) return [{ why: "it would round twice", helps: "below" }];
   }
   return [
     ...((from === "f32" || from === "bf16") && !isSafe(value)
       ? [{ why: flushes, helps: "least" } as const]
       : []),
-    ...(isBelow(mostOf(value), limitOf[type]) ? [] : [{ why: overflows, helps: "below" } as const]),
+    ...(isLess(largestOf(value), limitOf[type]) ? [] : [{ why: overflows, helps: "below" } as const]),
   ];
 }
 
@@ -138,7 +138,7 @@ function faultsOfSum(value: Magnitude, type: ArithmeticType): readonly Omit<Faul
   if (type !== "f32") return isWhole32(value, type) ? [] : [{ why: wraps, helps: "below" }];
   return [
     ...(isSafe(value) ? [] : [{ why: flushes, helps: "least" } as const]),
-    ...(isBelow(mostOf(inType(value, "f32")), dyadic(1n, f32Limit))
+    ...(isLess(largestOf(inType(value, "f32")), dyadic(1n, f32Limit))
       ? []
       : [{ why: overflows, helps: "below" } as const]),
   ];
@@ -147,10 +147,10 @@ function faultsOfSum(value: Magnitude, type: ArithmeticType): readonly Omit<Faul
 function faultsOfOperation(
   { op, type, of }: Extract<ValueStep, { readonly kind: "op" }>,
   steps: readonly ValueStep[],
-  found: readonly Magnitude[],
+  operands: readonly Magnitude[],
 ): readonly Omit<Fault, "what">[] {
   if (op === "div") return [{ why: divides, helps: "nothing" }];
-  const [a, b] = [at(found, of[0]), at(found, of[1])];
+  const [a, b] = [at(operands, of[0]), at(operands, of[1])];
   const exact = combined(op, a, b);
   if ((op === "min" || op === "max") && type === "f32" && (a.negativeZero || b.negativeZero))
     return [{ why: compares, helps: "nothing" }];
@@ -166,17 +166,20 @@ function faultsOfOperation(
   ];
 }
 
-function faultsOf(steps: readonly ValueStep[], found: readonly Magnitude[]): readonly Fault[] {
+function faultsOf(steps: readonly ValueStep[], magnitudesOfSteps: readonly Magnitude[]): readonly Fault[] {
   return steps.flatMap((step, k) => {
     const named = (what: string, faults: readonly Omit<Fault, "what">[]): readonly Fault[] =>
       faults.map((fault) => ({ what, ...fault }));
     switch (step.kind) {
       case "op":
-        return named(`${step.op} of ${step.type}`, faultsOfOperation(step, steps, found));
+        return named(`${step.op} of ${step.type}`, faultsOfOperation(step, steps, magnitudesOfSteps));
       case "cast":
-        return named(`a cast of ${step.from} to ${step.type}`, faultsOfCast(step, at(found, step.of)));
+        return named(
+          `a cast of ${step.from} to ${step.type}`,
+          faultsOfCast(step, at(magnitudesOfSteps, step.of)),
+        );
       case "number":
-        return at(found, k).finite
+        return at(magnitudesOfSteps, k).finite
           ? []
           : named(`a number of ${step.type}`, [{ why: "it is not finite", helps: "nothing" }]);
       case "read":
@@ -191,26 +194,26 @@ interface Sum {
   readonly faults: readonly Omit<Fault, "what">[];
 }
 
-function sumOf(how: Reduction, type: ArithmeticType, term: Magnitude, most: number): Sum {
+function sumOf(how: Reduction, type: ArithmeticType, element: Magnitude, max: number): Sum {
   switch (how) {
     case "fold": {
-      const value = type === "f32" ? foldMagnitude(term, most) : wholeSum(term, most);
-      const sides = type === "f32" && !isSafe(term) ? [{ why: flushes, helps: "least" } as const] : [];
+      const value = type === "f32" ? foldMagnitude(element, max) : exactSum(element, max);
+      const sides = type === "f32" && !isSafe(element) ? [{ why: flushes, helps: "least" } as const] : [];
       return { value, faults: [...sides, ...faultsOfSum(value, type)] };
     }
     case "max":
     case "min": {
       // An element without terms is +0.
-      const value = wholeSum(term, 1);
-      if (type === "f32" && term.negativeZero)
+      const value = exactSum(element, 1);
+      if (type === "f32" && element.negativeZero)
         return { value, faults: [{ why: compares, helps: "nothing" }] };
-      return { value, faults: faultsOfSum(term, type) };
+      return { value, faults: faultsOfSum(element, type) };
     }
     case "exact":
-      return { value: term, faults: [{ why: "PTO-ISA has no such reduction", helps: "nothing" }] };
+      return { value: element, faults: [{ why: "PTO-ISA has no such reduction", helps: "nothing" }] };
     case "mean":
       return {
-        value: term,
+        value: element,
         faults: [{ why: divides, helps: "nothing" }],
       };
   }
@@ -221,14 +224,19 @@ type Bounds = ReadonlyMap<number, ElementBounds>;
 
 /** Weighs a value under bounds: what may go wrong, in the order in which it is computed. */
 function weighed(map: AccessMap, types: readonly DType[], bounds: Bounds): readonly Fault[] {
-  const { steps, terms } = valueSteps(map.value, types);
+  const { steps, reduction } = valueSteps(map.value, types);
   const of = (read: number): ElementBounds | undefined => bounds.get(at(map.reads, read).table);
-  if (terms === undefined) return faultsOf(steps, magnitudes(steps, { bounds: of }));
-  const found = magnitudes(terms.steps, { bounds: of });
-  const { value, faults } = sumOf(terms.how, terms.type, at(found, found.length - 1), map.reduced?.most ?? 0);
-  const what = `${terms.how} of ${terms.type}`;
+  if (reduction === undefined) return faultsOf(steps, magnitudes(steps, { bounds: of }));
+  const bySteps = magnitudes(reduction.steps, { bounds: of });
+  const { value, faults } = sumOf(
+    reduction.how,
+    reduction.type,
+    at(bySteps, bySteps.length - 1),
+    map.reduced?.max ?? 0,
+  );
+  const what = `${reduction.how} of ${reduction.type}`;
   return [
-    ...faultsOf(terms.steps, found),
+    ...faultsOf(reduction.steps, bySteps),
     ...faults.map((fault) => ({ what, ...fault })),
     ...faultsOf(steps, magnitudes(steps, { bounds: of, reduced: value })),
   ];
@@ -243,8 +251,8 @@ const firstOf = ([fault]: readonly Fault[]): string | undefined =>
  * of {@link ascendAnswer} on the numbers themselves. Undefined if there is none.
  */
 export function faultOfNumbers(steps: readonly ValueStep[], numbers: readonly number[]): string | undefined {
-  const open = steps.find((step, k) => step.kind === "read" && !Number.isFinite(at(numbers, k)));
-  if (open !== undefined) return `a read of ${open.type}: ${unclaimed}`;
+  const unbounded = steps.find((step, k) => step.kind === "read" && !Number.isFinite(at(numbers, k)));
+  if (unbounded !== undefined) return `a read of ${unbounded.type}: ${unclaimed}`;
   return firstOf(faultsOf(steps, numbers.map(magnitudeOfNumber)));
 }
 
@@ -301,13 +309,13 @@ function solved(
     holds(tables.reduce((bounds, table) => bound(bounds, table, value), given)),
   );
   if (shared === undefined) return undefined;
-  let found = tables.reduce((bounds, table) => bound(bounds, table, shared), given);
+  let bounds = tables.reduce((bounds, table) => bound(bounds, table, shared), given);
   for (const table of tables) {
-    const own = firstThatHolds(low, shared, (value) => holds(bound(found, table, value))) ?? shared;
+    const high = firstThatHolds(low, shared, (value) => holds(bound(bounds, table, value))) ?? shared;
     // Less than a step for each of them is what is left over where an odd exponent is shared.
-    if (shared - own >= tables.length) found = bound(found, table, own);
+    if (shared - high >= tables.length) bounds = bound(bounds, table, high);
   }
-  return found;
+  return bounds;
 }
 
 /**
@@ -331,11 +339,11 @@ export function ascendAnswer(map: AccessMap, inputs: readonly Operand[]): Ascend
   if (hopeless !== undefined) return refused(hopeless);
   let bounds = finite;
   for (const kind of ["least", "below"] as const) {
-    const own = first.find(({ helps }) => helps === kind);
-    if (own === undefined) continue;
-    const found = tables.length === 0 ? undefined : solved(tables, kind, bounds, faults);
-    if (found === undefined) return refused(own);
-    bounds = found;
+    const fault = first.find(({ helps }) => helps === kind);
+    if (fault === undefined) continue;
+    const solution = tables.length === 0 ? undefined : solved(tables, kind, bounds, faults);
+    if (solution === undefined) return refused(fault);
+    bounds = solution;
   }
   const assumes = tables.map((table): ElementCondition => {
     const { least = -Infinity, below = Infinity } = bounds.get(table) ?? {};

@@ -6,19 +6,19 @@ import { isVerified } from "../ir/verify/verify-once.js";
 import { checkFields, isObject, shownValue } from "./fields.js";
 import { bodyField } from "./ir-fields.js";
 
-const kernelParts = { tile: "a tile program", target: "a target" } as const;
+const kernelFields = { tile: "a tile program", target: "a target" } as const;
 
 /** Throws a CompileError (TC702) for what is no kernel: it lacks a part that is needed. */
 export function checkKernel(
   kernel: unknown,
-  needs: readonly (keyof typeof kernelParts)[] = ["tile", "target"],
+  needs: readonly (keyof typeof kernelFields)[] = ["tile", "target"],
 ): void {
-  const missing = needs.filter((part) => !(isObject(kernel) && isObject(kernel[part])));
+  const missing = needs.filter((field) => !(isObject(kernel) && isObject(kernel[field])));
   if (missing.length === 0) {
     checkTile((kernel as { readonly tile: TileFunc }).tile);
     return;
   }
-  const without = missing.map((part) => kernelParts[part]).join(" and ");
+  const without = missing.map((field) => kernelFields[field]).join(" and ");
   throw new CompileError([
     error("TC702", `the kernel is ${shownValue(kernel)}, without ${without}`, {
       hint: "compile(program) makes a kernel",
@@ -27,20 +27,22 @@ export function checkKernel(
 }
 
 /** The same of a kernel that is about to run, which leaves no size open (TC107). */
-export function checkRunnable(kernel: unknown, needs?: readonly (keyof typeof kernelParts)[]): void {
+export function checkRunnable(kernel: unknown, needs?: readonly (keyof typeof kernelFields)[]): void {
   checkKernel(kernel, needs);
   const { access } = kernel as { readonly access?: AccessFunc };
-  if (access === undefined || looked.has(access)) return;
+  if (access === undefined || checked.has(access)) return;
   throwIfErrors(unbound(access));
-  looked.add(access);
+  checked.add(access);
 }
 
 /** Programs never change: one look is enough. */
-const looked = new WeakSet();
+const checked = new WeakSet();
 
 /** Throws a CompileError (TC702) for what is no tile program. */
 export function checkTile(tile: TileFunc): void {
-  if (isVerified(tile) || looked.has(tile)) return;
-  throwIfErrors(checkFields("the tile program", tile, { body: bodyField }, { open: true, needs: ["body"] }));
-  looked.add(tile);
+  if (isVerified(tile) || checked.has(tile)) return;
+  throwIfErrors(
+    checkFields("the tile program", tile, { body: bodyField }, { allowsOthers: true, needs: ["body"] }),
+  );
+  checked.add(tile);
 }

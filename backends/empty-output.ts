@@ -9,8 +9,8 @@ import { outputOf, type TileFunc } from "../ir/func.js";
 import { outOfRange } from "../ir/policy.js";
 import { taskOfTile } from "../ir/task/index.js";
 import { elementCount } from "../ir/types.js";
-import { box } from "./box.js";
-import { placesIn, type Places } from "./map-places.js";
+import { pointsOf } from "./region-points.js";
+import { mapAddresses, type MapAddresses } from "./map-addresses.js";
 import { badIndexAt, type HostInputs, type MappedInputs } from "./memory.js";
 
 /** Points between two steps. */
@@ -20,16 +20,17 @@ const pointsAtOnce = 2 ** 12;
  * Looks up the index values of an empty output. Yields 0, since no element is done. Throws a RunError (TC601)
  * for the first point with one out of range.
  */
-export function* indexPointSteps(mapped: MappedInputs, places: Places): Generator<number, void> {
+export function* indexPointSteps(mapped: MappedInputs, addresses: MapAddresses): Generator<number, void> {
   const { map } = mapped;
   const points = indexPoints(map);
   let done = 0;
-  for (const point of box(points)) {
+  for (const point of pointsOf(points)) {
     if (done++ % pointsAtOnce === 0) yield 0;
-    const ended = places.to(point);
+    const ended = addresses.to(point);
     if (ended === outOfRange) throw badIndexAt(mapped, point);
     if (ended < 0) continue;
-    for (const term of places.terms?.() ?? []) if (term === outOfRange) throw badIndexAt(mapped, point);
+    for (const address of addresses.reduction?.() ?? [])
+      if (address === outOfRange) throw badIndexAt(mapped, point);
   }
 }
 
@@ -42,5 +43,5 @@ export function* emptyOutputSteps(tile: TileFunc, inputs: HostInputs): Generator
   const map = mapOverTensors(tile, taskOfTile(tile));
   if (map === undefined) return;
   const mapped = { map, operands: tile.operands, inputs };
-  yield* indexPointSteps(mapped, placesIn(mapped));
+  yield* indexPointSteps(mapped, mapAddresses(mapped));
 }

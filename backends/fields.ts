@@ -88,7 +88,7 @@ export const oneOf = (
   words,
 });
 
-export const wholeNumber = (least: number, code: Code = "TC702"): Field => ({
+export const integer = (least: number, code: Code = "TC702"): Field => ({
   code,
   takes: least === -Infinity ? "a whole number" : `a whole number, ${least} or more`,
   holds: (value) => Number.isSafeInteger(value) && Number(value) >= least,
@@ -113,7 +113,7 @@ export interface FieldOptions {
   /** Stands before the fields' names in messages: `data.`. */
   readonly path?: string;
   /** Other fields are welcome: the value is more than what is asked of it. */
-  readonly open?: boolean;
+  readonly allowsOthers?: boolean;
   /** Fields that must be there. */
   readonly needs?: readonly string[];
 }
@@ -124,7 +124,7 @@ export type Suggest = (word: string, words: readonly string[]) => string | undef
 const noSuggestion: Suggest = () => undefined;
 
 /** A longer list of names hides the hint that stands behind it. */
-const mostBesideHint = 20;
+const maxNamesWithHint = 20;
 
 /**
  * Every field of `value` that the table does not have or whose value it does not take. A field that is undefined is
@@ -134,31 +134,31 @@ export function checkFields(
   what: string,
   value: unknown,
   fields: Table,
-  { code = "TC702", path = "", open = false, needs = [] }: FieldOptions = {},
+  { code = "TC702", path = "", allowsOthers = false, needs = [] }: FieldOptions = {},
   suggest: Suggest = noSuggestion,
 ): Diagnostic[] {
   const names = Object.keys(fields);
   if (!isObject(value)) {
     return [error(code, `${what} takes an object with ${names.join(", ")}, not ${shownValue(value)}`)];
   }
-  const found: Diagnostic[] = [];
-  for (const name of open ? [] : Object.keys(value)) {
+  const diagnostics: Diagnostic[] = [];
+  for (const name of allowsOthers ? [] : Object.keys(value)) {
     if (Object.hasOwn(fields, name)) continue;
     const meant = meantBy(name, names, suggest);
-    const listed = meant.hint === undefined || names.length <= mostBesideHint;
-    const known = listed ? `; it has ${names.join(", ")}` : "";
-    found.push(error(code, `${what} has no ${path}${shownKey(name)}${known}`, meant));
+    const listed = meant.hint === undefined || names.length <= maxNamesWithHint;
+    const listing = listed ? `; it has ${names.join(", ")}` : "";
+    diagnostics.push(error(code, `${what} has no ${path}${shownKey(name)}${listing}`, meant));
   }
   for (const [name, field] of Object.entries(fields)) {
     const given = value[name];
     if (given === undefined) {
-      if (needs.includes(name)) found.push(lacking(what, `${path}${name}`, field));
+      if (needs.includes(name)) diagnostics.push(lacking(what, `${path}${name}`, field));
     } else if ("problems" in field || !field.holds(given)) {
       // One by one: a list in a file has more problems than a call has arguments.
-      for (const problem of problemsOf(field, given, `${path}${name}`, suggest)) found.push(problem);
+      for (const problem of problemsOf(field, given, `${path}${name}`, suggest)) diagnostics.push(problem);
     }
   }
-  return found;
+  return diagnostics;
 }
 
 /** Every reason why a field does not take `value`, which stands at `path`. */
@@ -253,7 +253,7 @@ export const choice = (takes: string, fieldOf: (value: unknown) => Field, code: 
 });
 
 const longest = 60;
-const mostEntries = 8;
+const maxEntries = 8;
 
 /** A key of an object in a message: as it is where it is a name, else as text. */
 export const shownKey = (key: string): string =>
@@ -269,8 +269,8 @@ export function shownValue(value: unknown): string {
   if (!isObject(value)) return String(value);
   if (ArrayBuffer.isView(value)) return `a ${kindOf(value)} of ${value.byteLength} bytes`;
   if (!Array.isArray(value)) return "an object";
-  const entries = value.slice(0, mostEntries).map((entry) => (isObject(entry) ? "…" : shownValue(entry)));
-  return `[${[...entries, ...(value.length > mostEntries ? ["…"] : [])].join(", ")}]`;
+  const entries = value.slice(0, maxEntries).map((entry) => (isObject(entry) ? "…" : shownValue(entry)));
+  return `[${[...entries, ...(value.length > maxEntries ? ["…"] : [])].join(", ")}]`;
 }
 
 /** `Float32Array` and its kin, of whatever realm: `instanceof` knows those of its own alone. */

@@ -13,7 +13,7 @@ export const indexInputs = (tile: TileFunc): readonly Operand[] =>
 
 /** The numbers of the inputs that hold indices. */
 export function indexTables(
-  map: Pick<AccessMap, "sites" | "reads">,
+  map: Pick<AccessMap, "indices" | "reads">,
   func: { readonly operands: readonly Operand[] },
 ): ReadonlySet<number> {
   const values = new Set(map.reads.map(({ table }) => table));
@@ -23,14 +23,14 @@ export function indexTables(
   return new Set([...sourceTables(map), ...unread]);
 }
 
-const sourceTables = ({ sites }: Pick<AccessMap, "sites">): ReadonlySet<number> =>
-  new Set(sites.flatMap(({ value }) => (isRead(value) ? [value.table] : [])));
+const sourceTables = ({ indices }: Pick<AccessMap, "indices">): ReadonlySet<number> =>
+  new Set(indices.flatMap(({ value }) => (isRead(value) ? [value.table] : [])));
 
 /** The inputs of a tile program that its gather has among some of its tables. */
 function taken(
   tile: TileFunc,
-  tables: (map: Pick<AccessMap, "sites" | "reads">) => ReadonlySet<number>,
+  tables: (map: Pick<AccessMap, "indices" | "reads">) => ReadonlySet<number>,
 ): readonly Operand[] {
-  const found = tables(taskOfTile(tile).gather?.stmt.map ?? { sites: [], reads: [] });
-  return inputsOf(tile).filter((_, table) => found.has(table));
+  const numbers = tables(taskOfTile(tile).gather?.stmt.map ?? { indices: [], reads: [] });
+  return inputsOf(tile).filter((_, table) => numbers.has(table));
 }

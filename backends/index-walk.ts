@@ -1,56 +1,56 @@
 /** Resolves the index values of an output element in order: reads each site, applies its policy, and stops at the first that ends the element. */
-import { isOfTerm, isRead, type AccessMap, type OpenBounds } from "../ir/access.js";
+import { isInReduction, isRead, type AccessMap, type DynamicBounds } from "../ir/access.js";
 import type { Operand } from "../ir/func.js";
 import { evaluate, evaluateExact, type Env, type Linear } from "../ir/linear.js";
-import { outOfRange, resolveIndex, siteRule, type IndexRule } from "../ir/policy.js";
+import { outOfRange, resolveIndex, ruleOfIndex, type IndexRule } from "../ir/policy.js";
 import { at, invariant } from "../ir/types.js";
 
 /** WebAssembly and WGSL hold sums of index values in 128 bits. Sums below this limit are exact, also after one more addition. */
 export const int128Limit = 2 ** 126;
 
 /** How a site comes by its value. */
-export interface SiteStep {
-  readonly site: number;
+export interface IndexStep {
+  readonly index: number;
   /** The input that it reads; absent for a sum. */
   readonly table?: number;
   /** Where the value lies in the memory of the table; the sum itself. */
   readonly form: Linear;
   /** Whether it depends on r, and is evaluated for each term. */
-  readonly ofTerm: boolean;
+  readonly inReduction: boolean;
   /** Of the value at which a bag ends: the site of the one at which it begins, and its terms at most. */
-  readonly ends?: { readonly from: number; readonly most: number };
+  readonly ends?: { readonly from: number; readonly max: number };
   /** Absent under `any`. */
   readonly rule?: IndexRule;
   /** Under `any`: negative values count from this number. */
-  readonly fromEnd?: number;
+  readonly wrapNegativeBy?: number;
   /** What of the numbers sizes tell, in a program over symbols. */
-  readonly open?: OpenBounds;
+  readonly dynamic?: DynamicBounds;
 }
 
 /** The steps of a map in order. `forms`: its sites' addresses and sums, as ir/addressing.ts gives them. */
-export const siteSteps = (
+export const indexSteps = (
   map: AccessMap,
   forms: readonly Linear[],
   operands: readonly Operand[],
-): readonly SiteStep[] =>
-  map.sites.map((own, site) => {
-    const { value, fromEnd, open } = own;
-    const rule = siteRule(own, operands);
-    const { most = 0, bag } = map.reduced ?? {};
+): readonly IndexStep[] =>
+  map.indices.map((operand, index) => {
+    const { value, wrapNegativeBy, dynamic } = operand;
+    const rule = ruleOfIndex(operand, operands);
+    const { max = 0, segment } = map.reduced ?? {};
     return {
-      site,
-      form: at(forms, site),
-      ofTerm: isOfTerm(map, site),
-      ...(bag?.to === site ? { ends: { from: bag.from, most } } : {}),
+      index,
+      form: at(forms, index),
+      inReduction: isInReduction(map, index),
+      ...(segment?.to === index ? { ends: { from: segment.from, max } } : {}),
       ...(isRead(value) ? { table: value.table } : {}),
       ...(rule === undefined ? {} : { rule }),
-      ...(rule === undefined && fromEnd !== undefined ? { fromEnd } : {}),
-      ...(open === undefined ? {} : { open }),
+      ...(rule === undefined && wrapNegativeBy !== undefined ? { wrapNegativeBy } : {}),
+      ...(dynamic === undefined ? {} : { dynamic }),
     };
   });
 
 /** Terms that a run of a gather takes in, counted from the first of an element. */
-export interface TermRun {
+export interface ReductionRun {
   readonly from: number;
   readonly to: number;
 }
@@ -59,14 +59,14 @@ export interface TermRun {
  * The values of r for an element whose own sites are known: from the first up to, not including, the second. `run`: inside the regions
  * of a run of the gather, where r counts from its first term, but in a bag.
  */
-export function termsOf(
+export function reductionRange(
   { reduced }: AccessMap,
-  sites: readonly number[],
-  run?: TermRun,
+  indices: readonly number[],
+  run?: ReductionRun,
 ): readonly [number, number] {
-  const { from, to } = run ?? { from: 0, to: reduced?.most ?? 0 };
-  if (reduced?.bag === undefined) return [0, to - from];
-  const [first, end] = [at(sites, reduced.bag.from), at(sites, reduced.bag.to)];
+  const { from, to } = run ?? { from: 0, to: reduced?.max ?? 0 };
+  if (reduced?.segment === undefined) return [0, to - from];
+  const [first, end] = [at(indices, reduced.segment.from), at(indices, reduced.segment.to)];
   return [first + from, Math.min(first + to, end)];
 }
 
@@ -83,41 +83,41 @@ interface Reader extends Exact {
 /** Walks over the sites of an element, inner sites first, up to the first that ends the element. Serves one element after the other. */
 export class IndexWalk {
   /** What the sites of the element come to, as far as it got: what coordinates are made from. */
-  readonly sites: number[];
+  readonly indices: number[];
   private readonly exact: bigint[];
   private readonly summed: boolean;
 
   /** Of the element itself, and of each of its terms. */
-  readonly own: readonly SiteStep[];
-  readonly ofTerms: readonly SiteStep[];
+  readonly outerSteps: readonly IndexStep[];
+  readonly reductionSteps: readonly IndexStep[];
 
-  constructor(readonly steps: readonly SiteStep[]) {
-    this.own = steps.filter(({ ofTerm }) => !ofTerm);
-    this.ofTerms = steps.filter(({ ofTerm }) => ofTerm);
-    this.sites = steps.map(() => 0);
+  constructor(readonly steps: readonly IndexStep[]) {
+    this.outerSteps = steps.filter(({ inReduction }) => !inReduction);
+    this.reductionSteps = steps.filter(({ inReduction }) => inReduction);
+    this.indices = steps.map(() => 0);
     this.exact = steps.map(() => 0n);
     this.summed = steps.some(({ table }) => table === undefined);
   }
 
   /** Where the value of a step that reads lies in its memory. */
-  position({ form }: SiteStep, dims: readonly number[], env: Env): number {
-    return evaluate(form, env, { dims, sites: this.sites });
+  position({ form }: IndexStep, dims: readonly number[], env: Env): number {
+    return evaluate(form, env, { dims, indices: this.indices });
   }
 
   /** The value of a step that reads nothing. */
-  sum({ form }: SiteStep, dims: readonly number[], env: Env): bigint {
+  sum({ form }: IndexStep, dims: readonly number[], env: Env): bigint {
     return evaluateExact(form, dims, this.exact, env);
   }
 
   /** `take` of a step that reads nothing. */
-  takeSum(step: SiteStep, dims: readonly number[], env: Env): number {
+  takeSum(step: IndexStep, dims: readonly number[], env: Env): number {
     const sum = this.sum(step, dims, env);
     return this.take(step, Number(sum), { exact: () => sum }, 0);
   }
 
   /** `take` of whatever a step comes by. `readers`: of the inputs that are read, by table. */
   takeFrom(
-    step: SiteStep,
+    step: IndexStep,
     readers: readonly (Reader | undefined)[],
     dims: readonly number[],
     env: Env,
@@ -133,21 +133,26 @@ export class IndexWalk {
    * `noElement` or `outOfRange` where the value ends the element, or the term. `value`: as `resolveIndex` takes it; `from` has it
    * exactly.
    */
-  take({ site, rule, ends, fromEnd = 0 }: SiteStep, value: number, from: Exact, position: number): number {
+  take(
+    { index, rule, ends, wrapNegativeBy = 0 }: IndexStep,
+    value: number,
+    from: Exact,
+    position: number,
+  ): number {
     if (rule === undefined) {
-      const counted = value < 0 ? fromEnd : 0;
-      this.sites[site] = value + counted;
-      this.exact[site] = from.exact(position) + BigInt(counted);
+      const counted = value < 0 ? wrapNegativeBy : 0;
+      this.indices[index] = value + counted;
+      this.exact[index] = from.exact(position) + BigInt(counted);
       return 0;
     }
     const element =
-      value >= 0 && value < rule.below && value !== rule.but
+      value >= 0 && value < rule.extent && value !== rule.excluded
         ? value
         : resolveIndex(rule, value, () => from.exact(position));
     if (element < 0) return element;
-    this.sites[site] = element;
-    if (ends !== undefined && element - at(this.sites, ends.from) > ends.most) return outOfRange;
-    if (this.summed) this.exact[site] = BigInt(element);
+    this.indices[index] = element;
+    if (ends !== undefined && element - at(this.indices, ends.from) > ends.max) return outOfRange;
+    if (this.summed) this.exact[index] = BigInt(element);
     return 0;
   }
 }

@@ -25,7 +25,7 @@ export {
   shownKey,
   takes,
   text,
-  wholeNumber,
+  integer,
   yesOrNo,
   type Field,
   type FieldOptions,
@@ -39,7 +39,7 @@ export { bodyField, dtypeField, mapField, nameField } from "./ir-fields.js";
 export {
   allocateArray,
   coordinates,
-  foundSites,
+  resolvedIndices,
   indexOutOfRange,
   indexReader,
   packedBits,

@@ -8,7 +8,7 @@ import {
   type AccessMap,
   type Read,
   type Reduced,
-  type Site,
+  type IndexOperand,
 } from "../ir/access.js";
 import type { Atom, Linear } from "../ir/linear.js";
 import {
@@ -17,7 +17,7 @@ import {
   type ForStmt,
   type GatherStmt,
   type LoadStmt,
-  type Part,
+  type ReductionChunk,
   type Region,
   type Stmt,
   type StoreStmt,
@@ -40,7 +40,7 @@ const listWhere = (takes: string, holds: (entry: unknown) => boolean): Field =>
 
 const atoms: Readonly<Record<Atom["kind"], (atom: Readonly<Record<string, unknown>>) => boolean>> = {
   dim: (atom) => isNumber(atom["dim"]),
-  site: (atom) => isNumber(atom["site"]),
+  index: (atom) => isNumber(atom["index"]),
   iv: (atom) => isName(atom["name"]),
   // Sizes are numbers in whatever is compiled.
   symbol: () => false,
@@ -80,77 +80,79 @@ const forms = listWhere("a list of linear forms", isLinear);
 const closed = plain("no name: sizes are numbers in whatever is compiled", (value) => value === undefined);
 
 /** A part of a program, which may hold more than this table: `optional` fields may be absent. */
-const part = <T>(
+const group = <T>(
   takes: string,
   fields: Fields<Omit<T, "span">>,
   optional: readonly (keyof T)[] = [],
 ): Field => {
   const needs = Object.keys(fields).filter((name) => !optional.some((other) => other === name));
-  return record(takes, fields, { open: true, needs });
+  return record(takes, fields, { allowsOthers: true, needs });
 };
 
-const read = part<Read>("a read of an input", { table: number, at: forms });
-const write = part<Write>("a write of the output", {
+const read = group<Read>("a read of an input", { table: number, at: forms });
+const write = group<Write>("a write of the output", {
   table: number,
   at: forms,
   combine: oneOf(["set"]),
   duplicates: oneOf(["unique"]),
 });
-const siteOf = (value: Field): Field =>
-  part<Site>(
+const indexField = (value: Field): Field =>
+  group<IndexOperand>(
     "a site",
     {
       value,
-      fromEnd: number,
-      keep: oneOf([...outOfBoundsPolicies, "any"]),
-      below: number,
-      but: number,
-      open: closed,
+      wrapNegativeBy: number,
+      outOfRange: oneOf([...outOfBoundsPolicies, "any"]),
+      extent: number,
+      excluded: number,
+      dynamic: closed,
     },
-    ["fromEnd", "below", "but", "open"],
+    ["wrapNegativeBy", "extent", "excluded", "dynamic"],
   );
-const [reading, summing] = [siteOf(read), siteOf(form)];
-const site = choice("a site", (value) => (isObject(value) && isLinear(value["value"]) ? summing : reading));
+const [reading, summing] = [indexField(read), indexField(form)];
+const indexFields = choice("a site", (value) =>
+  isObject(value) && isLinear(value["value"]) ? summing : reading,
+);
 
 type ExpressionOf<Kind extends Expression["kind"]> = Extract<Expression, { readonly kind: Kind }>;
 
 const expression: Field = choice("an expression", (node): Field => {
   switch (isObject(node) ? node["kind"] : undefined) {
     case "number":
-      return part<ExpressionOf<"number">>("a number", {
+      return group<ExpressionOf<"number">>("a number", {
         kind: word,
         type: oneOf(arithmeticTypes, "TC104"),
         bits: number,
       });
     case "cast":
-      return part<ExpressionOf<"cast">>("a cast", { kind: word, to: dtypeField, of: expression });
+      return group<ExpressionOf<"cast">>("a cast", { kind: word, to: dtypeField, of: expression });
     case "op":
-      return part<ExpressionOf<"op">>("an operation", {
+      return group<ExpressionOf<"op">>("an operation", {
         kind: word,
         op: oneOf(operations),
         of: listOf("two expressions", expression),
       });
     case "reduce":
-      return part<ExpressionOf<"reduce">>("a reduction", {
+      return group<ExpressionOf<"reduce">>("a reduction", {
         kind: word,
         how: oneOf(reductions),
         of: expression,
       });
     default:
-      return part<ExpressionOf<"read">>("a read", { kind: oneOf(["read"]), read: number });
+      return group<ExpressionOf<"read">>("a read", { kind: oneOf(["read"]), read: number });
   }
 });
 
-const bag = part<NonNullable<Reduced["bag"]>>("the ends of a bag", { from: number, to: number });
-const reduced = part<Reduced>("the terms of an element", { most: number, bag }, ["bag"]);
+const segment = group<NonNullable<Reduced["segment"]>>("the ends of a bag", { from: number, to: number });
+const reduced = group<Reduced>("the terms of an element", { max: number, segment }, ["segment"]);
 
 /** An access map. */
-export const mapField = part<AccessMap>(
+export const mapField = group<AccessMap>(
   "an access map",
   {
     domain: numbers,
     reduced,
-    sites: listOf("a list of sites", site),
+    indices: listOf("a list of sites", indexFields),
     reads: listOf("a list of reads", read),
     value: expression,
     write,
@@ -159,8 +161,8 @@ export const mapField = part<AccessMap>(
   ["fill", "reduced"],
 );
 
-const region = part<Region>("a region", { buffer: nameField, offsets: forms, sizes: forms });
-const buffer = part<UbBuffer>(
+const region = group<Region>("a region", { buffer: nameField, offsets: forms, sizes: forms });
+const buffer = group<UbBuffer>(
   "a buffer in ub",
   {
     name: nameField,
@@ -175,7 +177,7 @@ const buffer = part<UbBuffer>(
 const op = plain("the name of a statement", isWord);
 
 const statements: Readonly<Record<Stmt["op"], Field>> = {
-  for: part<ForStmt>("a loop", {
+  for: group<ForStmt>("a loop", {
     op,
     iv: nameField,
     lower: form,
@@ -186,15 +188,15 @@ const statements: Readonly<Record<Stmt["op"], Field>> = {
       return bodyField;
     },
   }),
-  alloc: part<AllocStmt>("an alloc", { op, buffer }),
-  load: part<LoadStmt>("a load", { op, from: region, to: nameField }),
-  gather: part<GatherStmt>(
+  alloc: group<AllocStmt>("an alloc", { op, buffer }),
+  load: group<LoadStmt>("a load", { op, from: region, to: nameField }),
+  gather: group<GatherStmt>(
     "a gather",
     {
       op,
       from: listOf("a list of regions", region),
       to: region,
-      part: part<Part>("the terms of a run", {
+      chunk: group<ReductionChunk>("the terms of a run", {
         into: listOf("a list of buffers", nameField),
         from: form,
         to: form,
@@ -204,12 +206,12 @@ const statements: Readonly<Record<Stmt["op"], Field>> = {
       origins: listWhere("a list, for each index input, of linear forms", areLinear),
       scratch: listOf("a list of buffers", nameField),
     },
-    ["part", "scratch"],
+    ["chunk", "scratch"],
   ),
-  store: part<StoreStmt>("a store", { op, from: nameField, to: region }),
-  sync: part<SyncStmt>("a sync", { op, from: oneOf(pipes), to: oneOf(pipes), lag: oneOf([0, 1]) }),
+  store: group<StoreStmt>("a store", { op, from: nameField, to: region }),
+  sync: group<SyncStmt>("a sync", { op, from: oneOf(pipes), to: oneOf(pipes), lag: oneOf([0, 1]) }),
 };
-const unknown = part<Pick<Stmt, "op">>("a statement", { op: oneOf(Object.keys(statements)) });
+const unknown = group<Pick<Stmt, "op">>("a statement", { op: oneOf(Object.keys(statements)) });
 const statement = choice("a statement", (value) => {
   const name = isObject(value) ? value["op"] : undefined;
   return isWord(name) && Object.hasOwn(statements, name) ? statements[name as Stmt["op"]] : unknown;

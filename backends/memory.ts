@@ -6,10 +6,10 @@ import { addressOf } from "../ir/addressing.js";
 import { entryOf } from "../ir/entry-of.js";
 import { outputOf, keyOf, type Operand, type TileFunc } from "../ir/func.js";
 import { iterationWriting } from "../ir/iteration.js";
-import { constant, sitesOf, type Env, type Linear } from "../ir/linear.js";
+import { constant, indicesOf, type Env, type Linear } from "../ir/linear.js";
 import { outOfRange, type IndexRule } from "../ir/policy.js";
 import { joinRuns } from "./plan/join-runs.js";
-import { IndexWalk, siteSteps, termsOf, type SiteStep } from "./index-walk.js";
+import { IndexWalk, indexSteps, reductionRange, type IndexStep } from "./index-walk.js";
 import {
   at,
   bitsOf,
@@ -47,9 +47,9 @@ export type HostInputs = Readonly<Record<string, HostTensor>>;
 /** Some engines make longer arrays, and the process dies when they are written. */
 export const maxArrayBytes = 2 ** 32;
 
-const tooLong = (bytes: number, what: string, most: string, hint = "split the tensors"): CompileError =>
+const tooLong = (bytes: number, what: string, limit: string, hint = "split the tensors"): CompileError =>
   new CompileError([
-    error("TC502", `${what} takes ${shownAmount(bytes)} B, more than ${most}`, {
+    error("TC502", `${what} takes ${shownAmount(bytes)} B, more than ${limit}`, {
       hint,
       data: { bytes },
     }),
@@ -225,8 +225,8 @@ export interface MappedInputs extends MappedOperands {
 }
 
 /** An index value that an output element needs: which input holds it where, and what it may be. */
-export interface SiteAt {
-  readonly site: number;
+export interface IndexLocation {
+  readonly index: number;
   /** What it picks along: a dim of the data, or of an input that another site reads. */
   readonly picks: string;
   /** The data dim that it picks along; -1 where it picks along none. */
@@ -246,16 +246,16 @@ export interface SiteAt {
 }
 
 /** A value that stood at a site, and of its rule the numbers. */
-export interface DescribedSite {
-  readonly at: Omit<SiteAt, "rule"> & { readonly rule?: Pick<IndexRule, "below" | "fromEnd"> };
+export interface DescribedIndex {
+  readonly at: Omit<IndexLocation, "rule"> & { readonly rule?: Pick<IndexRule, "extent" | "wrapNegativeBy"> };
   readonly value: bigint;
   /** Of a bag with more terms than it may have: where they begin, their number, and the most. */
-  readonly bag?: { readonly from: number; readonly terms: number; readonly most: number };
+  readonly segment?: { readonly from: number; readonly elements: number; readonly max: number };
 }
 
 /** A site with its value. */
-export interface FoundSite extends DescribedSite {
-  readonly at: SiteAt;
+export interface ResolvedIndex extends DescribedIndex {
+  readonly at: IndexLocation;
   /** Whether its policy rejects the value, which ends the element. */
   readonly rejected: boolean;
 }
@@ -264,26 +264,26 @@ export interface FoundSite extends DescribedSite {
  * The sites of one output point in the order in which they are evaluated, up to the one that ends it. Yields
  * each with a read, and takes the value that stands there.
  */
-export function* sitesAt(
+export function* indicesAt(
   { map: stated, operands, tile }: MappedOperands,
   point: readonly number[],
-): Generator<NonNullable<SiteAt["read"]>, readonly FoundSite[], bigint> {
-  const ran = tile === undefined ? undefined : iterationWriting(joinRuns(tile), point);
-  const map = ran?.gather.map ?? stated;
-  const [env, dims] = [ran?.env ?? noLoops, ran?.dims ?? point];
-  const forms = map.sites.map(({ value }) => {
+): Generator<NonNullable<IndexLocation["read"]>, readonly ResolvedIndex[], bigint> {
+  const iteration = tile === undefined ? undefined : iterationWriting(joinRuns(tile), point);
+  const map = iteration?.gather.map ?? stated;
+  const [env, dims] = [iteration?.env ?? noLoops, iteration?.dims ?? point];
+  const forms = map.indices.map(({ value }) => {
     if (!isRead(value)) return value;
     const { shape } = at(operands, value.table).type;
-    const origin = ran?.gather.origins[value.table - 1] ?? shape.map(() => constant(0));
+    const origin = iteration?.gather.origins[value.table - 1] ?? shape.map(() => constant(0));
     return addressOf(value.at, { offsets: origin, strides: strides(shape) });
   });
-  const walk = new IndexWalk(siteSteps(map, forms, operands));
-  const found: FoundSite[] = [];
+  const walk = new IndexWalk(indexSteps(map, forms, operands));
+  const resolved: ResolvedIndex[] = [];
   /** Up to the first that ends the element, or its term at `r`: what that one came to. */
   function* taken(
-    steps: readonly SiteStep[],
+    steps: readonly IndexStep[],
     r?: number,
-  ): Generator<NonNullable<SiteAt["read"]>, number, bigint> {
+  ): Generator<NonNullable<IndexLocation["read"]>, number, bigint> {
     const here = r === undefined ? dims : [...dims, r];
     for (const step of steps) {
       const read =
@@ -292,13 +292,13 @@ export function* sitesAt(
           : { table: at(operands, step.table), position: walk.position(step, here, env) };
       const value = read === undefined ? walk.sum(step, here, env) : yield read;
       const element = walk.take(step, Number(value), { exact: () => value }, 0);
-      const { rule, site, ends } = step;
-      const from = ends === undefined ? 0 : at(walk.sites, ends.from);
-      const terms = at(walk.sites, site) - from;
-      found.push({
+      const { rule, index, ends } = step;
+      const from = ends === undefined ? 0 : at(walk.indices, ends.from);
+      const elements = at(walk.indices, index) - from;
+      resolved.push({
         at: {
-          site,
-          ...pickedBy(map, operands, site),
+          index,
+          ...pickedBy(map, operands, index),
           ...(read === undefined ? {} : { read }),
           ...(rule === undefined ? {} : { rule }),
           point,
@@ -306,39 +306,39 @@ export function* sitesAt(
         },
         value,
         rejected: element === outOfRange,
-        ...(ends !== undefined && terms > ends.most ? { bag: { from, terms, most: ends.most } } : {}),
+        ...(ends !== undefined && elements > ends.max ? { segment: { from, elements, max: ends.max } } : {}),
       });
       if (element < 0) return element;
     }
     return 0;
   }
-  if ((yield* taken(walk.own)) < 0) return found;
-  const [first, end] = termsOf(map, walk.sites);
-  for (let r = first; r < end; r++) if ((yield* taken(walk.ofTerms, r)) === outOfRange) break;
-  return found;
+  if ((yield* taken(walk.outerSteps)) < 0) return resolved;
+  const [first, end] = reductionRange(map, walk.indices);
+  for (let r = first; r < end; r++) if ((yield* taken(walk.reductionSteps, r)) === outOfRange) break;
+  return resolved;
 }
 
 /** The dim along which a site picks: of the data, else of the first input that is read by it. */
 export function pickedBy(
   map: AccessMap,
   operands: readonly Operand[],
-  site: number,
-): Pick<SiteAt, "axis" | "picks"> {
-  const { bag } = map.reduced ?? {};
-  if (bag?.from === site) return { axis: -1, picks: "where a bag begins" };
-  if (bag?.to === site) return { axis: -1, picks: "where a bag ends" };
+  index: number,
+): Pick<IndexLocation, "axis" | "picks"> {
+  const { segment } = map.reduced ?? {};
+  if (segment?.from === index) return { axis: -1, picks: "where a bag begins" };
+  if (segment?.to === index) return { axis: -1, picks: "where a bag ends" };
   const along = (coords: readonly Linear[]): number =>
-    coords.findIndex((coord) => sitesOf(coord).includes(site));
+    coords.findIndex((coord) => indicesOf(coord).includes(index));
   const axis = along(dataCoords(map));
   if (axis !== -1) return { axis, picks: `data dim ${axis}` };
-  for (const { value } of map.sites) {
+  for (const { value } of map.indices) {
     if (!isRead(value)) continue;
     const dim = along(value.at);
     if (dim !== -1) return { axis, picks: `dim ${dim} of ${keyOf(at(operands, value.table))}` };
   }
   // Of a bag, what nothing is read by says where the first one begins.
-  const isUsed = map.sites.some((own) => coordsOf(own).some((form) => sitesOf(form).includes(site)));
-  return { axis, picks: bag !== undefined && !isUsed ? "where the first bag begins" : "a sum" };
+  const isUsed = map.indices.some((other) => coordsOf(other).some((form) => indicesOf(form).includes(index)));
+  return { axis, picks: segment !== undefined && !isUsed ? "where the first bag begins" : "a sum" };
 }
 
 const noLoops: Env = new Map();
@@ -350,10 +350,10 @@ const noLoops: Env = new Map();
 export function inputTensor(inputs: HostInputs, operand: Operand): HostTensor {
   checkArgument("inputTensor", "object", inputs);
   checkArgument("inputTensor", "operand", operand);
-  const found = entryOf(inputs, keyOf(operand));
-  if (found === undefined) throw new InternalError(`input ${keyOf(operand)} is missing`);
+  const given = entryOf(inputs, keyOf(operand));
+  if (given === undefined) throw new InternalError(`input ${keyOf(operand)} is missing`);
   const { type } = operand;
-  return found.type.dtype === type.dtype ? found : { ...found, type };
+  return given.type.dtype === type.dtype ? given : { ...given, type };
 }
 
 /**
@@ -367,7 +367,7 @@ export function indexOutOfRange(mapped: MappedInputs, outputElement: number): Ru
 
 /** Returns the error of the first site of an output point that is out of range. */
 export function badIndexAt(mapped: MappedInputs, point: readonly number[]): RunError {
-  const bad = foundSites(mapped, [...point]).find(({ rejected }) => rejected);
+  const bad = resolvedIndices(mapped, [...point]).find(({ rejected }) => rejected);
   if (bad === undefined)
     throw new InternalError(`output point ${formatShape(point)} was reported, and its indices are in range`);
   return badIndex(bad);
@@ -378,8 +378,8 @@ export const pointOf = ({ operands }: Pick<MappedOperands, "operands">, outputEl
   coordinates(outputElement, outputOf({ operands }).type.shape);
 
 /** The sites of one output point with their values on the host. */
-export function foundSites(mapped: MappedInputs, point: readonly number[]): readonly FoundSite[] {
-  const walk = sitesAt(mapped, point);
+export function resolvedIndices(mapped: MappedInputs, point: readonly number[]): readonly ResolvedIndex[] {
+  const walk = indicesAt(mapped, point);
   let step = walk.next();
   while (step.done !== true) {
     const { table, position } = step.value;
@@ -389,42 +389,42 @@ export function foundSites(mapped: MappedInputs, point: readonly number[]): read
 }
 
 /** TC601 for the value that stood at a site. */
-export function badIndex(found: FoundSite): RunError {
-  const { bag } = found;
+export function badIndex(index: ResolvedIndex): RunError {
+  const { segment } = index;
   const hint =
-    bag === undefined
+    segment === undefined
       ? "mend the index, or choose what it means with --oob clamp, zero or wrap"
-      : `mend the offsets, or state most ${bag.terms}`;
-  const { message, data } = describeBadIndex(found);
+      : `mend the offsets, or state most ${segment.elements}`;
+  const { message, data } = describeBadIndex(index);
   return new RunError([error("TC601", message, { hint, data })]);
 }
 
 /** What is wrong with the value that stood at a site, in words and numbers. */
 export function describeBadIndex({
-  at: { read, rule, axis, picks, point, site, r },
+  at: { read, rule, axis, picks, point, index, r },
   value,
-  bag,
-}: DescribedSite) {
+  segment,
+}: DescribedIndex) {
   const where = read === undefined ? [] : coordinates(read.position, read.table.type.shape);
   const shown = read === undefined ? "" : ` at ${keyOf(read.table)}${formatShape(where)}`;
-  const below = rule?.below ?? 0;
-  const lowest = rule?.fromEnd === undefined ? 0 : -rule.fromEnd;
-  const range = below === 0 ? "which has no elements" : `which takes [${lowest}, ${below - 1}]`;
-  const ofTerm = r === undefined ? "" : ` of the term at r = ${r}`;
+  const extent = rule?.extent ?? 0;
+  const lowest = rule?.wrapNegativeBy === undefined ? 0 : -rule.wrapNegativeBy;
+  const range = extent === 0 ? "which has no elements" : `which takes [${lowest}, ${extent - 1}]`;
+  const elementNote = r === undefined ? "" : ` of the term at r = ${r}`;
   const message =
-    bag === undefined
-      ? `index ${value}${shown}${ofTerm} is out of range for ${picks}, ${range}`
-      : `the bag from ${bag.from} to ${bag.from + bag.terms}${shown} has ${bag.terms} terms, more than its most, ${bag.most}`;
+    segment === undefined
+      ? `index ${value}${shown}${elementNote} is out of range for ${picks}, ${range}`
+      : `the bag from ${segment.from} to ${segment.from + segment.elements}${shown} has ${segment.elements} terms, more than its most, ${segment.max}`;
   return {
     message,
     data: {
       ...(read === undefined ? {} : { table: keyOf(read.table), position: read.position }),
       value: value.toString(),
       axis,
-      extent: below,
+      extent: extent,
       coordinates: where,
       point,
-      site,
+      site: index,
       ...(r === undefined ? {} : { r }),
     },
   };

@@ -42,8 +42,8 @@ export interface MovePlan {
 export const printMoves = ({ backend, figures, moves }: MovePlan): string =>
   [
     `${backend}: ${printFigures(figures)}`,
-    ...moves.flatMap(({ stmt, how, why = "", figures: own }) => {
-      const said = [why, printFigures(own)].filter((text) => text !== "").join(", ");
+    ...moves.flatMap(({ stmt, how, why = "", figures: figures }) => {
+      const said = [why, printFigures(figures)].filter((text) => text !== "").join(", ");
       return [stmt, `  ${how}${said === "" ? "" : `: ${said}`}`];
     }),
     "",

@@ -19,16 +19,16 @@ export class Identifiers {
 
   /** Returns an identifier for a name: `gm_data` for the operand `data`, `ub_data` for the buffer `data_ub`. */
   next(kind: IdentifierKind, name: string): string {
-    const own = kind === "ub" || kind === "turn" ? name.replace(/_ub$/, "") : name;
+    const base = kind === "ub" || kind === "turn" ? name.replace(/_ub$/, "") : name;
     // C++ keeps identifiers with `__` in them for itself.
-    return this.names.next(`${kind}_${/[^_]/.test(own) ? own : "unnamed"}`.replaceAll(/_+/g, "_"));
+    return this.names.next(`${kind}_${/[^_]/.test(base) ? base : "unnamed"}`.replaceAll(/_+/g, "_"));
   }
 
   /** Returns the identifiers of these names, as a function that throws an InternalError for any other name. */
   table(kind: IdentifierKind, names: readonly string[]): (name: string) => string {
-    const known = new Map([...new Set(names)].map((name) => [name, this.next(kind, name)]));
+    const unique = new Map([...new Set(names)].map((name) => [name, this.next(kind, name)]));
     return (name) => {
-      const identifier = known.get(name);
+      const identifier = unique.get(name);
       if (identifier === undefined) throw new InternalError(`%${name} is no name of the program`);
       return identifier;
     };

@@ -75,8 +75,8 @@ export function toHost(
   if (isPacked(type.dtype) && isOneEach(type, given))
     return packed(name, { ...type, dtype: type.dtype }, given);
   if (!ArrayBuffer.isView(given) || given.byteLength !== byteCount(type) || !accepts(type.dtype, given)) {
-    const found = Array.isArray(given) ? "an array, not a typed one" : shownValue(given);
-    throw mismatch(name, type, found, passHint(type));
+    const shown = Array.isArray(given) ? "an array, not a typed one" : shownValue(given);
+    throw mismatch(name, type, shown, passHint(type));
   }
   if (given.byteLength > maxArrayBytes && mayBeLarge())
     return { type, bytes: new Uint8Array(), beyond: given };
@@ -88,7 +88,7 @@ const largeHint =
   'split the tensors; simulate with { executor: "fast" } reads data of any length, of which few elements are named';
 
 function stringsToHost(name: string, type: TensorType, given: unknown): HostValue {
-  const refused = (found: string): CompileError => mismatch(name, type, found, passHint(type));
+  const refused = (shown: string): CompileError => mismatch(name, type, shown, passHint(type));
   if (!Array.isArray(given)) throw refused(shownValue(given));
   const list: readonly unknown[] = given;
   if (list.length !== elementCount(type.shape)) throw refused(`${list.length} strings`);
@@ -140,9 +140,9 @@ const passHint = ({ dtype, shape }: TensorType): string =>
     ? `pass ${elementsInByte(dtype)} elements a byte, the first in its low bits, in a Uint8Array, or one number each in a Uint8Array or Int8Array`
     : `pass a ${dtype === "string" ? "string array" : elementTypes[dtype].array.name} of ${elementCount(shape)} elements`;
 
-const mismatch = (name: string, type: TensorType, found: string, hint: string): CompileError =>
+const mismatch = (name: string, type: TensorType, shown: string, hint: string): CompileError =>
   new CompileError([
-    error("TC702", `${name} is ${formatType(type)}, ${byteCount(type)} bytes; got ${found}`, { hint }),
+    error("TC702", `${name} is ${formatType(type)}, ${byteCount(type)} bytes; got ${shown}`, { hint }),
   ]);
 
 /** A JavaScript engine ends the process over arrays of strings that are longer by far. */
@@ -188,11 +188,11 @@ export function toHosts(
     const key = keyOf(operand);
     const data = isObject(given) ? givenFor(func, operand, arrays) : undefined;
     if (data === undefined) {
-      const found = isObject(given)
+      const shown = isObject(given)
         ? `only ${Object.keys(given).join(", ") || "nothing"}`
         : shownValue(given);
       const hint = `pass { ${inputs.map(keyOf).join(", ")} }`;
-      throw new CompileError([error("TC702", `the inputs lack ${key}; got ${found}`, { hint })]);
+      throw new CompileError([error("TC702", `the inputs lack ${key}; got ${shown}`, { hint })]);
     }
     return [key, toHost(key, operand.type, data, () => mayBeLarge(operand))] as const;
   });
@@ -215,9 +215,9 @@ export function checkTensors(
     const beyond = isObject(tensor) ? tensor["beyond"] : undefined;
     if (ArrayBuffer.isView(beyond) && beyond.byteLength === byteCount(operand.type) && mayBeLarge(operand))
       continue;
-    const found = isBytes ? `${bytes.byteLength} bytes` : `${shownValue(bytes)} as its bytes`;
+    const shown = isBytes ? `${bytes.byteLength} bytes` : `${shownValue(bytes)} as its bytes`;
     const hint = `toHost("${key}", type, array) makes a tensor of an array`;
-    throw mismatch(key, operand.type, found, hint);
+    throw mismatch(key, operand.type, shown, hint);
   }
 }
 

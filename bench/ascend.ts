@@ -2,7 +2,7 @@
  * npm run bench:ascend: the compiler's own schedules on Ascend targets by their clock, beside the lower bound of any schedule. The ten
  * workloads of the benchmarks, W7 with its pairs in 64 bits, and ten other gathers.
  */
-import { cyclesOf, isResolved, programFloor, Tiling, type Target } from "../ir/index.js";
+import { cyclesOf, isResolved, programLowerBound, Tiling, type Target } from "../ir/index.js";
 import { compile, onnx, pypto, targets, type SourceFunc } from "../src/index.js";
 import { table } from "../src/report/table.js";
 import { gathers, type Named } from "./gathers.js";
@@ -55,7 +55,7 @@ function row(name: string, func: SourceFunc, target: Target) {
   const { tile, access } = compile(func, { target, residency: "auto" });
   const { cycles, lowering } = cyclesOf(tile, target);
   if (access === undefined || !isResolved(access.schedule)) throw new Error(`${name} has a schedule`);
-  const bound = programFloor(new Tiling(access, access.schedule, target));
+  const bound = programLowerBound(new Tiling(access, access.schedule, target));
   return {
     target: target.name,
     name,

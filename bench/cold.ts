@@ -1,7 +1,7 @@
 /** Calls of gathers that nothing is known of: the first gather of a process, and a new one in a process that has run others. */
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { ownFile } from "../src/device/own-package.js";
+import { packageFile } from "../src/device/package-files.js";
 import type { Subject } from "./rows.js";
 import { callOf, unseenGather, unseenInputs, type Called, type Library } from "./unseen.js";
 import { expectedOf } from "./workloads.js";
@@ -32,7 +32,7 @@ export const firstCalls = (library: Library, rows: number): Subject =>
   subjectOf(`${library}-cold`, () => inProcess(library, rows));
 
 async function inProcess(library: Library, rows: number): Promise<Called> {
-  const child = fork(ownFile("dist/bench/cold-process.js"), [library, String(rows)], {
+  const child = fork(packageFile("dist/bench/cold-process.js"), [library, String(rows)], {
     serialization: "advanced",
   });
   const called = once(child, "message");

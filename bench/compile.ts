@@ -7,7 +7,7 @@
 import { parseArgs } from "node:util";
 import { defaultLimits, emitWgsl } from "../backends/webgpu/index.js";
 import { emitPto } from "../backends/pto/index.js";
-import { ownFile } from "../src/device/own-package.js";
+import { packageFile } from "../src/device/package-files.js";
 import { at } from "../ir/index.js";
 import { compile, onnx, program, targets, type SourceFunc } from "../src/index.js";
 import { table } from "../src/report/table.js";
@@ -125,7 +125,7 @@ if (values.against === undefined) {
 } else {
   const folder = folderOf(values.against);
   const rows = await compareCompilers(
-    () => Promise.all([forkSide("compile", ownFile("./")), forkSide("compile", folder)]),
+    () => Promise.all([forkSide("compile", packageFile("./")), forkSide("compile", folder)]),
     runsOf(values.runs, folder),
   );
   reportComparison(rows, folder, values.json);

@@ -1,11 +1,11 @@
 /** The programs of the conformance cases that compile, without their schedules. */
 import { readdirSync, readFileSync } from "node:fs";
-import { ownFile } from "../src/device/own-package.js";
+import { packageFile } from "../src/device/package-files.js";
 import { readCases } from "../src/formats/cases.js";
 import type { ProgramDescription } from "../src/index.js";
 
 export function corpus(): readonly ProgramDescription[] {
-  const folder = ownFile("test/conformance/cases/");
+  const folder = packageFile("test/conformance/cases/");
   return readdirSync(folder)
     .filter((name) => name.endsWith(".json"))
     .flatMap((name) => readCases(readFileSync(folder + name, "utf8"), name))

@@ -6,7 +6,7 @@ import { writeFileSync } from "node:fs";
 import { printFunc, clockVersion, targets, CompileError, type Func } from "../ir/index.js";
 import { listEntries } from "../src/cli/list/entries.js";
 import { noProject } from "../src/config/project.js";
-import { ownFile } from "../src/device/own-package.js";
+import { packageFile } from "../src/device/package-files.js";
 import { costKeys, entryKeys, figureCells, type ScheduleFigures } from "../src/report/figures.js";
 import { tune } from "../src/tune/index.js";
 
@@ -40,8 +40,10 @@ async function add(id: string, func: Func): Promise<void> {
 }
 
 for (const name of ["models", "operators"])
-  for (const { id, load } of await listEntries(ownFile(`bench/lists/${name}.jsonl`), { project: noProject }))
+  for (const { id, load } of await listEntries(packageFile(`bench/lists/${name}.jsonl`), {
+    project: noProject,
+  }))
     await add(id, (await load()).loaded.func);
-writeFileSync(ownFile("dataset/programs.jsonl"), programs.join(""));
-writeFileSync(ownFile("dataset/schedules.jsonl"), schedules.join(""));
+writeFileSync(packageFile("dataset/programs.jsonl"), programs.join(""));
+writeFileSync(packageFile("dataset/schedules.jsonl"), schedules.join(""));
 console.log(`${programs.length} programs, ${schedules.length} schedules, clock ${clockVersion}`);

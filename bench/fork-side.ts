@@ -1,7 +1,7 @@
 /** A side in a process of its own. */
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { ownFile } from "../src/device/own-package.js";
+import { packageFile } from "../src/device/package-files.js";
 import type { CompileSide } from "./compile-side.js";
 import type { Side } from "./side.js";
 
@@ -28,7 +28,9 @@ interface Answer {
 
 /** Starts a process that has loaded the build in the folder. Rejects where there is none. */
 export async function forkSide<K extends SideKind>(kind: K, folder: string): Promise<Sides[K]> {
-  const child = fork(ownFile("dist/bench/side-process.js"), [kind, folder], { serialization: "advanced" });
+  const child = fork(packageFile("dist/bench/side-process.js"), [kind, folder], {
+    serialization: "advanced",
+  });
   const exited = once(child, "exit").then(([code]): never => {
     throw new Error(`the process with the build in ${folder} ended with ${String(code)}`);
   });

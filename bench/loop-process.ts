@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { ownFile } from "../src/device/own-package.js";
+import { packageFile } from "../src/device/package-files.js";
 import type { Subject } from "./rows.js";
 
 /** A folder of its own for a benchmark's files. */
@@ -26,7 +26,7 @@ export function compileC(file: string): Compiled | undefined {
   // Each operation rounds by itself, as it does in every other subject.
   const flags = ["-O3", "-march=native", "-ffp-contract=off", "-pthread"];
   try {
-    execFileSync("cc", [...flags, "-o", binary, ownFile(`bench/${file}`)], { stdio: "ignore" });
+    execFileSync("cc", [...flags, "-o", binary, packageFile(`bench/${file}`)], { stdio: "ignore" });
     return { binary, remove };
   } catch {
     remove();

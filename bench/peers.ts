@@ -2,10 +2,10 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { ownFile } from "../src/device/own-package.js";
+import { packageFile } from "../src/device/package-files.js";
 import { fail } from "./arguments.js";
 
-const folder = ownFile("bench/node_modules");
+const folder = packageFile("bench/node_modules");
 
 export const installPeers = "npm ci --prefix bench";
 

@@ -5,7 +5,7 @@
  */
 import { writeFileSync } from "node:fs";
 import { lowered } from "../passes/index.js";
-import { ownFile } from "../src/device/own-package.js";
+import { packageFile } from "../src/device/package-files.js";
 import { simMeasurer } from "../src/device/index.js";
 import { onnx, targets, tune, type SourceFunc } from "../src/index.js";
 import { classOf } from "../src/tune/search-measured.js";
@@ -99,4 +99,4 @@ for (const [name, func] of gathers) {
   });
 }
 const lines = recorded.map((one) => JSON.stringify(one));
-writeFileSync(ownFile("test/tune/recorded.json"), `[\n${lines.join(",\n")}\n]\n`);
+writeFileSync(packageFile("test/tune/recorded.json"), `[\n${lines.join(",\n")}\n]\n`);

@@ -8,14 +8,14 @@ import { arch, availableParallelism, cpus, platform, totalmem } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { clockVersion } from "../ir/index.js";
-import { ownFile, version } from "../src/device/own-package.js";
+import { packageFile, version } from "../src/device/package-files.js";
 
 const { values } = parseArgs({
   options: { out: { type: "string", default: "repro" }, only: { type: "string" } },
 });
 const seed = 1;
-const cli = ownFile("dist/src/cli/main.js");
-const list = (name: string): string => ownFile(`bench/lists/${name}`);
+const cli = packageFile("dist/src/cli/main.js");
+const list = (name: string): string => packageFile(`bench/lists/${name}`);
 
 /** A file, and the command that makes it: on its standard output, or by a flag that names the file. */
 type Artifact = readonly [file: string, script: string, args: readonly string[], by?: "flag"];
@@ -32,9 +32,9 @@ const deterministic: readonly Artifact[] = [
   ],
   ["bits.csv", cli, ["run", "--list", list("operators.jsonl"), "--seed", String(seed)]],
   ["targets.json", cli, ["targets", "--json"]],
-  ["heat-map.svg", cli, ["tune", ownFile("examples/sort-columns.tir"), "--svg"], "flag"],
+  ["heat-map.svg", cli, ["tune", packageFile("examples/sort-columns.tir"), "--svg"], "flag"],
 ];
-const measured: readonly Artifact[] = [["shapes.txt", ownFile("dist/bench/shapes.js"), []]];
+const measured: readonly Artifact[] = [["shapes.txt", packageFile("dist/bench/shapes.js"), []]];
 
 function make(folder: string, [file, script, args, by]: Artifact): void {
   const named = by === undefined ? [] : [join(folder, file), "--force"];

@@ -6,7 +6,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { simulateBytes } from "../backends/sim/index.js";
-import { formatEntry, openResidencies, parseModule, targets, type AccessFunc } from "../ir/index.js";
+import { formatEntry, residencyChoices, parseModule, targets, type AccessFunc } from "../ir/index.js";
 import { accessOf } from "../src/api/access.js";
 import { definedOutput } from "../src/api/against.js";
 import { compile, explain, legalTiles } from "../src/index.js";
@@ -87,7 +87,7 @@ const head = [
 const rows = shapes.flatMap(([name, text]) => {
   const gather = gatherOf(name, text);
   const auto = formatEntry(explain(gather, { target, residency: "auto" }).schedule.residency);
-  return openResidencies(gather, target, ["ub", "gm"]).map((residency) => {
+  return residencyChoices(gather, target, ["ub", "gm"]).map((residency) => {
     const shown = formatEntry(residency);
     const { count, possible } = legalTiles(gather, { target, residency });
     const legal = `${count === undefined ? "many" : count} of ${possible}`;

@@ -1,5 +1,5 @@
 /** A process of `forkSide`: loads the build in a folder, and does what it is asked. */
-import { ownFile } from "../src/device/own-package.js";
+import { packageFile } from "../src/device/package-files.js";
 import type { NodeGpuResult } from "../src/device/index.js";
 import { importBuilt } from "./built.js";
 import { cpuMs, wallMs } from "./clocks.js";
@@ -22,7 +22,7 @@ const makeSide: { readonly [K in SideKind]: () => Promise<Sides[K]> } = {
   },
   async webgpu() {
     // Both builds run on this checkout's Dawn.
-    const { acquireGpu } = (await importBuilt(ownFile("./"), ["tilec/node"])) as {
+    const { acquireGpu } = (await importBuilt(packageFile("./"), ["tilec/node"])) as {
       readonly acquireGpu: () => Promise<NodeGpuResult>;
     };
     const found = await acquireGpu();

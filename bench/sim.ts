@@ -8,7 +8,7 @@
  */
 import { FastExecutor, simulate } from "../backends/sim/index.js";
 import { spawnThread } from "../src/device/index.js";
-import { ownFile } from "../src/device/own-package.js";
+import { packageFile } from "../src/device/package-files.js";
 import { compile, onnx, program, targets } from "../src/index.js";
 import { compareBuilds } from "./against.js";
 import { benchArguments } from "./arguments.js";
@@ -119,7 +119,7 @@ async function once(): Promise<Row[]> {
 /** This build's subjects beside the same of the build in a folder, without the libraries. */
 const compared = (folder: string): Promise<readonly Comparison[]> =>
   compareBuilds(
-    () => Promise.all([forkSide("sim", ownFile("./")), forkSide("sim", folder)]),
+    () => Promise.all([forkSide("sim", packageFile("./")), forkSide("sim", folder)]),
     chosen.flatMap(({ name: workload }) => [
       ...(calls.some(({ name }) => name === workload)
         ? []

@@ -1,6 +1,6 @@
 /** What bench:sim compares with: each runs one workload on inputs it was given once. */
 import { execFileSync } from "node:child_process";
-import { ownFile } from "../src/device/own-package.js";
+import { packageFile } from "../src/device/package-files.js";
 import { jaxGather, type Jax } from "./jax.js";
 import { loopSubjects, type InputFiles } from "./loop-process.js";
 import { onnxModel } from "./onnx-model.js";
@@ -155,7 +155,7 @@ export const pythonWithTorch = (): string | undefined =>
 export function torch(workload: Workload, python: string, { paths, out }: InputFiles): Subject[] {
   const { op, dtype, indexType, axis } = workload;
   const shapes = [workload.data.join(), workload.indices.join()];
-  const args = [ownFile("bench/torch_loop.py"), op, dtype, indexType, String(axis), ...shapes, ...paths];
+  const args = [packageFile("bench/torch_loop.py"), op, dtype, indexType, String(axis), ...shapes, ...paths];
   const asked = [1, 2].map((threads) => ({ subject: "torch", threads, what: "run", hasOutput: true }));
   return loopSubjects(python, args, out, asked);
 }

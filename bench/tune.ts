@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { formatEntry, formatShape } from "../ir/index.js";
 import { tune } from "../src/tune/index.js";
 import { clockOf } from "../passes/index.js";
-import { ownFile } from "../src/device/own-package.js";
+import { packageFile } from "../src/device/package-files.js";
 import { accessOf } from "../src/api/access.js";
 import { targets, type SourceFunc } from "../src/index.js";
 import { gathers } from "./gathers.js";
@@ -65,7 +65,7 @@ const head = [
 const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
 const text = [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
 if (process.argv.includes("--write")) {
-  const file = ownFile("docs/tuning.md");
+  const file = packageFile("docs/tuning.md");
   const page = readFileSync(file, "utf8");
   const [begin, end] = ["<!-- bench:tune -->", "<!-- /bench:tune -->"];
   const [before = "", rest = ""] = page.split(begin);

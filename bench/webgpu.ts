@@ -12,7 +12,7 @@
 import { writeFileSync } from "node:fs";
 import { createRunner } from "../backends/webgpu/index.js";
 import { acquireGpu, type NodeGpu } from "../src/device/index.js";
-import { ownFile } from "../src/device/own-package.js";
+import { packageFile } from "../src/device/package-files.js";
 import { compile, onnx, program, targets } from "../src/index.js";
 import { compareBuilds } from "./against.js";
 import { benchArguments } from "./arguments.js";
@@ -104,7 +104,7 @@ const startSide = (folder: string): Promise<Side> =>
 /** This build's kernels beside those of the build in a folder, without the libraries. */
 const compared = (folder: string): Promise<readonly Comparison[]> =>
   compareBuilds(
-    () => Promise.all([startSide(ownFile("./")), startSide(folder)]),
+    () => Promise.all([startSide(packageFile("./")), startSide(folder)]),
     chosen.map(({ name: workload }) => ({ workload, subject: "tilec", threads: 1 })),
     runs,
   );

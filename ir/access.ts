@@ -14,7 +14,7 @@ import {
   isConstant,
   isFixed,
   scale,
-  sitesOf,
+  indicesOf,
   soleAtom,
   stepAlong,
   sub,
@@ -22,8 +22,8 @@ import {
   withoutDims,
   type Linear,
 } from "./linear.js";
-import { at, contiguousRun, bytesOf, elementCount, wholeBytes, type DType, type Shape } from "./types.js";
-import { countsItsTerms, reductionsIn, type Expression } from "./values/expression.js";
+import { at, contiguousRun, bytesOf, elementCount, byteAligned, type DType, type Shape } from "./types.js";
+import { countsItsElements, reductionsIn, type Expression } from "./values/expression.js";
 
 /** `from-end`: an index in [-extent, -1] counts from the end, printed as `from_end(…)`. */
 export type NegativeIndex = "from-end" | "illegal";
@@ -43,35 +43,35 @@ export interface Read {
  * An index value under its policy: a number in [0, below), or none where the policy says so. Under `any` it is the value as it
  * stands, without bounds: a part of a sum that another site bounds.
  */
-export interface Site {
+export interface IndexOperand {
   /** An element of an input, or a sum of dims and sites before this one. */
   readonly value: Read | Linear;
   /** Negative values count from this number. */
-  readonly fromEnd?: number;
-  readonly keep: OutOfBounds | "any";
+  readonly wrapNegativeBy?: number;
+  readonly outOfRange: OutOfBounds | "any";
   /** Absent under `any`. */
-  readonly below?: number;
+  readonly extent?: number;
   /** The value that names no element, though it is in range: as `padding_idx` does. */
-  readonly but?: number;
+  readonly excluded?: number;
   /** What of these numbers the sizes of symbols tell, in a program over symbols: both are then the largest that some sizes give. */
-  readonly open?: OpenBounds;
+  readonly dynamic?: DynamicBounds;
 }
 
 /** Names of the numbers that are told when sizes are bound; one name is one number. */
-export interface OpenBounds {
-  readonly below?: string;
-  readonly fromEnd?: string;
+export interface DynamicBounds {
+  readonly extent?: string;
+  readonly wrapNegativeBy?: string;
 }
 
 /**
- * The terms of an output element. In coordinates, r is the dim behind those of the output: 0, 1, … `most` - 1; in a bag the places
+ * The terms of an output element. In coordinates, r is the dim behind those of the output: 0, 1, … `max` - 1; in a bag the places
  * from one index value up to another.
  */
 export interface Reduced {
   /** Terms at most. */
-  readonly most: number;
+  readonly max: number;
   /** Numbers of the sites between which the terms of a bag lie. */
-  readonly bag?: { readonly from: number; readonly to: number };
+  readonly segment?: { readonly from: number; readonly to: number };
 }
 
 /** An element that a point writes, and what becomes of it there. */
@@ -89,7 +89,7 @@ export interface AccessMap {
   /** Where an element is made from terms. */
   readonly reduced?: Reduced;
   /** Inner first: a site reads by those before it alone. */
-  readonly sites: readonly Site[];
+  readonly indices: readonly IndexOperand[];
   /** Elements that the value is made from, in the order of the text. Some read is of the data, the input of number 0. */
   readonly reads: readonly Read[];
   /** What an output element is. */
@@ -109,12 +109,12 @@ const identityWrite = (rank: number, operand: number): Write => ({
 });
 
 /** Index operands, reads and value of a map: what an operator says of one beside its shapes. */
-export type MapParts = Omit<AccessMap, "domain" | "write">;
+export type MapBody = Omit<AccessMap, "domain" | "write">;
 
 /** Returns the gather over a domain that reads so many inputs: the output comes after them, and each point writes its own element. */
-export const gatherOver = (domain: Shape, inputs: number, parts: MapParts): AccessMap => ({
+export const gatherOver = (domain: Shape, inputs: number, body: MapBody): AccessMap => ({
   domain,
-  ...parts,
+  ...body,
   write: identityWrite(domain.length, inputs),
 });
 
@@ -140,33 +140,35 @@ export const dataCoords = ({ reads }: Pick<AccessMap, "reads">): readonly Linear
   reads.find(({ table }) => table === gatheredTable)?.at ?? [];
 
 /** The dim that r is in coordinates: the one behind those of the output. */
-export const termDim = ({ domain }: Pick<AccessMap, "domain">): number => domain.length;
+export const reductionDim = ({ domain }: Pick<AccessMap, "domain">): number => domain.length;
 
 /** The extents of all that a map is walked over: of an output tile, and behind them the number of terms. */
 export const walked = (
   { reduced }: Pick<AccessMap, "reduced">,
   tile: Shape,
-  terms: number = reduced?.most ?? 0,
-): Shape => (reduced === undefined ? tile : [...tile, terms]);
+  reductionLength: number = reduced?.max ?? 0,
+): Shape => (reduced === undefined ? tile : [...tile, reductionLength]);
 
 /** Whether the number of an element's terms hangs on index values, and matters. */
-export const countsTerms = (map: AccessMap): boolean =>
+export const countsElements = (map: AccessMap): boolean =>
   map.reduced !== undefined &&
-  reductionsIn(map.value).some(({ how }) => countsItsTerms(how)) &&
-  (map.reduced.bag !== undefined ||
-    map.sites.some(
-      (site, s) => isOfTerm(map, s) && (site.keep === "zero" || site.below === 0 || site.but !== undefined),
+  reductionsIn(map.value).some(({ how }) => countsItsElements(how)) &&
+  (map.reduced.segment !== undefined ||
+    map.indices.some(
+      (index, s) =>
+        isInReduction(map, s) &&
+        (index.outOfRange === "zero" || index.extent === 0 || index.excluded !== undefined),
     ));
 
 /** What of a map has coordinates; at the text, bounds are open. */
 export interface Forms {
-  readonly sites: readonly Pick<Site, "value">[];
+  readonly indices: readonly Pick<IndexOperand, "value">[];
   readonly reads: readonly Read[];
 }
 
 /** Every coordinate and sum of a map. */
-export const formsOf = ({ sites, reads }: Forms): readonly Linear[] => [
-  ...sites.flatMap(coordsOf),
+export const formsOf = ({ indices, reads }: Forms): readonly Linear[] => [
+  ...indices.flatMap(coordsOf),
   ...reads.flatMap((read) => read.at),
 ];
 
@@ -178,9 +180,9 @@ export function mapForms<M extends Forms>(
 ): M {
   return {
     ...map,
-    sites: map.sites.map((site) => {
-      const { value } = site;
-      return { ...site, value: isRead(value) ? { ...value, at: within(value) } : form(value) };
+    indices: map.indices.map((index) => {
+      const { value } = index;
+      return { ...index, value: isRead(value) ? { ...value, at: within(value) } : form(value) };
     }),
     reads: map.reads.map((read) => ({ ...read, at: within(read) })),
   };
@@ -196,16 +198,16 @@ export const sameRead = (a: Read, b: Read): boolean =>
 export const isRead = (value: Read | Linear): value is Read => "table" in value;
 
 /** The coordinates that a site's value is made from: those of its read, or the sum itself. */
-export const coordsOf = ({ value }: Pick<Site, "value">): readonly Linear[] =>
+export const coordsOf = ({ value }: Pick<IndexOperand, "value">): readonly Linear[] =>
   isRead(value) ? value.at : [value];
 
 /** Whether negative values count from the bound, where they count. */
 export const countsFromBound = ({
-  fromEnd,
-  below,
-  open,
-}: Pick<Site, "fromEnd" | "below" | "open">): boolean =>
-  fromEnd === undefined || (fromEnd === below && open?.fromEnd === open?.below);
+  wrapNegativeBy,
+  extent,
+  dynamic,
+}: Pick<IndexOperand, "wrapNegativeBy" | "extent" | "dynamic">): boolean =>
+  wrapNegativeBy === undefined || (wrapNegativeBy === extent && dynamic?.wrapNegativeBy === dynamic?.extent);
 
 /** The number of the data among the inputs. */
 export const gatheredTable = 0;
@@ -213,7 +215,7 @@ export const gatheredTable = 0;
 /** The bytes of an element that has none, little-endian. */
 export function fillBytes({ fill = "0" }: AccessMap, dtype: DType): Uint8Array {
   let bits = BigInt(fill);
-  return Uint8Array.from({ length: bytesOf(wholeBytes(dtype)) }, () => {
+  return Uint8Array.from({ length: bytesOf(byteAligned(dtype)) }, () => {
     const byte = Number(bits & 0xffn);
     bits >>= 8n;
     return byte;
@@ -223,10 +225,10 @@ export function fillBytes({ fill = "0" }: AccessMap, dtype: DType): Uint8Array {
 /** What a map says by itself, derived once: schedules are weighed by the hundred. */
 interface MapFacts {
   readonly reads: readonly (readonly (readonly Linear[])[])[];
-  readonly follows: readonly ReadonlySet<number>[];
+  readonly dependsOn: readonly ReadonlySet<number>[];
   readonly indexed: ReadonlySet<number>;
   /** Output dims, and that of terms, that each site depends on, through those before it too. */
-  readonly behind: readonly ReadonlySet<number>[];
+  readonly dependencies: readonly ReadonlySet<number>[];
   readonly outputDims: ReadonlySet<number>;
   readonly gatherDims: readonly number[];
   /** For each data dim after the last gather dim, the output dim that it is, where no index follows that one. */
@@ -235,26 +237,26 @@ interface MapFacts {
   readonly followed: readonly (readonly (Followed | undefined)[])[];
 }
 
-const known = new WeakMap<AccessMap, MapFacts>();
+const cached = new WeakMap<AccessMap, MapFacts>();
 
 function factsOf(map: AccessMap): MapFacts {
-  const found = known.get(map);
-  if (found !== undefined) return found;
-  const read = [...map.reads, ...map.sites.flatMap(({ value }) => (isRead(value) ? [value] : []))];
+  const existing = cached.get(map);
+  if (existing !== undefined) return existing;
+  const read = [...map.reads, ...map.indices.flatMap(({ value }) => (isRead(value) ? [value] : []))];
   const tables = Math.max(gatheredTable, ...read.map(({ table }) => table)) + 1;
   const reads = Array.from({ length: tables }, (_, table) =>
     read.flatMap((value) => (value.table === table ? [value.at] : [])),
   );
   const coords = dataCoords(map);
-  const indexed = new Set(map.sites.flatMap((site) => coordsOf(site).flatMap(dimsOf)));
-  const gatherDims = coords.flatMap((result, k) => (sitesOf(result).length > 0 ? [k] : []));
-  const behind: ReadonlySet<number>[] = [];
-  for (const site of map.sites) behind.push(dimsBehind(coordsOf(site), behind));
+  const indexed = new Set(map.indices.flatMap((index) => coordsOf(index).flatMap(dimsOf)));
+  const gatherDims = coords.flatMap((result, k) => (indicesOf(result).length > 0 ? [k] : []));
+  const dependencies: ReadonlySet<number>[] = [];
+  for (const index of map.indices) dependencies.push(dimsAfter(coordsOf(index), dependencies));
   const facts: MapFacts = {
     reads,
-    follows: reads.map((lists) => new Set(lists.flatMap((coords) => coords.flatMap(dimsOf)))),
+    dependsOn: reads.map((lists) => new Set(lists.flatMap((coords) => coords.flatMap(dimsOf)))),
     indexed,
-    behind,
+    dependencies,
     outputDims: new Set(map.domain.keys()),
     gatherDims,
     rowDims: coords.slice((gatherDims.at(-1) ?? -1) + 1).map((coord) => {
@@ -265,7 +267,7 @@ function factsOf(map: AccessMap): MapFacts {
     }),
     followed: reads.map((lists) => Array.from(lists[0] ?? [], (_, k) => followedAlong(map, lists, k))),
   };
-  known.set(map, facts);
+  cached.set(map, facts);
   return facts;
 }
 
@@ -288,10 +290,10 @@ function followedAlong(
   const [first] = coords;
   // Reads of other ranks are for the verifier to tell.
   if (first === undefined || coords.length < lists.length || dimsOf(first).length === 0) return undefined;
-  if (map.reduced?.bag !== undefined && dimsOf(first).includes(termDim(map))) return undefined;
-  const places = coords.map((coord) => sub(coord, first));
-  if (!isFixed(withoutDims(first)) || !places.every(isConstant)) return undefined;
-  const shifts = places.map((place) => place.at);
+  if (map.reduced?.segment !== undefined && dimsOf(first).includes(reductionDim(map))) return undefined;
+  const offsets = coords.map((coord) => sub(coord, first));
+  if (!isFixed(withoutDims(first)) || !offsets.every(isConstant)) return undefined;
+  const shifts = offsets.map((place) => place.at);
   const least = Math.min(...shifts);
   return { form: add(first, constant(least)), spread: Math.max(...shifts) - least };
 }
@@ -313,7 +315,7 @@ export const gatherDims = (map: AccessMap): readonly number[] => factsOf(map).ga
 
 /** Output dims that an input follows: its elements change with them, whatever the indices say. */
 export const followedBy = (map: AccessMap, table: number): ReadonlySet<number> =>
-  factsOf(map).follows[table] ?? new Set();
+  factsOf(map).dependsOn[table] ?? new Set();
 
 /** Every output dim: what the output follows. */
 export const outputDims = (map: AccessMap): ReadonlySet<number> => factsOf(map).outputDims;
@@ -329,8 +331,8 @@ export const indexed = (map: AccessMap): ReadonlySet<number> => factsOf(map).ind
 export const indexPoints = (map: AccessMap): Shape => pointsAlong(indexed(map), map.domain);
 
 /** Returns those points by the output dims that some index value follows. */
-export const pointsAlong = (follows: ReadonlySet<number>, output: Shape): Shape =>
-  output.includes(0) ? output.map((extent, d) => (follows.has(d) ? extent : 1)) : output;
+export const pointsAlong = (dims: ReadonlySet<number>, output: Shape): Shape =>
+  output.includes(0) ? output.map((extent, d) => (dims.has(d) ? extent : 1)) : output;
 
 /**
  * The first output dim of the box that an index names: behind it, data follows the output, each dim in one coordinate, and no
@@ -354,20 +356,28 @@ export function rowDim(map: AccessMap): number {
 }
 
 /** Whether a site is one of a term: it depends on r. */
-export const isOfTerm = (map: AccessMap, site: number): boolean =>
-  map.reduced !== undefined && at(factsOf(map).behind, site).has(termDim(map));
+export const isInReduction = (map: AccessMap, index: number): boolean =>
+  map.reduced !== undefined && at(factsOf(map).dependencies, index).has(reductionDim(map));
 
 /** The policy of the gather, which its bare reads take: that of the last site that has one. */
-export const policyOf = (map: { readonly sites: readonly Pick<Site, "keep">[] }): OutOfBounds =>
-  map.sites.reduce<OutOfBounds>((last, { keep }) => (keep === "any" ? last : keep), "error");
+export const policyOf = (map: {
+  readonly indices: readonly Pick<IndexOperand, "outOfRange">[];
+}): OutOfBounds =>
+  map.indices.reduce<OutOfBounds>(
+    (last, { outOfRange }) => (outOfRange === "any" ? last : outOfRange),
+    "error",
+  );
 
 /** The map with another policy where it has that of the gather. */
-export function withPolicy<M extends { readonly sites: readonly Pick<Site, "keep">[] }>(
+export function withPolicy<M extends { readonly indices: readonly Pick<IndexOperand, "outOfRange">[] }>(
   map: M,
-  keep: OutOfBounds,
+  outOfRange: OutOfBounds,
 ): M {
-  const own = policyOf(map);
-  return { ...map, sites: map.sites.map((site) => (site.keep === own ? { ...site, keep } : site)) };
+  const previous = policyOf(map);
+  return {
+    ...map,
+    indices: map.indices.map((index) => (index.outOfRange === previous ? { ...index, outOfRange } : index)),
+  };
 }
 
 /**
@@ -389,18 +399,21 @@ export function inputTile(map: AccessMap, table: number, tile: Shape, shape: Sha
  * one. A tile without elements reads none.
  */
 export function elementsRead(map: AccessMap, table: number, tile: Shape, shape: Shape): number {
-  const whole = elementCount(inputTile(map, table, tile, shape));
+  const elements = elementCount(inputTile(map, table, tile, shape));
   const named = readsOf(map, table).reduce((sum, coords) => {
-    const dims = dimsBehind(coords, factsOf(map).behind);
+    const dims = dimsAfter(coords, factsOf(map).dependencies);
     return sum + [...dims].reduce((product, d) => product * at(tile, d), 1);
   }, 0);
-  return elementCount(tile) === 0 ? 0 : Math.min(whole, named);
+  return elementCount(tile) === 0 ? 0 : Math.min(elements, named);
 }
 
-/** Output dims that the coordinates of a read depend on, through index values too: `behind` has those of each. */
-const dimsBehind = (coords: readonly Linear[], behind: readonly ReadonlySet<number>[]): Set<number> =>
+/** Output dims that the coordinates of a read depend on, through index values too: `dependencies` has those of each. */
+const dimsAfter = (coords: readonly Linear[], dependencies: readonly ReadonlySet<number>[]): Set<number> =>
   new Set(
-    coords.flatMap((coord) => [...dimsOf(coord), ...sitesOf(coord).flatMap((s) => [...at(behind, s)])]),
+    coords.flatMap((coord) => [
+      ...dimsOf(coord),
+      ...indicesOf(coord).flatMap((s) => [...at(dependencies, s)]),
+    ]),
   );
 
 /** Elements from the first to the last that a dim is read at in a tile of some sizes, none of them 0. */

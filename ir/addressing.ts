@@ -28,7 +28,7 @@ import {
 } from "./linear.js";
 import { mayReject } from "./policy.js";
 import { outputRegion, type Task } from "./task/index.js";
-import type { GatherStmt, Part, Region, Stmt } from "./tile.js";
+import type { GatherStmt, ReductionChunk, Region, Stmt } from "./tile.js";
 import { at, elementCount, invariant, strides } from "./types.js";
 
 /** A region's place in a memory: where it starts along each dim, and elements between neighbours there. */
@@ -52,7 +52,7 @@ export interface GatherAddresses {
   /** The element of each read, in the memory of its table. */
   readonly reads: readonly Linear[];
   /** The index value of each site, in the memory of its table; of a site that reads nothing the sum itself. */
-  readonly sites: readonly Linear[];
+  readonly indices: readonly Linear[];
   /** The element that is written. */
   readonly output: Linear;
 }
@@ -68,12 +68,12 @@ export function inputAddresses(
   stmt: GatherStmt,
   place: (region: Region) => Place,
 ): Omit<GatherAddresses, "output"> {
-  const places = stmt.from.map(place);
+  const starts = stmt.from.map(place);
   return {
-    data: addressOf(dataCoords(stmt.map), at(places, gatheredTable)),
-    reads: stmt.map.reads.map(({ table, at: coords }) => addressOf(coords, at(places, table))),
-    sites: stmt.map.sites.map(({ value }) =>
-      isRead(value) ? addressOf(value.at, at(places, value.table)) : value,
+    data: addressOf(dataCoords(stmt.map), at(starts, gatheredTable)),
+    reads: stmt.map.reads.map(({ table, at: coords }) => addressOf(coords, at(starts, table))),
+    indices: stmt.map.indices.map(({ value }) =>
+      isRead(value) ? addressOf(value.at, at(starts, value.table)) : value,
     ),
   };
 }
@@ -110,13 +110,13 @@ export function mapOverTensors(func: TileFunc, task: Task): AccessMap | undefine
   const region = outputRegion(func, task);
   if (gather === undefined || region === undefined) return undefined;
   const { stmt } = gather;
-  const placed = (form: Linear): Linear => overTensor(form, [...region.offsets, firstTerm(stmt)]);
-  const places = stmt.from.map((from) => tensorPlace(func, task, from));
+  const placed = (form: Linear): Linear => overTensor(form, [...region.offsets, firstElement(stmt)]);
+  const starts = stmt.from.map((from) => tensorPlace(func, task, from));
   const map = mapForms(stmt.map, placed, ({ table, at: coords }) =>
-    coords.map((coord, k) => add(placed(coord), at(at(places, table).offsets, k))),
+    coords.map((coord, k) => add(placed(coord), at(at(starts, table).offsets, k))),
   );
-  const follows = formsOf(map).some((form) => loopVariables(form).size > 0);
-  return follows ? undefined : wholeTerms(map, stmt.part);
+  const isDynamic = formsOf(map).some((form) => loopVariables(form).size > 0);
+  return isDynamic ? undefined : fullReduction(map, stmt.chunk);
 }
 
 /**
@@ -159,14 +159,14 @@ export function emptyBody(
 }
 
 /** Where r begins in a run of a gather; in a bag, r is the place in its list whatever the run. */
-const firstTerm = ({ map, part }: GatherStmt): Linear =>
-  part === undefined || map.reduced?.bag !== undefined ? constant(0) : part.from;
+const firstElement = ({ map, chunk }: GatherStmt): Linear =>
+  chunk === undefined || map.reduced?.segment !== undefined ? constant(0) : chunk.from;
 
 /** The map of a run with the terms of all. */
-export const wholeTerms = (map: AccessMap, part: Part | undefined): AccessMap =>
-  map.reduced === undefined || part === undefined
+export const fullReduction = (map: AccessMap, chunk: ReductionChunk | undefined): AccessMap =>
+  map.reduced === undefined || chunk === undefined
     ? map
-    : { ...map, reduced: { ...map.reduced, most: part.of } };
+    : { ...map, reduced: { ...map.reduced, max: chunk.of } };
 
 /**
  * The number of an output element in the output tensor, as a form in the tile's dims: what a bad index is reported by.
@@ -187,5 +187,5 @@ export const stepsOf = (address: Linear, rank: number): number[] =>
   Array.from({ length: rank }, (_, d) => stepAlong(address, "dim", d));
 
 /** How far an address moves with each site of a map: 0 where the site is read and picks among nothing. */
-export const siteStrides = (address: Linear, sites: number): readonly number[] =>
-  Array.from({ length: sites }, (_, s) => stepAlong(address, "site", s));
+export const indexStrides = (address: Linear, indices: number): readonly number[] =>
+  Array.from({ length: indices }, (_, s) => stepAlong(address, "index", s));

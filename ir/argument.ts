@@ -40,7 +40,7 @@ const kinds = {
   ],
   "index rule": [
     "the rule of an index, such as indexRule(site, dtype)",
-    (value: unknown) => typeof fieldsOf(value)["below"] === "number",
+    (value: unknown) => typeof fieldsOf(value)["extent"] === "number",
   ],
   code: [
     "the code of a rule, such as TC104",

@@ -9,39 +9,40 @@ import {
   isRead,
   mapForms,
   sameRead,
-  termDim,
+  reductionDim,
   type AccessMap,
   type Read,
 } from "./access.js";
-import { dimsOf, site, sitesOf, soleAtom, substitute, type Linear } from "./linear.js";
+import { dimsOf, index, indicesOf, soleAtom, substitute, type Linear } from "./linear.js";
 import { at } from "./types.js";
 import { readsIn, withReads } from "./values/expression.js";
 
-/** A site with what tells whether another may take its place. Without `keep`, or under `any`: no policy bounds it by itself. */
-interface CanonicalSite {
+/** A site with what tells whether another may take its place. Without `outOfRange`, or under `any`: no policy bounds it by itself. */
+interface CanonicalIndex {
   readonly value: Read | Linear;
-  readonly keep?: string;
-  readonly fromEnd?: unknown;
+  readonly outOfRange?: string;
+  readonly wrapNegativeBy?: unknown;
 }
 
 /** Parts of a map that have an order, whatever stands beside the values of its index operands. */
 interface Ordered extends Pick<AccessMap, "domain" | "reduced" | "reads" | "value"> {
-  readonly sites: readonly CanonicalSite[];
+  readonly indices: readonly CanonicalIndex[];
 }
 
 /** Returns a map in its one form, which is itself where it has that; what it names must be there (A9). */
 export function canonicalMap<M extends Ordered>(map: M): M {
-  return termsLast(merged(readsInOrder(map)));
+  return reductionLast(merged(readsInOrder(map)));
 }
 
 function readsInOrder<M extends Pick<AccessMap, "reads" | "value">>(map: M): M {
   const reads: Read[] = [];
   const numbers = readsIn(map.value).map((k): [own: number, other: number] => {
     const read = at(map.reads, k);
-    const known = reads.findIndex((other) => sameRead(other, read));
-    return [k, known === -1 ? reads.push(read) - 1 : known];
+    const position = reads.findIndex((other) => sameRead(other, read));
+    return [k, position === -1 ? reads.push(read) - 1 : position];
   });
-  if (reads.length === map.reads.length && numbers.every(([own, other]) => own === other)) return map;
+  if (reads.length === map.reads.length && numbers.every(([position, other]) => position === other))
+    return map;
   const numberOf = new Map(numbers);
   return {
     ...map,
@@ -52,57 +53,57 @@ function readsInOrder<M extends Pick<AccessMap, "reads" | "value">>(map: M): M {
 
 /** Without bare reads that are no more than the value of another site: that one reads. */
 function merged<M extends Ordered>(map: M): M {
-  const { sites, reads } = map;
-  const uses = sites.map(() => 0);
-  for (const form of formsOf({ sites, reads })) {
-    for (const s of new Set(sitesOf(form))) uses[s] = at(uses, s) + 1;
+  const { indices, reads } = map;
+  const uses = indices.map(() => 0);
+  for (const form of formsOf({ indices, reads })) {
+    for (const s of new Set(indicesOf(form))) uses[s] = at(uses, s) + 1;
   }
   /** Sites that are all of another's value, by their number. */
-  const wholeOf = new Map<number, number>();
-  const noteWhole = ({ value }: CanonicalSite, s: number): void => {
+  const dividendOf = new Map<number, number>();
+  const noteDividend = ({ value }: CanonicalIndex, s: number): void => {
     const only = isRead(value) ? undefined : soleAtom(value);
-    if (only?.kind === "site") wholeOf.set(only.site, s);
+    if (only?.kind === "index") dividendOf.set(only.index, s);
   };
-  sites.forEach(noteWhole);
-  const left: (CanonicalSite | undefined)[] = [...sites];
-  for (let inner = sites.length - 1; inner >= 0; inner--) {
-    const outer = wholeOf.get(inner);
-    const [own, other] = [left[inner], outer === undefined ? undefined : left[outer]];
-    if (own === undefined || outer === undefined || other === undefined) continue;
-    if ((own.keep ?? "any") !== "any" || at(uses, inner) > 1) continue;
+  indices.forEach(noteDividend);
+  const left: (CanonicalIndex | undefined)[] = [...indices];
+  for (let inner = indices.length - 1; inner >= 0; inner--) {
+    const outer = dividendOf.get(inner);
+    const [first, other] = [left[inner], outer === undefined ? undefined : left[outer]];
+    if (first === undefined || outer === undefined || other === undefined) continue;
+    if ((first.outOfRange ?? "any") !== "any" || at(uses, inner) > 1) continue;
     const { value: _, ...policy } = other;
-    if (own.fromEnd !== undefined && policy.fromEnd !== undefined) continue;
+    if (first.wrapNegativeBy !== undefined && policy.wrapNegativeBy !== undefined) continue;
     left[inner] = undefined;
-    left[outer] = { ...own, ...policy };
-    noteWhole(own, outer);
+    left[outer] = { ...first, ...policy };
+    noteDividend(first, outer);
   }
   const order = left.flatMap((draft, s) => (draft === undefined ? [] : [s]));
-  return inOrder({ ...map, sites: left.map((draft, s) => draft ?? at(sites, s)) }, order);
+  return inOrder({ ...map, indices: left.map((draft, s) => draft ?? at(indices, s)) }, order);
 }
 
 /** The sites that depend on r behind all others, as they are evaluated. */
-function termsLast<M extends Ordered>(map: M): M {
+function reductionLast<M extends Ordered>(map: M): M {
   if (map.reduced === undefined) return map;
-  const ofTerms = new Set<number>();
-  map.sites.forEach((own, s) => {
+  const inReduction = new Set<number>();
+  map.indices.forEach((operand, s) => {
     const depends = (form: Linear): boolean =>
-      dimsOf(form).includes(termDim(map)) || sitesOf(form).some((inner) => ofTerms.has(inner));
-    if (coordsOf(own).some(depends)) ofTerms.add(s);
+      dimsOf(form).includes(reductionDim(map)) || indicesOf(form).some((inner) => inReduction.has(inner));
+    if (coordsOf(operand).some(depends)) inReduction.add(s);
   });
-  const numbers = map.sites.map((_, s) => s);
-  return inOrder(map, [...numbers.filter((s) => !ofTerms.has(s)), ...ofTerms]);
+  const numbers = map.indices.map((_, s) => s);
+  return inOrder(map, [...numbers.filter((s) => !inReduction.has(s)), ...inReduction]);
 }
 
 /** The sites of these numbers alone, in this order. */
 function inOrder<M extends Ordered>(map: M, order: readonly number[]): M {
-  if (order.length === map.sites.length && order.every((s, k) => s === k)) return map;
+  if (order.length === map.indices.length && order.every((s, k) => s === k)) return map;
   const numbers = new Map(order.map((s, k) => [s, k]));
   const numberOf = (s: number): number => numbers.get(s) ?? s;
   const renumber = (form: Linear): Linear =>
-    substitute(form, (of) => (of.kind === "site" ? site(numberOf(of.site)) : undefined));
-  const placed = mapForms({ ...map, sites: order.map((s) => at(map.sites, s)) }, renumber);
+    substitute(form, (of) => (of.kind === "index" ? index(numberOf(of.index)) : undefined));
+  const placed = mapForms({ ...map, indices: order.map((s) => at(map.indices, s)) }, renumber);
   const { reduced } = placed;
-  if (reduced?.bag === undefined) return placed;
-  const { from, to } = reduced.bag;
-  return { ...placed, reduced: { ...reduced, bag: { from: numberOf(from), to: numberOf(to) } } };
+  if (reduced?.segment === undefined) return placed;
+  const { from, to } = reduced.segment;
+  return { ...placed, reduced: { ...reduced, segment: { from: numberOf(from), to: numberOf(to) } } };
 }

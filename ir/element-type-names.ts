@@ -19,7 +19,7 @@ const shortNames: Readonly<Record<string, DType>> = {
 /** Names of a type in lower case: tilec's, and those of jax.numpy, ONNX, StableHLO and PyPTO. */
 function namesOf(dtype: DType): readonly string[] {
   const { jax, onnx, mlir } = elementTypes[dtype];
-  const own = [
+  const names = [
     dtype,
     // torch and jax: float8_e5m2.
     dtype.replace(/^f8(?=e)/, "float8_"),
@@ -28,7 +28,7 @@ function namesOf(dtype: DType): readonly string[] {
     ...(mlir === undefined ? [] : [mlir]),
   ];
   // PyPTO: DT_FP16 and DT_BF16.
-  return isFloat(dtype) && jax === `float${bitsOf(dtype)}` ? [...own, `fp${bitsOf(dtype)}`] : own;
+  return isFloat(dtype) && jax === `float${bitsOf(dtype)}` ? [...names, `fp${bitsOf(dtype)}`] : names;
 }
 
 /**

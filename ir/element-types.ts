@@ -27,7 +27,7 @@ type ElementArray =
 type Meaning =
   | { readonly class: "bool" | "signed" | "unsigned" | "string" | "float8" }
   | { readonly class: "float"; /** Bits, without the leading 1. */ readonly mantissa: number }
-  | { readonly class: "complex"; /** The type of either part. */ readonly part: "f32" | "f64" };
+  | { readonly class: "complex"; /** The type of either part. */ readonly component: "f32" | "f64" };
 
 type Row = Meaning & {
   readonly bits: number;
@@ -70,8 +70,8 @@ export const elementTypes = {
   i64:    { bits: 64,  class: "signed",              array: BigInt64Array,  npy: "i8",          onnx: [7, "INT64", "int64_data"],        mlir: "i64",          jax: "int64" },
   u64:    { bits: 64,  class: "unsigned",            array: BigUint64Array, npy: "u8",          onnx: [13, "UINT64", "uint64_data"],     mlir: "ui64",         jax: "uint64" },
   f64:    { bits: 64,  class: "float", mantissa: 52, array: Float64Array,   npy: "f8",          onnx: [11, "DOUBLE", "double_data"],     mlir: "f64",          jax: "float64" },
-  c64:    { bits: 64,  class: "complex", part: "f32", array: Float32Array,  npy: "c8",          onnx: [14, "COMPLEX64", "float_data"],   mlir: "complex<f32>", jax: "complex64" },
-  c128:   { bits: 128, class: "complex", part: "f64", array: Float64Array,  npy: "c16",         onnx: [15, "COMPLEX128", "double_data"], mlir: "complex<f64>", jax: "complex128" },
+  c64:    { bits: 64,  class: "complex", component: "f32", array: Float32Array,  npy: "c8",          onnx: [14, "COMPLEX64", "float_data"],   mlir: "complex<f32>", jax: "complex64" },
+  c128:   { bits: 128, class: "complex", component: "f64", array: Float64Array,  npy: "c16",         onnx: [15, "COMPLEX128", "double_data"], mlir: "complex<f64>", jax: "complex128" },
   u4:     { bits: 4,   class: "unsigned",            array: Uint8Array,     npy: { as: "u8" },  onnx: [21, "UINT4", "int32_data"],       mlir: "ui4",          jax: "uint4" },
   i4:     { bits: 4,   class: "signed",              array: Uint8Array,     npy: { as: "u8" },  onnx: [22, "INT4", "int32_data"],        mlir: "i4",           jax: "int4" },
   u2:     { bits: 2,   class: "unsigned",            array: Uint8Array,     npy: { as: "u8" },  onnx: [25, "UINT2", "int32_data"],       mlir: "ui2",          jax: "uint2" },
@@ -124,7 +124,7 @@ export const isIndexDType = (text: string): text is IndexDType => indexDTypes.in
 export const bitsOf = (dtype: DType): number => elementTypes[dtype].bits;
 
 /** Bits of whole bytes. */
-interface WholeBytes {
+interface ByteAligned {
   readonly 8: 1;
   readonly 16: 2;
   readonly 32: 4;
@@ -133,22 +133,22 @@ interface WholeBytes {
 }
 
 /** An element type whose elements start at whole bytes. */
-export type WholeByteType = {
-  [D in DType]: Table[D]["bits"] extends keyof WholeBytes ? D : never;
+export type ByteAlignedType = {
+  [D in DType]: Table[D]["bits"] extends keyof ByteAligned ? D : never;
 }[DType];
-type Bytes<D extends WholeByteType> = WholeBytes[Table[D]["bits"]];
+type Bytes<D extends ByteAlignedType> = ByteAligned[Table[D]["bits"]];
 
 /** An element type of which several elements share a byte. */
-export type PackedType = Exclude<DType, WholeByteType>;
+export type PackedType = Exclude<DType, ByteAlignedType>;
 /** Whether several elements share a byte. */
 export const isPacked = (dtype: DType): dtype is PackedType => elementTypes[dtype].bits < 8;
 /** Elements that start in one byte: 2 and 4 of packed types, else 1. */
 export const elementsInByte = (dtype: DType): number => Math.max(1, 8 / bitsOf(dtype));
 
 /** Width of an element in bytes. A type whose elements share bytes does not compile here: its caller has to count bits. */
-export function bytesOf<D extends WholeByteType>(dtype: D): Bytes<D>;
-export function bytesOf(dtype: WholeByteType): Bytes<WholeByteType> {
-  return (elementTypes[dtype].bits / 8) as Bytes<WholeByteType>;
+export function bytesOf<D extends ByteAlignedType>(dtype: D): Bytes<D>;
+export function bytesOf(dtype: ByteAlignedType): Bytes<ByteAlignedType> {
+  return (elementTypes[dtype].bits / 8) as Bytes<ByteAlignedType>;
 }
 
 /** Bytes that an element takes on average, for counts and estimates: less than one where several share a byte. */

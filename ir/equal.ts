@@ -12,7 +12,7 @@ export const equalModule = (a: Module, b: Module): boolean =>
 const unsaid: ReadonlySet<string> = new Set<keyof AccessFunc | keyof TileFunc>([
   "span",
   "opSpan",
-  "openForm",
+  "dynamicForm",
 ]);
 
 const canonical = (value: unknown): string =>

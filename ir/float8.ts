@@ -46,8 +46,8 @@ function formatValue({ mantissa, bias, infinity, nan }: Float8Format, bits: numb
   if (nan === "negative-zero" ? bits === 0x80 : magnitude > (infinity ?? 0x7e)) return NaN;
   if (magnitude === infinity) return sign * Infinity;
   const [exponent, digits] = [magnitude >> mantissa, magnitude % 2 ** mantissa];
-  const whole = exponent === 0 ? digits : digits + 2 ** mantissa;
-  return sign * whole * 2 ** (Math.max(exponent, 1) - bias - mantissa);
+  const significand = exponent === 0 ? digits : digits + 2 ** mantissa;
+  return sign * significand * 2 ** (Math.max(exponent, 1) - bias - mantissa);
 }
 
 /** The prefix behind the sign says how many bits the exponent has; the exponent has a sign, and its leading one is not stored. */
@@ -82,16 +82,16 @@ const finiteNumbers = new Map<Float8Type, readonly Finite[]>();
 
 /** Returns the finite numbers of a type without a sign, in ascending order. */
 export function finiteFloat8(type: Float8Type): readonly Finite[] {
-  const known = finiteNumbers.get(type);
-  if (known !== undefined) return known;
-  const found = Array.from({ length: type === "f8e8m0fnu" ? 0x100 : 0x80 }, (_, bits) => ({
+  const cached = finiteNumbers.get(type);
+  if (cached !== undefined) return cached;
+  const numbers = Array.from({ length: type === "f8e8m0fnu" ? 0x100 : 0x80 }, (_, bits) => ({
     value: float8Value(type, bits),
     bits,
   }))
     .filter(({ value }) => Number.isFinite(value))
     .sort((a, b) => a.value - b.value);
-  finiteNumbers.set(type, found);
-  return found;
+  finiteNumbers.set(type, numbers);
+  return numbers;
 }
 
 const nanBits = {
@@ -131,11 +131,11 @@ function nearestMagnitude(type: Float8Type, magnitude: number): number | undefin
     else high = middle;
   }
   if (low === 0) return at(finite, 0).bits;
-  const below = at(finite, low - 1);
+  const lower = at(finite, low - 1);
   const above =
     low < finite.length
       ? at(finite, low)
-      : { value: 2 * below.value - at(finite, low - 2).value, bits: undefined };
-  const [down, up] = [magnitude - below.value, above.value - magnitude];
-  return down < up || (down === up && below.bits % 2 === 0) ? below.bits : above.bits;
+      : { value: 2 * lower.value - at(finite, low - 2).value, bits: undefined };
+  const [down, up] = [magnitude - lower.value, above.value - magnitude];
+  return down < up || (down === up && lower.bits % 2 === 0) ? lower.bits : above.bits;
 }

@@ -11,7 +11,7 @@ import { extentsOver, type Symbolic, type Sym } from "./symbols/symbols.js";
 import type { Operators } from "./ops/op-def.js";
 import type { Stmt } from "./tile.js";
 import { constant, scale, type Env, type Linear } from "./linear.js";
-import { at, bytesOf, elementCount, wholeBytes, type Shape, type Span, type TensorType } from "./types.js";
+import { at, bytesOf, elementCount, byteAligned, type Shape, type Span, type TensorType } from "./types.js";
 
 /** From what a framework said to what runs. */
 export const levels = ["source", "access", "tile"] as const;
@@ -88,7 +88,7 @@ export interface AccessFunc extends FuncHead {
    * Dims that are a gather dim of the data and, with the same number, a dim of the output: gather_elements' axis.
    * Profiles pin view and tile along them.
    */
-  readonly paired: readonly number[];
+  readonly sharedDims: readonly number[];
   /** Framework that cuts the tiles of the operator itself: its tile of the data may reach beyond the output. */
   readonly framework?: Framework;
   /** Operator of the framework that it is: its types and ranks are judged where a text states the gather, too. */
@@ -106,17 +106,17 @@ export interface TileFunc extends FuncHead {
   readonly body: readonly Stmt[];
   /** Sizes that the body leaves open; operands are then stated at the most. Absent in what runs: `bindTile` gives that. */
   readonly symbolic?: Symbolic;
-  /** The program that this one is at some sizes, as `bindTile` notes it: no part of the text. `openFormOf` reads it. */
-  readonly openForm?: OpenForm;
+  /** The program that this one is at some sizes, as `bindTile` notes it: no part of the text. `dynamicFormOf` reads it. */
+  readonly dynamicForm?: DynamicForm;
 }
 
 /** A tile program over symbols: one for all their sizes. */
-export type OpenTile = TileFunc & { readonly symbolic: Symbolic };
+export type DynamicTile = TileFunc & { readonly symbolic: Symbolic };
 
 /** A program over symbols, and the numbers that some sizes tell. */
-export interface OpenForm {
-  readonly program: OpenTile;
-  /** By name: the sizes, and the bounds that `Site.open` names. None is 0. */
+export interface DynamicForm {
+  readonly program: DynamicTile;
+  /** By name: the sizes, and the bounds that `IndexOperand.open` names. None is 0. */
   readonly values: Env;
   /** The program at these sizes is of these very objects; one that holds others was altered. */
   readonly bound: Pick<TileFunc, "operands" | "body">;
@@ -133,7 +133,7 @@ export interface Module {
 }
 
 /** The symbols that a program leaves open, in the order of their declarations. */
-export const openSymbols = (func: Func): readonly Sym[] =>
+export const dynamicSymbols = (func: Func): readonly Sym[] =>
   func.level === "access" ? (func.symbolic?.symbols ?? []) : [];
 
 type HasOperands = Pick<FuncHead, "operands">;
@@ -160,7 +160,7 @@ export const ofEach = <T>(
 });
 /** Bytes of an element of the output. */
 export const outputBytes = (func: HasOperands): 1 | 2 | 4 | 8 | 16 =>
-  bytesOf(wholeBytes(outputOf(func).type.dtype));
+  bytesOf(byteAligned(outputOf(func).type.dtype));
 /** An input by its number in the access map. */
 export function inputOf(func: HasOperands, table: number): Operand {
   checkArgument("inputOf", "program", func);

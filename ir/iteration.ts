@@ -35,10 +35,10 @@ export function iterationWriting(func: TileFunc, point: readonly number[]): Iter
   for (const [d] of outputOf(func).type.shape.entries()) {
     const [offset, size] = [at(region.offsets, d), at(region.sizes, d)];
     const target = at(point, d);
-    const found = writingOne(offset, size, loopsMoving([offset, size], loops), target);
-    if (found === undefined) return undefined;
-    found.forEach((value, name) => env.set(name, value));
-    dims.push(target - evaluate(offset, found));
+    const writer = writingOne(offset, size, loopsMoving([offset, size], loops), target);
+    if (writer === undefined) return undefined;
+    writer.forEach((value, name) => env.set(name, value));
+    dims.push(target - evaluate(offset, writer));
   }
   for (const loop of loops) if (!env.has(loop.iv)) env.set(loop.iv, evaluate(loop.lower, env));
   return { gather, env, dims };

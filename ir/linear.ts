@@ -2,7 +2,7 @@
  * Linear forms: the one way to write a coordinate of an access map, an offset, a size, a loop bound or an address.
  *
  * A form is a constant plus terms, each an atom times a whole number, in canonical order: two forms that mean the same
- * sum are equal values. Access maps use the atoms `dim`, `site`, `div` and `mod`, before their sizes are bound also `symbol`;
+ * sum are equal values. Access maps use the atoms `dim`, `index`, `div` and `mod`, before their sizes are bound also `symbol`;
  * tile programs use `iv` and `min`, addresses both.
  */
 import { checkArgument } from "./argument.js";
@@ -13,7 +13,7 @@ export type Atom =
   /** A coordinate of the output. */
   | { readonly kind: "dim"; readonly dim: number }
   /** A resolved index value, by its number in the map's list. */
-  | { readonly kind: "site"; readonly site: number }
+  | { readonly kind: "index"; readonly index: number }
   /** A loop variable. */
   | { readonly kind: "iv"; readonly name: string }
   /** A size that a program leaves open. */
@@ -46,7 +46,7 @@ export const symbol = (name: string): Linear => atom({ kind: "symbol", name });
 /** An output dim. */
 export const dim = (d: number): Linear => atom({ kind: "dim", dim: d });
 /** An index value. */
-export const site = (s: number): Linear => atom({ kind: "site", site: s });
+export const index = (s: number): Linear => atom({ kind: "index", index: s });
 
 /** The difference of two forms. */
 export const sub = (lhs: Linear, rhs: Linear): Linear => add(lhs, scale(rhs, -1));
@@ -118,11 +118,11 @@ export const isConstant = (form: Linear): boolean => form.terms.length === 0;
 
 /** Whether sizes alone move a form: once they are bound, it is a number. */
 export const isFixed = (form: Linear): boolean =>
-  !atomsOf(form).some(({ kind }) => kind === "dim" || kind === "site" || kind === "iv");
+  !atomsOf(form).some(({ kind }) => kind === "dim" || kind === "index" || kind === "iv");
 
 /** What of a form is no dim times a number. */
-export const withoutDims = ({ at: constantPart, terms }: Linear): Linear => ({
-  at: constantPart,
+export const withoutDims = ({ at: constantTerm, terms }: Linear): Linear => ({
+  at: constantTerm,
   terms: terms.filter(({ of }) => of.kind !== "dim"),
 });
 
@@ -135,7 +135,7 @@ export function soleAtom(form: Linear): Atom | undefined {
 const kindOrder: Readonly<Record<Atom["kind"], number>> = {
   symbol: 0,
   dim: 1,
-  site: 2,
+  index: 2,
   iv: 3,
   div: 4,
   mod: 5,
@@ -145,7 +145,7 @@ const kindOrder: Readonly<Record<Atom["kind"], number>> = {
 /** Symbols before dims before sites before loop variables before what is made of them; 0 for atoms that mean the same. */
 function compareAtoms(a: Atom, b: Atom): number {
   if (a.kind === "dim" && b.kind === "dim") return a.dim - b.dim;
-  if (a.kind === "site" && b.kind === "site") return a.site - b.site;
+  if (a.kind === "index" && b.kind === "index") return a.index - b.index;
   if ((a.kind === "iv" && b.kind === "iv") || (a.kind === "symbol" && b.kind === "symbol"))
     return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
   if (a.kind === "min" && b.kind === "min")
@@ -159,8 +159,8 @@ function compareLinears(a: Linear, b: Linear): number {
   if (a === b) return 0;
   if (a.at !== b.at) return a.at - b.at;
   for (let k = 0; k < Math.min(a.terms.length, b.terms.length); k++) {
-    const [own, other] = [at(a.terms, k), at(b.terms, k)];
-    const order = own.by - other.by || compareAtoms(own.of, other.of);
+    const [left, other] = [at(a.terms, k), at(b.terms, k)];
+    const order = left.by - other.by || compareAtoms(left.of, other.of);
     if (order !== 0) return order;
   }
   return a.terms.length - b.terms.length;
@@ -175,10 +175,10 @@ export type Env = ReadonlyMap<string, number>;
 /** What dims and sites stand for, by number. */
 export interface Point {
   readonly dims: readonly number[];
-  readonly sites: readonly number[];
+  readonly indices: readonly number[];
 }
 
-const nowhere: Point = { dims: [], sites: [] };
+const nowhere: Point = { dims: [], indices: [] };
 
 /** The value of a form for loop variables and, in maps and addresses, a point. */
 export function evaluate(form: Linear, env: Env, point: Point = nowhere): number {
@@ -188,8 +188,8 @@ export function evaluate(form: Linear, env: Env, point: Point = nowhere): number
       case "dim":
         sum += by * at(point.dims, of.dim);
         break;
-      case "site":
-        sum += by * at(point.sites, of.site);
+      case "index":
+        sum += by * at(point.indices, of.index);
         break;
       case "iv":
       case "symbol": {
@@ -218,23 +218,23 @@ export function evaluate(form: Linear, env: Env, point: Point = nowhere): number
 export function evaluateExact(
   form: Linear,
   dims: readonly number[],
-  sites: readonly bigint[],
+  indices: readonly bigint[],
   env: Env,
 ): bigint {
   const valueOf = (of: Atom): bigint => {
     switch (of.kind) {
       case "dim":
         return BigInt(at(dims, of.dim));
-      case "site":
-        return at(sites, of.site);
+      case "index":
+        return at(indices, of.index);
       case "div": {
-        const value = evaluateExact(of.of, dims, sites, env);
+        const value = evaluateExact(of.of, dims, indices, env);
         return (value - exactRemainder(value, BigInt(of.by))) / BigInt(of.by);
       }
       case "mod":
-        return exactRemainder(evaluateExact(of.of, dims, sites, env), BigInt(of.by));
+        return exactRemainder(evaluateExact(of.of, dims, indices, env), BigInt(of.by));
       case "min": {
-        const [a, b] = of.of.map((side) => evaluateExact(side, dims, sites, env));
+        const [a, b] = of.of.map((side) => evaluateExact(side, dims, indices, env));
         return a !== undefined && b !== undefined && a < b ? a : (b ?? 0n);
       }
       case "iv":
@@ -250,23 +250,23 @@ export function evaluateExact(
 const exactRemainder = (value: bigint, by: bigint): bigint => ((value % by) + by) % by;
 
 /** Every atom of a form, those inside others after them. */
-export const atomsOf = (form: Linear): Atom[] => foundIn(form, (of) => of);
+export const atomsOf = (form: Linear): Atom[] => collectFrom(form, (of) => of);
 
 /** What is found among the atoms of a form, those inside others after them. */
-function foundIn<T>(form: Linear, of: (atom: Atom) => T | undefined, found: T[] = []): T[] {
+function collectFrom<T>(form: Linear, of: (atom: Atom) => T | undefined, results: T[] = []): T[] {
   for (const term of form.terms) {
     const value = of(term.of);
-    if (value !== undefined) found.push(value);
-    for (const part of partsOf(term.of)) foundIn(part, of, found);
+    if (value !== undefined) results.push(value);
+    for (const inner of innerForms(term.of)) collectFrom(inner, of, results);
   }
-  return found;
+  return results;
 }
 
 /** The forms that an atom is made of. */
-export function partsOf(of: Atom): readonly Linear[] {
+export function innerForms(of: Atom): readonly Linear[] {
   switch (of.kind) {
     case "dim":
-    case "site":
+    case "index":
     case "iv":
     case "symbol":
       return none;
@@ -290,7 +290,7 @@ export function substitute(form: Linear, put: (of: Atom) => Linear | undefined):
     if (other !== undefined) return other;
     switch (of.kind) {
       case "dim":
-      case "site":
+      case "index":
       case "iv":
       case "symbol":
         return atom(of);
@@ -316,39 +316,41 @@ export const bindSymbols = (form: Linear, sizes: Env): Linear =>
 
 /** The loop variables that a form reads. */
 export const loopVariables = (form: Linear): ReadonlySet<string> =>
-  isConstant(form) ? noVariables : new Set(foundIn(form, (of) => (of.kind === "iv" ? of.name : undefined)));
+  isConstant(form)
+    ? noVariables
+    : new Set(collectFrom(form, (of) => (of.kind === "iv" ? of.name : undefined)));
 
 const noVariables: ReadonlySet<string> = new Set();
 
 /** The symbols that a form is made of. */
 export const symbolsOf = (form: Linear): string[] =>
-  foundIn(form, (of) => (of.kind === "symbol" ? of.name : undefined));
+  collectFrom(form, (of) => (of.kind === "symbol" ? of.name : undefined));
 
 /** Output dims that a coordinate follows. */
 export const dimsOf = (form: Linear): number[] =>
-  foundIn(form, (of) => (of.kind === "dim" ? of.dim : undefined));
+  collectFrom(form, (of) => (of.kind === "dim" ? of.dim : undefined));
 
 /** Sites that a coordinate depends on. */
-export const sitesOf = (form: Linear): number[] =>
-  foundIn(form, (of) => (of.kind === "site" ? of.site : undefined));
+export const indicesOf = (form: Linear): number[] =>
+  collectFrom(form, (of) => (of.kind === "index" ? of.index : undefined));
 
 /** Whether dims and sites move a form by steps of one length each: none stands inside a div, a mod or a minimum. */
 export const isAffine = ({ terms }: Linear): boolean =>
   terms.every(({ of }) =>
-    partsOf(of).every((part) => !atomsOf(part).some(({ kind }) => kind === "dim" || kind === "site")),
+    innerForms(of).every((inner) => !atomsOf(inner).some(({ kind }) => kind === "dim" || kind === "index")),
   );
 
 /** How far a form moves when an output dim or a site moves by one. */
-export const stepAlong = ({ terms }: Linear, kind: "dim" | "site", number: number): number =>
+export const stepAlong = ({ terms }: Linear, kind: "dim" | "index", number: number): number =>
   terms.reduce((sum, { by, of }) => {
-    const own = of.kind === "dim" ? of.dim : of.kind === "site" ? of.site : -1;
-    return of.kind === kind && own === number ? sum + by : sum;
+    const position = of.kind === "dim" ? of.dim : of.kind === "index" ? of.index : -1;
+    return of.kind === kind && position === number ? sum + by : sum;
   }, 0);
 
 /** The part of an affine address that one iteration of the loops fixes: no dims, no sites. */
-export const loopPart = ({ at: constantPart, terms }: Linear): Linear => ({
-  at: constantPart,
-  terms: terms.filter(({ of }) => of.kind !== "dim" && of.kind !== "site"),
+export const loopForm = ({ at: constantTerm, terms }: Linear): Linear => ({
+  at: constantTerm,
+  terms: terms.filter(({ of }) => of.kind !== "dim" && of.kind !== "index"),
 });
 
 /** The largest value of a size, which is a constant or a minimum with one; undefined for other forms. */

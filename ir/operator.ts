@@ -8,9 +8,9 @@ import {
   type AccessMap,
   type NegativeIndex,
   type OutOfBounds,
-  type Site,
+  type IndexOperand,
 } from "./access.js";
-import { constant, dim, site, type Linear } from "./linear.js";
+import { constant, dim, index, type Linear } from "./linear.js";
 import { assertNever, at, type DType, type Shape, type TensorType } from "./types.js";
 
 /** What a gather does, its dialect's attributes resolved. */
@@ -65,11 +65,11 @@ export function outputShape(operator: Operator): Shape {
 export const readAs = (
   operator: Operator,
   negative: NegativeIndex,
-  keep: OutOfBounds,
+  outOfRange: OutOfBounds,
   types: readonly DType[],
 ): Operator => ({
   op: "mapped",
-  map: accessMap(operator, negative, keep),
+  map: accessMap(operator, negative, outOfRange),
   inputs: inputShapes(operator),
   types,
 });
@@ -78,7 +78,7 @@ export const readAs = (
  * Dims that are a gather dim of the data and, with the same number, a dim of the output: an index tensor of the output's
  * shape has them.
  */
-export function pairedDims(operator: Operator): readonly number[] {
+export function sharedDimsOf(operator: Operator): readonly number[] {
   switch (operator.op) {
     case "gather":
     case "gather_nd":
@@ -95,14 +95,19 @@ export function pairedDims(operator: Operator): readonly number[] {
  * Where each data coordinate comes from: design table "three levels, one idea". Input 0 is data, 1 the indices.
  * A mapped operator's sites have their policies already.
  */
-export function accessMap(operator: Operator, negative: NegativeIndex, keep: OutOfBounds): AccessMap {
+export function accessMap(operator: Operator, negative: NegativeIndex, outOfRange: OutOfBounds): AccessMap {
   if (operator.op === "mapped") return operator.map;
   const indexRank = operator.indices.length;
-  const sites: Site[] = [];
-  const picked = (below: number, coords: readonly Linear[]): Linear => {
+  const indices: IndexOperand[] = [];
+  const picked = (extent: number, coords: readonly Linear[]): Linear => {
     const value = { table: 1, at: coords };
-    sites.push({ value, keep, below, ...(negative === "from-end" ? { fromEnd: below } : {}) });
-    return site(sites.length - 1);
+    indices.push({
+      value,
+      outOfRange,
+      extent,
+      ...(negative === "from-end" ? { wrapNegativeBy: extent } : {}),
+    });
+    return index(indices.length - 1);
   };
   const dims = (first: number, count: number): Linear[] =>
     Array.from({ length: count }, (_, k) => dim(first + k));
@@ -128,5 +133,5 @@ export function accessMap(operator: Operator, negative: NegativeIndex, keep: Out
     }
   };
   const coords = operator.data.map(result);
-  return gatherOver(outputShape(operator), 2, { sites, ...readData(coords) });
+  return gatherOver(outputShape(operator), 2, { indices, ...readData(coords) });
 }

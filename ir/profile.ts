@@ -20,13 +20,13 @@ interface ProfileFacts {
   /** Types and ranks that PyPTO's operators take under the profile, where no level is given. */
   readonly level: PyptoLevel;
   /** True if a tile of rows stays strictly below the buffer, as PyPTO's pages have it (`<`). */
-  readonly rowsBelowBudget: boolean;
+  readonly rowsUnderBudget: boolean;
   /** Citation of the code that reads the first entries of a tile of more entries than the output has dims; absent where a page asks for as many. */
   readonly longerTiles?: string;
   /** Where the profile stands, in one line. */
   readonly stands: string;
   /** Citation of the rule that the input is whole along its gather dim. */
-  readonly wholeInput: string;
+  readonly fullInput: string;
   /** Citation of the rule on the view. */
   readonly view: string;
   /** Citation of the rule on the tile. */
@@ -47,9 +47,9 @@ export const profileFacts = {
     pinsView: true,
     pinsTile: true,
     level: "specification",
-    rowsBelowBudget: false,
+    rowsUnderBudget: false,
     stands: "the specification's page",
-    wholeInput: `${specification}, rule 3`,
+    fullInput: `${specification}, rule 3`,
     view: `${specification}, rule 3`,
     tile: `${specification}, rule 4`,
   },
@@ -57,9 +57,9 @@ export const profileFacts = {
     pinsView: true,
     pinsTile: false,
     level: "documented",
-    rowsBelowBudget: true,
+    rowsUnderBudget: true,
     stands: "PyPTO's pages since 2026-04-02",
-    wholeInput: `${current}, rules 3 and 4`,
+    fullInput: `${current}, rules 3 and 4`,
     view: `${current}, rule 3`,
     tile: `${current}, rule 4`,
   },
@@ -67,11 +67,11 @@ export const profileFacts = {
     pinsView: false,
     pinsTile: false,
     level: "head",
-    rowsBelowBudget: true,
+    rowsUnderBudget: true,
     stands: "PyPTO's code at 883e7df (2026-08-22)",
     longerTiles:
       "hicann/pypto framework/src/interface/operation/tile_shape_verifier.h at 883e7df (2026-08-22), VerifyTileShapeSize: no fewer entries than dims",
-    wholeInput: code,
+    fullInput: code,
     view: code,
     tile: code,
   },

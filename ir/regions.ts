@@ -11,9 +11,9 @@ export interface UbAccess {
 
 /** By name; allocs stand at the top. */
 export function ubBuffers(func: TileFunc): ReadonlyMap<string, UbBuffer> {
-  const found = new Map<string, UbBuffer>();
-  for (const stmt of func.body) if (stmt.op === "alloc") found.set(stmt.buffer.name, stmt.buffer);
-  return found;
+  const buffers = new Map<string, UbBuffer>();
+  for (const stmt of func.body) if (stmt.op === "alloc") buffers.set(stmt.buffer.name, stmt.buffer);
+  return buffers;
 }
 
 /** Whether a name is an operand of the function. */
@@ -29,7 +29,7 @@ export function typeOfBuffer(
 }
 
 /** Returns the UB tiles that a statement takes whole, without a region. */
-export const wholeBuffers = (stmt: Stmt): readonly string[] =>
+export const fullBuffers = (stmt: Stmt): readonly string[] =>
   accessesOf(stmt).flatMap(({ buffer, region }) => (region === undefined ? [buffer] : []));
 
 /** Whether some index values have 64 bits, which no vector unit takes. */
@@ -61,10 +61,10 @@ export const ubAccesses = (stmt: Stmt, func: TileFunc, buffers = ubBuffers(func)
 /** `ubAccesses` for a program that runs its statements many times: each is looked at once. */
 export function accessLookup(func: TileFunc): (stmt: Stmt) => readonly UbAccess[] {
   const buffers = ubBuffers(func);
-  const known = new Map<Stmt, readonly UbAccess[]>();
+  const cached = new Map<Stmt, readonly UbAccess[]>();
   return (stmt) => {
-    const found = known.get(stmt) ?? ubAccesses(stmt, func, buffers);
-    known.set(stmt, found);
-    return found;
+    const accesses = cached.get(stmt) ?? ubAccesses(stmt, func, buffers);
+    cached.set(stmt, accesses);
+    return accesses;
   };
 }

@@ -184,7 +184,9 @@ type Rows = typeof rows;
 export type SearchedEntry = { [K in keyof Rows]: Rows[K]["searched"] extends true ? K : never }[keyof Rows];
 
 /** Entries whose value depends on the gather where they are open. */
-type OpenEntry = { [K in keyof Rows]: Rows[K] extends { readonly default: unknown } ? never : K }[keyof Rows];
+type OptionalEntry = {
+  [K in keyof Rows]: Rows[K] extends { readonly default: unknown } ? never : K;
+}[keyof Rows];
 
 /** An entry of a schedule, whichever it is. */
 export type ScheduleEntry = Row<EntryValue> & {
@@ -240,10 +242,10 @@ const defaults = keys.flatMap((key) => {
 });
 
 /** What holds on a target in place of entries that nobody gives, but for those that the gather decides, too. */
-export function defaultsOn(target: Target): Required<Omit<Schedule, OpenEntry>> {
-  const held: Partial<Record<keyof Schedule, EntryValue>> = {};
-  for (const [key, defaultOf] of defaults) held[key] = defaultOf(target);
-  return held as Required<Omit<Schedule, OpenEntry>>;
+export function defaultsOn(target: Target): Required<Omit<Schedule, OptionalEntry>> {
+  const entries: Partial<Record<keyof Schedule, EntryValue>> = {};
+  for (const [key, defaultOf] of defaults) entries[key] = defaultOf(target);
+  return entries as Required<Omit<Schedule, OptionalEntry>>;
 }
 
 /** True if every choice is made. Throws a CompileError (TC702) for what is no schedule. */

@@ -81,6 +81,6 @@ export const formatEntry = (value: EntryValue): string => {
   if (typeof value !== "object") return String(value);
   if (Array.isArray(value)) return value.join();
   return Object.entries(value)
-    .map(([operand, own]) => `${operand}=${own}`)
+    .map(([operand, value]) => `${operand}=${value}`)
     .join(",");
 };

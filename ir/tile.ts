@@ -70,7 +70,7 @@ export interface LoadStmt {
 }
 
 /** The terms that one run of a gather takes in, of all that its elements have. */
-export interface Part {
+export interface ReductionChunk {
   /** What the terms come to so far, and where their number is not told by the program, that number: tiles of UB. */
   readonly into: readonly string[];
   /** Counted from the first term of an element. A run from 0 sets what terms come to, one up to `of` makes the elements. */
@@ -90,7 +90,7 @@ export interface GatherStmt {
   /** Where the region of each index input starts in its tensor, by table from 1. */
   readonly origins: readonly (readonly Linear[])[];
   /** Absent: all terms at once. The map then has those of the longest run. */
-  readonly part?: Part;
+  readonly chunk?: ReductionChunk;
   /** UB buffers that the statement alone writes and reads: addresses of a vector gather, and what a value is computed in. */
   readonly scratch?: readonly string[];
   readonly span?: Span;
@@ -152,7 +152,7 @@ export function accessesOf(stmt: Stmt): readonly StmtAccess[] {
       return [
         ...stmt.from.map((region) => regionAccess(region, false)),
         regionAccess(stmt.to, true),
-        ...[...(stmt.part?.into ?? []), ...(stmt.scratch ?? [])].map(
+        ...[...(stmt.chunk?.into ?? []), ...(stmt.scratch ?? [])].map(
           (buffer) => ({ buffer, write: true, temporary: true }) as const,
         ),
       ];
@@ -175,15 +175,15 @@ export const children = (stmt: Stmt): readonly Stmt[] => (stmt.op === "for" ? st
 /** Returns the linear forms that a statement states itself: bounds, offsets, sizes, and the coordinates of its map. */
 export function formsOfStmt(stmt: Stmt): readonly Linear[] {
   if (stmt.op === "for") return [stmt.lower, stmt.upper];
-  const own =
+  const renamed =
     stmt.op === "gather"
       ? [
           ...stmt.origins.flat(),
           ...formsOf(stmt.map),
-          ...(stmt.part === undefined ? [] : [stmt.part.from, stmt.part.to]),
+          ...(stmt.chunk === undefined ? [] : [stmt.chunk.from, stmt.chunk.to]),
         ]
       : [];
-  return [...own, ...regionsOf(stmt).flatMap(({ offsets, sizes }) => [...offsets, ...sizes])];
+  return [...renamed, ...regionsOf(stmt).flatMap(({ offsets, sizes }) => [...offsets, ...sizes])];
 }
 
 /** Returns a statement with others inside; the statement itself where it has none inside. */
@@ -194,7 +194,7 @@ export const withChildren = (stmt: Stmt, inside: (body: readonly Stmt[]) => read
 export function mapStatement(
   stmt: Stmt,
   form: (form: Linear) => Linear,
-  map: (map: AccessMap) => AccessMap = (own) => mapForms(own, form),
+  map: (map: AccessMap) => AccessMap = (from) => mapForms(from, form),
 ): Stmt {
   const region = ({ buffer, offsets, sizes }: Region): Region => ({
     buffer,
@@ -214,12 +214,12 @@ export function mapStatement(
     case "store":
       return { ...stmt, to: region(stmt.to) };
     case "gather": {
-      const { part } = stmt;
+      const { chunk } = stmt;
       return {
         ...stmt,
         from: stmt.from.map(region),
         to: region(stmt.to),
-        ...(part === undefined ? {} : { part: { ...part, from: form(part.from), to: form(part.to) } }),
+        ...(chunk === undefined ? {} : { chunk: { ...chunk, from: form(chunk.from), to: form(chunk.to) } }),
         map: map(stmt.map),
         origins: stmt.origins.map((origin) => origin.map(form)),
       };
@@ -233,13 +233,13 @@ export function mapStatement(
 }
 
 /** The sizes of all that a gather walks over: of its output tile, and behind them the number of terms. */
-export const walkedSizes = ({ map, to, part }: GatherStmt): readonly Linear[] =>
+export const walkedSizes = ({ map, to, chunk }: GatherStmt): readonly Linear[] =>
   map.reduced === undefined
     ? to.sizes
-    : [...to.sizes, part === undefined ? constant(map.reduced.most) : lengthOf(part)];
+    : [...to.sizes, chunk === undefined ? constant(map.reduced.max) : lengthOf(chunk)];
 
 /** How many terms a run takes in. */
-function lengthOf({ from, to }: Part): Linear {
+function lengthOf({ from, to }: ReductionChunk): Linear {
   const only = soleAtom(to);
   return only?.kind === "min" ? min(sub(only.of[0], from), sub(only.of[1], from)) : sub(to, from);
 }

@@ -1,6 +1,6 @@
 /** Element types, shapes and memory spaces: the words every level of the IR shares. */
 import { checkArgument } from "./argument.js";
-import { bytesFor, elementsInByte, isPacked, type DType, type WholeByteType } from "./element-types.js";
+import { bytesFor, elementsInByte, isPacked, type DType, type ByteAlignedType } from "./element-types.js";
 import type { Shape } from "./shape.js";
 export * from "./element-types.js";
 export type { Shape, Span } from "./shape.js";
@@ -38,7 +38,7 @@ export const shownAmount = (amount: number): string =>
   amount <= Number.MAX_SAFE_INTEGER ? String(amount) : "more than 2^53";
 
 /** The type of an output, of indices, and of elements that move as they are: the verifier lets no packed one there (B9). */
-export function wholeBytes(dtype: DType): WholeByteType {
+export function byteAligned(dtype: DType): ByteAlignedType {
   if (isPacked(dtype)) throw new InternalError(`an element of ${dtype} has no address`);
   return dtype;
 }

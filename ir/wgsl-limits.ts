@@ -68,19 +68,23 @@ export const formatLimits = (limits: Partial<WgslLimits>): string =>
 export interface StorageBuffers {
   readonly count: number;
   /** `12 inputs, the output, the status of index errors`. */
-  readonly parts: string;
+  readonly bindings: string;
 }
 
 /** Counts the storage buffers of a kernel: one for each operand, and one for the status word where an index may be reported. */
 export function storageBuffersOf(inputs: number, reports: boolean): StorageBuffers {
-  const parts = [counted(inputs, "input"), "the output", ...(reports ? ["the status of index errors"] : [])];
-  return { count: inputs + 1 + Number(reports), parts: parts.join(", ") };
+  const bindings = [
+    counted(inputs, "input"),
+    "the output",
+    ...(reports ? ["the status of index errors"] : []),
+  ];
+  return { count: inputs + 1 + Number(reports), bindings: bindings.join(", ") };
 }
 
 /** TC502 for a kernel that binds more storage buffers than a stage may have. */
-export function tooManyBuffers({ count, parts }: StorageBuffers, limit: number, span?: Span): Diagnostic {
+export function tooManyBuffers({ count, bindings }: StorageBuffers, limit: number, span?: Span): Diagnostic {
   const name = "maxStorageBuffersPerShaderStage";
-  const message = `the kernel binds ${count} storage buffers (${parts}), over the device's ${name} of ${limit}`;
+  const message = `the kernel binds ${count} storage buffers (${bindings}), over the device's ${name} of ${limit}`;
   return beyondDevice(message, { [name]: count }, "split the program", { count, limit }, span);
 }
 

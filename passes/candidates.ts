@@ -93,8 +93,8 @@ function leastRow(d: number, { gather, residency, target, extents }: Tiling): nu
 }
 
 /** The entry that makes so many tiles of a dim; a little larger where lanes move four neighbours, or whole accesses, at a time. */
-export function shareOf(d: number, limit: number, parts: number, tiling: Tiling): number {
-  const share = Math.max(leastRow(d, tiling), Math.ceil(limit / parts));
+export function shareOf(d: number, limit: number, count: number, tiling: Tiling): number {
+  const share = Math.max(leastRow(d, tiling), Math.ceil(limit / count));
   if (tiling.target.lanes === 1) return Math.min(limit, alignUp(share, laneMultiple(d, tiling)));
   return Math.min(limit, alignUp(share, Math.max(4, laneMultiple(d, tiling))));
 }
@@ -106,21 +106,21 @@ const accessElements = ({ gather, target }: Tiling): number =>
 /** Elements that a task should take at most: lanes stay short, and every core has tasks while all their lanes have work. */
 function longestTask(tiling: Tiling): number {
   const { residency, target, extents } = tiling;
-  const most = residency === "gm" || target.lanes > 1 ? target.directElements : Infinity;
-  if (target.tasksPerCore === 1) return most;
+  const max = residency === "gm" || target.lanes > 1 ? target.directElements : Infinity;
+  if (target.tasksPerCore === 1) return max;
   const share = Math.ceil(elementCount(extents) / (target.cores * target.tasksPerCore));
-  return Math.min(most, Math.max(target.lanes * accessElements(tiling), share));
+  return Math.min(max, Math.max(target.lanes * accessElements(tiling), share));
 }
 
 /** Whether a tile is within so many bytes of UB, which are at most the budget, and no longer than a task should be. */
-export function fits(tiling: Tiling, room: number): boolean {
+export function fits(tiling: Tiling, availableUb: number): boolean {
   if (elementCount(tiling.tile) > longestTask(tiling)) return false;
   const { bytes, planned } = tiling.footprint;
-  return Math.max(bytes, planned) <= room;
+  return Math.max(bytes, planned) <= availableUb;
 }
 
 /** Bytes of UB that a chosen tile may take: within the target's safe size, where the smallest tile leaves that choice. */
-export function roomOf(start: Tiling): number {
+export function availableUbOf(start: Tiling): number {
   const { target } = start;
   const capacity = ubCapacity(start);
   const safe = start.schedule.ubBytes === target.ubBytes ? Math.min(target.ubSafeBytes, capacity) : capacity;
@@ -131,16 +131,16 @@ export function roomOf(start: Tiling): number {
  * The schedules of one tile within so many bytes of UB: every view and buffers that the user left open, in its own order of
  * loops. Views split the loops that reuse the data's tile; where the user states the view, other orders do.
  */
-export const variants = (tiling: Tiling, room: number): Tiling[] =>
+export const variants = (tiling: Tiling, availableUb: number): Tiling[] =>
   (tiling.gather.schedule.view === undefined ? [tiling] : reordered(tiling)).flatMap((nest) =>
-    inOrder(nest, room),
+    inOrder(nest, availableUb),
   );
 
-/** Those of `variants`, in every order of loops that makes a nest of its own; with `bothWays` also for a cache. */
-export function variantsInEveryOrder(tiling: Tiling, room: number, bothWays = false): Tiling[] {
+/** Those of `variants`, in every order of loops that makes a nest of its own; with `bothDirections` also for a cache. */
+export function variantsInEveryOrder(tiling: Tiling, availableUb: number, bothDirections = false): Tiling[] {
   const nests = new Map<string, Tiling>();
-  for (const nest of reordered(tiling, bothWays)) {
-    for (const variant of inOrder(nest, room)) {
+  for (const nest of reordered(tiling, bothDirections)) {
+    for (const variant of inOrder(nest, availableUb)) {
       const key = nestOf(variant);
       if (!nests.has(key)) nests.set(key, variant);
     }
@@ -148,13 +148,13 @@ export function variantsInEveryOrder(tiling: Tiling, room: number, bothWays = fa
   return [...nests.values()];
 }
 
-const inOrder = (tiling: Tiling, room: number): Tiling[] =>
+const inOrder = (tiling: Tiling, availableUb: number): Tiling[] =>
   [tiling, ...splitViews(tiling)]
     .filter(
       (viewed) => viewed.gather.schedule.view !== undefined || taskElements(viewed) <= longestTask(viewed),
     )
-    .flatMap((viewed) => [viewed, ...doubled(viewed, room)])
-    .filter((variant) => fits(variant, room));
+    .flatMap((viewed) => [viewed, ...doubled(viewed, availableUb)])
+    .filter((variant) => fits(variant, availableUb));
 
 /** What tells the schedules of one tile apart: the loops in their order, and the other entries. */
 const nestOf = ({ schedule, loops }: Tiling): string => {
@@ -166,20 +166,23 @@ const nestOf = ({ schedule, loops }: Tiling): string => {
 /**
  * A tiling in its own order of loops, and in those that make other nests: every sequence of loops that only the indices follow
  * may stand last, where it reuses the data's tile. Nests that differ in the order of their parallel loops alone deal the same
- * tasks in another order: for the clock they are one; a cache may tell them apart, for which `bothWays` has the reverse too.
+ * tasks in another order: for the clock they are one; a cache may tell them apart, for which `bothDirections` has the reverse too.
  */
-export function reordered(tiling: Tiling, bothWays = false): Tiling[] {
+export function reordered(tiling: Tiling, bothDirections = false): Tiling[] {
   const { gather, schedule, residency, tile, extents } = tiling;
   const staged = residency === "ub";
-  if (gather.schedule.order !== undefined || !(staged || bothWays)) return [tiling];
-  const follows = followedBy(gather.map, gatheredTable);
-  const reuses = (d: number): boolean => staged && !follows.has(d) && at(tile, d) < at(extents, d);
+  if (gather.schedule.order !== undefined || !(staged || bothDirections)) return [tiling];
+  const dims = followedBy(gather.map, gatheredTable);
+  const reuses = (d: number): boolean => staged && !dims.has(d) && at(tile, d) < at(extents, d);
   const orders = orderedSubsets(schedule.order.filter(reuses)).flatMap((last) => {
     // Data's dims stand inside those that are not to be reused along.
-    const inner = schedule.order.filter((d) => staged && follows.has(d));
+    const inner = schedule.order.filter((d) => staged && dims.has(d));
     const outer = schedule.order.filter((d) => !last.includes(d) && !inner.includes(d));
     const parallel = [...outer, ...inner];
-    return (bothWays ? [parallel, [...parallel].reverse()] : [parallel]).map((loops) => [...loops, ...last]);
+    return (bothDirections ? [parallel, [...parallel].reverse()] : [parallel]).map((loops) => [
+      ...loops,
+      ...last,
+    ]);
   });
   const others = orders.filter((order) => order.join() !== schedule.order.join());
   // Of orders with the same nest the first one counts: the plain one, where it is among them.
@@ -215,7 +218,7 @@ const taskElements = (tiling: Tiling): number => elementCount(tiling.extents) / 
  * Two copies of all that is streamed; where these do not fit, or leave the gather a slower lowering, also of some of it. Two
  * cost at most their syncs more than one, so with fewer there is nothing to win elsewhere. Some may not fit.
  */
-export function doubled(tiling: Tiling, room: number): Tiling[] {
+export function doubled(tiling: Tiling, availableUb: number): Tiling[] {
   const { gather, target } = tiling;
   if (gather.schedule.buffers !== undefined || !targetFacts[target.kind].doubleBuffers) return [];
   const streamed = streamedOperands(tiling);
@@ -223,7 +226,7 @@ export function doubled(tiling: Tiling, room: number): Tiling[] {
   const all = tiling.with({ buffers: 2 });
   const { lowering } = all;
   const alike = lowering.cycles === tiling.lowering.cycles && lowering.setup === tiling.lowering.setup;
-  if (fits(all, room) && alike) return [all];
+  if (fits(all, availableUb) && alike) return [all];
   const some = streamed
     .reduce<(typeof streamed)[]>((sets, operand) => [...sets, ...sets.map((set) => [...set, operand])], [[]])
     .filter((set) => set.length > 0 && set.length < streamed.length);
@@ -242,17 +245,19 @@ function splitViews(tiling: Tiling): Tiling[] {
     schedule.cores * target.tasksPerCore,
     Math.ceil(elementCount(extents) / longestTask(tiling)),
   );
-  const parts = Math.ceil(wanted / parallel);
-  const balanced = alignUp(parts, schedule.cores / greatestCommonDivisor(parallel, schedule.cores));
+  const pieces = Math.ceil(wanted / parallel);
+  const balanced = alignUp(pieces, schedule.cores / greatestCommonDivisor(parallel, schedule.cores));
   if (balanced === 1) return [];
-  const follows = followedBy(gather.map, gatheredTable);
+  const dependsOn = followedBy(gather.map, gatheredTable);
   const pins = pinnedViews(gather, schedule);
-  const reused = loops.find(({ mode, dim }) => mode === "serial" && !follows.has(dim) && !pins.includes(dim));
+  const reused = loops.find(
+    ({ mode, dim }) => mode === "serial" && !dependsOn.has(dim) && !pins.includes(dim),
+  );
   if (reused === undefined) return [];
   const { dim } = reused;
   const limit = Math.max(1, Math.min(at(extents, dim), at(schedule.view, dim)));
   const trips = Math.ceil(limit / at(tile, dim));
-  const entries = [Math.min(parts, trips), ...(balanced <= trips ? [balanced] : [])].map(
+  const entries = [Math.min(pieces, trips), ...(balanced <= trips ? [balanced] : [])].map(
     (views) => Math.ceil(trips / views) * at(tile, dim),
   );
   return [...new Set(entries)]

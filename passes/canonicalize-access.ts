@@ -13,7 +13,7 @@ import { error, type Diagnostic } from "../ir/diagnostic.js";
 import { gatheredTable } from "../ir/access.js";
 import { canonicalMap } from "../ir/canonical-map.js";
 import { inputOf, outputOf, type AccessFunc } from "../ir/func.js";
-import { accessMap, effectiveType, outputShape, pairedDims } from "../ir/operator.js";
+import { accessMap, effectiveType, outputShape, sharedDimsOf } from "../ir/operator.js";
 import { disputeOn, findOp, originOf, resolveSource, sourceOp } from "../ir/ops/registry.js";
 import { pyptoLevels } from "../ir/profile.js";
 import type { Schedule } from "../ir/schedule.js";
@@ -35,9 +35,13 @@ function inOneForm(access: AccessFunc): AccessFunc {
   if (verifyMap(access.map, access, access.opSpan).length > 0) return access;
   const { symbolic } = access;
   const map = canonicalMap(access.map);
-  const open = symbolic && canonicalMap(symbolic.map);
-  if (map === access.map && open === symbolic?.map) return access;
-  return { ...access, map, ...(symbolic && open ? { symbolic: { ...symbolic, map: open } } : {}) };
+  const symbolicMap = symbolic && canonicalMap(symbolic.map);
+  if (map === access.map && symbolicMap === symbolic?.map) return access;
+  return {
+    ...access,
+    map,
+    ...(symbolic && symbolicMap ? { symbolic: { ...symbolic, map: symbolicMap } } : {}),
+  };
 }
 
 /** Source operators become one access gather (docs/passes/01-canonicalize-access.md). */
@@ -87,19 +91,19 @@ export const canonicalizeAccess = definePass({
         type: effectiveType(operator, operand.type, k),
       })),
       map: accessMap(operator, negative, oob),
-      paired: pairedDims(operator),
+      sharedDims: sharedDimsOf(operator),
       ...defined({ framework, frameworkOp }),
       schedule,
       ...defined({ target, span, opSpan }),
     };
     // A test proves the maps of the built-in operators; another one's is its author's to get right.
-    const own = definition === findOp(func.op) ? undefined : definition;
-    const faults = own === undefined ? [] : mapFaults(access);
+    const userDefined = definition === findOp(func.op) ? undefined : definition;
+    const faults = userDefined === undefined ? [] : mapFaults(access);
     for (const fault of faults)
       context.report({
         ...fault,
         message: `the map of ${func.op}: ${fault.message}`,
-        ...(own && originOf(own)),
+        ...(userDefined && originOf(userDefined)),
       });
     return faults.length > 0 ? access : inOneForm(access);
   },

@@ -6,12 +6,20 @@
  * extents.
  */
 import { followedBy, gatheredTable } from "../ir/access.js";
-import { estimatesOfTile, floorOf, type Floor } from "../ir/clock/index.js";
+import { estimatesOfTile, lowerBoundsOf, type LowerBounds } from "../ir/clock/index.js";
 import { targetFacts, type Target } from "../ir/target.js";
 import { largestThat } from "../ir/intervals/intervals.js";
 import { isLegal, replaced, ubCapacity, type Tiling } from "../ir/tiling/index.js";
 import { at, elementCount, isPowerOfTwo, type Shape } from "../ir/types.js";
-import { candidates, fits, reordered, roomOf, shareOf, variants, type Candidates } from "./candidates.js";
+import {
+  candidates,
+  fits,
+  reordered,
+  availableUbOf,
+  shareOf,
+  variants,
+  type Candidates,
+} from "./candidates.js";
 import { clockOf, decided } from "./lowered.js";
 
 /** Best tiles that are searched around, tiles that are looked at in all before that ends, and schedules whose clock is read at most. */
@@ -39,17 +47,17 @@ const few: readonly number[] = [6, 6, 3, 2];
  * apart, the one that takes the least of UB.
  */
 export function chooseSchedule(tiling: Tiling, against = Infinity): Tiling | undefined {
-  const found = candidates(tiling);
-  if (!isLegal(found.start)) return undefined;
+  const space = candidates(tiling);
+  if (!isLegal(space.start)) return undefined;
   // Nothing takes no time, however it is cut.
-  if (elementCount(tiling.extents) === 0) return found.start;
-  const room = roomOf(found.start);
+  if (elementCount(tiling.extents) === 0) return space.start;
+  const availableUb = availableUbOf(space.start);
   const { ubBytes } = tiling.schedule;
-  if (room >= ubCapacity(found.start)) return new Search(found, room, against).best();
+  if (availableUb >= ubCapacity(space.start)) return new Search(space, availableUb, against).best();
   // What a lowering adds stays within the safe size too: where it would take more if it could, the schedule says how much there is.
-  const best = new Search(candidates(tiling.with({ ubBytes: room })), room, against).best();
+  const best = new Search(candidates(tiling.with({ ubBytes: availableUb })), availableUb, against).best();
   const free = best.with({ ubBytes });
-  return decided(free).footprint.planned <= room ? free : best;
+  return decided(free).footprint.planned <= availableUb ? free : best;
 }
 
 /** What is known of a schedule whose clock was read. */
@@ -78,7 +86,7 @@ interface Weighed {
 class Search {
   /** Every schedule so far, the best of its tile, by the tile's number. */
   private readonly weighed = new Map<number, readonly Weighed[] | undefined>();
-  private readonly floor: Floor;
+  private readonly bounds: LowerBounds;
   /** The best tiles so far, each in its best schedule, the best first. */
   private leaders: readonly Weighed[] = [];
   /** The entries of each dim that are tried at first. */
@@ -87,11 +95,11 @@ class Search {
   constructor(
     private readonly among: Candidates,
     /** Bytes of UB that a tile may take. */
-    private readonly room: number,
+    private readonly availableUb: number,
     /** Cycles of a schedule that is known already. */
     private readonly against: number,
   ) {
-    this.floor = floorOf(among.start);
+    this.bounds = lowerBoundsOf(among.start);
     this.few = new Map(among.free.map((d) => [d, this.fewOf(d)]));
   }
 
@@ -106,7 +114,7 @@ class Search {
     if (worthTheirClock.length === 1) return worthTheirClock[0]?.tiling ?? start;
     let cycles = Infinity;
     const read = worthTheirClock.filter(({ tiling }) => {
-      if (this.floor.of(tiling.schedule.tile) > cycles * asFast(start.target)) return false;
+      if (this.bounds.of(tiling.schedule.tile) > cycles * asFast(start.target)) return false;
       cycles = Math.min(cycles, clockOf(tiling).cycles);
       return true;
     });
@@ -135,7 +143,7 @@ class Search {
 
   /** The best schedule of each tile that was weighed, the best first. */
   private ranked(): Weighed[] {
-    const all = [...this.weighed.values()].flatMap((found) => found ?? []);
+    const all = [...this.weighed.values()].flatMap((weighed) => weighed ?? []);
     return all.sort((a, b) => a.estimate - b.estimate);
   }
 
@@ -143,14 +151,14 @@ class Search {
   private weigh(tile: Shape): readonly Weighed[] | undefined {
     const key = this.numberOf(tile);
     if (this.weighed.has(key)) return this.weighed.get(key);
-    const found = this.found(tile);
-    this.keep(key, found);
-    return found;
+    const weighed = this.weighedOf(tile);
+    this.remember(key, weighed);
+    return weighed;
   }
 
-  private keep(key: number, found: readonly Weighed[] | undefined): void {
-    this.weighed.set(key, found);
-    const [best] = found ?? [];
+  private remember(key: number, weighed: readonly Weighed[] | undefined): void {
+    this.weighed.set(key, weighed);
+    const [best] = weighed ?? [];
     if (best === undefined) return;
     const others = this.leaders.filter(({ tiling }) => this.numberOf(tiling.schedule.tile) !== key);
     this.leaders = [...others, best].sort((a, b) => a.estimate - b.estimate).slice(0, leading);
@@ -168,11 +176,13 @@ class Search {
     return this.among.entries.get(d) ?? [];
   }
 
-  private found(tile: Shape): readonly Weighed[] | undefined {
-    const floor = this.floor.of(tile);
-    if (floor > this.worthwhile()) return [];
+  private weighedOf(tile: Shape): readonly Weighed[] | undefined {
+    const lowerBound = this.bounds.of(tile);
+    if (lowerBound > this.worthwhile()) return [];
     const tiling = this.among.start.with({ tile });
-    return fits(tiling, this.room) ? this.estimated(variants(tiling, this.room), floor) : undefined;
+    return fits(tiling, this.availableUb)
+      ? this.estimated(variants(tiling, this.availableUb), lowerBound)
+      : undefined;
   }
 
   /**
@@ -188,14 +198,14 @@ class Search {
   private filledUp(): Shape {
     const { start, free } = this.among;
     let { tile } = start.schedule;
-    const whole = tile.map((entry, d) => this.entriesOf(d).at(-1) ?? entry);
-    if (fits(start.with({ tile: whole }), this.room)) return whole;
+    const largest = tile.map((entry, d) => this.entriesOf(d).at(-1) ?? entry);
+    if (fits(start.with({ tile: largest }), this.availableUb)) return largest;
     for (const d of [...free].reverse()) {
       const entries = this.entriesOf(d);
-      const most = largestThat(0, entries.length - 1, (k) =>
-        fits(start.with({ tile: replaced(tile, d, at(entries, k)) }), this.room),
+      const max = largestThat(0, entries.length - 1, (k) =>
+        fits(start.with({ tile: replaced(tile, d, at(entries, k)) }), this.availableUb),
       );
-      if (most !== undefined) tile = replaced(tile, d, at(entries, most));
+      if (max !== undefined) tile = replaced(tile, d, at(entries, max));
     }
     return tile;
   }
@@ -212,7 +222,7 @@ class Search {
       }
     }
     if (orders.size === 0) return;
-    const [around, seen] = [new Set<number>(), new Set<number>()];
+    const [around, visited] = [new Set<number>(), new Set<number>()];
     for (;;) {
       const next = this.leaders
         .slice(0, reordering)
@@ -221,9 +231,9 @@ class Search {
       around.add(this.numberOf(next.tiling.schedule.tile));
       for (const tile of [...this.along(next.tiling), ...this.traded(next.tiling)]) {
         const key = this.numberOf(tile);
-        if (seen.has(key)) continue;
-        if (seen.size >= triedReordered) return;
-        seen.add(key);
+        if (visited.has(key)) continue;
+        if (visited.size >= triedReordered) return;
+        visited.add(key);
         this.weighIn([...orders.values()], tile);
       }
     }
@@ -231,27 +241,27 @@ class Search {
 
   /** The best estimate of a tile in these orders, which are kept beside those that are known of it. */
   private weighIn(orders: readonly (readonly number[])[], tile: Shape): number {
-    const floor = this.floor.of(tile);
-    if (floor > this.worthwhile()) return Infinity;
+    const lowerBound = this.bounds.of(tile);
+    if (lowerBound > this.worthwhile()) return Infinity;
     const nests = orders.map((order) => this.among.start.with({ tile, order }));
-    const fitting = nests.filter((nest) => fits(nest, this.room));
-    const found = this.estimated(
-      fitting.flatMap((nest) => variants(nest, this.room)),
-      floor,
+    const fitting = nests.filter((nest) => fits(nest, this.availableUb));
+    const weighed = this.estimated(
+      fitting.flatMap((nest) => variants(nest, this.availableUb)),
+      lowerBound,
     );
     const key = this.numberOf(tile);
-    this.keep(key, bestTwo([...(this.weighed.get(key) ?? []), ...found]));
-    return found[0]?.estimate ?? Infinity;
+    this.remember(key, bestTwo([...(this.weighed.get(key) ?? []), ...weighed]));
+    return weighed[0]?.estimate ?? Infinity;
   }
 
   /** The best two of the schedules of one tile. */
-  private estimated(schedules: readonly Tiling[], floor: number): Weighed[] {
+  private estimated(schedules: readonly Tiling[], lowerBound: number): Weighed[] {
     const estimate = estimatesOfTile();
-    const found = schedules.map((variant) => ({
+    const weighed = schedules.map((variant) => ({
       tiling: variant,
-      estimate: Math.max(floor, estimate(variant)),
+      estimate: Math.max(lowerBound, estimate(variant)),
     }));
-    return bestTwo(found);
+    return bestTwo(weighed);
   }
 
   /** Whole along some dims, cut along two, 1 along the others: dims are filled from the last, or by what they follow. */
@@ -283,13 +293,13 @@ class Search {
 
   /** Around the best tiles, the best first: along each dim alone, and where that leads no further along two. */
   private refine(): void {
-    const [alone, paired] = [new Set<Weighed>(), new Set<Weighed>()];
+    const [alone, several] = [new Set<Weighed>(), new Set<Weighed>()];
     for (;;) {
-      const open = this.leaders.find((leader) => !alone.has(leader));
-      const next = open ?? this.leaders.find((leader) => !paired.has(leader));
+      const single = this.leaders.find((leader) => !alone.has(leader));
+      const next = single ?? this.leaders.find((leader) => !several.has(leader));
       if (next === undefined) return;
-      (open === undefined ? paired : alone).add(next);
-      for (const tile of open === undefined ? this.traded(next.tiling) : this.along(next.tiling)) {
+      (single === undefined ? several : alone).add(next);
+      for (const tile of single === undefined ? this.traded(next.tiling) : this.along(next.tiling)) {
         if (this.weighed.size >= tried) return;
         this.weigh(tile);
       }
@@ -326,8 +336,8 @@ class Search {
   private around(tiling: Tiling, d: number): number[] {
     const { schedule, tile, loops } = tiling;
     const entries = this.entriesOf(d);
-    const own = at(schedule.tile, d);
-    const place = entries.findIndex((n) => n >= own);
+    const current = at(schedule.tile, d);
+    const place = entries.findIndex((n) => n >= current);
     const near = entries.slice(Math.max(0, place - reach), place + reach + 1);
     const { limits } = this.among;
     const limit = at(limits, d);
@@ -335,12 +345,12 @@ class Search {
     for (const { dim, mode } of loops)
       if (mode === "parallel" && dim !== d) others *= Math.ceil(at(limits, dim) / at(tile, dim));
     const even = [1, 2, 3, 4].map((times) => Math.max(1, Math.round((times * schedule.cores) / others)));
-    return [...near, ...even.map((parts) => shareOf(d, limit, Math.min(parts, limit), tiling))];
+    return [...near, ...even.map((count) => shareOf(d, limit, Math.min(count, limit), tiling))];
   }
 }
 
-const bestTwo = (found: readonly Weighed[]): Weighed[] =>
-  [...found].sort((a, b) => a.estimate - b.estimate).slice(0, 2);
+const bestTwo = (weighed: readonly Weighed[]): Weighed[] =>
+  [...weighed].sort((a, b) => a.estimate - b.estimate).slice(0, 2);
 
 const tieOf = (tiling: Tiling): Tie => ({
   idleCores: clockOf(tiling).idleCores,
@@ -351,9 +361,9 @@ const tieOf = (tiling: Tiling): Tie => ({
 
 /** Orders in which a tile's dims may fill up: from the last, the indices' dims first, the data's first. */
 function filled({ start, free }: Candidates): number[][] {
-  const follows = followedBy(start.gather.map, gatheredTable);
+  const dims = followedBy(start.gather.map, gatheredTable);
   const outwards = [...free].reverse();
-  const [data, indices] = [outwards.filter((d) => follows.has(d)), outwards.filter((d) => !follows.has(d))];
+  const [data, indices] = [outwards.filter((d) => dims.has(d)), outwards.filter((d) => !dims.has(d))];
   const orders = [outwards, [...indices, ...data], [...data, ...indices]];
   return orders.filter((order, k) => orders.findIndex((other) => other.join() === order.join()) === k);
 }

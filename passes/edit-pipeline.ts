@@ -58,10 +58,10 @@ const grammar =
 const words: readonly string[] = ["default", "no", "after", "before", "instead", "of"];
 
 /** Throws a CompileError (TC702) for passes that a list cannot name: two of one name, a word of the grammar, more than one word. */
-export function checkPassNames(own: readonly Pass[]): void {
-  checkArgument("checkPassNames", "list", own);
+export function checkPassNames(passes: readonly Pass[]): void {
+  checkArgument("checkPassNames", "list", passes);
   const taken = new Map(defaultPipeline.map((pass) => [pass.name, pass]));
-  for (const pass of own) {
+  for (const pass of passes) {
     const { name } = pass;
     const file = pass.origin === undefined ? "" : `${pass.origin.file}: `;
     if (words.includes(name) || !/^[^\s,]+$/.test(name))
@@ -82,13 +82,13 @@ export function checkPassNames(own: readonly Pass[]): void {
  * `default, mine before hoist-loads`, `default, mine instead of insert-sync`, `default, no hoist-loads`). Throws a CompileError
  * (TC702) for a text that is neither, and for passes that it cannot name.
  */
-export function parsePipeline(list: string, own: readonly Pass[] = []): readonly Pass[] {
+export function parsePipeline(list: string, extra: readonly Pass[] = []): readonly Pass[] {
   checkArgument("parsePipeline", "text", list);
-  checkPassNames(own);
-  const known = [...defaultPipeline, ...own];
+  checkPassNames(extra);
+  const passes = [...defaultPipeline, ...extra];
   const find = (name: string): Pass => {
-    const pass = known.find((other) => other.name === name);
-    if (pass === undefined) throw refusal(`there is no pass ${name}`, namesOf([...new Set(known)]));
+    const pass = passes.find((other) => other.name === name);
+    if (pass === undefined) throw refusal(`there is no pass ${name}`, namesOf([...new Set(passes)]));
     return pass;
   };
   const items = list.split(",").map((item) => item.trim().split(/\s+/));

@@ -16,7 +16,7 @@ import { isResolved } from "../ir/schedule-entries.js";
 import { judgedTile, refusals, rules, type Tiling } from "../ir/tiling/index.js";
 import { at, formatShape, invariant, sameShape } from "../ir/types.js";
 import { definePass } from "./pass.js";
-import { waysOut } from "./ways-out.js";
+import { remedies } from "./remedies.js";
 
 /** Refuses a tile that cuts a gather dim (docs/passes/03-enforce-full-load.md). */
 export const enforceFullLoad = definePass({
@@ -30,7 +30,7 @@ export const enforceFullLoad = definePass({
     invariant(isResolved(schedule), "enforce-full-load runs on a resolved schedule");
     const tiling = context.tilings.of(func, schedule);
     refusals(rules.packedTile, tiling).forEach(context.report);
-    refusals(rules.fullLoad, tiling, waysOut).forEach(context.report);
+    refusals(rules.fullLoad, tiling, remedies).forEach(context.report);
     const tiles = inputsOf(func).map((_, table) => at(tiling.operands, table).tile);
     statedOtherwise(func, tiles).forEach(context.report);
     reportLarger(tiling).forEach(context.report);
@@ -54,11 +54,11 @@ function reportLarger(tiling: Tiling) {
   const judged = judgedTile(tiling);
   const larger = judged.findIndex((entry, d) => entry < at(schedule.tile, d));
   if (larger === -1) return [];
-  const [own, covered] = [at(schedule.tile, larger), at(judged, larger)];
+  const [stated, covered] = [at(schedule.tile, larger), at(judged, larger)];
   const message =
     larger === tile.length
-      ? `tile[r] = ${own} covers ${covered} terms at most and counts as that`
-      : `tile[${larger}] = ${own} covers ${covered} elements at most and counts as that`;
+      ? `tile[r] = ${stated} covers ${covered} terms at most and counts as that`
+      : `tile[${larger}] = ${stated} covers ${covered} elements at most and counts as that`;
   const notes = [`judged as tile ${formatEntry(judged)}`];
   return [warning("TC906", message, { span: gather.opSpan, notes })];
 }

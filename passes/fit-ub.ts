@@ -10,7 +10,7 @@ import { invariant } from "../ir/types.js";
 import { isLegal, nearestLegal, refusals, rules, type Tiling } from "../ir/tiling/index.js";
 import { decided } from "./lowered.js";
 import { definePass } from "./pass.js";
-import { waysOut } from "./ways-out.js";
+import { remedies } from "./remedies.js";
 
 /** Refuses what does not fit the unified buffer (docs/passes/04-fit-ub.md). */
 export const fitUb = definePass({
@@ -23,7 +23,7 @@ export const fitUb = definePass({
     const { schedule } = func;
     invariant(isResolved(schedule), "fit-ub runs on a resolved schedule");
     const tiling = context.tilings.of(func, schedule);
-    const refused = refusals(rules.ubBudget, tiling, waysOut);
+    const refused = refusals(rules.ubBudget, tiling, remedies);
     refused.forEach(context.report);
     if (refused.length === 0) aboveSafe(tiling).forEach(context.report);
     return func;

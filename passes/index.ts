@@ -15,11 +15,25 @@ export { hoistLoads } from "./hoist-loads.js";
 export { insertSync } from "./insert-sync.js";
 export { lowerToTile } from "./lower-to-tile.js";
 export { contextFor, definePass, isPass, type Pass, type PassContext } from "./pass.js";
-export { clockOf, decided, lowered, openLowered } from "./lowered.js";
+export { clockOf, decided, lowered, dynamicLowered } from "./lowered.js";
 export { PassError, runPipeline, type PipelineOptions, type PipelineResult } from "./pipeline.js";
-export { candidates, fits, roomOf, variants, variantsInEveryOrder, type Candidates } from "./candidates.js";
+export {
+  candidates,
+  fits,
+  availableUbOf,
+  variants,
+  variantsInEveryOrder,
+  type Candidates,
+} from "./candidates.js";
 export { chooseSchedule, compareKeys, tieBreaks, type Tie } from "./choose-schedule.js";
 export { residenciesOf, selectTile, spokenOf } from "./select-tile.js";
-export { flagsTo, openSchedule, waysOut, wayTo, type Open, type Way } from "./ways-out.js";
+export {
+  flagsTo,
+  unpinnedSchedule,
+  remedies,
+  remedyTo,
+  type PinnedEntries,
+  type Remedy,
+} from "./remedies.js";
 export { withBuffers } from "./with-buffers.js";
 export { withDefaults } from "./with-defaults.js";

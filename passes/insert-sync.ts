@@ -52,23 +52,23 @@ function syncBody(
   units.forEach((stmt, j) => {
     if (carried) {
       for (const later of accesses.slice(j + 1).flat()) {
-        for (const own of at(accesses, j)) {
-          if (!conflict(later, own)) continue;
-          const key = `${later.pipe}>${own.pipe}`;
-          const lag = own.buffer.buffers === 2 ? 1 : 0;
-          const seen = backward.get(key);
-          if (seen !== undefined && seen <= lag) continue;
+        for (const access of at(accesses, j)) {
+          if (!conflict(later, access)) continue;
+          const key = `${later.pipe}>${access.pipe}`;
+          const lag = access.buffer.buffers === 2 ? 1 : 0;
+          const waited = backward.get(key);
+          if (waited !== undefined && waited <= lag) continue;
           backward.set(key, lag);
-          wait(later.pipe, own.pipe, lag, -1);
+          wait(later.pipe, access.pipe, lag, -1);
         }
       }
     }
     for (let i = 0; i < j; i++) {
       for (const earlier of at(accesses, i)) {
-        for (const own of at(accesses, j)) {
-          if (!conflict(earlier, own)) continue;
-          if ((waited.get(`${earlier.pipe}>${own.pipe}`) ?? -1) > i) continue;
-          wait(earlier.pipe, own.pipe, 0, j);
+        for (const access of at(accesses, j)) {
+          if (!conflict(earlier, access)) continue;
+          if ((waited.get(`${earlier.pipe}>${access.pipe}`) ?? -1) > i) continue;
+          wait(earlier.pipe, access.pipe, 0, j);
         }
       }
     }

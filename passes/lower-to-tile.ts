@@ -31,7 +31,7 @@ export const lowerToTile = definePass({
     const { schedule } = func;
     invariant(isResolved(schedule), "lower-to-tile runs on a resolved schedule");
     const tiling = decided(context.tilings.of(func, schedule));
-    context.tilings.keep(tiling);
+    context.tilings.remember(tiling);
     const lowered = tileProgram(tiling);
     // A profile is in force where enforce-full-load has judged by it.
     return func.tiles === undefined ? withoutProfile(lowered) : lowered;

@@ -3,7 +3,7 @@
  * its rules. So every report and every choice reads the clock of the program that would run.
  */
 import { cyclesOf, type ClockResult } from "../ir/clock/index.js";
-import type { Func, OpenTile, TileFunc } from "../ir/func.js";
+import type { Func, DynamicTile, TileFunc } from "../ir/func.js";
 import { targetFacts } from "../ir/target.js";
 import type { Symbolic } from "../ir/symbols/symbols.js";
 import type { Tiling } from "../ir/tiling/index.js";
@@ -11,15 +11,15 @@ import { InternalError, invariant } from "../ir/types.js";
 import { allocateUb } from "./allocate-ub.js";
 import { hoistLoads } from "./hoist-loads.js";
 import { insertSync } from "./insert-sync.js";
-import { openTileProgram, tileProgram } from "./tile-program.js";
+import { dynamicTileProgram, tileProgram } from "./tile-program.js";
 import { contextFor } from "./pass.js";
 
 /** The tile program of a tiling, through the passes after the choice of its schedule. */
 export const lowered = (tiling: Tiling): TileFunc => finished(tileProgram(decided(tiling)), tiling);
 
 /** The one tile program for all sizes of a gather's symbols, under a schedule that was chosen at the most. */
-export const openLowered = (tiling: Tiling, symbolic: Symbolic): OpenTile => ({
-  ...finished(openTileProgram(decided(tiling), symbolic), tiling),
+export const dynamicLowered = (tiling: Tiling, symbolic: Symbolic): DynamicTile => ({
+  ...finished(dynamicTileProgram(decided(tiling), symbolic), tiling),
   symbolic,
 });
 
@@ -48,7 +48,7 @@ export function clockOf(tiling: Tiling): ClockResult {
 
 /** Returns the tiling with the lowering that the clock chooses for its program, which its footprint then counts. */
 export function decided(tiling: Tiling): Tiling {
-  const found = tiling.decided(() => {
+  const lowering = tiling.decided(() => {
     // Elsewhere there is one way.
     if (!targetFacts[tiling.target.kind].vectorUnit) return tiling.lowering;
     const { lowering } = clockOf(tiling);
@@ -56,6 +56,6 @@ export function decided(tiling: Tiling): Tiling {
     return lowering;
   });
   const clock = clocks.get(tiling);
-  if (clock !== undefined) clocks.set(found, clock);
-  return found;
+  if (clock !== undefined) clocks.set(lowering, clock);
+  return lowering;
 }

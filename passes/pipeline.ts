@@ -16,7 +16,7 @@ import { defaultPipeline } from "./default-pipeline.js";
 import { contextFor, type Pass, type PassContext } from "./pass.js";
 
 /** The built-in passes. */
-const own: ReadonlySet<Pass> = new Set(defaultPipeline);
+const builtIn: ReadonlySet<Pass> = new Set(defaultPipeline);
 
 /** What watches and verifies a pipeline. */
 export interface PipelineOptions {
@@ -56,7 +56,7 @@ export class PassError extends InternalError {
     const faults = diagnostics.map((d) => ({ ...d, message: `${place}: ${d.message}` }));
     super(messageOf(faults), options);
     this.pass = pass.name;
-    this.builtIn = own.has(pass);
+    this.builtIn = builtIn.has(pass);
     this.faults = faults;
   }
 }
@@ -87,7 +87,7 @@ const isFunc = (result: unknown): result is Func =>
   typeof result.level === "string" &&
   Object.hasOwn(levels, result.level);
 
-interface Ran {
+interface PassRun {
   readonly pass: Pass;
   readonly before: Func;
   readonly after: Func;
@@ -95,7 +95,7 @@ interface Ran {
 
 /** What a result breaks of the structure and of what some passes ensure. A function that a pass hands on as it was has what it had. */
 const brokenBy = (
-  { before, after }: Ran,
+  { before, after }: PassRun,
   ensures: Iterable<Property>,
   { target, tilings }: PassContext,
 ): Diagnostic[] => [
@@ -104,19 +104,19 @@ const brokenBy = (
 ];
 
 /** Throws a PassError for the first of passes that ran one after the other whose result is not what it ensures. */
-function verifyRan(ran: readonly Ran[], context: PassContext): void {
-  const [first, last] = [ran[0], ran.at(-1)];
+function verifyRun(runs: readonly PassRun[], context: PassContext): void {
+  const [first, last] = [runs[0], runs.at(-1)];
   if (first === undefined || last === undefined) return;
-  const ensures = ran.flatMap(({ pass }) => pass.ensures);
+  const ensures = runs.flatMap(({ pass }) => pass.ensures);
   if (brokenBy({ ...last, before: first.before }, ensures, context).length === 0) return;
-  for (const each of ran) {
+  for (const each of runs) {
     const broken = brokenBy(each, each.pass.ensures, context);
     if (broken.length > 0) throw new PassError(each.pass, each.before, broken);
   }
 }
 
 /** The result of a pass of the user's may be no program at all, over which a verifier crashes. */
-function verifyOwn(pass: Pass, func: Func, verifyThem: () => void): void {
+function verifyCustom(pass: Pass, func: Func, verifyThem: () => void): void {
   try {
     verifyThem();
   } catch (thrown) {
@@ -140,16 +140,16 @@ export function runPipeline(
   const verifies = options.verifyEach !== false;
   let func = input;
   /** What `func` was seen to have, or is of passes that are not verified yet. */
-  let held = new Set<Property>();
-  let unverified: Ran[] = [];
+  let properties = new Set<Property>();
+  let unverified: PassRun[] = [];
   const verifyThem = (): void => {
-    verifyRan(unverified, context);
+    verifyRun(unverified, context);
     unverified = [];
   };
   for (const pass of passes) {
-    if (!own.has(pass)) verifyThem();
+    if (!builtIn.has(pass)) verifyThem();
     const missing = pass.requires
-      .filter((property) => !held.has(property))
+      .filter((property) => !properties.has(property))
       .flatMap((property) => verify(func, property, target, tilings));
     if (missing.length > 0) {
       verifyThem();
@@ -167,9 +167,9 @@ export function runPipeline(
     if (verifies) {
       if (result.level !== func.level) verifyThem();
       unverified.push({ pass, before: func, after: result });
-      if (!own.has(pass)) verifyOwn(pass, func, verifyThem);
-      held = new Set([...(result === func ? held : []), ...pass.ensures]);
-    } else held.clear();
+      if (!builtIn.has(pass)) verifyCustom(pass, func, verifyThem);
+      properties = new Set([...(result === func ? properties : []), ...pass.ensures]);
+    } else properties.clear();
     options.afterPass?.(pass, func, result, milliseconds);
     func = result;
   }

@@ -12,7 +12,7 @@
  */
 import { isMove, rowDim } from "../ir/access.js";
 import { hint as hintDiagnostic, warning, type Diagnostic } from "../ir/diagnostic.js";
-import { floorOf, sharesSlab } from "../ir/clock/index.js";
+import { lowerBoundsOf, sharesSlab } from "../ir/clock/index.js";
 import { keyOf, type AccessFunc } from "../ir/func.js";
 import { profileOf } from "../ir/profile.js";
 import { formatEntry, type Residencies, type Residency } from "../ir/schedule.js";
@@ -25,13 +25,13 @@ import {
   honoured,
   isLegal,
   isLongerTile,
-  isWrittenByParts,
+  isWrittenInPieces,
   judgedTile,
   judge,
   keptSingle,
   noLegalTile,
-  openResidencies,
-  ownOrSmallest,
+  residencyChoices,
+  statedOrSmallest,
   readsInGm,
   refusals,
   rules,
@@ -45,7 +45,7 @@ import { at, invariant } from "../ir/types.js";
 import { asFast, chooseSchedule } from "./choose-schedule.js";
 import { clockOf } from "./lowered.js";
 import { definePass } from "./pass.js";
-import { waysOut } from "./ways-out.js";
+import { remedies } from "./remedies.js";
 import { withBuffers } from "./with-buffers.js";
 import { withDefaults } from "./with-defaults.js";
 
@@ -65,9 +65,9 @@ export const selectTile = definePass({
     const { target } = context;
     const options = residenciesOf(func, target);
     const attempted = spokenOf(func, options, target);
-    reportRoom(func, attempted.schedule.residency, target).forEach(context.report);
+    reportAvailableUb(func, attempted.schedule.residency, target).forEach(context.report);
     for (const rule of [rules.deviceLimits, rules.residency]) {
-      const broken = refusals(rule, attempted, waysOut);
+      const broken = refusals(rule, attempted, remedies);
       if (broken.length === 0) continue;
       broken.forEach(context.report);
       return func;
@@ -77,8 +77,8 @@ export const selectTile = definePass({
     if (chosen === undefined) {
       // A view that cuts the gather dim is at fault before any byte is.
       const least = smallestInView(attempted);
-      const cut = [...refusals(rules.packedTile, least), ...refusals(rules.fullLoad, least, waysOut)];
-      (cut.length > 0 ? cut : [noLegalTile(attempted, waysOut)]).forEach(context.report);
+      const cut = [...refusals(rules.packedTile, least), ...refusals(rules.fullLoad, least, remedies)];
+      (cut.length > 0 ? cut : [noLegalTile(attempted, remedies)]).forEach(context.report);
       return func;
     }
     reportLonger(func, chosen).forEach(context.report);
@@ -86,7 +86,7 @@ export const selectTile = definePass({
     reportRotation(chosen).forEach(context.report);
     // What will be refused stays as the user said it.
     const written = isLegal(chosen) ? honoured(chosen) : chosen;
-    context.tilings.keep(written);
+    context.tilings.remember(written);
     return { ...func, target: target.name, schedule: written.schedule };
   },
 });
@@ -103,7 +103,7 @@ function reportLonger(gather: AccessFunc, chosen: Tiling): Diagnostic[] {
 }
 
 /** TC907 for tables that the default leaves in global memory for want of room. */
-function reportRoom(func: AccessFunc, residency: Residencies, target: Target): Diagnostic[] {
+function reportAvailableUb(func: AccessFunc, residency: Residencies, target: Target): Diagnostic[] {
   const name = formatEntry(residency);
   const { defaultResidency: plain } = target;
   if (func.schedule.residency !== undefined || isMove(func.map) || plain === "auto" || name === plain)
@@ -141,7 +141,7 @@ function reportSingle(tiling: Tiling): Diagnostic[] {
     return [reported(`target ${target.name} keeps one copy of each tile, ${why}`)];
   }
   return keptSingle(tiling).map((operand) => {
-    const why = isWrittenByParts(tiling, operand)
+    const why = isWrittenInPieces(tiling, operand)
       ? "the parts of a sum write the tile in turn"
       : "no loop loads the tile again";
     return reported(`${keyOf(operand.operand)}: ${why}, so it keeps one copy`);
@@ -161,7 +161,8 @@ export function spokenOf(
   const plain = withDefaults(func, first, target);
   if (others.length === 0 || anyLegal(plain)) return plain;
   return (
-    others.map((residency) => withDefaults(func, residency, target)).find((own) => anyLegal(own)) ?? plain
+    others.map((residency) => withDefaults(func, residency, target)).find((tiling) => anyLegal(tiling)) ??
+    plain
   );
 }
 
@@ -179,27 +180,29 @@ export function residenciesOf(
   const { schedule } = func;
   const { residency } = schedule;
   // Under PyPTO's own profiles `gm` says where the data is, and where all else is by PyPTO's rule, which counts the result alone.
-  const open =
+  const free =
     residency === undefined ||
     residency === "auto" ||
-    (residency === "gm" && profileOf(schedule).rowsBelowBudget);
-  if (readsInGm(func, target) && open && !isResolved(schedule)) return leastFirst(func, target, residency);
-  const asked = residency ?? target.defaultResidency;
-  if (asked !== "auto")
-    return [residency === undefined ? withRoom(func, target, asked) : shortest(func, target, asked)];
-  const loads = typed && func.framework !== undefined && func.paired.length > 0;
-  return openResidencies(func, target, gmAllowed(func, target) && !loads ? ["ub", "gm"] : ["ub"]);
+    (residency === "gm" && profileOf(schedule).rowsUnderBudget);
+  if (readsInGm(func, target) && free && !isResolved(schedule)) return leastFirst(func, target, residency);
+  const requested = residency ?? target.defaultResidency;
+  if (requested !== "auto")
+    return [
+      residency === undefined ? withAvailableUb(func, target, requested) : shortest(func, target, requested),
+    ];
+  const loads = typed && func.framework !== undefined && func.sharedDims.length > 0;
+  return residencyChoices(func, target, gmAllowed(func, target) && !loads ? ["ub", "gm"] : ["ub"]);
 }
 
 /**
  * Returns a target's default; of a computed value that has no legal tile so, the first residency that has one: its tables that are too long for
  * the unified buffer stay in global memory.
  */
-function withRoom(func: AccessFunc, target: Target, own: Residencies): Residencies {
-  const plain = shortest(func, target, own);
+function withAvailableUb(func: AccessFunc, target: Target, preferred: Residencies): Residencies {
+  const plain = shortest(func, target, preferred);
   const fits = (residency: Residencies): boolean => anyLegal(withDefaults(func, residency, target));
   if (isMove(func.map) || !targetFacts[target.kind].vectorUnit || fits(plain)) return plain;
-  return openResidencies(func, target, gmAllowed(func, target) ? ["ub", "gm"] : ["ub"]).find(fits) ?? plain;
+  return residencyChoices(func, target, gmAllowed(func, target) ? ["ub", "gm"] : ["ub"]).find(fits) ?? plain;
 }
 
 /** Returns the residencies of a gather whose framework reads its inputs in global memory, the one that takes the least of UB first. */
@@ -210,14 +213,16 @@ function leastFirst(
 ): readonly [Residencies, ...Residencies[]] {
   const rows = rowDim(func.map) < func.map.domain.length;
   // Elements that lie apart are gathered in UB, where there is room for the data and that is faster.
-  const open: readonly [Residency, ...Residency[]] =
+  const choices: readonly [Residency, ...Residency[]] =
     residency === "gm" || (rows && residency === undefined) ? ["gm"] : ["ub", "gm"];
-  const least = [...openResidencies(func, target, open)].reverse();
+  const least = [...residencyChoices(func, target, choices)].reverse();
   // Instructions that are asked for find their operands where they take them.
   const able =
     func.schedule.lowering === undefined
       ? least
-      : least.filter((own) => refusals(rules.residency, withDefaults(func, own, target)).length === 0);
+      : least.filter(
+          (residency) => refusals(rules.residency, withDefaults(func, residency, target)).length === 0,
+        );
   const [first, ...others] = able.length === 0 ? least : able;
   invariant(first !== undefined, "there is a residency");
   return [first, ...others];
@@ -241,30 +246,30 @@ function decideResidency(
   const say = (message: string): void => {
     if (auto) report(hintDiagnostic("TC907", message, { span: func.opSpan }));
   };
-  const open = options.map((residency) => withDefaults(func, residency, target));
-  const loaded = open.find(({ residency }) => residency === "ub") ?? at(open, 0);
-  const floors = open.map((tiling) => floorOf(tiling).any());
-  const found: (Weighed | undefined)[] = open.map(() => undefined);
+  const tilings = options.map((residency) => withDefaults(func, residency, target));
+  const loaded = tilings.find(({ residency }) => residency === "ub") ?? at(tilings, 0);
+  const lowerBounds = tilings.map((tiling) => lowerBoundsOf(tiling).any());
+  const weighed: (Weighed | undefined)[] = tilings.map(() => undefined);
   // What may be the fastest first: what it takes spares the search of what cannot be.
-  const inOrder = floors.map((_, k) => k).sort((a, b) => at(floors, a) - at(floors, b));
+  const inOrder = lowerBounds.map((_, k) => k).sort((a, b) => at(lowerBounds, a) - at(lowerBounds, b));
   for (const k of inOrder) {
-    const [tiling, floor] = [at(open, k), at(floors, k)];
-    const lost = found.some(
+    const [tiling, lowerBound] = [at(tilings, k), at(lowerBounds, k)];
+    const lost = weighed.some(
       (other, j) =>
         other !== undefined &&
         !other.lost &&
-        (j > k ? other.cycles <= floor * asFast(target) : other.cycles * asFast(target) < floor),
+        (j > k ? other.cycles <= lowerBound * asFast(target) : other.cycles * asFast(target) < lowerBound),
     );
-    if (lost && isLegal(ownOrSmallest(tiling))) {
-      found[k] = { tiling, cycles: floor, lost };
+    if (lost && isLegal(statedOrSmallest(tiling))) {
+      weighed[k] = { tiling, cycles: lowerBound, lost };
       continue;
     }
-    const against = Math.min(...found.map((other) => (other?.lost === false ? other.cycles : Infinity)));
+    const against = Math.min(...weighed.map((other) => (other?.lost === false ? other.cycles : Infinity)));
     const best = complete(tiling, against);
     if (best !== undefined && isLegal(best))
-      found[k] = { tiling: best, cycles: clockOf(best).cycles, lost: false };
+      weighed[k] = { tiling: best, cycles: clockOf(best).cycles, lost: false };
   }
-  const legal = found.filter((other) => other !== undefined);
+  const legal = weighed.filter((other) => other !== undefined);
   const fewest = Math.min(...legal.map(({ cycles }) => cycles));
   const chosen = legal.findLast(({ cycles, lost }) => !lost && cycles <= fewest * asFast(target));
   if (chosen === undefined)
@@ -284,7 +289,7 @@ function decideResidency(
 
 /** Returns the cause for which the data is not loaded whole: the rule that refuses the stated tile, or the smallest one. */
 function whyNoFullLoad(tiling: Tiling): string {
-  const broken = judge(ownOrSmallest(tiling)).find((verdict) => !verdict.pass);
+  const broken = judge(statedOrSmallest(tiling)).find((verdict) => !verdict.pass);
   return broken === undefined || broken.rule.startsWith("ub-")
     ? "no full load of the data fits the unified buffer under this schedule"
     : `the full load of this schedule is refused: ${broken.detail}`;

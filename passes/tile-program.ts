@@ -32,10 +32,10 @@ import {
   withoutDims,
   type Linear,
 } from "../ir/linear.js";
-import { openMap } from "../ir/symbols/open.js";
+import { dynamicMap } from "../ir/symbols/dynamic.js";
 import { extentsOver, type Symbolic } from "../ir/symbols/symbols.js";
-import { entryLimits, soleDim, type Loop, type PartUse, type Tiling } from "../ir/tiling/index.js";
-import type { ForStmt, GatherStmt, Part, Region, Stmt, UbBuffer } from "../ir/tile.js";
+import { entryLimits, soleDim, type Loop, type FootprintUse, type Tiling } from "../ir/tiling/index.js";
+import type { ForStmt, GatherStmt, ReductionChunk, Region, Stmt, UbBuffer } from "../ir/tile.js";
 import { at, elementCount, invariant } from "../ir/types.js";
 import { UniqueNames } from "../ir/unique-names.js";
 
@@ -46,10 +46,10 @@ export const tileProgram = (tiling: Tiling): TileFunc => programOf(tiling, tilin
  * The same program for every size that the symbols of its gather may have, with the loops and the buffers that it has at the
  * most: outermost extents are symbols, and tails a minimum.
  */
-export function openTileProgram(tiling: Tiling, symbolic: Symbolic): TileFunc {
+export function dynamicTileProgram(tiling: Tiling, symbolic: Symbolic): TileFunc {
   const { gather } = tiling;
   const inputs = inputsOf(gather).map(({ type }) => type);
-  return { ...programOf(tiling, openMap(symbolic, inputs), symbolic.outermost), symbolic };
+  return { ...programOf(tiling, dynamicMap(symbolic, inputs), symbolic.outermost), symbolic };
 }
 
 function programOf(tiling: Tiling, map: AccessMap, outermost: readonly (string | null)[] = []): TileFunc {
@@ -74,17 +74,17 @@ function lower(tiling: Tiling, map: AccessMap, extents: readonly (readonly Linea
     dimBounds(dim, extent, { limit: at(tiling.extents, dim), step: at(tiling.tile, dim) }, tiling),
   );
   const names = new UniqueNames(gather.operands.map(({ name }) => name));
-  const parts = tilesOf(tiling, names);
+  const tiles = tilesOf(tiling, names);
   /** The tile of an operand in UB. */
   const tileOf = (operand: number): string => {
-    const found = parts.find(({ use }) => typeof use !== "string" && use.operand === operand);
-    invariant(found !== undefined, `operand ${operand} has a tile in UB`);
-    return found.buffer.name;
+    const tile = tiles.find(({ use }) => typeof use !== "string" && use.operand === operand);
+    invariant(tile !== undefined, `operand ${operand} has a tile in UB`);
+    return tile.buffer.name;
   };
-  const named = (isWanted: (use: PartUse) => boolean): readonly string[] =>
-    parts.filter(({ use }) => isWanted(use)).map(({ buffer }) => buffer.name);
-  const terms = termsOf(tiling, map, names);
-  const space = [...bounds, ...(terms === undefined ? [] : [terms.bounds])];
+  const named = (isWanted: (use: FootprintUse) => boolean): readonly string[] =>
+    tiles.filter(({ use }) => isWanted(use)).map(({ buffer }) => buffer.name);
+  const reductionTile = reductionTileOf(tiling, map, names);
+  const space = [...bounds, ...(reductionTile === undefined ? [] : [reductionTile.bounds])];
   const cutSpace = [...cutBounds(tiling, bounds, at(extents, gatheredTable)), ...space.slice(bounds.length)];
   const global = inputsOf(gather).map(({ name }, table): Region => ({
     buffer: name,
@@ -97,7 +97,7 @@ function lower(tiling: Tiling, map: AccessMap, extents: readonly (readonly Linea
     sizes: bounds.map((b) => b.size),
   };
   /** Where the gather finds an operand: its UB tile, from the origin, or global memory. */
-  const found = (region: Region, operand: number): Region =>
+  const source = (region: Region, operand: number): Region =>
     at(operands, operand).inUb
       ? {
           buffer: tileOf(operand),
@@ -105,15 +105,18 @@ function lower(tiling: Tiling, map: AccessMap, extents: readonly (readonly Linea
           sizes: region.sizes,
         }
       : region;
-  const part = terms?.part === undefined ? undefined : { ...terms.part, into: named((use) => use === "sum") };
-  const scratch = named((use) => typeof use === "string" && (use !== "sum" || part === undefined));
+  const chunk =
+    reductionTile?.chunk === undefined
+      ? undefined
+      : { ...reductionTile.chunk, into: named((use) => use === "sum") };
+  const scratch = named((use) => typeof use === "string" && (use !== "sum" || chunk === undefined));
   const inside = mapInside(map, global, space);
   const stmt: GatherStmt = {
     op: "gather",
-    from: global.map(found),
-    to: found(written, outputAt),
-    ...defined({ part }),
-    map: terms === undefined ? inside : withTerms(inside, tiling.terms),
+    from: global.map(source),
+    to: source(written, outputAt),
+    ...defined({ chunk }),
+    map: reductionTile === undefined ? inside : withReductionTile(inside, tiling.reductionTile),
     origins: global.slice(1).map((region) => region.offsets),
     ...(scratch.length === 0 ? {} : { scratch }),
   };
@@ -124,11 +127,11 @@ function lower(tiling: Tiling, map: AccessMap, extents: readonly (readonly Linea
     stmt,
   ];
   const inner: Stmt[] = [
-    ...(terms?.loop === undefined ? run : [{ ...terms.loop, body: run }]),
+    ...(reductionTile?.loop === undefined ? run : [{ ...reductionTile.loop, body: run }]),
     ...(output.inUb ? [{ op: "store", from: tileOf(outputAt), to: written } as const] : []),
   ];
   return [
-    ...parts.map(({ buffer }) => ({ op: "alloc", buffer }) as const),
+    ...tiles.map(({ buffer }) => ({ op: "alloc", buffer }) as const),
     ...nest(
       tiling.loops.filter((loop) => loop.dim < bounds.length),
       bounds,
@@ -138,31 +141,36 @@ function lower(tiling: Tiling, map: AccessMap, extents: readonly (readonly Linea
 }
 
 /** The map where so many terms are taken in at once. */
-const withTerms = (map: AccessMap, terms: number): AccessMap =>
-  map.reduced === undefined || map.reduced.most === terms
+const withReductionTile = (map: AccessMap, elements: number): AccessMap =>
+  map.reduced === undefined || map.reduced.max === elements
     ? map
-    : { ...map, reduced: { ...map.reduced, most: terms } };
+    : { ...map, reduced: { ...map.reduced, max: elements } };
 
 /** The terms of a run, and the loop over runs where one has not all of them. */
-interface Terms {
+interface ReductionTile {
   readonly bounds: TileBounds;
-  readonly part?: Omit<Part, "into">;
+  readonly chunk?: Omit<ReductionChunk, "into">;
   readonly loop?: Omit<ForStmt, "body">;
 }
 
-function termsOf({ terms }: Tiling, { reduced }: AccessMap, names: UniqueNames): Terms | undefined {
+function reductionTileOf(
+  { reductionTile }: Tiling,
+  { reduced }: AccessMap,
+  names: UniqueNames,
+): ReductionTile | undefined {
   if (reduced === undefined) return undefined;
-  const { most, bag } = reduced;
-  if (terms >= most) return { bounds: wholeDim(most) };
+  const { max, segment } = reduced;
+  if (reductionTile >= max) return { bounds: fullDim(max) };
   const name = names.next("r");
-  const [from, of] = [iv(name), constant(most)];
-  const to = min(add(from, constant(terms)), of);
-  const size = most % terms === 0 ? constant(terms) : min(constant(terms), sub(of, from));
+  const [from, of] = [iv(name), constant(max)];
+  const to = min(add(from, constant(reductionTile)), of);
+  const size =
+    max % reductionTile === 0 ? constant(reductionTile) : min(constant(reductionTile), sub(of, from));
   return {
     // In a bag, r is the place in its list, which no region follows.
-    bounds: bag === undefined ? { offset: from, size } : wholeDim(terms),
-    part: { from, to, of: most },
-    loop: { op: "for", iv: name, lower: constant(0), upper: of, step: terms, mode: "serial" },
+    bounds: segment === undefined ? { offset: from, size } : fullDim(reductionTile),
+    chunk: { from, to, of: max },
+    loop: { op: "for", iv: name, lower: constant(0), upper: of, step: reductionTile, mode: "serial" },
   };
 }
 
@@ -176,10 +184,10 @@ function inputRegion(
   const followed = followedDims(map, table);
   const sizes = bounds.map(({ size }) => size);
   const along = extents.map((extent, k) => {
-    const found = followed[k];
-    return found === undefined
+    const loop = followed[k];
+    return loop === undefined
       ? { offset: constant(0), size: extent }
-      : { offset: firstOf(found, bounds), size: spanOver(found, sizes) };
+      : { offset: firstOf(loop, bounds), size: spanOver(loop, sizes) };
   });
   return { offsets: along.map((b) => b.offset), sizes: along.map((b) => b.size) };
 }
@@ -219,13 +227,13 @@ function staysInside(map: AccessMap): boolean {
   };
   return (
     map.reads.every(stay) &&
-    map.sites.every(({ value }) => (isRead(value) ? stay(value) : dimsOf(value).length === 0))
+    map.indices.every(({ value }) => (isRead(value) ? stay(value) : dimsOf(value).length === 0))
   );
 }
 
 /** A buffer in UB, and what it is for. */
 interface UbTile {
-  readonly use: PartUse;
+  readonly use: FootprintUse;
   readonly buffer: UbBuffer;
 }
 
@@ -234,8 +242,8 @@ const tilesOf = ({ gather, footprint }: Tiling, names: UniqueNames): readonly Ub
   footprint.parts
     .filter(({ use }) => use !== "scratch")
     .map(({ use, part, dtype, tile, rowBytes, buffers }) => {
-      const held = typeof use === "string" ? part : at(gather.operands, use.operand).name;
-      return { use, buffer: { name: names.next(`${held}_ub`), dtype, shape: tile, rowBytes, buffers } };
+      const name = typeof use === "string" ? part : at(gather.operands, use.operand).name;
+      return { use, buffer: { name: names.next(`${name}_ub`), dtype, shape: tile, rowBytes, buffers } };
     });
 
 /** Where a tile starts along a dim and how much of it exists, in elements. */
@@ -244,7 +252,7 @@ interface TileBounds {
   readonly size: Linear;
 }
 
-const wholeDim = (size: number): TileBounds => ({ offset: constant(0), size: constant(size) });
+const fullDim = (size: number): TileBounds => ({ offset: constant(0), size: constant(size) });
 
 interface DimBounds extends TileBounds {
   readonly viewRange: readonly [Linear, Linear];
@@ -267,9 +275,9 @@ function cutBounds(
   if (gather.framework === undefined || !at(operands, gatheredTable).inUb) return bounds;
   const limits = entryLimits(gather);
   const followed = followedDims(gather.map, gatheredTable);
-  return bounds.map((own, d) => {
+  return bounds.map((bound, d) => {
     const k = followed.findIndex((along) => along !== undefined && soleDim(along) === d);
-    return k === -1 ? own : dimBounds(d, at(data, k), { limit: at(limits, d), step: at(cut, d) }, tiling);
+    return k === -1 ? bound : dimBounds(d, at(data, k), { limit: at(limits, d), step: at(cut, d) }, tiling);
   });
 }
 
@@ -287,9 +295,9 @@ function dimBounds(
   const viewEnd = view === limit ? extent : isMultiple(extent, view) ? end : min(end, extent);
   const offset = hasTile ? iv(`t${dim}`) : viewStart;
   // Every view ends on a tile's end: all tiles are whole.
-  const whole = view % step === 0 && isMultiple(extent, step);
+  const isEven = view % step === 0 && isMultiple(extent, step);
   const alone = isConstant(extent) && !hasView && !hasTile;
-  const size = whole || alone ? constant(step) : min(constant(step), sub(viewEnd, offset));
+  const size = isEven || alone ? constant(step) : min(constant(step), sub(viewEnd, offset));
   return { offset, size, viewRange: [constant(0), extent], tileRange: [viewStart, viewEnd] };
 }
 

@@ -1,7 +1,7 @@
 /** The copies that a schedule keeps beside a tile that is stated. */
 import { elementCount } from "../ir/types.js";
 import { isLegal, type Tiling } from "../ir/tiling/index.js";
-import { doubled, fits, roomOf } from "./candidates.js";
+import { doubled, fits, availableUbOf } from "./candidates.js";
 import { clockOf } from "./lowered.js";
 
 /**
@@ -10,8 +10,8 @@ import { clockOf } from "./lowered.js";
  */
 export function withBuffers(tiling: Tiling): Tiling {
   if (elementCount(tiling.extents) === 0 || !isLegal(tiling)) return tiling;
-  const room = roomOf(tiling);
-  const others = doubled(tiling, room).filter((other) => fits(other, room));
+  const availableUb = availableUbOf(tiling);
+  const others = doubled(tiling, availableUb).filter((other) => fits(other, availableUb));
   return others.reduce(
     (best, other) => (clockOf(other).cycles < clockOf(best).cycles ? other : best),
     tiling,

@@ -20,36 +20,36 @@ export function withDefaults(func: AccessFunc, residency: Residencies, target: T
   const { schedule } = func;
   const { profile = defaultProfile, ...stated } = schedule;
   // Elements that are read in global memory are loaded by no full load.
-  const inForce = func.paired.length === 0 || dataResidency(func, { residency }) === "ub";
+  const inForce = func.sharedDims.length === 0 || dataResidency(func, { residency }) === "ub";
   const extents = outputOf(func).type.shape;
-  const whole = extents.map((extent) => Math.max(1, extent));
+  const fullTile = extents.map((extent) => Math.max(1, extent));
   const { profile: _, ...defaults } = defaultsOn(target);
-  const open: ResolvedSchedule = {
+  const initial: ResolvedSchedule = {
     ...defaults,
     ...(inForce ? { profile } : {}),
     order: defaultOrder(func),
     buffers: 1,
-    tile: whole,
-    view: whole,
+    tile: fullTile,
+    view: fullTile,
     ...stated,
     residency,
   };
-  const [views, tiles] = [pinnedViews(func, open), pinnedTiles(func, open)];
+  const [views, tiles] = [pinnedViews(func, initial), pinnedTiles(func, initial)];
   // Without a view, the tile cuts the whole tensors.
   const reach = entryLimits(func);
   const viewAlong = (_: number, d: number): number => {
     if (!views.includes(d)) return Math.max(1, at(reach, d));
     const required = requiredView(func, d);
-    return tiles.includes(d) ? Math.max(required, at(open.tile, d)) : required;
+    return tiles.includes(d) ? Math.max(required, at(initial.tile, d)) : required;
   };
-  const view = schedule.view ?? whole.map(viewAlong);
-  const tile = schedule.tile ?? whole.map((extent, d) => (tiles.includes(d) ? at(view, d) : extent));
-  return new Tiling(func, { ...open, view, tile }, target);
+  const view = schedule.view ?? fullTile.map(viewAlong);
+  const tile = schedule.tile ?? fullTile.map((extent, d) => (tiles.includes(d) ? at(view, d) : extent));
+  return new Tiling(func, { ...initial, view, tile }, target);
 }
 
 /** Dims the data follows come first, so that loops of indices alone can reuse its tile. */
 export function defaultOrder(func: AccessFunc): number[] {
-  const follows = followedBy(func.map, gatheredTable);
+  const dataDims = followedBy(func.map, gatheredTable);
   const dims = outputOf(func).type.shape.map((_, d) => d);
-  return [...dims.filter((d) => follows.has(d)), ...dims.filter((d) => !follows.has(d))];
+  return [...dims.filter((d) => dataDims.has(d)), ...dims.filter((d) => !dataDims.has(d))];
 }

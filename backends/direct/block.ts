@@ -56,7 +56,7 @@ export class IndexLine {
   private words: IndexWords["words"] = noWords;
   private isWide = false;
   private reader: IndexReader | undefined;
-  private readonly fromEnd: number;
+  private readonly wrapNegativeBy: number;
   private readonly stride: number;
 
   /** `stride`: between the data of neighbouring values. */
@@ -64,7 +64,7 @@ export class IndexLine {
     private readonly rule: IndexRule,
     stride: number,
   ) {
-    this.fromEnd = rule.fromEnd ?? 0;
+    this.wrapNegativeBy = rule.wrapNegativeBy ?? 0;
     this.stride = asInteger(stride);
   }
 
@@ -80,33 +80,33 @@ export class IndexLine {
   }
 
   /**
-   * Adds what the value at place `first + places[k]` leads to, for each row `k`, to `from[k]`, and ends rows whose value names no
+   * Adds what the value at place `first + offsets[k]` leads to, for each row `k`, to `from[k]`, and ends rows whose value names no
    * element. A row that has ended stays so.
    */
-  resolve(block: Block, from: AddressOffsets, places: Int32Array, first: number, count: number): void {
+  resolve(block: Block, from: AddressOffsets, offsets: Int32Array, first: number, count: number): void {
     const place = asInteger(first);
-    if (this.isWide) this.resolveWide(block, from, places, place, count);
-    else this.resolveNarrow(block, from, places, place, count);
+    if (this.isWide) this.resolveWide(block, from, offsets, place, count);
+    else this.resolveNarrow(block, from, offsets, place, count);
   }
 
   private resolveNarrow(
     block: Block,
     from: AddressOffsets,
-    places: Int32Array,
+    offsets: Int32Array,
     first: number,
     count: number,
   ): void {
-    const { fromEnd, stride, words } = this;
+    const { wrapNegativeBy, stride, words } = this;
     const { addresses } = block;
-    const { below } = this.rule;
-    const [lowest, highest] = [-fromEnd, below - fromEnd];
+    const { extent } = this.rule;
+    const [lowest, highest] = [-wrapNegativeBy, extent - wrapNegativeBy];
     for (let k = 0; k < count; k++) {
-      const value = words[first + (places[k] ?? 0)] ?? 0;
+      const value = words[first + (offsets[k] ?? 0)] ?? 0;
       const start = from[k] ?? 0;
-      if (value >= 0 && value < below) addresses[k] = start + value * stride;
+      if (value >= 0 && value < extent) addresses[k] = start + value * stride;
       else if (value < 0 && value >= lowest && value < highest)
-        addresses[k] = start + (value + fromEnd) * stride;
-      else addresses[k] = start + this.resolved(block, k, first + (places[k] ?? 0)) * stride;
+        addresses[k] = start + (value + wrapNegativeBy) * stride;
+      else addresses[k] = start + this.resolved(block, k, first + (offsets[k] ?? 0)) * stride;
     }
   }
 
@@ -114,22 +114,22 @@ export class IndexLine {
   private resolveWide(
     block: Block,
     from: AddressOffsets,
-    places: Int32Array,
+    offsets: Int32Array,
     first: number,
     count: number,
   ): void {
-    const { fromEnd, stride, words } = this;
+    const { wrapNegativeBy, stride, words } = this;
     const { addresses } = block;
-    const { below } = this.rule;
-    const [lowest, highest] = [-fromEnd, below - fromEnd];
+    const { extent } = this.rule;
+    const [lowest, highest] = [-wrapNegativeBy, extent - wrapNegativeBy];
     for (let k = 0; k < count; k++) {
-      const place = 2 * (first + (places[k] ?? 0));
+      const place = 2 * (first + (offsets[k] ?? 0));
       const [low, high] = [words[place] ?? 0, words[place + 1] ?? 0];
       const start = from[k] ?? 0;
-      if (high === 0 && low >= 0 && low < below) addresses[k] = start + low * stride;
+      if (high === 0 && low >= 0 && low < extent) addresses[k] = start + low * stride;
       else if (high === -1 && low < 0 && low >= lowest && low < highest)
-        addresses[k] = start + (low + fromEnd) * stride;
-      else addresses[k] = start + this.resolved(block, k, first + (places[k] ?? 0)) * stride;
+        addresses[k] = start + (low + wrapNegativeBy) * stride;
+      else addresses[k] = start + this.resolved(block, k, first + (offsets[k] ?? 0)) * stride;
     }
   }
 

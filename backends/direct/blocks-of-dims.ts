@@ -46,11 +46,11 @@ function blockOf(forms: readonly Linear[], d: number): number | undefined {
 /** Whole blocks, and what is left of the last one: each with the number of a block in place of the dim, and the place in it after that. */
 function inBlocks({ forms, sizes }: FormWalk, d: number, block: number): readonly FormWalk[] {
   const size = at(sizes, d);
-  const [whole, left] = [Math.floor(size / block), size % block];
-  const walkOf = (first: number, blocks: number, places: number): FormWalk => {
+  const [blocks, left] = [Math.floor(size / block), size % block];
+  const walkOf = (first: number, blocks: number, count: number): FormWalk => {
     const [number, place] = [add(dim(d), constant(first)), dim(d + 1)];
     return {
-      sizes: [...sizes.slice(0, d), blocks, places, ...sizes.slice(d + 1)],
+      sizes: [...sizes.slice(0, d), blocks, count, ...sizes.slice(d + 1)],
       forms: forms.map((form) =>
         substitute(form, (of) => {
           if (of.kind === "dim") {
@@ -64,7 +64,7 @@ function inBlocks({ forms, sizes }: FormWalk, d: number, block: number): readonl
     };
   };
   return [
-    ...(whole > 0 || left === 0 ? [walkOf(0, whole, block)] : []),
-    ...(left > 0 ? [walkOf(whole, 1, left)] : []),
+    ...(blocks > 0 || left === 0 ? [walkOf(0, blocks, block)] : []),
+    ...(left > 0 ? [walkOf(blocks, 1, left)] : []),
   ];
 }

@@ -53,7 +53,7 @@ function moveAtOnce(
   } else if (row > 1) {
     if (source instanceof Uint32Array)
       moveWordRows(source, target as Uint32Array, addresses, base, row, first, end, into);
-    else movePartRows(source, target as UnitArray, addresses, base, row, first, end, into);
+    else movePartialRows(source, target as UnitArray, addresses, base, row, first, end, into);
   } else if (source instanceof Uint32Array)
     moveWords(source, target as Uint32Array, addresses, base, first, end, into);
   else if (source instanceof Uint16Array)
@@ -89,11 +89,11 @@ function readAhead(
   end: number,
 ): void {
   const line = lineBytes / words.BYTES_PER_ELEMENT;
-  const most = Math.min(row * per, linesAhead * line);
+  const limit = Math.min(row * per, linesAhead * line);
   let read = 0;
   for (let k = first; k < end; k++) {
     const from = (base + (addresses[k] ?? 0)) * per;
-    for (let u = 0; u < most; u += line) read ^= words[from + u] ?? 0;
+    for (let u = 0; u < limit; u += line) read ^= words[from + u] ?? 0;
   }
   ahead.read = read;
 }
@@ -263,7 +263,7 @@ function moveWordRows(
 }
 
 /** Rows that are no whole words are rare: one loop serves them. */
-function movePartRows(
+function movePartialRows(
   source: UnitArray,
   target: UnitArray,
   addresses: AddressOffsets,

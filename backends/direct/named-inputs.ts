@@ -2,25 +2,25 @@
  * Inputs of which a call names few rows: those alone are copied to where a kernel reads them, whatever lies beside them there. Shapes
  * decide which inputs these are, never index values.
  */
-import { isRead, termDim, walked } from "../../ir/access.js";
+import { isRead, reductionDim, walked } from "../../ir/access.js";
 import { stepsOf } from "../../ir/addressing.js";
 import { inputsOf, keyOf, outputOf, type Operand, type TileFunc } from "../../ir/func.js";
 import {
   dim,
   dimsOf,
   greatestCommonDivisor,
-  site,
-  sitesOf,
+  index,
+  indicesOf,
   substitute,
   type Linear,
 } from "../../ir/linear.js";
 import { flatten } from "../../ir/tile.js";
 import { at, byteCount, elementCount, elementTypes, type Shape } from "../../ir/types.js";
 import { inputTensor, type HostInputs } from "../memory.js";
-import { isReadByTerms, type GatherPlan } from "../plan/gather.js";
+import { isReadInReduction, type GatherPlan } from "../plan/gather.js";
 import { beyondSteps, stagesOf } from "../plan/stages.js";
-import { planWhole } from "../plan/whole.js";
-import type { SiteStep } from "../index-walk.js";
+import { planTogether } from "../plan/plan-together.js";
+import type { IndexStep } from "../index-walk.js";
 import { walksByBlocks } from "./blocks-of-dims.js";
 import { walkTime } from "./times.js";
 import { GatherWalk, rowOf, type RowVisitor } from "./walk.js";
@@ -48,13 +48,13 @@ interface NamedRead {
 }
 
 /** Programs never change. */
-const known = new WeakMap<TileFunc, readonly NamedInput[]>();
+const cached = new WeakMap<TileFunc, readonly NamedInput[]>();
 
 /** Those for which copies of rows take less time than copies of the whole. */
 export function namedInputs(tile: TileFunc): readonly NamedInput[] {
-  const found = known.get(tile) ?? planNamed(tile).filter(takesLess);
-  known.set(tile, found);
-  return found;
+  const named = cached.get(tile) ?? planNamed(tile).filter(takesLess);
+  cached.set(tile, named);
+  return named;
 }
 
 function takesLess({ operand, reads }: NamedInput): boolean {
@@ -67,20 +67,20 @@ function takesLess({ operand, reads }: NamedInput): boolean {
 
 /** Whatever it takes. None where the tiles of a program written by hand have maps of their own. */
 export function planNamed(tile: TileFunc): readonly NamedInput[] {
-  const gather = planWhole(tile);
+  const gather = planTogether(tile);
   if (gather === undefined) return [];
   const { map } = gather.stmt;
   // A load copies all of its region, named or not.
   const loaded = flatten(tile.body).flatMap((stmt) => (stmt.op === "load" ? [stmt.from.buffer] : []));
   return inputsOf(tile).flatMap((operand, table): NamedInput[] => {
     if (loaded.includes(operand.name)) return [];
-    if (map.sites.some(({ value }) => isRead(value) && value.table === table)) return [];
+    if (map.indices.some(({ value }) => isRead(value) && value.table === table)) return [];
     const reads = map.reads.map((read, k) =>
       read.table === table ? planRead(tile, gather, table, at(gather.addresses.reads, k)) : [],
     );
-    const found = reads.flatMap((own) => own ?? []);
-    const isWhole = reads.includes(undefined) || found.length === 0;
-    return isWhole ? [] : [{ operand, key: keyOf(operand), reads: found }];
+    const named = reads.flatMap((entry) => entry ?? []);
+    const isComplete = reads.includes(undefined) || named.length === 0;
+    return isComplete ? [] : [{ operand, key: keyOf(operand), reads: named }];
   });
 }
 
@@ -88,7 +88,7 @@ export function planNamed(tile: TileFunc): readonly NamedInput[] {
 interface ReadWalk {
   readonly shape: Shape;
   readonly address: Linear;
-  readonly sites: readonly SiteStep[];
+  readonly indices: readonly IndexStep[];
 }
 
 /** The rows of one read, by one walk or by several; undefined where no walk finds them. */
@@ -100,25 +100,27 @@ function planRead(
 ): readonly NamedRead[] | undefined {
   const walk = readWalk(tile, gather, address);
   if (walk === undefined) return undefined;
-  const { shape, sites } = walk;
-  const forms = [walk.address, ...sites.map(({ form }) => form)];
-  return walksByBlocks({ sizes: shape, forms }).map(({ sizes, forms: [placed = walk.address, ...own] }) =>
+  const { shape, indices } = walk;
+  const forms = [walk.address, ...indices.map(({ form }) => form)];
+  return walksByBlocks({ sizes: shape, forms }).map(({ sizes, forms: [placed = walk.address, ...rest] }) =>
     namedRead(tile, table, {
       shape: sizes,
       address: placed,
-      sites: sites.map((step, k) => ({ ...step, form: at(own, k) })),
+      indices: indices.map((step, k) => ({ ...step, form: at(rest, k) })),
     }),
   );
 }
 
-function readWalk(tile: TileFunc, { sites, stmt }: GatherPlan, address: Linear): ReadWalk | undefined {
+function readWalk(tile: TileFunc, { indexSteps, stmt }: GatherPlan, address: Linear): ReadWalk | undefined {
   const { map } = stmt;
   const shape = walked(map, outputOf(tile).type.shape);
   // A term without an index is left out of its sum, whatever else the element is made from.
-  if (!isReadByTerms(address, sites, map))
-    return { shape, address, sites: sites.filter(({ ofTerm }) => !ofTerm) };
-  const { bag } = map.reduced ?? {};
-  return bag === undefined ? { shape, address, sites } : listWalk({ shape, address, sites }, map, bag.to);
+  if (!isReadInReduction(address, indexSteps, map))
+    return { shape, address, indices: indexSteps.filter(({ inReduction }) => !inReduction) };
+  const { segment } = map.reduced ?? {};
+  return segment === undefined
+    ? { shape, address, indices: indexSteps }
+    : listWalk({ shape, address, indices: indexSteps }, map, segment.to);
 }
 
 /**
@@ -126,31 +128,31 @@ function readWalk(tile: TileFunc, { sites, stmt }: GatherPlan, address: Linear):
  * which a segment ends. Undefined where an index value depends on its segment in another way.
  */
 function listWalk(
-  { address, shape, sites }: ReadWalk,
+  { address, shape, indices }: ReadWalk,
   map: GatherPlan["stmt"]["map"],
   to: number,
 ): ReadWalk | undefined {
-  const ends = at(sites, to).rule?.below;
-  const before = sites.filter(({ ofTerm }) => !ofTerm).length;
-  const own = sites.slice(before);
-  const r = termDim(map);
-  const forms = own.map(({ form }) => form);
+  const ends = at(indices, to).rule?.extent;
+  const before = indices.filter(({ inReduction }) => !inReduction).length;
+  const added = indices.slice(before);
+  const r = reductionDim(map);
+  const forms = added.map(({ form }) => form);
   const dependsOnSegment =
     forms.flatMap(dimsOf).some((d) => d !== r) ||
-    [address, ...forms].flatMap(sitesOf).some((n) => n < before);
+    [address, ...forms].flatMap(indicesOf).some((n) => n < before);
   if (ends === undefined || dependsOnSegment) return undefined;
   const numbered = (form: Linear): Linear =>
-    substitute(form, (of) => (of.kind === "site" ? site(of.site - before) : undefined));
+    substitute(form, (of) => (of.kind === "index" ? index(of.index - before) : undefined));
   return {
     shape: shape.map((size, d) => (d === r ? Math.max(0, ends - 1) : size)),
     address: numbered(address),
-    sites: own.map((step) => ({ ...step, site: step.site - before, form: numbered(step.form) })),
+    indices: added.map((step) => ({ ...step, index: step.index - before, form: numbered(step.form) })),
   };
 }
 
 function namedRead(tile: TileFunc, table: number, walk: ReadWalk): NamedRead {
-  const { address, shape, sites } = rowsLast(walk);
-  const forms = sites.map(({ form }) => form);
+  const { address, shape, indices } = rowsLast(walk);
+  const forms = indices.map(({ form }) => form);
   const stages = stagesOf(forms, address);
   const followed = new Set([address, ...forms].flatMap(dimsOf));
   const sizes = shape.map((size, d) => (followed.has(d) ? size : Math.min(size, 1)));
@@ -164,7 +166,14 @@ function namedRead(tile: TileFunc, table: number, walk: ReadWalk): NamedRead {
     .filter(({ of }) => of.kind !== "dim" || of.dim < outer)
     .map(({ by }) => Math.abs(by));
   return {
-    walk: new GatherWalk(tile, { sites, stages, address, table, rank: shape.length, scale: bits }),
+    walk: new GatherWalk(tile, {
+      indexSteps: indices,
+      stages,
+      address,
+      table,
+      rank: shape.length,
+      scale: bits,
+    }),
     sizes,
     start: address.at * bits,
     rowBits: rowElements * bits,
@@ -175,17 +184,17 @@ function namedRead(tile: TileFunc, table: number, walk: ReadWalk): NamedRead {
 }
 
 /** Puts the dims that index values, quotients and remainders depend on before those along which rows lie: terms before columns. */
-function rowsLast({ address, shape, sites }: ReadWalk): ReadWalk {
-  const forms = [...sites.map(({ form }) => form), { at: 0, terms: beyondSteps(address) }];
+function rowsLast({ address, shape, indices }: ReadWalk): ReadWalk {
+  const forms = [...indices.map(({ form }) => form), { at: 0, terms: beyondSteps(address) }];
   const first = new Set(forms.flatMap(dimsOf));
   const dims = [...shape.keys()];
   const order = [...dims.filter((d) => first.has(d)), ...dims.filter((d) => !first.has(d))];
-  const moved = (form: Linear): Linear =>
+  const shifted = (form: Linear): Linear =>
     substitute(form, (of) => (of.kind === "dim" ? dim(order.indexOf(of.dim)) : undefined));
   return {
-    address: moved(address),
+    address: shifted(address),
     shape: order.map((d) => at(shape, d)),
-    sites: sites.map((step) => ({ ...step, form: moved(step.form) })),
+    indices: indices.map((step) => ({ ...step, form: shifted(step.form) })),
   };
 }
 
@@ -209,10 +218,10 @@ export function* copyNamed(
     const [source, target] = [inputTensor(from, operand).bytes, inputTensor(to, operand).bytes];
     for (const { rowBits, rows, sizes, start, starts, unitBits, walk } of reads) {
       const extent = sizes[0] ?? 1;
-      const seen = new SeenRows(source.byteLength, unitBits);
+      const visited = new VisitedRows(source.byteLength, unitBits);
       const step = Math.max(1, Math.floor((rowsAtOnce * extent) / Math.max(1, rows)));
       for (let first = 0; first < extent; first += step) {
-        const copier = new RowCopier(source, target, rowBits, seen);
+        const copier = new RowCopier(source, target, rowBits, visited);
         walk.bind(from);
         try {
           walk.walk(copier, sizes, start, starts, noLoops, first, Math.min(extent, first + step));
@@ -234,10 +243,10 @@ const shortRowBytes = 16;
 const pageBytes = 4096;
 
 /** Places of which a bit each is kept, at most: 4 MiB. */
-const mostSeen = 2 ** 25;
+const maxMarks = 2 ** 25;
 
 /** Rows that were copied, by their addresses; of a table with too many places, none. */
-class SeenRows {
+class VisitedRows {
   private readonly bits: Uint32Array | undefined;
 
   /** `unitBits`: divide every address. */
@@ -245,8 +254,8 @@ class SeenRows {
     tableBytes: number,
     private readonly unitBits: number,
   ) {
-    const places = Math.ceil((8 * tableBytes) / unitBits);
-    if (places <= mostSeen) this.bits = new Uint32Array(Math.ceil(places / 32));
+    const units = Math.ceil((8 * tableBytes) / unitBits);
+    if (units <= maxMarks) this.bits = new Uint32Array(Math.ceil(units / 32));
   }
 
   /** True if a row was asked for before. */
@@ -269,7 +278,7 @@ class RowCopier implements RowVisitor, CopiedRows {
     private readonly source: Uint8Array,
     private readonly target: Uint8Array,
     private readonly rowBits: number,
-    private readonly seen: SeenRows,
+    private readonly visited: VisitedRows,
   ) {}
 
   block({ addresses, ended }: Parameters<RowVisitor["block"]>[0], from: number, count: number): void {
@@ -278,7 +287,7 @@ class RowCopier implements RowVisitor, CopiedRows {
 
   row(address: number): void {
     const { rowBits, source, target } = this;
-    if (this.seen.has(address)) return;
+    if (this.visited.has(address)) return;
     const [first, end] = [Math.floor(address / 8), Math.ceil((address + rowBits) / 8)];
     this.bytes += end - first;
     this.touched += (Math.ceil(end / pageBytes) - Math.floor(first / pageBytes)) * pageBytes;

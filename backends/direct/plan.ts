@@ -7,7 +7,7 @@ import { stepsOf } from "../../ir/addressing.js";
 import { inputsOf, outputBytes, outputOf, type Operand, type TileFunc } from "../../ir/func.js";
 import { byteCount, elementCount, type Shape } from "../../ir/types.js";
 import type { GatherPlan } from "../plan/gather.js";
-import { planWhole } from "../plan/whole.js";
+import { planTogether } from "../plan/plan-together.js";
 import { indexInputs } from "../index-inputs.js";
 import { callTime, walkTime } from "./times.js";
 import { GatherWalk, rowOf } from "./walk.js";
@@ -31,13 +31,13 @@ export interface DirectPlan {
 }
 
 /** Programs never change. */
-const known = new WeakMap<TileFunc, DirectPlan | "copied">();
+const cached = new WeakMap<TileFunc, DirectPlan | "copied">();
 
 /** Undefined where copies and WebAssembly take less, and where the tiles of a program written by hand have maps of their own. */
 export function directPlanOf(tile: TileFunc): DirectPlan | undefined {
-  const found = known.get(tile) ?? weighed(tile);
-  known.set(tile, found);
-  return found === "copied" ? undefined : found;
+  const plan = cached.get(tile) ?? weighed(tile);
+  cached.set(tile, plan);
+  return plan === "copied" ? undefined : plan;
 }
 
 function weighed(tile: TileFunc): DirectPlan | "copied" {
@@ -47,7 +47,7 @@ function weighed(tile: TileFunc): DirectPlan | "copied" {
 
 /** Whatever it takes. */
 export function planDirect(tile: TileFunc): DirectPlan | undefined {
-  const gather = planWhole(tile);
+  const gather = planTogether(tile);
   // Values are computed by WebAssembly.
   if (gather === undefined || !isMove(gather.stmt.map)) return undefined;
   const { addresses } = gather;
@@ -67,7 +67,7 @@ export function planDirect(tile: TileFunc): DirectPlan | undefined {
     rowElements,
     unit,
     indices: indexInputs(tile),
-    starts: gather.sites.map(({ form }) => form.at),
+    starts: gather.indexSteps.map(({ form }) => form.at),
     walks: new Map(),
   };
 }
@@ -77,8 +77,8 @@ export function gatherWalkOf(
   { gather, sizes, tile, walks }: DirectPlan,
   unit: DirectPlan["unit"],
 ): GatherWalk {
-  const known = walks.get(unit);
-  if (known !== undefined) return known;
+  const cached = walks.get(unit);
+  if (cached !== undefined) return cached;
   const scale = outputBytes(tile) / unit;
   const walk = new GatherWalk(tile, {
     ...gather,

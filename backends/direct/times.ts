@@ -8,7 +8,7 @@ import type { GatherWalk } from "./walk.js";
 
 /** An index value that is resolved by the block, and one that a sum or other values lead to. */
 const lineTime = 40;
-const siteTime = 2048;
+const indexTime = 2048;
 /** A row and a unit of it that a loop moves, and a call of the engine's that moves a row. */
 const rowTime = 120;
 const unitTime = 20;
@@ -28,5 +28,5 @@ export function walkTime(
   const { alone, inBlocks } = walk.valuesOf(sizes);
   const units = rowBytes / unit;
   const move = units <= shortRowUnits ? rowTime + unitTime * units : setTime + rowBytes;
-  return siteTime * alone + lineTime * Math.max(rows, inBlocks) + rows * move;
+  return indexTime * alone + lineTime * Math.max(rows, inBlocks) + rows * move;
 }

@@ -5,13 +5,13 @@
 import { gatheredTable } from "../../ir/access.js";
 import { stepsOf } from "../../ir/addressing.js";
 import { inputOf, type Operand, type TileFunc } from "../../ir/func.js";
-import { evaluate, loopPart, loopVariables, sitesOf, type Env, type Linear } from "../../ir/linear.js";
+import { evaluate, loopForm, loopVariables, indicesOf, type Env, type Linear } from "../../ir/linear.js";
 import { at, elementCount } from "../../ir/types.js";
 import { indexReader, inputTensor, type HostInputs, type IndexReader } from "../memory.js";
 import type { GatherPlan } from "../plan/gather.js";
-import { stridedSites, type StridedSite } from "../plan/strided-sites.js";
+import { stridedIndices, type StridedIndex } from "../plan/strided-indices.js";
 import type { Stage } from "../plan/stages.js";
-import { IndexWalk, type SiteStep } from "../index-walk.js";
+import { IndexWalk, type IndexStep } from "../index-walk.js";
 import { Block, blockRows, IndexLine, offsets, type AddressOffsets } from "./block.js";
 
 /** What is done with the rows of a walk, which come in the order of the output, numbered from 0. */
@@ -27,8 +27,8 @@ export interface RowVisitor {
 }
 
 /** How the walk comes by the value of a site. */
-interface Looked {
-  readonly step: SiteStep;
+interface Lookup {
+  readonly step: IndexStep;
   /** How far its place moves with each dim; absent where more than dims and loops move it. */
   readonly by?: readonly number[];
   /** Where its place starts, for an iteration of the loops. */
@@ -39,13 +39,13 @@ interface Looked {
 
 /** What a stage adds to the address of the data: its values times elements, and what is no multiple of one. */
 interface Adds {
-  readonly strides: readonly { readonly site: number; readonly by: number }[];
+  readonly strides: readonly { readonly index: number; readonly by: number }[];
   readonly rest: Linear;
 }
 
 /** A site of the last stage whose place moves with dims and loops alone. */
 interface Direct {
-  readonly site: number;
+  readonly index: number;
   readonly table: Operand;
   readonly by: readonly number[];
   readonly line: IndexLine;
@@ -70,7 +70,7 @@ interface Blocks {
   readonly resolves: boolean;
   /** From the first row of a block to each: in the data, and in the table of each direct site. */
   readonly data: AddressOffsets;
-  readonly places: readonly Int32Array[];
+  readonly addresses: readonly Int32Array[];
 }
 
 /** What walks share: one goes at a time. */
@@ -79,7 +79,7 @@ const blockOf = (isWide: boolean): Block =>
   isWide ? (shared.far ??= new Block(true)) : (shared.near ??= new Block(false));
 
 /** What a walk goes through. */
-export interface WalkInput extends Pick<GatherPlan, "sites" | "stages"> {
+export interface WalkInput extends Pick<GatherPlan, "indexSteps" | "stages"> {
   /** Where its rows lie in a table: in the data, unless one is given. */
   readonly address: Linear;
   readonly table?: number;
@@ -103,7 +103,7 @@ export function rowOf(
 }
 
 export class GatherWalk {
-  private readonly looked: readonly Looked[];
+  private readonly lookups: readonly Lookup[];
   /** By their dims, the first at -1. */
   private readonly stages: readonly ({ readonly stage: Stage; readonly adds: Adds } | undefined)[];
   private readonly by: readonly number[];
@@ -113,7 +113,7 @@ export class GatherWalk {
   private readonly isWide: boolean;
   private readonly scale: number;
   private readonly isRead: boolean;
-  private readonly site: IndexWalk;
+  private readonly indexWalk: IndexWalk;
   private readonly dims: number[];
   private inputs: HostInputs = {};
   /** By table, each made when it is first used. */
@@ -127,35 +127,37 @@ export class GatherWalk {
 
   constructor(
     private readonly func: TileFunc,
-    { address, isRead = false, rank, scale, sites, stages, table = gatheredTable }: WalkInput,
+    { address, isRead = false, rank, scale, indexSteps, stages, table = gatheredTable }: WalkInput,
   ) {
     this.scale = scale;
     this.isRead = isRead;
     this.dims = new Array<number>(rank).fill(0);
-    this.site = new IndexWalk(sites);
+    this.indexWalk = new IndexWalk(indexSteps);
     this.by = stepsOf(address, rank);
-    this.looked = sites.map((step) => ({
+    this.lookups = indexSteps.map((step) => ({
       step,
-      start: loopPart(step.form),
-      hangs: step.table === undefined || sitesOf(step.form).length > 0,
+      start: loopForm(step.form),
+      hangs: step.table === undefined || indicesOf(step.form).length > 0,
       ...(step.table !== undefined && isStepped(step.form) ? { by: stepsOf(step.form, rank) } : {}),
     }));
-    const own = stages.map((stage) => ({ stage, adds: addsOf(stage) }));
-    this.stages = Array.from({ length: rank + 1 }, (_, k) => own.find(({ stage }) => stage.dim === k - 1));
-    const innermost = at(own, own.length - 1);
+    const walked = stages.map((stage) => ({ stage, adds: addsOf(stage) }));
+    this.stages = Array.from({ length: rank + 1 }, (_, k) => walked.find(({ stage }) => stage.dim === k - 1));
+    const innermost = at(walked, walked.length - 1);
     this.last = innermost.stage.dim;
-    this.previous = own[own.length - 2]?.stage.dim ?? -1;
-    const resolved = isRead || own.length < 2 ? undefined : stridedSites({ sites, stages });
+    this.previous = walked[walked.length - 2]?.stage.dim ?? -1;
+    const resolved = isRead || walked.length < 2 ? undefined : stridedIndices({ indexSteps, stages });
     this.direct = resolved === undefined ? undefined : this.directOf(resolved);
     this.isWide = elementCount(inputOf(func, table).type.shape) * scale >= 2 ** 31;
   }
 
   /** Undefined where more than dims and loops move the place of one. */
-  private directOf(resolved: readonly StridedSite[]): readonly Direct[] | undefined {
-    const direct = resolved.flatMap(({ rule, site, stride, table }): Direct[] => {
-      const { by } = at(this.looked, site);
+  private directOf(resolved: readonly StridedIndex[]): readonly Direct[] | undefined {
+    const direct = resolved.flatMap(({ rule, index, stride, table }): Direct[] => {
+      const { by } = at(this.lookups, index);
       if (by === undefined) return [];
-      return [{ site, table: inputOf(this.func, table), by, line: new IndexLine(rule, stride * this.scale) }];
+      return [
+        { index, table: inputOf(this.func, table), by, line: new IndexLine(rule, stride * this.scale) },
+      ];
     });
     return direct.length === resolved.length ? direct : undefined;
   }
@@ -163,12 +165,12 @@ export class GatherWalk {
   /** Index values of an output of some sizes: those that are resolved by the block, and those that are looked up alone. */
   valuesOf(sizes: readonly number[]): { readonly inBlocks: number; readonly alone: number } {
     let [inBlocks, alone] = [0, 0];
-    for (const own of this.stages) {
-      if (own === undefined) continue;
-      const { adds, stage } = own;
+    for (const entry of this.stages) {
+      if (entry === undefined) continue;
+      const { adds, stage } = entry;
       const times = elementCount(sizes.slice(0, stage.dim + 1));
-      if (this.direct !== undefined && stage.dim === this.last) inBlocks += times * stage.sites.length;
-      else alone += times * (stage.sites.length + adds.rest.terms.length);
+      if (this.direct !== undefined && stage.dim === this.last) inBlocks += times * stage.indices.length;
+      else alone += times * (stage.indices.length + adds.rest.terms.length);
     }
     return { inBlocks, alone };
   }
@@ -188,13 +190,13 @@ export class GatherWalk {
 
   /** Where the value of each site is read first, in the loops around the gather; zero where more than dims and loops move its place. */
   get starts(): readonly Linear[] {
-    return this.looked.map(({ by, start }) => (by === undefined ? zero : start));
+    return this.lookups.map(({ by, start }) => (by === undefined ? zero : start));
   }
 
   /** Loop variables of the other forms. */
   get variables(): readonly string[] {
-    const forms = this.looked.flatMap(({ by, step }) => (by === undefined ? [step.form] : []));
-    const rests = this.stages.flatMap((own) => (own === undefined ? [] : [own.adds.rest]));
+    const forms = this.lookups.flatMap(({ by, step }) => (by === undefined ? [step.form] : []));
+    const rests = this.stages.flatMap((entry) => (entry === undefined ? [] : [entry.adds.rest]));
     return [...new Set([...forms, ...rests].flatMap((form) => [...loopVariables(form)]))];
   }
 
@@ -236,7 +238,7 @@ export class GatherWalk {
     const count = elements * inner;
     const resolves = dim <= this.last;
     const data = offsets(count, this.isWide);
-    const places = (resolves ? (this.direct ?? []) : []).map(() => new Int32Array(count));
+    const addresses = (resolves ? (this.direct ?? []) : []).map(() => new Int32Array(count));
     const coords = sizes.map(() => 0);
     for (let k = 0; k < count; k++) {
       const along = (by: readonly number[]): number => {
@@ -245,14 +247,14 @@ export class GatherWalk {
         return sum;
       };
       data[k] = along(this.by) * this.scale;
-      places.forEach((own, s) => (own[k] = along(this.direct?.[s]?.by ?? [])));
+      addresses.forEach((addresses, s) => (addresses[k] = along(this.direct?.[s]?.by ?? [])));
       for (let d = outer - 1; d >= dim; d--) {
         const next = (coords[d] ?? 0) + 1;
         coords[d] = d > dim && next === sizes[d] ? 0 : next;
         if (coords[d] !== 0) break;
       }
     }
-    return { ...head, blocks: { dim, elements, resolves, data, places } };
+    return { ...head, blocks: { dim, elements, resolves, data, addresses } };
   }
 
   /** All inside dims up to `d`. `from`: the address of the data as far as it is known. `ended`: the rows have no element. */
@@ -267,19 +269,19 @@ export class GatherWalk {
     high: number,
   ): void {
     let [address, none] = [from, ended];
-    const own = this.stages[d + 1];
-    if (own !== undefined) {
-      for (const site of own.stage.sites) {
+    const next = this.stages[d + 1];
+    if (next !== undefined) {
+      for (const index of next.stage.indices) {
         // What is read at dims alone is read whatever the others name, where somebody asks.
-        if (none && at(this.looked, site).hangs) continue;
-        const element = this.lookUp(visitor, site);
+        if (none && at(this.lookups, index).hangs) continue;
+        const element = this.lookUp(visitor, index);
         if (element >= 0) continue;
         none = true;
         if (this.isRead) continue;
         visitor.none(row, d === -1 ? rowsIn(layout) : at(layout.rows, d), element);
         return;
       }
-      if (!none) address += this.added(own.adds);
+      if (!none) address += this.added(next.adds);
     }
     const { blocks, outer, rows, sizes } = layout;
     const inner = d + 1;
@@ -310,28 +312,28 @@ export class GatherWalk {
     const block = blockOf(this.isWide);
     const direct = (blocks.resolves ? this.direct : undefined) ?? [];
     // Rows that share their index values with the block before are where these have led.
-    let isKnown = count <= this.resolved;
+    let isResolved = count <= this.resolved;
     for (let s = 0; s < direct.length; s++) {
-      const { by, site } = at(direct, s);
-      const first = this.placeOf(by, at(this.placed, site));
-      if (first !== this.firsts[s]) isKnown = false;
+      const { by, index } = at(direct, s);
+      const first = this.placeOf(by, at(this.placed, index));
+      if (first !== this.firsts[s]) isResolved = false;
       this.firsts[s] = first;
     }
-    if (!isKnown) {
+    if (!isResolved) {
       this.resolve(block, blocks, direct, count);
       this.resolved = count;
     }
     visitor.block(block, from, count, row);
   }
 
-  private resolve(block: Block, { data, places }: Blocks, direct: readonly Direct[], count: number): void {
+  private resolve(block: Block, { data, addresses }: Blocks, direct: readonly Direct[], count: number): void {
     block.clear();
     if (direct.length === 0) block.addresses.set(data);
     for (let s = 0; s < direct.length; s++)
       at(direct, s).line.resolve(
         block,
         s === 0 ? data : block.addresses,
-        at(places, s),
+        at(addresses, s),
         at(this.firsts, s),
         count,
       );
@@ -344,15 +346,15 @@ export class GatherWalk {
   }
 
   /** The value of a site at the dims so far; below zero: it ends the rows inside. */
-  private lookUp(visitor: RowVisitor, site: number): number {
-    const { by, step } = at(this.looked, site);
+  private lookUp(visitor: RowVisitor, index: number): number {
+    const { by, step } = at(this.lookups, index);
     const { dims, env } = this;
-    if (step.table === undefined) return this.site.takeSum(step, dims, env);
+    if (step.table === undefined) return this.indexWalk.takeSum(step, dims, env);
     const read = (this.readers[step.table] ??= this.readerOf(step.table));
     const position =
-      by === undefined ? this.site.position(step, dims, env) : this.placeOf(by, at(this.placed, site));
+      by === undefined ? this.indexWalk.position(step, dims, env) : this.placeOf(by, at(this.placed, index));
     visitor.read?.(step.table, position);
-    return this.site.take(step, read(position), read, position);
+    return this.indexWalk.take(step, read(position), read, position);
   }
 
   private readerOf(table: number): IndexReader {
@@ -362,8 +364,9 @@ export class GatherWalk {
 
   private added({ rest, strides }: Adds): number {
     let sum = 0;
-    for (const { by, site } of strides) sum += at(this.site.sites, site) * by;
-    if (rest.terms.length > 0) sum += evaluate(rest, this.env, { dims: this.dims, sites: this.site.sites });
+    for (const { by, index } of strides) sum += at(this.indexWalk.indices, index) * by;
+    if (rest.terms.length > 0)
+      sum += evaluate(rest, this.env, { dims: this.dims, indices: this.indexWalk.indices });
     return sum * this.scale;
   }
 }
@@ -376,6 +379,6 @@ const isStepped = ({ terms }: Linear): boolean =>
   terms.every(({ of }) => of.kind === "dim" || of.kind === "iv" || of.kind === "min");
 
 function addsOf({ adds }: Stage): Adds {
-  const strides = adds.terms.flatMap(({ of, by }) => (of.kind === "site" ? [{ site: of.site, by }] : []));
-  return { strides, rest: { at: 0, terms: adds.terms.filter(({ of }) => of.kind !== "site") } };
+  const strides = adds.terms.flatMap(({ of, by }) => (of.kind === "index" ? [{ index: of.index, by }] : []));
+  return { strides, rest: { at: 0, terms: adds.terms.filter(({ of }) => of.kind !== "index") } };
 }

@@ -18,7 +18,7 @@ import {
 import { followers } from "./split-tasks.js";
 
 /** Bytes of a slab that a first-level cache holds beside indices and output. */
-const mostSlabBytes = 2 ** 15;
+const maxSlabBytes = 2 ** 15;
 /** Tasks that are left at least: enough for threads to share them evenly. */
 const fewestTasks = 256;
 
@@ -68,7 +68,7 @@ class Fuse {
       return undefined;
     const shape = buffer.shape.map((extent, k) => (along.includes(k) ? extent * this.times : extent));
     const wide = { ...buffer, shape };
-    return ubBytes(wide) <= mostSlabBytes ? { op: "alloc", buffer: wide } : undefined;
+    return ubBytes(wide) <= maxSlabBytes ? { op: "alloc", buffer: wide } : undefined;
   }
 
   /** Undefined for a statement that no fused task has. */
@@ -91,9 +91,9 @@ class Fuse {
     const moves = isParam(this.func, region.buffer);
     const fits = region.offsets.every((offset, k) => {
       const size = region.sizes[k] ?? constant(0);
-      const own = dims.includes(k);
-      const rest = own && moves ? sub(offset, iv(loop.iv)) : offset;
-      const even = !own || (isConstant(size) && size.at === loop.step);
+      const fused = dims.includes(k);
+      const rest = fused && moves ? sub(offset, iv(loop.iv)) : offset;
+      const even = !fused || (isConstant(size) && size.at === loop.step);
       return even && ![rest, size].some((form) => loopVariables(form).has(loop.iv));
     });
     if (!fits) return undefined;

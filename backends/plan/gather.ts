@@ -3,18 +3,18 @@
  * was read there serves, and what an element without an index has. How many bytes move at a time is the machine's to add.
  */
 import { defined } from "../../ir/defined.js";
-import { fillBytes, isMove, termDim, type AccessMap } from "../../ir/access.js";
+import { fillBytes, isMove, reductionDim, type AccessMap } from "../../ir/access.js";
 import type { GatherAddresses } from "../../ir/addressing.js";
 import { inputsOf, outputOf, type TileFunc } from "../../ir/func.js";
 import { rangesOf, type Ranges } from "../../ir/intervals/intervals.js";
-import { constant, dimsOf, iv, sitesOf, type Linear } from "../../ir/linear.js";
+import { constant, dimsOf, iv, indicesOf, type Linear } from "../../ir/linear.js";
 import { boundsOf } from "../../ir/intervals/loop-bounds.js";
 import { sizeRanges } from "../../ir/symbols/symbols.js";
 import { mayReport } from "../../ir/policy.js";
 import type { ForStmt, GatherStmt } from "../../ir/tile.js";
 import { at, type Shape, type TensorType } from "../../ir/types.js";
 import { valuePlan, type ValuePlan } from "../../ir/values/index.js";
-import { siteSteps, type SiteStep } from "../index-walk.js";
+import { indexSteps, type IndexStep } from "../index-walk.js";
 import { pageAlong, type PagedDims } from "./page.js";
 import { stagesOf, type Stage } from "./stages.js";
 
@@ -26,7 +26,7 @@ export interface GatherPlan {
   /** What dims, sites and loop variables can be. */
   readonly ranges: Ranges;
   /** How each site comes by its value, in the order of the map. */
-  readonly sites: readonly SiteStep[];
+  readonly indexSteps: readonly IndexStep[];
   readonly stages: readonly Stage[];
   /** The innermost output dim that a site, or a quotient or remainder in the data's address, follows. -1: none. */
   readonly last: number;
@@ -56,45 +56,45 @@ export function planGather(
 ): GatherPlan {
   const { map } = stmt;
   const inputs = inputsOf(func).map(({ type }) => type);
-  const sites = siteSteps(map, addresses.sites, func.operands);
+  const steps = indexSteps(map, addresses.indices, func.operands);
   const moves = isMove(map);
   const stages = moves
-    ? stagesOf(addresses.sites, addresses.data)
+    ? stagesOf(addresses.indices, addresses.data)
     : stagesOf(
         // Those of terms stand behind all others.
-        sites.filter(({ ofTerm }) => !ofTerm).map(({ form }) => form),
+        steps.filter(({ inReduction }) => !inReduction).map(({ form }) => form),
         constant(0),
-        addresses.reads.filter((address) => !isReadByTerms(address, sites, map)),
+        addresses.reads.filter((address) => !isReadInReduction(address, steps, map)),
       );
   const last = at(stages, stages.length - 1).dim;
-  const page = moves ? pageAlong(last, withinStages(addresses.data, last), addresses.sites) : undefined;
+  const page = moves ? pageAlong(last, withinStages(addresses.data, last), addresses.indices) : undefined;
   return {
     stmt,
     loops,
     addresses,
-    ranges: rangesOf(map, inputs, mostOf(stmt.to.sizes, loops), {
+    ranges: rangesOf(map, inputs, maxSizesOf(stmt.to.sizes, loops), {
       loops: (name) => boundsOf(iv(name), loops),
       symbols: sizeRanges(func.symbolic?.symbols ?? []),
     }),
-    sites,
+    indexSteps: steps,
     stages,
     last,
     ...defined({ page }),
     ...(moves ? {} : { values: valuesOf(map, inputs) }),
     fill: fillOf(map, func),
-    mayBeNone: sites.some(({ rule, ofTerm }) => !ofTerm && rule?.mayBeNone === true),
+    mayBeNone: steps.some(({ rule, inReduction }) => !inReduction && rule?.mayBeNone === true),
     reports: mayReport(map),
   };
 }
 
 /** Whether an element is another for each term. */
-export const isReadByTerms = (
+export const isReadInReduction = (
   address: Linear,
-  sites: readonly SiteStep[],
+  indices: readonly IndexStep[],
   map: Pick<AccessMap, "domain" | "reduced">,
 ): boolean =>
   map.reduced !== undefined &&
-  (dimsOf(address).includes(termDim(map)) || sitesOf(address).some((s) => at(sites, s).ofTerm));
+  (dimsOf(address).includes(reductionDim(map)) || indicesOf(address).some((s) => at(indices, s).inReduction));
 
 const valuesOf = ({ value, reads }: AccessMap, inputs: readonly TensorType[]): ValuePlan =>
   valuePlan(
@@ -111,5 +111,5 @@ const withinStages = (address: Linear, last: number): Linear => ({
 });
 
 /** The most that sizes can be, in any iteration of the loops around them. */
-export const mostOf = (sizes: readonly Linear[], loops: readonly ForStmt[]): Shape =>
+export const maxSizesOf = (sizes: readonly Linear[], loops: readonly ForStmt[]): Shape =>
   sizes.map((size) => Math.max(0, boundsOf(size, loops)[1]));

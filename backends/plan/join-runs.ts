@@ -2,8 +2,8 @@
  * Runs of a gather that take in the terms of its elements part by part, joined to one with all terms: machines that keep sums in registers
  * have no use for parts. The program that comes out is a tile program like any other, with the same bits.
  */
-import { followedDims, mapForms, spanOver, termDim } from "../../ir/access.js";
-import { wholeTerms } from "../../ir/addressing.js";
+import { followedDims, mapForms, spanOver, reductionDim } from "../../ir/access.js";
+import { fullReduction } from "../../ir/addressing.js";
 import type { TileFunc } from "../../ir/func.js";
 import { add, constant, dimsOf, substitute, type Linear } from "../../ir/linear.js";
 import { taskOfTile } from "../../ir/task/index.js";
@@ -17,25 +17,25 @@ import {
 } from "../../ir/tile.js";
 import { at } from "../../ir/types.js";
 
-const known = new WeakMap<TileFunc, TileFunc>();
+const cached = new WeakMap<TileFunc, TileFunc>();
 
 /** The program itself where a gather has all terms. */
 export function joinRuns(func: TileFunc): TileFunc {
-  const found = known.get(func) ?? joined(func);
-  known.set(func, found);
-  return found;
+  const program = cached.get(func) ?? joined(func);
+  cached.set(func, program);
+  return program;
 }
 
 function joined(func: TileFunc): TileFunc {
   const { gather } = taskOfTile(func);
   const loop = gather?.loops.at(-1);
-  if (gather?.stmt.part === undefined || loop?.mode !== "serial") return func;
+  if (gather?.stmt.chunk === undefined || loop?.mode !== "serial") return func;
   const loads = new Map(loop.body.flatMap((stmt) => (stmt.op === "load" ? [[stmt.to, stmt] as const] : [])));
-  const whole = withAllTerms(gather.stmt, loop, loads);
-  const gone = new Set([...(gather.stmt.part?.into ?? []), ...loads.keys()]);
+  const joinedStmt = withFullReduction(gather.stmt, loop, loads);
+  const gone = new Set([...(gather.stmt.chunk?.into ?? []), ...loads.keys()]);
   const put = (body: readonly Stmt[]): readonly Stmt[] =>
     body.flatMap((stmt): readonly Stmt[] => {
-      if (stmt === loop) return [whole];
+      if (stmt === loop) return [joinedStmt];
       const isGone = stmt.op === "alloc" && gone.has(stmt.buffer.name);
       return isGone ? [] : [withChildren(stmt, put)];
     });
@@ -43,15 +43,15 @@ function joined(func: TileFunc): TileFunc {
 }
 
 /** What a run loads is read in place: its tile has no room for all terms. */
-function withAllTerms(
-  { part, ...stmt }: GatherStmt,
+function withFullReduction(
+  { chunk, ...stmt }: GatherStmt,
   { iv }: ForStmt,
   loads: ReadonlyMap<string, LoadStmt>,
 ): GatherStmt {
   const first = (form: Linear): Linear =>
     substitute(form, (of) => (of.kind === "iv" && of.name === iv ? constant(0) : undefined));
-  const map = mapForms(wholeTerms(stmt.map, part), first);
-  const space = [...stmt.to.sizes, constant(part?.of ?? 0)];
+  const map = mapForms(fullReduction(stmt.map, chunk), first);
+  const space = [...stmt.to.sizes, constant(chunk?.of ?? 0)];
   const from = stmt.from.map((region, table): Region => {
     const load = loads.get(region.buffer);
     const place = load === undefined ? region : within(region, load.from);
@@ -61,8 +61,8 @@ function withAllTerms(
       offsets: place.offsets.map(first),
       sizes: place.sizes.map((size, k) => {
         const along = followed[k];
-        const ofTerms = along !== undefined && dimsOf(along.form).includes(termDim(map));
-        return ofTerms ? spanOver(along, space) : first(size);
+        const inReduction = along !== undefined && dimsOf(along.form).includes(reductionDim(map));
+        return inReduction ? spanOver(along, space) : first(size);
       }),
     };
   });

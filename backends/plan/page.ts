@@ -18,20 +18,20 @@ const longestPage = 2 ** 30;
  * The pages of an output dim, from the address of the data and the forms of the sites. Undefined where these follow the dim in
  * another way too.
  */
-export function pageAlong(d: number, data: Linear, sites: readonly Linear[]): PagedDims | undefined {
-  const follows = ({ of }: Term): boolean => dimsOf({ at: 0, terms: [{ by: 1, of }] }).includes(d);
-  const inData = data.terms.filter(follows);
+export function pageAlong(d: number, data: Linear, indices: readonly Linear[]): PagedDims | undefined {
+  const isAlong = ({ of }: Term): boolean => dimsOf({ at: 0, terms: [{ by: 1, of }] }).includes(d);
+  const inData = data.terms.filter(isAlong);
   const divided = inData.filter(({ of }) => of.kind !== "dim");
-  const inSites = sites.flatMap((form) => form.terms.filter(follows));
-  const first = [...divided, ...inSites][0]?.of;
+  const inIndices = indices.flatMap((form) => form.terms.filter(isAlong));
+  const first = [...divided, ...inIndices][0]?.of;
   if (first?.kind !== "div" && first?.kind !== "mod") return undefined;
   const { of: form, by } = first;
   const isOf = ({ of }: Term, kind: "div" | "mod"): boolean =>
     of.kind === kind && of.by === by && equalLinear(of.of, form);
   const even =
     divided.every((term) => isOf(term, "div") || isOf(term, "mod")) &&
-    inSites.every((term) => isOf(term, "div")) &&
-    form.terms.every((term) => !follows(term) || (term.of.kind === "dim" && term.by === 1));
+    inIndices.every((term) => isOf(term, "div")) &&
+    form.terms.every((term) => !isAlong(term) || (term.of.kind === "dim" && term.by === 1));
   if (!even || by > longestPage) return undefined;
   const stepping = inData.filter(({ of }) => of.kind !== "div");
   return { form, by, step: stepping.reduce((sum, term) => sum + term.by, 0) };

@@ -12,7 +12,7 @@ export interface Run {
 /** Bytes that lie together in every place, each given by its bytes between neighbours; no dim before `first`. */
 export function commonRun(
   sizes: readonly Linear[],
-  places: readonly (readonly number[])[],
+  stridesByDim: readonly (readonly number[])[],
   elementBytes: number,
   first: number,
 ): Run {
@@ -23,7 +23,7 @@ export function commonRun(
     if (size === undefined || d < first) return { outer, bytes };
     const alone = isConstant(size) && size.at === 1;
     const run = bytes;
-    if (!alone && !places.every((strides) => strides[d] === run)) return { outer, bytes };
+    if (!alone && !stridesByDim.every((strides) => strides[d] === run)) return { outer, bytes };
     if (!isConstant(size)) return { outer: d, bytes, times: d };
     bytes *= size.at;
   }

@@ -29,12 +29,12 @@ import {
   type Stmt,
 } from "../../ir/tile.js";
 import { at, elementCount } from "../../ir/types.js";
-import { mostOf } from "./gather.js";
+import { maxSizesOf } from "./gather.js";
 
 /** Elements of a slice: some milliseconds, whatever their size. */
 export const splitElements = 2 ** 20;
 /** A slice loads its data again; it moves so many times as much. */
-const movedPerReload = 16;
+const movesPerReload = 16;
 
 /** The program with every task that is longer than a slice cut, where its form allows. */
 export function splitTasks(func: TileFunc): TileFunc {
@@ -45,9 +45,9 @@ export function splitTasks(func: TileFunc): TileFunc {
   const cut = cutTask(nest.body, [...around, ...loops], data);
   if (cut === undefined) return func;
   const body = loops.reduceRight<Stmt>((inner, loop) => ({ ...loop, body: [inner] }), cut);
-  const whole = { ...func, body: [...func.body.filter((stmt) => stmt.op === "alloc"), body] };
+  const hoisted = { ...func, body: [...func.body.filter((stmt) => stmt.op === "alloc"), body] };
   // A loop whose trips its text does not tell would stay inside its task.
-  return taskOfTile(whole).nest.loops.length > loops.length ? splitTasks(whole) : func;
+  return taskOfTile(hoisted).nest.loops.length > loops.length ? splitTasks(hoisted) : func;
 }
 
 /** `data`: the buffer that elements are gathered from. */
@@ -60,23 +60,23 @@ function cutTask(
   const work = body[place];
   if (work === undefined) return undefined;
   const loads = body.slice(0, place);
-  const behind = body.slice(place + 1);
+  const after = body.slice(place + 1);
   if (!loads.every(({ op }) => op === "load" || op === "sync")) return undefined;
   const reloaded = loads.filter((stmt) => stmt.op === "load" && stmt.to === data);
-  const most = Math.max(splitElements, movedPerReload * elementsMoved(reloaded, loops));
+  const max = Math.max(splitElements, movesPerReload * elementCopies(reloaded, loops));
   if (work.op === "for") {
-    return behind.every(({ op }) => op === "sync") ? cutLoop(work, loads, loops, most) : undefined;
+    return after.every(({ op }) => op === "sync") ? cutLoop(work, loads, loops, max) : undefined;
   }
-  return work.op === "gather" ? cutGather(work, loads, behind, loops, most) : undefined;
+  return work.op === "gather" ? cutGather(work, loads, after, loops, max) : undefined;
 }
 
 /** Elements that a body loads and gathers, over all iterations of the loops in it. */
-export function elementsMoved(body: readonly Stmt[], loops: readonly ForStmt[]): number {
+export function elementCopies(body: readonly Stmt[], loops: readonly ForStmt[]): number {
   return body.reduce((sum, stmt) => {
-    if (stmt.op === "for") return sum + trips(stmt, loops) * elementsMoved(stmt.body, [...loops, stmt]);
-    if (stmt.op === "gather") return sum + elementCount(mostOf(walkedSizes(stmt), loops));
+    if (stmt.op === "for") return sum + trips(stmt, loops) * elementCopies(stmt.body, [...loops, stmt]);
+    if (stmt.op === "gather") return sum + elementCount(maxSizesOf(walkedSizes(stmt), loops));
     const reads = accessesOf(stmt).flatMap(({ region, write }) =>
-      region === undefined || write ? [] : [elementCount(mostOf(region.sizes, loops))],
+      region === undefined || write ? [] : [elementCount(maxSizesOf(region.sizes, loops))],
     );
     return reads.reduce((all, elements) => all + elements, sum);
   }, 0);
@@ -90,47 +90,47 @@ function cutLoop(
   loop: ForStmt,
   loads: readonly Stmt[],
   loops: readonly ForStmt[],
-  most: number,
+  max: number,
 ): ForStmt | undefined {
-  const inner = elementsMoved(loop.body, [...loops, loop]);
+  const inner = elementCopies(loop.body, [...loops, loop]);
   const count = trips(loop, loops);
-  const together = Math.max(1, Math.floor(most / inner));
+  const together = Math.max(1, Math.floor(max / inner));
   if (count <= together) return undefined;
   if (together === 1) return { ...loop, mode: "parallel", body: [...loads, ...loop.body] };
   const name = fresh([...loops, loop]);
   const step = loop.step * together;
   const end = min(add(iv(name), constant(step)), loop.upper);
-  const part: ForStmt = { ...loop, lower: iv(name), upper: end };
-  return { ...loop, iv: name, step, mode: "parallel", body: [...loads, part] };
+  const chunk: ForStmt = { ...loop, lower: iv(name), upper: end };
+  return { ...loop, iv: name, step, mode: "parallel", body: [...loads, chunk] };
 }
 
 /** So many elements along the outermost dim that can be cut become a task. */
 function cutGather(
   gather: GatherStmt,
   loads: readonly Stmt[],
-  behind: readonly Stmt[],
+  after: readonly Stmt[],
   loops: readonly ForStmt[],
-  most: number,
+  max: number,
 ): ForStmt | undefined {
-  const extents = mostOf(gather.to.sizes, loops);
-  const elements = elementCount(mostOf(walkedSizes(gather), loops));
+  const extents = maxSizesOf(gather.to.sizes, loops);
+  const elements = elementCount(maxSizesOf(walkedSizes(gather), loops));
   const d = extents.findIndex((extent) => extent > 1);
-  if (elements <= most || d === -1) return undefined;
+  if (elements <= max || d === -1) return undefined;
   const extent = at(extents, d);
-  const step = Math.max(1, Math.floor((most * extent) / elements));
+  const step = Math.max(1, Math.floor((max * extent) / elements));
   const name = fresh(loops);
   const upper = at(gather.to.sizes, d);
-  const whole = isConstant(upper) && upper.at % step === 0;
-  const size = whole ? constant(step) : min(constant(step), sub(upper, iv(name)));
-  const stores = behind.flatMap((stmt): Stmt[] => {
-    if (stmt.op === "store") return [{ ...stmt, to: part(stmt.to, d, iv(name), size) }];
+  const isEven = isConstant(upper) && upper.at % step === 0;
+  const size = isEven ? constant(step) : min(constant(step), sub(upper, iv(name)));
+  const stores = after.flatMap((stmt): Stmt[] => {
+    if (stmt.op === "store") return [{ ...stmt, to: slice(stmt.to, d, iv(name), size) }];
     return stmt.op === "sync" ? [stmt] : [];
   });
-  if (stores.length !== behind.length) return undefined;
+  if (stores.length !== after.length) return undefined;
   const stored = stores.some(({ op }) => op === "store");
   const cut: GatherStmt = {
     ...further(gather, d, iv(name)),
-    to: part(gather.to, d, stored ? constant(0) : iv(name), size),
+    to: slice(gather.to, d, stored ? constant(0) : iv(name), size),
   };
   return {
     op: "for",
@@ -145,9 +145,9 @@ function cutGather(
 
 /** The gather whose map starts further along an output dim, inside the same regions. */
 function further(gather: GatherStmt, d: number, start: Linear): GatherStmt {
-  const moved = (form: Linear): Linear =>
+  const shifted = (form: Linear): Linear =>
     substitute(form, (of) => (of.kind === "dim" && of.dim === d ? add(dim(d), start) : undefined));
-  return { ...gather, map: mapForms(gather.map, moved) };
+  return { ...gather, map: mapForms(gather.map, shifted) };
 }
 
 /** Dims of an input that follow an output dim. */
@@ -155,7 +155,7 @@ export const followers = ({ map }: GatherStmt, table: number, d: number): number
   (readsOf(map, table)[0] ?? []).flatMap((coord, k) => (dimsOf(coord).includes(d) ? [k] : []));
 
 /** A region from `start` on along one dim, and of another size there. */
-const part = (region: Region, k: number, start: Linear, size: Linear): Region => ({
+const slice = (region: Region, k: number, start: Linear, size: Linear): Region => ({
   ...region,
   offsets: region.offsets.map((offset, n) => (n === k ? add(offset, start) : offset)),
   sizes: region.sizes.map((old, n) => (n === k ? size : old)),

@@ -17,9 +17,9 @@ export interface UnrolledSteps {
 export function advanceAlong(form: Linear, steps: UnrolledSteps): number | undefined {
   let sum = 0;
   for (const { by, of } of form.terms) {
-    const own = advanceOf(of, steps);
-    if (own === undefined) return undefined;
-    sum += by * own;
+    const advance = advanceOf(of, steps);
+    if (advance === undefined) return undefined;
+    sum += by * advance;
   }
   return sum;
 }
@@ -34,14 +34,15 @@ function advanceOf(of: Atom, steps: UnrolledSteps): number | undefined {
       const inner = advanceAlong(of.of, steps);
       if (inner === 0) return 0;
       // The values of a step lie in one block of the quotient, if a step begins at a multiple of what it moves and blocks hold whole ones.
-      const moved = inner === undefined ? 0 : inner * steps.count;
-      if (moved <= 0 || of.by % moved !== 0 || !beginsAtMultiples(of.of, moved, steps)) return undefined;
+      const advance = inner === undefined ? 0 : inner * steps.count;
+      if (advance <= 0 || of.by % advance !== 0 || !beginsAtMultiples(of.of, advance, steps))
+        return undefined;
       return of.kind === "div" ? 0 : inner;
     }
     case "min":
       return of.of.every((side) => advanceAlong(side, steps) === 0) ? 0 : undefined;
     case "iv":
-    case "site":
+    case "index":
     case "symbol":
       return 0;
   }

@@ -13,7 +13,7 @@ import type { Word } from "./words.js";
 /** A number of rows or words: what it is when the kernel runs, and at most. */
 export interface Extent {
   readonly text: string;
-  readonly most: number;
+  readonly max: number;
   readonly fixed: boolean;
 }
 
@@ -22,7 +22,7 @@ const timesText = (text: string, by: number): string => (by === 1 ? text : `${te
 
 const numbered = (name: string, k: number): string => (k === 0 ? name : `${name}${k + 1}`);
 
-export const fixed = (count: number): Extent => ({ text: String(count), most: count, fixed: true });
+export const fixed = (count: number): Extent => ({ text: String(count), max: count, fixed: true });
 
 /**
  * A tile type: a matrix of words, of which a part is valid. Its rows are whole blocks (pto-isa include/pto/common/pto_tile.hpp:1522),
@@ -70,10 +70,10 @@ export class PtoContext {
 
   /** The name of a type, declared once at the top of the kernel: `UbData`, `UbData2`, … */
   type(name: string, text: string): string {
-    const own = this.types.get(name) ?? [];
-    if (!own.includes(text)) own.push(text);
-    this.types.set(name, own);
-    return numbered(name, own.indexOf(text));
+    const types = this.types.get(name) ?? [];
+    if (!types.includes(text)) types.push(text);
+    this.types.set(name, types);
+    return numbered(name, types.indexOf(text));
   }
 
   /** Types of tiles first. */
@@ -87,15 +87,15 @@ export class PtoContext {
 
   private language(
     dims: readonly Coordinate[] = [],
-    sites: readonly string[] = [],
+    indices: readonly string[] = [],
     isWide = false,
   ): FormLanguage {
     /** What is divided, in `int64_t`. */
-    const wide = (): FormLanguage => (isWide ? language : this.language(dims, sites, true));
+    const wide = (): FormLanguage => (isWide ? language : this.language(dims, indices, true));
     const language = ptoForms({
       iv: this.plan.names.iv,
       dims,
-      sites,
+      indices,
       isWide,
       quotient: (of, by) => this.quotient(of, by, wide()),
       remainder: (of, by) =>
@@ -130,18 +130,18 @@ export class PtoContext {
     ];
   }
 
-  form(form: Linear, dims: readonly Coordinate[] = [], sites: readonly string[] = []): string {
-    return printForm(form, this.language(dims, sites));
+  form(form: Linear, dims: readonly Coordinate[] = [], indices: readonly string[] = []): string {
+    return printForm(form, this.language(dims, indices));
   }
 
   /** The same in `int64_t`. */
-  wideForm(form: Linear, dims: readonly Coordinate[], sites: readonly string[]): string {
-    return printForm(form, this.language(dims, sites, true));
+  wideForm(form: Linear, dims: readonly Coordinate[], indices: readonly string[]): string {
+    return printForm(form, this.language(dims, indices, true));
   }
 
   /** ` + …`, or nothing. */
-  more(form: Linear, dims: readonly Coordinate[] = [], sites: readonly string[] = []): string {
-    return printAddend(form, this.language(dims, sites));
+  more(form: Linear, dims: readonly Coordinate[] = [], indices: readonly string[] = []): string {
+    return printAddend(form, this.language(dims, indices));
   }
 
   /** Declares a size that changes from task to task, or from iteration to iteration. */
@@ -164,11 +164,11 @@ export class PtoContext {
   }
 
   /** A size, of which each counts for so many words. */
-  extent(form: Linear, most: number, each = 1): Extent {
+  extent(form: Linear, max: number, each = 1): Extent {
     if (isConstant(form)) return fixed(form.at * each);
-    const known = this.sizeNames.get(this.form(form));
-    const text = timesText(known ?? `(${this.form(form)})`, each);
-    return { text, most: (largestValue(form) ?? most) * each, fixed: false };
+    const size = this.sizeNames.get(this.form(form));
+    const text = timesText(size ?? `(${this.form(form)})`, each);
+    return { text, max: (largestValue(form) ?? max) * each, fixed: false };
   }
 
   tileType(name: string, { word, rows, columns, valid }: TileShape): string {
@@ -182,23 +182,23 @@ export class PtoContext {
   tile(variable: string, name: string, shape: TileShape, address: string): void {
     const type = this.tileType(name, shape);
     const [rows, columns] = shape.valid;
-    const open = [rows, columns].filter((extent) => !extent.fixed);
-    const given = open.length === 0 ? "" : `(${open.map(({ text }) => text).join(", ")})`;
+    const dynamic = [rows, columns].filter((extent) => !extent.fixed);
+    const given = dynamic.length === 0 ? "" : `(${dynamic.map(({ text }) => text).join(", ")})`;
     this.out.line(`${type} ${variable}${given};`);
     this.out.line(`TASSIGN(${variable}, ${address});`);
   }
 
   /** A tile of a whole buffer: the one in scope, or one that is declared here. */
   bufferTile(buffer: UbBuffer, sizes: readonly Linear[]): string {
-    const known = this.tiles.get(buffer.name);
-    if (known !== undefined) return known;
+    const tile = this.tiles.get(buffer.name);
+    if (tile !== undefined) return tile;
     const variable = this.fresh("tile");
     this.tile(variable, this.nameOf(buffer), this.bufferShape(buffer, sizes), this.address(buffer));
-    this.keep(buffer, variable);
+    this.setTile(buffer, variable);
     return variable;
   }
 
-  keep(buffer: UbBuffer, variable: string): void {
+  setTile(buffer: UbBuffer, variable: string): void {
     this.tiles.set(buffer.name, variable);
   }
 
@@ -206,10 +206,10 @@ export class PtoContext {
   bufferShape(buffer: UbBuffer, sizes: readonly Linear[]): TileShape {
     const word = this.plan.words(buffer.name);
     const outer = buffer.shape.slice(0, -1);
-    const extents = outer.map((most, k) => this.extent(at(sizes, k), most));
+    const extents = outer.map((max, k) => this.extent(at(sizes, k), max));
     // Rows of a box whose inner dims are short lie apart: all rows count then. The first dim of several rows may be short.
     const first = outer.findIndex((rows) => rows > 1);
-    const packed = extents.every((extent, k) => k <= first || (extent.fixed && extent.most === at(outer, k)));
+    const packed = extents.every((extent, k) => k <= first || (extent.fixed && extent.max === at(outer, k)));
     const last = sizes[buffer.shape.length - 1];
     return {
       word,
@@ -234,13 +234,13 @@ export class PtoContext {
 
   /** The byte address of the copy of a buffer that was written last. */
   address({ name, buffers }: UbBuffer): string {
-    const own = this.plan.names.buffer(name);
-    return buffers === 2 ? `${own}[${this.plan.names.turn(name)}]` : own;
+    const variable = this.plan.names.buffer(name);
+    return buffers === 2 ? `${variable}[${this.plan.names.copyIndex(name)}]` : variable;
   }
 
   /** The other copy, from here on. */
-  takeTurn({ name, buffers }: UbBuffer): void {
-    if (buffers === 2) this.out.line(`${this.plan.names.turn(name)} ^= 1;`);
+  switchCopy({ name, buffers }: UbBuffer): void {
+    if (buffers === 2) this.out.line(`${this.plan.names.copyIndex(name)} ^= 1;`);
     this.tiles.delete(name);
   }
 
@@ -249,10 +249,10 @@ export class PtoContext {
     buffer: UbBuffer,
     elements: Linear,
     dims: readonly Coordinate[],
-    sites: readonly string[] = [],
+    indices: readonly string[] = [],
   ): string {
     const { bytes, each } = this.plan.words(buffer.name);
-    return this.address(buffer) + this.more(scale(elements, bytes * each), dims, sites);
+    return this.address(buffer) + this.more(scale(elements, bytes * each), dims, indices);
   }
 
   /** Waits of the lowering: `to` for all that `from` was given. */
@@ -281,9 +281,9 @@ export class PtoContext {
 const roleNames = { data: "Data", indices: "Index", output: "Output" } as const;
 
 export function product(extents: readonly Extent[]): Extent {
-  const open = extents.filter((extent) => !extent.fixed);
-  const count = elementCount(extents.flatMap((extent) => (extent.fixed ? [extent.most] : [])));
-  if (open.length === 0) return fixed(count);
-  const text = open.map((extent) => extent.text).join(" * ");
-  return { text: timesText(text, count), most: extents.reduce((n, { most }) => n * most, 1), fixed: false };
+  const dynamic = extents.filter((extent) => !extent.fixed);
+  const count = elementCount(extents.flatMap((extent) => (extent.fixed ? [extent.max] : [])));
+  if (dynamic.length === 0) return fixed(count);
+  const text = dynamic.map((extent) => extent.text).join(" * ");
+  return { text: timesText(text, count), max: extents.reduce((n, { max }) => n * max, 1), fixed: false };
 }

@@ -19,12 +19,12 @@ import { assertNever, at, InternalError, invariant, strides } from "../../ir/typ
 import { PtoContext } from "./context.js";
 import { emitMgather, emitRowCopy, emitRowFetch } from "./gather-rows.js";
 import { emitScalar } from "./gather-scalar.js";
-import { emitFlat, emitFlatSetup, emitSeen } from "./gather-flat.js";
+import { emitFlat, emitFlatSetup, emitOutOfRangeFlags } from "./gather-flat.js";
 import { emitValues } from "./gather-values.js";
 import { conditionText } from "../ascend-answer.js";
 import type { PtoKernel } from "./kernel.js";
 import { addedName, ptoBuffers, paramsOf, planPto, type PtoGather, type PtoPlan } from "./plan.js";
-import { resolverLines } from "./sites.js";
+import { resolverLines } from "./indices.js";
 import { emitTransfer } from "./transfer.js";
 
 /**
@@ -110,11 +110,11 @@ function emitConstants(context: PtoContext): void {
   const { out, plan } = context;
   const { buffers, added } = plan;
   for (const { name, addresses = [], buffers: copies } of buffers.values()) {
-    const own = plan.names.buffer(name);
+    const variable = plan.names.buffer(name);
     out.line(
       copies === 2
-        ? `constexpr uint64_t ${own}[2] = {${addresses.join(", ")}};`
-        : `constexpr uint64_t ${own} = ${at(addresses, 0)};`,
+        ? `constexpr uint64_t ${variable}[2] = {${addresses.join(", ")}};`
+        : `constexpr uint64_t ${variable} = ${at(addresses, 0)};`,
     );
   }
   for (const [what, { address }] of added) {
@@ -149,9 +149,9 @@ function emitBody(context: PtoContext, gather: PtoGather): void {
   });
   out.append(setup);
   out.line("");
-  const turns = [...buffers.values()].filter((buffer) => buffer.buffers === 2);
-  if (turns.length > 0) {
-    out.line(`uint32_t ${turns.map(({ name }) => `${plan.names.turn(name)} = 1`).join(", ")};`);
+  const doubled = [...buffers.values()].filter((buffer) => buffer.buffers === 2);
+  if (doubled.length > 0) {
+    out.line(`uint32_t ${doubled.map(({ name }) => `${plan.names.copyIndex(name)} = 1`).join(", ")};`);
   }
   const lagged = laggedSyncs(func);
   if (lagged.length > 0) {
@@ -163,7 +163,7 @@ function emitBody(context: PtoContext, gather: PtoGather): void {
   if (lagged.length > 0) out.line("// the last flag of each sync with lag 1");
   for (const sync of lagged) out.line(lastFlag(context, sync));
   if (gather.reports) {
-    if (plan.added.has("seen")) emitSeen(context, gather);
+    if (plan.added.has("seen")) emitOutOfRangeFlags(context, gather);
     out.line("if (bad) status[get_block_idx()] = 1;");
   }
 }
@@ -210,12 +210,12 @@ function emitTasks(context: PtoContext): void {
         inner /= trips;
         const number = `(int32_t)(task${inner === 1 ? "" : ` / ${inner}`} % ${trips})`;
         const lower = context.form(stmt.lower);
-        const own = names.iv(stmt.iv);
+        const variable = names.iv(stmt.iv);
         out.line(
-          `const int32_t ${own} = ${lower === "0" ? "" : `${lower} + `}${number}${stmt.step === 1 ? "" : ` * ${stmt.step}`};`,
+          `const int32_t ${variable} = ${lower === "0" ? "" : `${lower} + `}${number}${stmt.step === 1 ? "" : ` * ${stmt.step}`};`,
         );
         if (!isConstant(sub(stmt.upper, stmt.lower))) {
-          out.line(`if (${own} >= ${context.form(stmt.upper)}) continue;`);
+          out.line(`if (${variable} >= ${context.form(stmt.upper)}) continue;`);
         }
         const later = nest.loops.slice(k + 1).map((loop) => loop.stmt.iv);
         declareSizes(context, nest.body, stmt.iv, later);
@@ -270,10 +270,10 @@ function emitStmts(context: PtoContext, body: readonly Stmt[]): void {
 }
 
 function emitFor(context: PtoContext, stmt: ForStmt): void {
-  const own = context.plan.names.iv(stmt.iv);
-  const range = `int32_t ${own} = ${context.form(stmt.lower)}; ${own} < ${context.form(stmt.upper)}`;
+  const variable = context.plan.names.iv(stmt.iv);
+  const range = `int32_t ${variable} = ${context.form(stmt.lower)}; ${variable} < ${context.form(stmt.upper)}`;
   context.sizesWithin(() => {
-    context.scope(`for (${range}; ${own} += ${stmt.step})`, () => {
+    context.scope(`for (${range}; ${variable} += ${stmt.step})`, () => {
       declareSizes(context, stmt.body, stmt.iv);
       emitStmts(context, stmt.body);
     });
@@ -284,7 +284,7 @@ function emitLoad(context: PtoContext, stmt: LoadStmt): void {
   const buffer = context.plan.buffers.get(stmt.to);
   const operand = operandNamed(context.plan.func, stmt.from.buffer);
   invariant(buffer !== undefined && operand !== undefined, "a load fills a tile from a tensor");
-  context.takeTurn(buffer);
+  context.switchCopy(buffer);
   const inGm = strides(operand.type.shape);
   const tile = emitTransfer(context, {
     what: "load",
@@ -296,7 +296,7 @@ function emitLoad(context: PtoContext, stmt: LoadStmt): void {
     address: context.address(buffer),
     sizes: stmt.from.sizes,
   });
-  if (tile !== undefined) context.keep(buffer, tile);
+  if (tile !== undefined) context.setTile(buffer, tile);
 }
 
 function emitStore(context: PtoContext, stmt: StoreStmt): void {

@@ -12,7 +12,7 @@ export interface PtoVocabulary {
   /** By output dim. */
   readonly dims: readonly Coordinate[];
   /** By number. */
-  readonly sites: readonly string[];
+  readonly indices: readonly string[];
   /** True if names are cast to `int64_t`. */
   readonly isWide?: boolean;
   /** The quotient, rounded down, and what it leaves. */
@@ -33,11 +33,11 @@ export function ptoForms(words: PtoVocabulary): FormLanguage {
         case "iv":
           return cast(words.iv(of.name), by);
         case "dim": {
-          const own = at(words.dims, of.dim);
-          return typeof own === "number" ? { by: own * by } : cast(own, by);
+          const entry = at(words.dims, of.dim);
+          return typeof entry === "number" ? { by: entry * by } : cast(entry, by);
         }
-        case "site":
-          return tight(at(words.sites, of.site), by);
+        case "index":
+          return tight(at(words.indices, of.index), by);
         case "div":
           return tight(words.quotient(of.of, of.by), by);
         case "mod":

@@ -18,7 +18,7 @@
  */
 import type { Coordinate } from "./forms.js";
 import { dim, scale, sumOf, type Linear } from "../../ir/linear.js";
-import type { FlatProgram, FlatStep, FlatStrip, WordRun, StripDim } from "../../ir/tiling/flat-program.js";
+import type { FlatProgram, FlatStep, FlatChunk, WordRun, ChunkDim } from "../../ir/tiling/flat-program.js";
 import type { UbBuffer } from "../../ir/tile.js";
 import { alignUp, assertNever, at, invariant } from "../../ir/types.js";
 import { fixed, type PtoContext, type Extent } from "./context.js";
@@ -31,7 +31,7 @@ const programOf = ({ lowering }: PtoGather): FlatProgram => {
 };
 
 /** Where a strip lies in the tiles of the program: the coordinates of its first element. */
-interface Strip {
+interface Chunk {
   readonly dims: readonly Coordinate[];
   /** Of the tile that it is in. */
   readonly sizes: readonly Extent[];
@@ -52,15 +52,15 @@ class Touched {
 
   constructor(private readonly context: PtoContext) {}
 
-  next(own: readonly Access[]): void {
-    const meets = own.some((a) =>
+  next(accesses: readonly Access[]): void {
+    const meets = accesses.some((a) =>
       this.accesses.some((b) => a.in === b.in && (a.write || b.write) && a.from < b.to && b.from < a.to),
     );
     if (meets) {
       this.context.barrier();
       this.accesses.length = 0;
     }
-    this.accesses.push(...own);
+    this.accesses.push(...accesses);
   }
 }
 
@@ -111,12 +111,12 @@ function accessesOf(step: FlatStep): readonly Access[] {
 
 /** Tiles of one row that were declared in a scope, by what they are. */
 class Rows {
-  private readonly known = new Map<string, string>();
+  private readonly rowNames = new Map<string, string>();
 
   constructor(
     private readonly context: PtoContext,
     private readonly program: Pick<FlatProgram, "wordBytes" | "indexBytes" | "starts">,
-    private readonly strip?: Strip,
+    private readonly chunk?: Chunk,
   ) {}
 
   /** The tile of a run of 32-bit words. */
@@ -131,37 +131,38 @@ class Rows {
     { rows, columns, pitch }: { readonly rows: number; readonly columns: number; readonly pitch: number },
   ): string {
     const key = [type, word.name, address, rows, columns, pitch].join();
-    const found = this.known.get(key);
-    if (found !== undefined) return found;
-    const own = this.context.fresh("row");
+    const name = this.rowNames.get(key);
+    if (name !== undefined) return name;
+    const row = this.context.fresh("row");
     const shape = {
       word,
       rows,
       columns: alignUp(pitch * word.bytes, this.context.plan.target.blockBytes) / word.bytes,
       valid: [fixed(rows), fixed(columns)] as const,
     };
-    this.context.tile(own, type, shape, address);
-    this.known.set(key, own);
-    return own;
+    this.context.tile(row, type, shape, address);
+    this.rowNames.set(key, row);
+    return row;
   }
 
   /** A byte address. */
   address({ in: name, from }: WordRun): string {
-    const { strip, program } = this;
+    const { chunk, program } = this;
     const more = from === 0 ? "" : ` + ${4 * from}`;
     if (name !== "index" && name !== "output") return addedName(name) + more;
-    invariant(strip !== undefined, "strips alone touch the program's tiles");
+    invariant(chunk !== undefined, "strips alone touch the program's tiles");
     return name === "index"
-      ? this.within(strip.index, program.starts.index, program.indexBytes) + more
-      : this.within(strip.output, program.starts.output, program.wordBytes) + more;
+      ? this.within(chunk.index, program.starts.index, program.indexBytes) + more
+      : this.within(chunk.output, program.starts.output, program.wordBytes) + more;
   }
 
   /** Where a strip starts in a buffer of the program, or in the widened data. */
   within(buffer: UbBuffer | undefined, starts: readonly number[], bytes: number): string {
-    const { context, strip } = this;
-    const moved: Linear = sumOf(starts.map((start, d) => scale(dim(d), start * bytes)));
+    const { context, chunk } = this;
+    const offset: Linear = sumOf(starts.map((start, d) => scale(dim(d), start * bytes)));
     return (
-      (buffer === undefined ? "widened_ub" : context.address(buffer)) + context.more(moved, strip?.dims ?? [])
+      (buffer === undefined ? "widened_ub" : context.address(buffer)) +
+      context.more(offset, chunk?.dims ?? [])
     );
   }
 }
@@ -185,15 +186,15 @@ export function emitFlatSetup(context: PtoContext, gather: PtoGather): void {
 }
 
 /** The fold of what was seen, and its last words. */
-export function emitSeen(context: PtoContext, gather: PtoGather): void {
+export function emitOutOfRangeFlags(context: PtoContext, gather: PtoGather): void {
   const program = programOf(gather);
   const rows = new Rows(context, program);
   context.barrier();
   emitSteps(context, rows, program.close, () => "0");
   const words = context.plan.target.blockBytes / i32.bytes;
-  const seen = rows.of({ in: "seen", from: 0 }, words);
+  const flags = rows.of({ in: "seen", from: 0 }, words);
   context.wait("V", "S");
-  context.out.line(`for (int32_t c = 0; c < ${words}; c++) bad = bad || ${seen}.GetValue(c) != 0;`);
+  context.out.line(`for (int32_t c = 0; c < ${words}; c++) bad = bad || ${flags}.GetValue(c) != 0;`);
 }
 
 export function emitFlat(context: PtoContext, gather: PtoGather): void {
@@ -205,24 +206,20 @@ export function emitFlat(context: PtoContext, gather: PtoGather): void {
   invariant(data !== undefined && index !== undefined, "a flat gather reads tiles in UB");
   const output = outputBuffer(plan, gather);
   if (pipe !== "V") context.wait(pipe, "V");
-  context.takeTurn(output);
+  context.switchCopy(output);
   if (program.widened !== undefined) emitWidened(context, program.widened.words, data);
   const sizes = stmt.to.sizes.map((size, d) => context.extent(size, at(output.shape, d)));
-  const strip = (entries: FlatStrip, dims: readonly Coordinate[]): void => {
-    emitStrip(context, gather, entries, { dims, index, output, sizes }, data);
+  const chunkOf = (entries: FlatChunk, dims: readonly Coordinate[]): void => {
+    emitChunk(context, gather, entries, { dims, index, output, sizes }, data);
   };
   const { dim: cut, extent, full, tail } = program;
   const size = at(sizes, cut);
-  const most = Math.floor(extent / full.entries);
+  const max = Math.floor(extent / full.entries);
   const nest = (d: number, dims: readonly Coordinate[]): void => {
-    const rest = (own: Coordinate): readonly Coordinate[] => [
-      ...dims,
-      own,
-      ...sizes.slice(d + 1).map(() => 0),
-    ];
+    const rest = (at: Coordinate): readonly Coordinate[] => [...dims, at, ...sizes.slice(d + 1).map(() => 0)];
     const name = `d${d}`;
     if (d < cut) {
-      const { text, most: rows } = at(sizes, d);
+      const { text, max: rows } = at(sizes, d);
       if (rows === 1) nest(d + 1, [...dims, 0]);
       else
         context.scope(`for (int32_t ${name} = 0; ${name} < ${text}; ${name}++)`, () => {
@@ -230,24 +227,24 @@ export function emitFlat(context: PtoContext, gather: PtoGather): void {
         });
       return;
     }
-    if (most === 1) strip(full, rest(0));
+    if (max === 1) chunkOf(full, rest(0));
     else {
-      const end = most * full.entries;
+      const end = max * full.entries;
       const until = size.fixed
-        ? String(Math.min(end, size.most))
+        ? String(Math.min(end, size.max))
         : tail === undefined
           ? size.text
           : `(${size.text} < ${end} ? ${size.text} : ${end})`;
       context.scope(`for (int32_t ${name} = 0; ${name} < ${until}; ${name} += ${full.entries})`, () => {
-        strip(full, rest(name));
+        chunkOf(full, rest(name));
       });
     }
     if (tail === undefined) return;
-    const start = most * full.entries;
-    if (size.fixed) strip(tail, rest(start));
+    const start = max * full.entries;
+    if (size.fixed) chunkOf(tail, rest(start));
     else
       context.scope(`if (${size.text} > ${start})`, () => {
-        strip(tail, rest(start));
+        chunkOf(tail, rest(start));
       });
   };
   nest(0, []);
@@ -268,33 +265,33 @@ function emitWidened(context: PtoContext, words: number, data: UbBuffer): void {
   context.out.line(`TCVT(${wide}, ${bytes}, RoundMode::CAST_NONE);`);
 }
 
-function emitStrip(
+function emitChunk(
   context: PtoContext,
   gather: PtoGather,
-  { steps, addresses, length, span }: FlatStrip,
-  strip: Strip,
+  { steps, addresses, length, span }: FlatChunk,
+  chunk: Chunk,
   data: UbBuffer,
 ): void {
   const program = programOf(gather);
   const { starts } = program;
-  const rows = new Rows(context, program, strip);
+  const rows = new Rows(context, program, chunk);
   const { widened } = program;
-  const word = widened === undefined ? context.plan.words(strip.output.name) : i16;
+  const word = widened === undefined ? context.plan.words(chunk.output.name) : i16;
   const from = rows.within(widened === undefined ? data : undefined, starts.data, word.bytes);
   const border = `(border_ub - ${/ [+-] /.test(from) ? `(${from})` : from}) / ${word.bytes}`;
   // Strips share what they work in.
   context.barrier();
-  const touched = emitSteps(context, rows, steps, () => border, strip);
+  const touched = emitSteps(context, rows, steps, () => border, chunk);
   touched.next([access(addresses, length, true), access({ in: "output", from: 0 }, everything, true)]);
   const source = rows.tile("Source", word, from, { rows: 1, columns: span, pitch: span });
   const shape = { rows: 1, columns: length, pitch: length };
   const place = rows.address({ in: "output", from: 0 });
-  const found = widened === undefined ? place : `widened_ub + ${widened.output}`;
-  const to = rows.tile("Words", word, found, shape);
+  const address = widened === undefined ? place : `widened_ub + ${widened.output}`;
+  const to = rows.tile("Words", word, address, shape);
   const picked = rows.of(addresses, length);
   context.out.line(`TGATHER(${to}, ${source}, ${picked}, ${picked});`);
   if (widened === undefined) return;
-  const halves = rows.tile("Halves", half, found, shape);
+  const halves = rows.tile("Halves", half, address, shape);
   const bytes = rows.tile("Bytes", u8, place, shape);
   context.barrier();
   // To `uint8_t`: a conversion to `int8_t` that does not saturate takes scratch (pto-isa include/pto/npu/a2a3/TCvt.hpp:948).
@@ -302,13 +299,13 @@ function emitStrip(
 }
 
 /** What of a dim is in the tile, from a strip's start on. */
-function validPart({ dims, sizes }: Strip, { dim: d, extent, each }: StripDim): Extent {
+function validExtent({ dims, sizes }: Chunk, { dim: d, extent, each }: ChunkDim): Extent {
   const size = at(sizes, d);
   const start = at(dims, d);
   if (size.fixed) return fixed(extent * each);
   const left = start === 0 ? size.text : `${size.text} - ${start}`;
-  const own = extent === size.most ? size.text : `(${left} < ${extent} ? ${left} : ${extent})`;
-  return { text: each === 1 ? own : `${own} * ${each}`, most: extent * each, fixed: false };
+  const valid = extent === size.max ? size.text : `(${left} < ${extent} ? ${left} : ${extent})`;
+  return { text: each === 1 ? valid : `${valid} * ${each}`, max: extent * each, fixed: false };
 }
 
 function emitSteps(
@@ -316,7 +313,7 @@ function emitSteps(
   rows: Rows,
   steps: readonly FlatStep[],
   border: () => string,
-  strip?: Strip,
+  chunk?: Chunk,
 ): Touched {
   const touched = new Touched(context);
   for (const step of steps) {
@@ -354,9 +351,9 @@ function emitSteps(
         break;
       }
       case "TCVT": {
-        invariant(strip !== undefined, "strips alone hold index values");
+        invariant(chunk !== undefined, "strips alone hold index values");
         const { rows: count, columns, fromPitch, toPitch } = step;
-        const wide = rows.tile("Wide", indexWord(strip.index.dtype), rows.address({ in: "index", from: 0 }), {
+        const wide = rows.tile("Wide", indexWord(chunk.index.dtype), rows.address({ in: "index", from: 0 }), {
           rows: count,
           columns,
           pitch: fromPitch,
@@ -373,8 +370,8 @@ function emitSteps(
         emitWiden(context, rows, step);
         break;
       case "see":
-        invariant(strip !== undefined, "strips alone have a valid part");
-        emitSee(context, rows, step.of, step.dims, (own) => validPart(strip, own));
+        invariant(chunk !== undefined, "strips alone have a valid part");
+        emitSee(context, rows, step.of, step.dims, (dim) => validExtent(chunk, dim));
         break;
       default:
         assertNever(step);
@@ -391,8 +388,8 @@ function emitWiden(
 ): void {
   const shape = { rows: 1, columns: length, pitch: length };
   const [name, word] = bytes === 2 ? (["Floats", float] as const) : (["Halves", half] as const);
-  const own = bytes === 2 ? i16 : signed ? i8 : u8;
-  const read = rows.tile("Short", own, rows.address({ in: "index", from: 0 }), shape);
+  const type = bytes === 2 ? i16 : signed ? i8 : u8;
+  const read = rows.tile("Short", type, rows.address({ in: "index", from: 0 }), shape);
   const between = rows.tile(name, word, rows.address(by), shape);
   const to = rows.of({ in: "narrow", from: 0 }, length);
   context.out.line(`TCVT(${between}, ${read}, RoundMode::CAST_NONE);`);
@@ -405,11 +402,11 @@ function emitSee(
   context: PtoContext,
   rows: Rows,
   mark: WordRun,
-  dims: readonly StripDim[],
-  valid: (dim: StripDim) => Extent,
+  dims: readonly ChunkDim[],
+  valid: (dim: ChunkDim) => Extent,
 ): void {
   const columns = at(dims, dims.length - 1);
-  const inTile: StripDim | undefined = dims[dims.length - 2];
+  const inTile: ChunkDim | undefined = dims[dims.length - 2];
   const outer = dims.slice(0, -2);
   const names = outer.map((_, k) => `m${k}`);
   const shape = {
@@ -420,17 +417,17 @@ function emitSee(
     valid: [inTile === undefined ? fixed(1) : valid(inTile), valid(columns)] as const,
   };
   const nest = (k: number): void => {
-    const own = outer[k];
-    if (own === undefined) {
+    const loop = outer[k];
+    if (loop === undefined) {
       const shift = names.map((name, n) => ` + ${name} * ${4 * at(outer, n).stride}`).join("");
-      const [seen, seenBefore] = [context.fresh("row"), context.fresh("row")];
-      context.tile(seenBefore, "Seen", shape, `seen_ub${shift}`);
-      context.tile(seen, "Seen", shape, rows.address(mark) + shift);
-      context.out.line(`TOR(${seenBefore}, ${seenBefore}, ${seen});`);
+      const [flags, flagsBefore] = [context.fresh("row"), context.fresh("row")];
+      context.tile(flagsBefore, "Seen", shape, `seen_ub${shift}`);
+      context.tile(flags, "Seen", shape, rows.address(mark) + shift);
+      context.out.line(`TOR(${flagsBefore}, ${flagsBefore}, ${flags});`);
       return;
     }
     context.scope(
-      `for (int32_t ${names[k] ?? ""} = 0; ${names[k] ?? ""} < ${valid(own).text}; ${names[k] ?? ""}++)`,
+      `for (int32_t ${names[k] ?? ""} = 0; ${names[k] ?? ""} < ${valid(loop).text}; ${names[k] ?? ""}++)`,
       () => {
         nest(k + 1);
       },

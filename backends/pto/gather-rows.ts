@@ -6,14 +6,14 @@
  */
 import type { Coordinate } from "./forms.js";
 import { rowDim } from "../../ir/access.js";
-import { loopPart } from "../../ir/linear.js";
+import { loopForm } from "../../ir/linear.js";
 import { inputOf } from "../../ir/func.js";
 import type { UbBuffer } from "../../ir/tile.js";
 import { alignUp, at, elementCount, invariant, strides } from "../../ir/types.js";
 import { fixed, type PtoContext, type TileShape } from "./context.js";
 import { dataBuffer, outputBuffer, type PtoGather } from "./plan.js";
-import { emitSites, reportsSome, type Reader } from "./sites.js";
-import { clamped, countedFromEnd, marksOf } from "./steps.js";
+import { emitIndices, reportsSome, type Reader } from "./indices.js";
+import { clamped, wrappedNegative, marksOf } from "./steps.js";
 import { emitTransfer } from "./transfer.js";
 import { i32 } from "./words.js";
 
@@ -26,8 +26,8 @@ export function overDims(
   body: (dims: readonly Coordinate[]) => void,
 ): void {
   const extents = stmt.to.sizes.map((size, d) => context.extent(size, at(output.shape, d)));
-  const dims = extents.map(({ fixed: isFixed, most }, d): Coordinate =>
-    d >= upTo || (isFixed && most === 1) ? 0 : `d${d}`,
+  const dims = extents.map(({ fixed: isFixed, max }, d): Coordinate =>
+    d >= upTo || (isFixed && max === 1) ? 0 : `d${d}`,
   );
   const nest = (d: number): void => {
     if (d === upTo) {
@@ -55,7 +55,7 @@ export function emitMgather(context: PtoContext, gather: PtoGather): void {
   const output = outputBuffer(plan, gather);
   const rule = at(gather.rules, 0);
   const list = context.bufferTile(indices, at(stmt.from, 1).sizes);
-  context.takeTurn(output);
+  context.switchCopy(output);
   const rows = context.bufferTile(output, stmt.to.sizes);
   const word = plan.words(output.name);
   const columns = context.extent(at(stmt.to.sizes, 1), at(output.shape, 1), word.each);
@@ -64,7 +64,7 @@ export function emitMgather(context: PtoContext, gather: PtoGather): void {
   const type = context.type("GmData", text);
   const table = context.fresh("load");
   const shaped = columns.fixed ? "" : `, ${type}::Shape((int64_t)${columns.text})`;
-  out.line(`${type} ${table}(${plan.names.buffer(data)}${context.more(loopPart(addresses.data))}${shaped});`);
+  out.line(`${type} ${table}(${plan.names.buffer(data)}${context.more(loopForm(addresses.data))}${shaped});`);
   // Both take a list of `int32_t` in one row, and a tile of words of 1 to 4 bytes (pto-isa include/pto/npu/a2a3/MGather.hpp:410,
   // 413, 463). The table's inner extent is the tile's valid columns (include/pto/npu/a5/MGather.hpp:516): both are fixed or neither.
   // MGATHER waits for V and MTE3 and not for MTE2, which loaded the indices (pto-isa include/pto/npu/a2a3/MGather.hpp:129).
@@ -73,7 +73,8 @@ export function emitMgather(context: PtoContext, gather: PtoGather): void {
   if (plan.added.has("addresses")) {
     picked = context.fresh("row");
     context.tile(picked, "Index", context.bufferShape(indices, at(stmt.from, 1).sizes), "addresses_ub");
-    const normal = rule.fromEnd === undefined ? [] : countedFromEnd(rule.fromEnd, picked, picked, list);
+    const normal =
+      rule.wrapNegativeBy === undefined ? [] : wrappedNegative(rule.wrapNegativeBy, picked, picked, list);
     const clamps = marksOf(rule) === "clamped";
     context.vector(...normal, ...(clamps ? clamped(rule, picked, normal.length > 0 ? picked : list) : []));
   }
@@ -97,25 +98,25 @@ export function emitRowFetch(context: PtoContext, gather: PtoGather): void {
   context.wait("MTE3", "S");
   if (misses) context.wait("MTE3", "V");
   const indices = indexReaders(context, gather);
-  context.takeTurn(output);
+  context.switchCopy(output);
   const tensor = inputOf(plan.func, 0).type.shape;
-  const box = stmt.to.sizes.slice(first);
+  const sizes = stmt.to.sizes.slice(first);
   const shape = output.shape.slice(first);
   overDims(context, gather, output, first, (dims) => {
-    const sites = emitSites(context, gather, indices, dims);
+    const indexValues = emitIndices(context, gather, indices, dims);
     const address = context.within(output, addresses.output, dims);
     const fetch = (): void => {
       emitTransfer(context, {
         what: "load",
         operand: data,
         start: addresses.data,
-        strides: strides(tensor).slice(tensor.length - box.length),
+        strides: strides(tensor).slice(tensor.length - sizes.length),
         buffer: output,
         shape,
         address,
-        sizes: box,
+        sizes: sizes,
         dims,
-        sites,
+        indices: indexValues,
       });
     };
     if (!misses) {
@@ -144,7 +145,7 @@ export function emitRowCopy(context: PtoContext, gather: PtoGather): void {
   const [before, after] = pipe === "S" ? (["S", "V"] as const) : (["V", "S"] as const);
   context.wait(before, after);
   const indices = indexReaders(context, gather);
-  context.takeTurn(output);
+  context.switchCopy(output);
   const columns = context.extent(at(stmt.to.sizes, last), at(output.shape, last), word.each);
   const row = ({ rowBytes }: UbBuffer): TileShape => ({
     word,
@@ -153,13 +154,13 @@ export function emitRowCopy(context: PtoContext, gather: PtoGather): void {
     valid: [fixed(1), columns],
   });
   overDims(context, gather, output, last, (dims) => {
-    const sites = emitSites(context, gather, indices, dims);
+    const indexValues = emitIndices(context, gather, indices, dims);
     const to = context.within(output, addresses.output, dims);
     const copy = (): void => {
-      const [own, from] = [context.fresh("row"), context.fresh("row")];
-      context.tile(own, "OutputRow", row(output), to);
-      context.tile(from, "DataRow", row(data), context.within(data, addresses.data, dims, sites));
-      out.line(`TMOV(${own}, ${from});`);
+      const [target, from] = [context.fresh("row"), context.fresh("row")];
+      context.tile(target, "OutputRow", row(output), to);
+      context.tile(from, "DataRow", row(data), context.within(data, addresses.data, dims, indexValues));
+      out.line(`TMOV(${target}, ${from});`);
     };
     if (rules.every((rule) => rule.outside === "nearest" || rule.outside === "promised")) {
       copy();
@@ -190,9 +191,9 @@ function emitZeros(
 /** Reads each index operand, by table from 1: in its tile, or in global memory where it stays there. */
 export function indexReaders(context: PtoContext, { stmt }: PtoGather): readonly Reader[] {
   return stmt.from.slice(1).map(({ buffer, sizes }): Reader => {
-    const own = context.plan.buffers.get(buffer);
-    if (own === undefined) return (place) => `${context.plan.names.buffer(buffer)}[${place}]`;
-    const tile = context.bufferTile(own, sizes);
+    const declared = context.plan.buffers.get(buffer);
+    if (declared === undefined) return (place) => `${context.plan.names.buffer(buffer)}[${place}]`;
+    const tile = context.bufferTile(declared, sizes);
     return (place) => `${tile}.GetValue(${place})`;
   });
 }

@@ -6,7 +6,7 @@ import { at, elementCount } from "../../ir/types.js";
 import type { PtoContext } from "./context.js";
 import { indexReaders, overDims } from "./gather-rows.js";
 import { dataBuffer, outputBuffer, type PtoGather } from "./plan.js";
-import { emitSites, reportsSome } from "./sites.js";
+import { emitIndices, reportsSome } from "./indices.js";
 
 export function emitScalar(context: PtoContext, gather: PtoGather): void {
   const { out, plan } = context;
@@ -21,17 +21,17 @@ export function emitScalar(context: PtoContext, gather: PtoGather): void {
   const source =
     data === undefined || none ? plan.names.buffer(from.buffer) : context.bufferTile(data, from.sizes);
   const indices = indexReaders(context, gather);
-  context.takeTurn(output);
+  context.switchCopy(output);
   const result = context.bufferTile(output, stmt.to.sizes);
   overDims(context, gather, output, stmt.to.sizes.length, (dims) => {
-    const sites = emitSites(context, gather, indices, dims);
+    const indexValues = emitIndices(context, gather, indices, dims);
     if (gather.reports && !reportsSome(gather)) out.line("bad = bad || !inside;");
     for (let word = 0; word < each; word++) {
       const wordOf = (element: Linear): Linear => add(scale(element, each), constant(word));
-      const read = context.form(wordOf(addresses.data), dims, sites);
+      const read = context.form(wordOf(addresses.data), dims, indexValues);
       const value = data === undefined ? `${source}[${read}]` : `${source}.GetValue(${read})`;
-      const found = none ? "0" : `inside ? ${value} : 0`;
-      out.line(`${result}.SetValue(${context.form(wordOf(addresses.output), dims)}, ${found});`);
+      const given = none ? "0" : `inside ? ${value} : 0`;
+      out.line(`${result}.SetValue(${context.form(wordOf(addresses.output), dims)}, ${given});`);
     }
   });
   if (pipe !== "S") context.wait("S", pipe);

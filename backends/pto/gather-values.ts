@@ -8,7 +8,7 @@
  * and none rounds once for two steps (TAXPY, TMULADDDST): their bits are others.
  */
 import type { Coordinate } from "./forms.js";
-import { termDim } from "../../ir/access.js";
+import { reductionDim } from "../../ir/access.js";
 import { inputsOf } from "../../ir/func.js";
 import { atomsOf, dimsOf, mod, type Atom } from "../../ir/linear.js";
 import type { Pipe, UbBuffer } from "../../ir/tile.js";
@@ -27,7 +27,7 @@ import type { VectorPlace, VectorProgram, VectorStep, VectorWord } from "../../i
 import { fixed, type Extent, type PtoContext } from "./context.js";
 import { overDims } from "./gather-rows.js";
 import { outputBuffer, type PtoGather } from "./plan.js";
-import { emitSiteSteps, type Reader } from "./sites.js";
+import { emitIndexSteps, type Reader } from "./indices.js";
 import { emitTransfer } from "./transfer.js";
 import { dataWord, numberWord, type Word } from "./words.js";
 
@@ -40,7 +40,7 @@ export function emitValues(context: PtoContext, gather: PtoGather): void {
 /** Names of the output dims and the term of a point, and of its index values. */
 interface Point {
   readonly dims: readonly Coordinate[];
-  readonly sites: readonly string[];
+  readonly indices: readonly string[];
 }
 
 class ValueRows {
@@ -67,24 +67,24 @@ class ValueRows {
     this.byRow = computedByRow(map);
     const last = map.domain.length - 1;
     this.columns = this.byRow ? context.extent(at(to.sizes, last), at(this.output.shape, last)) : fixed(1);
-    const own = scratch.map((name) => {
+    const buffers = scratch.map((name) => {
       const buffer = plan.buffers.get(name);
       invariant(buffer !== undefined, `%${name} is a tile of the value`);
       return buffer;
     });
     let next = 0;
     this.gathered = map.reads.map((read) =>
-      this.inTile(read.table) && liesInTile(map, read) ? undefined : own[next++],
+      this.inTile(read.table) && liesInTile(map, read) ? undefined : buffers[next++],
     );
-    this.slots = own.slice(next, next + program.slots + (this.byRow ? 0 : 1));
-    this.sum = program.term === undefined ? undefined : own[next + this.slots.length];
+    this.slots = buffers.slice(next, next + program.slots + (this.byRow ? 0 : 1));
+    this.sum = program.reduction === undefined ? undefined : buffers[next + this.slots.length];
   }
 
   emit(): void {
     const { context, gather, output } = this;
     const { map, to } = gather.stmt;
     this.hand(gather.pipe, ["S", "V", "MTE2"]);
-    context.takeTurn(output);
+    context.switchCopy(output);
     for (const table of this.tablesRead()) this.readers.set(table, this.readerOf(table));
     if (!this.byRow) context.bufferTile(output, to.sizes);
     this.declareTiles();
@@ -112,7 +112,7 @@ class ValueRows {
     );
     return [
       ...new Set([
-        ...this.gather.sites.flatMap(({ table }) => table ?? []),
+        ...this.gather.indexSteps.flatMap(({ table }) => table ?? []),
         ...reads.map(({ table }) => table),
       ]),
     ];
@@ -125,35 +125,35 @@ class ValueRows {
   private readerOf(table: number): Reader {
     const { context, gather } = this;
     const { buffer, sizes } = at(gather.stmt.from, table);
-    const own = context.plan.buffers.get(buffer);
-    if (own === undefined) return (place) => `${context.plan.names.buffer(buffer)}[${place}]`;
-    const tile = context.bufferTile(own, sizes);
+    const declared = context.plan.buffers.get(buffer);
+    if (declared === undefined) return (place) => `${context.plan.names.buffer(buffer)}[${place}]`;
+    const tile = context.bufferTile(declared, sizes);
     return (place) => `${tile}.GetValue(${place})`;
   }
 
   private reader(table: number): Reader {
-    const found = this.readers.get(table);
-    invariant(found !== undefined, `table ${table} is read by the scalar unit`);
-    return found;
+    const reader = this.readers.get(table);
+    invariant(reader !== undefined, `table ${table} is read by the scalar unit`);
+    return reader;
   }
 
   private emitRow(dims: readonly Coordinate[]): void {
     const { gather, context } = this;
     const { out } = context;
     const names: string[] = [];
-    const own = gather.sites.filter(({ ofTerm }) => !ofTerm);
+    const ofElement = gather.indexSteps.filter(({ inReduction }) => !inReduction);
     const compute = (): void => {
-      if (this.program.term !== undefined) this.emitTerms(dims, names);
-      this.emitReads(this.program.element, { dims, sites: names });
-      this.emitSteps(this.program.element, { dims, sites: names });
+      if (this.program.reduction !== undefined) this.emitReduction(dims, names);
+      this.emitReads(this.program.element, { dims, indices: names });
+      this.emitSteps(this.program.element, { dims, indices: names });
       if (!this.byRow) this.emitElement(dims, names);
     };
-    if (own.length === 0) {
+    if (ofElement.length === 0) {
       compute();
       return;
     }
-    emitSiteSteps(context, gather, {
-      steps: own,
+    emitIndexSteps(context, gather, {
+      steps: ofElement,
       read: (table) => this.reader(table),
       dims,
       names,
@@ -176,45 +176,47 @@ class ValueRows {
     return `${tile}.SetValue(${this.context.form(this.gather.addresses.output, dims)}`;
   }
 
-  private emitElement(dims: readonly Coordinate[], sites: readonly string[]): void {
+  private emitElement(dims: readonly Coordinate[], indices: readonly string[]): void {
     const word = dataWord(this.output.dtype, false);
     this.context.wait("V", "S");
     this.context.out.line(
-      `${this.elementOf(dims)}, ${this.tileOf({ kind: "output" }, word, { dims, sites })}.GetValue(0));`,
+      `${this.elementOf(dims)}, ${this.tileOf({ kind: "output" }, word, { dims, indices })}.GetValue(0));`,
     );
     this.context.wait("S", "V");
   }
 
-  private emitTerms(dims: readonly Coordinate[], names: string[]): void {
+  private emitReduction(dims: readonly Coordinate[], names: string[]): void {
     const { context, gather, program } = this;
     const { out } = context;
     const { map } = gather.stmt;
-    const { term } = program;
-    invariant(term !== undefined && map.reduced !== undefined, "an element has terms");
-    const sum = this.tileOf({ kind: "sum" }, numberWord("i32"), { dims, sites: names });
-    const word = gather.values?.terms?.type === "f32" ? "f32" : "i32";
-    this.vector(`TEXPANDS(${sum}, (int32_t)${startOf(term.how, word)})`);
-    const starts = term.how !== "fold";
+    const { reduction } = program;
+    invariant(reduction !== undefined && map.reduced !== undefined, "an element has terms");
+    const sum = this.tileOf({ kind: "sum" }, numberWord("i32"), { dims, indices: names });
+    const word = gather.values?.reduction?.type === "f32" ? "f32" : "i32";
+    this.vector(`TEXPANDS(${sum}, (int32_t)${startOf(reduction.how, word)})`);
+    const starts = reduction.how !== "fold";
     if (starts) out.line("bool any = false;");
-    const { most, bag } = map.reduced;
+    const { max, segment } = map.reduced;
     const [from, to] =
-      bag === undefined ? ["0", String(most)] : [`(int32_t)${at(names, bag.from)}`, at(names, bag.to)];
+      segment === undefined
+        ? ["0", String(max)]
+        : [`(int32_t)${at(names, segment.from)}`, at(names, segment.to)];
     context.scope(`for (int32_t term = ${from}; term < ${to}; term++)`, () => {
       const within = [...dims];
-      within[termDim(map)] = "term";
-      const point = { dims: within, sites: names };
+      within[reductionDim(map)] = "term";
+      const point = { dims: within, indices: names };
       const take = (): void => {
-        this.emitReads(term.steps, point);
-        this.emitSteps(term.steps, point);
+        this.emitReads(reduction.steps, point);
+        this.emitSteps(reduction.steps, point);
         if (starts) out.line("any = true;");
       };
-      const own = gather.sites.filter(({ ofTerm }) => ofTerm);
-      if (own.length === 0) {
+      const reduced = gather.indexSteps.filter(({ inReduction }) => inReduction);
+      if (reduced.length === 0) {
         take();
         return;
       }
-      emitSiteSteps(context, gather, {
-        steps: own,
+      emitIndexSteps(context, gather, {
+        steps: reduced,
         read: (table) => this.reader(table),
         dims: within,
         names,
@@ -263,7 +265,7 @@ class ValueRows {
     }
   }
 
-  private load(read: number, to: UbBuffer, { dims, sites }: Point): void {
+  private load(read: number, to: UbBuffer, { dims, indices }: Point): void {
     const { gather, context } = this;
     const { map, from } = gather.stmt;
     emitTransfer(context, {
@@ -276,17 +278,17 @@ class ValueRows {
       address: context.address(to),
       sizes: [at(gather.stmt.to.sizes, map.domain.length - 1)],
       dims,
-      sites,
+      indices,
     });
   }
 
   /** The word of an element, at a column where one is named. */
-  private element(read: number, { dims, sites }: Point, column?: string): string {
+  private element(read: number, { dims, indices }: Point, column?: string): string {
     const { map } = this.gather.stmt;
-    const own = [...dims];
-    if (column !== undefined) own[map.domain.length - 1] = column;
+    const point = [...dims];
+    if (column !== undefined) point[map.domain.length - 1] = column;
     return this.reader(at(map.reads, read).table)(
-      this.context.form(at(this.gather.addresses.reads, read), own, sites),
+      this.context.form(at(this.gather.addresses.reads, read), point, indices),
     );
   }
 
@@ -310,10 +312,12 @@ class ValueRows {
       dims[last] = "column";
       out.line("const int32_t column = end - 1;");
       const piece = context.fresh("row");
-      const upTo: Extent = { text: "end", most: this.columns.most, fixed: false };
+      const upTo: Extent = { text: "end", max: this.columns.max, fixed: false };
       context.tile(piece, "Row", { ...this.shape(word), valid: [fixed(1), upTo] }, context.address(to));
       this.vector(`TEXPANDS(${piece}, ${this.element(read, { ...point, dims })})`);
-      out.line(`end = column - (int32_t)${context.form(mod(quotient.of, quotient.by), dims, point.sites)};`);
+      out.line(
+        `end = column - (int32_t)${context.form(mod(quotient.of, quotient.by), dims, point.indices)};`,
+      );
     });
   }
 
@@ -388,13 +392,13 @@ class ValueRows {
           ? this.outputRow(word, point.dims)
           : this.rowTile(at(this.slots, this.slots.length - 1), word);
       case "read": {
-        const own = this.gathered[place.read];
-        if (own !== undefined) return this.rowTile(own, word);
+        const gathered = this.gathered[place.read];
+        if (gathered !== undefined) return this.rowTile(gathered, word);
         const { map, from } = this.gather.stmt;
         const buffer = this.context.plan.buffers.get(at(from, at(map.reads, place.read).table).buffer);
         invariant(buffer !== undefined, "what lies in a tile is in UB");
         const address = at(this.gather.addresses.reads, place.read);
-        return this.declared(word, this.context.within(buffer, address, point.dims, point.sites));
+        return this.declared(word, this.context.within(buffer, address, point.dims, point.indices));
       }
       default:
         return assertNever(place);
@@ -414,23 +418,23 @@ class ValueRows {
   /** A tile that stands for a row of the value's own. */
   private rowTile(buffer: UbBuffer, word: Word): string {
     const key = `${buffer.name} ${word.name}`;
-    const found = this.tiles.get(key);
-    if (found !== undefined) return found;
+    const existing = this.tiles.get(key);
+    if (existing !== undefined) return existing;
     const tile = this.declared(word, this.context.address(buffer));
     this.tiles.set(key, tile);
     return tile;
   }
 
   private shape(word: Word) {
-    const columns = alignUp(this.columns.most * word.bytes, this.context.plan.target.blockBytes) / word.bytes;
+    const columns = alignUp(this.columns.max * word.bytes, this.context.plan.target.blockBytes) / word.bytes;
     return { word, rows: 1, columns, valid: [fixed(1), this.columns] as const };
   }
 
   /** Declares the tiles of all that is no part of an operand, before any loop. */
   private declareTiles(): void {
     const { map } = this.gather.stmt;
-    const { element, term } = this.program;
-    const nowhere: Point = { dims: [], sites: [] };
+    const { element, reduction } = this.program;
+    const nowhere: Point = { dims: [], indices: [] };
     const declare = (place: VectorPlace, word: Word): void => {
       const inOperand =
         place.kind === "output"
@@ -443,7 +447,7 @@ class ValueRows {
         this.rowTile(to, dataWord(to.dtype, false));
     }
     if (this.sum !== undefined) this.rowTile(this.sum, numberWord("i32"));
-    for (const step of [...(term?.steps ?? []), ...element]) {
+    for (const step of [...(reduction?.steps ?? []), ...element]) {
       for (const [place, word] of wordsOf(step)) declare(place, word);
     }
     if (!this.byRow) declare({ kind: "output" }, dataWord(this.output.dtype, false));
@@ -452,7 +456,8 @@ class ValueRows {
 
 /** The places that an instruction names, each with the words that it takes them for. */
 function wordsOf(step: VectorStep): readonly (readonly [VectorPlace, Word])[] {
-  const as = (word: Word, ...places: readonly VectorPlace[]) => places.map((place) => [place, word] as const);
+  const as = (word: Word, ...locations: readonly VectorPlace[]) =>
+    locations.map((place) => [place, word] as const);
   if (step.op === "TCVT")
     return [...as(numberWord(step.cast.to), step.to), ...as(numberWord(step.cast.from), step.of)];
   if (step.op === "TMOV") return as(dataWord(step.type, false), step.to, step.of);

@@ -5,7 +5,7 @@ import { Identifiers, namesOf, type Names } from "../names.js";
 
 export interface PtoNames extends Names {
   /** Of the variable that says which copy of a UB buffer is in turn. */
-  readonly turn: (buffer: string) => string;
+  readonly copyIndex: (buffer: string) => string;
   /** Name of the kernel: `tilec_kernel_gather` for `@gather`. Its other declarations begin with it and `_`. */
   readonly entryPoint: string;
 }
@@ -18,7 +18,7 @@ export function ptoNamesOf(func: TileFunc): PtoNames {
   );
   return {
     ...namesOf(func, identifiers),
-    turn: identifiers.table("turn", doubled),
+    copyIndex: identifiers.table("turn", doubled),
     entryPoint: identifiers.next("tilec_kernel", func.name),
   };
 }

@@ -145,13 +145,16 @@ function gatherOf(
   const pipe = pipeOf(stmt, func);
   invariant(pipe !== undefined, "a gather runs on a pipe");
   const addresses = gatherAddresses(stmt, ({ buffer, offsets }) => {
-    const own = buffers.get(buffer);
+    const declared = buffers.get(buffer);
     const operand = operandNamed(func, buffer);
-    invariant(own !== undefined || operand !== undefined, `%${buffer} is defined`);
-    return { offsets, strides: own === undefined ? strides(operand?.type.shape ?? []) : ubStrides(own) };
+    invariant(declared !== undefined || operand !== undefined, `%${buffer} is defined`);
+    return {
+      offsets,
+      strides: declared === undefined ? strides(operand?.type.shape ?? []) : ubStrides(declared),
+    };
   });
   const planned = planGather(func, gather, addresses);
-  const rules = planned.sites.flatMap(({ rule }) => rule ?? []);
+  const rules = planned.indexSteps.flatMap(({ rule }) => rule ?? []);
   return { ...planned, rules, lowering, pipe };
 }
 
@@ -165,8 +168,8 @@ function placed(adds: readonly Added[], scratch: readonly UbBuffer[], peak: numb
     scratch.length === adds.length && adds.every(({ bytes }, k) => ubBytes(at(scratch, k)) >= bytes);
   let end = peak;
   for (const [k, { name, bytes }] of adds.entries()) {
-    const own = fits ? at(scratch, k).addresses?.[0] : undefined;
-    const address = own ?? alignUp(end, target.blockBytes);
+    const stated = fits ? at(scratch, k).addresses?.[0] : undefined;
+    const address = stated ?? alignUp(end, target.blockBytes);
     added.set(name, { address, bytes });
     end = Math.max(end, address + bytes);
   }
@@ -175,13 +178,13 @@ function placed(adds: readonly Added[], scratch: readonly UbBuffer[], peak: numb
 
 /** What the host passes, in the order of the kernel's parameters. */
 export function paramsOf({ func, names, words, gather }: PtoPlan): readonly PtoParam[] {
-  const own = ({ name, role }: Operand): PtoParam => ({
+  const paramOf = ({ name, role }: Operand): PtoParam => ({
     name: names.buffer(name),
     role,
     word: words(name).name,
   });
   const status: PtoParam = { name: "status", role: "status", word: i32.name };
-  return [...func.operands.map(own), ...(gather?.reports === true ? [status] : [])];
+  return [...func.operands.map(paramOf), ...(gather?.reports === true ? [status] : [])];
 }
 
 /** Returns the identifier of what the lowering adds. */
@@ -202,7 +205,7 @@ export const dataBuffer = ({ buffers }: PtoPlan, { stmt }: PtoGather): UbBuffer 
   buffers.get(at(stmt.from, gatheredTable).buffer);
 
 export const outputBuffer = ({ buffers, func }: PtoPlan, { stmt }: PtoGather): UbBuffer => {
-  const found = buffers.get(stmt.to.buffer);
-  invariant(found !== undefined, `%${outputOf(func).name} is written through a tile`);
-  return found;
+  const buffer = buffers.get(stmt.to.buffer);
+  invariant(buffer !== undefined, `%${outputOf(func).name} is written through a tile`);
+  return buffer;
 };

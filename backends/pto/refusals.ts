@@ -3,7 +3,7 @@ import { error, type Diagnostic } from "../../ir/diagnostic.js";
 import { gatheredTable, isMove, isRead, type AccessMap } from "../../ir/access.js";
 import { inputsOf, type TileFunc } from "../../ir/func.js";
 import { intervalOf } from "../../ir/intervals/intervals.js";
-import { constant, equalLinear, isConstant, site as siteForm, sub, type Linear } from "../../ir/linear.js";
+import { constant, equalLinear, isConstant, index as indexForm, sub, type Linear } from "../../ir/linear.js";
 import { neverNegative } from "../../ir/intervals/loop-bounds.js";
 import type { Target } from "../../ir/target.js";
 import { statementsOf } from "../../ir/task/index.js";
@@ -37,17 +37,18 @@ export function beyondForm(func: TileFunc, stmt: GatherStmt | undefined): Diagno
   ];
 }
 
-function beyondRows(func: TileFunc, { map, part }: GatherStmt): string | undefined {
+function beyondRows(func: TileFunc, { map, chunk }: GatherStmt): string | undefined {
   const answer = ascendAnswer(map, inputsOf(func));
   if (!answer.ok) return answer.refused;
-  return part === undefined ? undefined : "a sum that is carried from part to part: take all terms at once";
+  return chunk === undefined ? undefined : "a sum that is carried from part to part: take all terms at once";
 }
 
 function strange(map: AccessMap): string | undefined {
-  const { sites, fill } = map;
-  if (sites.some(({ value }) => isRead(value) && value.table === gatheredTable))
+  const { indices, fill } = map;
+  if (indices.some(({ value }) => isRead(value) && value.table === gatheredTable))
     return "an index value that is read from the data";
-  if (sites.some(({ but }) => but !== undefined)) return "an index value that leaves out an element";
+  if (indices.some(({ excluded }) => excluded !== undefined))
+    return "an index value that leaves out an element";
   return fill === undefined ? undefined : `an element outside with other bits than zeros, ${fill}`;
 }
 
@@ -114,19 +115,22 @@ export const beyondInt32 = (func: TileFunc): Diagnostic[] =>
 const int64Limit = 2 ** 62;
 
 /** Sums of index values that kernels cannot hold. */
-export function beyondInt64({ stmt, sites, addresses, ranges }: GatherPlan): Diagnostic[] {
+export function beyondInt64({ stmt, indexSteps, addresses, ranges }: GatherPlan): Diagnostic[] {
   const magnitude = (form: Linear): number =>
     form.terms.reduce((sum, { by, of }) => {
-      const [least, most] = intervalOf({ at: 0, terms: [{ by: 1, of }] }, ranges);
+      const [least, max] = intervalOf({ at: 0, terms: [{ by: 1, of }] }, ranges);
       const inside = of.kind === "div" || of.kind === "mod" ? magnitude(of.of) : 0;
-      return Math.max(inside, sum + Math.abs(by) * Math.max(Math.abs(least), Math.abs(most)));
+      return Math.max(inside, sum + Math.abs(by) * Math.max(Math.abs(least), Math.abs(max)));
     }, Math.abs(form.at));
   const wrong = [
-    ...sites.flatMap(({ form, site, rule }) => [form, ...(rule === undefined ? [siteForm(site)] : [])]),
+    ...indexSteps.flatMap(({ form, index, rule }) => [
+      form,
+      ...(rule === undefined ? [indexForm(index)] : []),
+    ]),
     addresses.data,
   ].find((form) => magnitude(form) >= int64Limit);
   if (wrong === undefined) return [];
-  const names = sites.map(({ site }) => `s${site}`);
+  const names = indexSteps.map(({ index }) => `s${index}`);
   return [refused(stmt, `${printLinear(wrong, names)} may leave the int64_t of a kernel`)];
 }
 

@@ -30,20 +30,20 @@ export interface Transfer {
   readonly sizes: readonly Linear[];
   /** What dims and sites of `start` are called. */
   readonly dims?: readonly Coordinate[];
-  readonly sites?: readonly string[];
+  readonly indices?: readonly string[];
 }
 
 interface RowDim {
   readonly size: Extent;
   /** Whether it fills its dim of the tile. */
-  readonly whole: boolean;
+  readonly full: boolean;
   /** Its extent in the tile. */
   readonly rows: number;
   /** Elements between neighbours in global memory. */
   readonly stride: number;
 }
 
-const mostDims = 4;
+const maxDims = 4;
 
 /** Writes the transfer; the name of its tile, where one instruction moves the whole box. */
 export function emitTransfer(context: PtoContext, transfer: Transfer): string | undefined {
@@ -53,11 +53,11 @@ export function emitTransfer(context: PtoContext, transfer: Transfer): string | 
   const rowDims = foldable(
     shape.slice(0, -1).map((rows, k): RowDim => {
       const size = context.extent(at(sizes, k), rows);
-      return { size, whole: size.fixed && size.most === rows, rows, stride: at(strides, k) };
+      return { size, full: size.fixed && size.max === rows, rows, stride: at(strides, k) };
     }),
   );
   const taken: RowDim[] = [];
-  while (rowDims.length > 0 && taken.length < mostDims && (taken[0]?.whole ?? true)) {
+  while (rowDims.length > 0 && taken.length < maxDims && (taken[0]?.full ?? true)) {
     const next = rowDims.pop();
     if (next !== undefined) taken.unshift(next);
     if (elementCount(taken.map(({ rows }) => rows)) > context.plan.target.dmaRows) break;
@@ -99,13 +99,13 @@ export function emitTransfer(context: PtoContext, transfer: Transfer): string | 
 function foldable(dims: readonly RowDim[]): RowDim[] {
   const result: RowDim[] = [];
   for (const dim of dims) {
-    if (dim.rows === 1 && dim.whole) continue;
+    if (dim.rows === 1 && dim.full) continue;
     const outer = result[result.length - 1];
-    if (outer !== undefined && dim.whole && outer.stride === dim.stride * dim.rows) {
+    if (outer !== undefined && dim.full && outer.stride === dim.stride * dim.rows) {
       const size = product([outer.size, dim.size]);
       result[result.length - 1] = {
         size,
-        whole: outer.whole,
+        full: outer.full,
         rows: outer.rows * dim.rows,
         stride: dim.stride,
       };
@@ -138,12 +138,12 @@ function emitPieces(
       rows: count,
     };
     if (size.fixed) {
-      const valid = Math.min(count, size.most - start);
+      const valid = Math.min(count, size.max - start);
       if (valid > 0) emitPiece(context, transfer, taken, columns, { ...from, valid: fixed(valid) });
       continue;
     }
     const left = start === 0 ? size.text : `${size.text} - ${start}`;
-    const valid = { text: `${left} < ${count} ? ${left} : ${count}`, most: count, fixed: false };
+    const valid = { text: `${left} < ${count} ? ${left} : ${count}`, max: count, fixed: false };
     if (start === 0) emitPiece(context, transfer, taken, columns, { ...from, valid });
     else {
       context.scope(`if (${size.text} > ${start})`, () => {
@@ -182,21 +182,25 @@ function emitPiece(
   const name = context.nameOf(buffer);
   const text = `GlobalTensor<${word.name}, Shape<${shape}>, Stride<${strides}>, Layout::ND>`;
   const type = context.type(`Gm${context.nameOf({ name: operand })}`, text);
-  const open = padded.filter((extent) => !extent.fixed);
-  const given = open.map(({ text: own }) => `(int64_t)${/^[\w]+(?: \* \d+)?$/.test(own) ? own : `(${own})`}`);
+  const dynamic = padded.filter((extent) => !extent.fixed);
+  const given = dynamic.map(
+    ({ text: text }) => `(int64_t)${/^[\w]+(?: \* \d+)?$/.test(text) ? text : `(${text})`}`,
+  );
   const gm = context.fresh(what);
-  const from = context.more(scale(start, word.each), transfer.dims ?? [], transfer.sites ?? []);
+  const from = context.more(scale(start, word.each), transfer.dims ?? [], transfer.indices ?? []);
   const shaped = given.length === 0 ? "" : `, ${type}::Shape(${given.join(", ")})`;
   out.line(`${type} ${gm}(${plan.names.buffer(operand)}${from}${offset}${shaped});`);
-  const known = what === "store" ? context.tileOf(buffer.name) : undefined;
-  const whole = rows * elementCount(taken.slice(1).map((dim) => dim.rows));
+  const existing = what === "store" ? context.tileOf(buffer.name) : undefined;
+  const elements = rows * elementCount(taken.slice(1).map((dim) => dim.rows));
   const tile =
-    known !== undefined && whole === elementCount(buffer.shape.slice(0, -1)) ? known : context.fresh("tile");
-  if (tile !== known) {
+    existing !== undefined && elements === elementCount(buffer.shape.slice(0, -1))
+      ? existing
+      : context.fresh("tile");
+  if (tile !== existing) {
     const valids = product([valid, ...inner]);
     const shapeOf = {
       word,
-      rows: whole,
+      rows: elements,
       columns: buffer.rowBytes / word.bytes,
       valid: [valids, columns] as const,
     };

@@ -71,11 +71,11 @@ export function missingType(dtype: DType): Missing | undefined {
   return "missing" in word ? word : undefined;
 }
 
-/** Words of data and output; `whole`: a vector gather takes elements of 8 bytes as one word. */
-export function dataWord(dtype: DType, whole: boolean): Word {
+/** Words of data and output; `asWords`: a vector gather takes elements of 8 bytes as one word. */
+export function dataWord(dtype: DType, asWords: boolean): Word {
   const word = words[dtype];
   if ("missing" in word) throw new InternalError(word.missing);
-  return whole && word.bytes * word.each === i64.bytes ? i64 : word;
+  return asWords && word.bytes * word.each === i64.bytes ? i64 : word;
 }
 
 /** A whole value of an index. */

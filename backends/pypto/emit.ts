@@ -24,7 +24,7 @@ import { typeNames } from "./type-names.js";
 import { pyptoValue } from "./values.js";
 
 /** What `set_vec_tile_shapes` takes at most. */
-const mostTileEntries = 4;
+const maxTileEntries = 4;
 
 /**
  * The program for a gather whose schedule is chosen. Throws a CompileError: TC505 where PyPTO has no such operation, policy or
@@ -97,7 +97,7 @@ function programText(
   const { shape } = outputOf(gather).type;
   const identifiers = new Identifiers();
   const names = gather.operands.map((operand) => identifiers.next("gm", operand.name));
-  const parts = gather.operands.map((operand) => identifiers.next("view", operand.name));
+  const pieces = gather.operands.map((operand) => identifiers.next("view", operand.name));
   const views = schedule.order.filter((d) => at(schedule.view, d) < at(shape, d));
   const out = new Lines("    ");
   out.line(`# tilec emit pypto: @${gather.name} for ${target.name}`);
@@ -109,7 +109,7 @@ function programText(
     out.line("# bits are those of the program where each element that index values name is");
     for (const condition of assumes) out.line(`#   of ${conditionText(condition)}`);
   }
-  const extents = gather.map.sites.flatMap(({ below }) => below ?? []);
+  const extents = gather.map.indices.flatMap(({ extent }) => extent ?? []);
   out.line(`# indices are 0 to ${(extents[0] ?? 0) - 1}: PyPTO checks none, and counts none from the end`);
   out.line("import pypto");
   out.line("");
@@ -124,7 +124,7 @@ function programText(
   out.line("):");
   const body = out.aside(() => {
     out.line(begin);
-    emitViews(out, { gather, view: schedule.view, views, names, parts, call });
+    emitViews(out, { gather, view: schedule.view, views, names, viewNames: pieces, call });
   });
   out.append(body);
   return out.toString();
@@ -137,7 +137,7 @@ interface Loops {
   readonly views: Shape;
   readonly names: readonly string[];
   /** The names of the operands' parts in a view. */
-  readonly parts: readonly string[];
+  readonly viewNames: readonly string[];
   /** Returns the last operation, of the names of the inputs, behind what it writes. */
   readonly call: (inputs: readonly string[], out: Lines) => string;
 }
@@ -154,17 +154,17 @@ function callOf(operator: Operator, axis: number): (inputs: readonly string[]) =
 }
 
 function emitViews(out: Lines, loops: Loops): void {
-  const { gather, view, views, names, parts, call } = loops;
+  const { gather, view, views, names, viewNames, call } = loops;
   const { shape } = outputOf(gather).type;
-  const [tensors, tiles] = [ofEach(gather, names), ofEach(gather, parts)];
+  const [tensors, tiles] = [ofEach(gather, names), ofEach(gather, viewNames)];
   if (views.length === 0) {
     out.line(`${tensors.output}[:] = ${call(tensors.inputs, out)}`);
     return;
   }
   /** The size of a view along an output dim as it is at its end. */
   const sizes = shape.map((extent, d) => {
-    const own = Math.min(at(view, d), extent);
-    return extent % own === 0 ? String(own) : `n${d}`;
+    const entry = Math.min(at(view, d), extent);
+    return extent % entry === 0 ? String(entry) : `n${d}`;
   });
   const nest = (k: number): void => {
     const d = views[k];
@@ -181,7 +181,7 @@ function emitViews(out: Lines, loops: Loops): void {
       return;
     }
     inputsOf(gather).forEach((_, table) => {
-      out.line(`${at(parts, table)} = ${viewOf(loops, table, sizes)}`);
+      out.line(`${at(viewNames, table)} = ${viewOf(loops, table, sizes)}`);
     });
     out.line(`${tiles.output} = ${call(tiles.inputs, out)}`);
     const offsets = shape.map((_, other) => (views.includes(other) ? `v${other}` : "0"));
@@ -194,10 +194,10 @@ function emitViews(out: Lines, loops: Loops): void {
 function viewOf({ gather, view, views, names }: Loops, table: number, sizes: readonly string[]): string {
   const { shape } = inputOf(gather, table).type;
   const extents = outputOf(gather).type.shape;
-  const whole = inputTile(
+  const fullTile = inputTile(
     gather.map,
     table,
-    [...extents.map((extent, d) => Math.min(extent, at(view, d))), gather.map.reduced?.most ?? 1],
+    [...extents.map((extent, d) => Math.min(extent, at(view, d))), gather.map.reduced?.max ?? 1],
     shape,
   );
   const [coords = []] = readsOf(gather.map, table);
@@ -206,9 +206,9 @@ function viewOf({ gather, view, views, names }: Loops, table: number, sizes: rea
     return only?.kind === "dim" && views.includes(only.dim) ? only.dim : undefined;
   });
   const offsets = along.map((d) => (d === undefined ? "0" : `v${d}`));
-  const valid = along.map((d, k) => (d === undefined ? String(at(whole, k)) : at(sizes, d)));
+  const valid = along.map((d, k) => (d === undefined ? String(at(fullTile, k)) : at(sizes, d)));
   const short = valid.some((size) => size.startsWith("n")) ? `, valid_shape=[${valid.join(", ")}]` : "";
-  return `pypto.view(${at(names, table)}, ${formatShape(whole)}, [${offsets.join(", ")}]${short})`;
+  return `pypto.view(${at(names, table)}, ${formatShape(fullTile)}, [${offsets.join(", ")}]${short})`;
 }
 
 const dataInUb = (gather: AccessFunc): boolean => {
@@ -231,17 +231,20 @@ function refusalsOf(gather: AccessFunc, operator: Operator, target: Target): rea
       "PyPTO has no gather by this access map",
       "gather along one dim, with gather or index_select",
     );
-  const keep = policyOf(gather.map);
-  if (keep !== "error" && keep !== "unchecked") {
+  const policy = policyOf(gather.map);
+  if (policy !== "error" && policy !== "unchecked") {
     return refuse(
-      `PyPTO takes indices inside their extent, and this program says oob = ${keep}`,
+      `PyPTO takes indices inside their extent, and this program says oob = ${policy}`,
       "oob = error, or unchecked, for indices that are inside",
     );
   }
   const rank = outputOf(gather).type.shape.length;
-  if (rank > mostTileEntries) {
-    const most = `set_vec_tile_shapes takes at most ${mostTileEntries}`;
-    return refuse(`the tile has ${rank} entries, and ${most}`, "fold dims that the gather does not follow");
+  if (rank > maxTileEntries) {
+    const limitText = `set_vec_tile_shapes takes at most ${maxTileEntries}`;
+    return refuse(
+      `the tile has ${rank} entries, and ${limitText}`,
+      "fold dims that the gather does not follow",
+    );
   }
   const inUb = dataInUb(gather)
     ? refuse(

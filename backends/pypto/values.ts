@@ -8,7 +8,7 @@
  * pypto-add.md (broadcast shapes, numbers), pypto-sum.md (a tile of at most 64 KB; no order is stated),
  * pypto-reshape.md (static shapes), datatype/CastMode.md.
  */
-import { isRead, type AccessMap, type Read, type Site } from "../../ir/access.js";
+import { isRead, type AccessMap, type Read, type IndexOperand } from "../../ir/access.js";
 import { inputsOf, outputOf, type AccessFunc } from "../../ir/func.js";
 import {
   add,
@@ -18,7 +18,7 @@ import {
   equalLinear,
   mod,
   scale,
-  site,
+  index,
   soleAtom,
   type Linear,
 } from "../../ir/linear.js";
@@ -67,7 +67,7 @@ export function pyptoValue(gather: AccessFunc, view: Shape, target: Target): Pyp
 
 /** Rows that index values name, as an operation of PyPTO. */
 type RowLookup =
-  | { readonly op: "index_select"; readonly indices: number; readonly ofTerm: boolean }
+  | { readonly op: "index_select"; readonly indices: number; readonly inReduction: boolean }
   | {
       readonly op: "gather_in_ub";
       readonly indices: number;
@@ -127,11 +127,12 @@ class ValueOperations {
     this.types = inputsOf(gather).map(({ type }) => type.dtype);
     this.program = programOfRows(map, this.types);
     if (map.domain.length !== 2) throw new Refused(`an output of ${map.domain.length} dims: rows of two`);
-    if (map.reduced?.bag !== undefined) throw new Refused("a bag: its terms are as many as index values say");
+    if (map.reduced?.segment !== undefined)
+      throw new Refused("a bag: its terms are as many as index values say");
     this.checkTypes();
     this.checkSum();
     for (const read of map.reads) this.checkExtents(read);
-    for (const { value } of map.sites) if (isRead(value)) this.checkExtents(value);
+    for (const { value } of map.indices) if (isRead(value)) this.checkExtents(value);
     this.piece = this.pieceOf();
     this.element = map.reads.map((read) => this.operandOf(read, false));
     this.term = map.reduced === undefined ? [] : map.reads.map((read) => this.operandOf(read, true));
@@ -150,17 +151,17 @@ class ValueOperations {
     const { schedule } = this.gather;
     const [rows = 1, columns = 1] = typeof schedule.tile === "object" ? schedule.tile : [];
     const writer = new Writer(out, inputs, this.types);
-    const { term } = this.program;
+    const { reduction } = this.program;
     const last = [this.view[0] ?? 1, this.view[1] ?? 1];
-    if (term !== undefined) {
-      const count = this.map.reduced?.most ?? 1;
+    if (reduction !== undefined) {
+      const count = this.map.reduced?.max ?? 1;
       if (rows * count * columns * 4 > sumTileBytes)
         throw new Refused(`sum: its tile of ${rows * count * columns * 4} B is above 65536 B`);
       writer.tileShapes([rows, count, columns]);
-      writer.load(this.term, readsIn(term.steps));
-      const steps = term.steps.slice(0, -1);
+      writer.load(this.term, readsIn(reduction.steps));
+      const steps = reduction.steps.slice(0, -1);
       writer.steps(steps);
-      const taken = at(term.steps, term.steps.length - 1);
+      const taken = at(reduction.steps, reduction.steps.length - 1);
       if (!("of" in taken) || "kind" in taken.of) throw new Refused("a term that no step takes in");
       writer.sum(taken.of[1]);
       writer.tileShapes([rows, columns]);
@@ -181,7 +182,7 @@ class ValueOperations {
   }
 
   private checkTypes(): void {
-    const { steps, terms } = valueSteps(
+    const { steps, reduction } = valueSteps(
       this.map.value,
       this.map.reads.map(({ table }) => at(this.types, table)),
     );
@@ -190,14 +191,14 @@ class ValueOperations {
         if (step.type === "u32" || step.type === "u16")
           throw new Refused(`${step.kind === "op" ? step.op : `a ${step.kind}`} of ${step.type}`);
     };
-    of(terms?.steps ?? []);
+    of(reduction?.steps ?? []);
     of(steps);
   }
 
   /** An operation takes all of a tensor along a dim: one that is longer than the output's has elements that nothing reads. */
   private checkExtents({ table, at: coords }: Read): void {
     const { name, type } = at(inputsOf(this.gather), table);
-    const extents = [...this.map.domain, this.map.reduced?.most ?? 0];
+    const extents = [...this.map.domain, this.map.reduced?.max ?? 0];
     coords.forEach((coord, k) => {
       const only = soleAtom(coord);
       if (only?.kind === "dim" && at(type.shape, k) !== at(extents, only.dim))
@@ -209,28 +210,28 @@ class ValueOperations {
 
   /** PyPTO states no order of a sum: it is one that has the same bits in any, and is no sum of -0s. */
   private checkSum(): void {
-    const { terms } = valueSteps(
+    const { reduction } = valueSteps(
       this.map.value,
       this.map.reads.map(({ table }) => at(this.types, table)),
     );
-    if (terms === undefined) return;
-    const what = `${terms.how} of ${terms.type}`;
-    if (terms.how !== "fold") throw new Refused(what);
-    if (terms.type !== "f32") return;
-    const sum = gridOfSum(gridOfLast(terms.steps), this.map.reduced?.most ?? 0, terms.type);
-    const found = magnitudes(terms.steps, { bounds: () => undefined });
-    if (!sum.ok || at(found, found.length - 1).negativeZero)
+    if (reduction === undefined) return;
+    const what = `${reduction.how} of ${reduction.type}`;
+    if (reduction.how !== "fold") throw new Refused(what);
+    if (reduction.type !== "f32") return;
+    const sum = gridOfSum(gridOfLast(reduction.steps), this.map.reduced?.max ?? 0, reduction.type);
+    const result = magnitudes(reduction.steps, { bounds: () => undefined });
+    if (!sum.ok || at(result, result.length - 1).negativeZero)
       throw new Refused(`${what}: pypto.sum states no order, and its bits depend on it`);
   }
 
   private pieceOf(): number | undefined {
-    const found = new Set<number>();
+    const result = new Set<number>();
     for (const { at: coords } of this.map.reads)
       for (const coord of coords) {
         const only = soleAtom(coord);
-        if (only?.kind === "div" && isDim(only.of, 1)) found.add(only.by);
+        if (only?.kind === "div" && isDim(only.of, 1)) result.add(only.by);
       }
-    const [piece, ...others] = found;
+    const [piece, ...others] = result;
     if (piece === undefined) return undefined;
     const columns = at(outputOf(this.gather).type.shape, 1);
     if (
@@ -243,20 +244,21 @@ class ValueOperations {
     return piece;
   }
 
-  private operandOf({ table, at: coords }: Read, ofTerm: boolean): ReadOperand {
+  private operandOf({ table, at: coords }: Read, inReduction: boolean): ReadOperand {
     const { shape } = at(inputsOf(this.gather), table).type;
     const [rows, columns] = [at(this.view, 0), at(this.view, 1)];
-    const count = this.map.reduced?.most ?? 1;
-    const lead = ofTerm ? [rows, count] : [rows];
+    const count = this.map.reduced?.max ?? 1;
+    const lead = inReduction ? [rows, count] : [rows];
     const [first] = coords;
     const only = first === undefined ? undefined : soleAtom(first);
     const rest = coords.slice(1);
     const operand = `%${at(inputsOf(this.gather), table).name}, read at another place than a row's`;
-    const lookup = only?.kind === "site" ? this.lookupOf(at(this.map.sites, only.site), table) : undefined;
-    if (only?.kind === "site" && lookup === undefined) throw new Refused(operand);
-    if (lookup?.op === "index_select" && lookup.ofTerm && !ofTerm)
+    const lookup =
+      only?.kind === "index" ? this.lookupOf(at(this.map.indices, only.index), table) : undefined;
+    if (only?.kind === "index" && lookup === undefined) throw new Refused(operand);
+    if (lookup?.op === "index_select" && lookup.inReduction && !inReduction)
       return { table, reshaped: false, shape: [] };
-    const picked = lookup?.op === "index_select" && !lookup.ofTerm && ofTerm ? [rows, 1] : lead;
+    const picked = lookup?.op === "index_select" && !lookup.inReduction && inReduction ? [rows, 1] : lead;
     const withLookup = lookup === undefined ? {} : { lookup };
     // A row, whole or the part of the view.
     if (lookup !== undefined && rest.length === 1 && isDim(rest[0], 1)) {
@@ -274,11 +276,12 @@ class ValueOperations {
     if (lookup !== undefined && (rest.length === 0 || (at(shape, 1) === 1 && rest.length === 1)))
       return { table, ...withLookup, reshaped: rest.length === 0 || picked !== lead, shape: [...picked, 1] };
     if (lookup !== undefined) throw new Refused(operand);
-    const ones = (own: Shape): Shape => (ofTerm ? [...own.slice(0, 1), 1, ...own.slice(1)] : own);
+    const ones = (entry: Shape): Shape =>
+      inReduction ? [...entry.slice(0, 1), 1, ...entry.slice(1)] : entry;
     if (coords.length === 2 && isDim(first, 0) && isDim(rest[0], 1))
-      return { table, reshaped: ofTerm, shape: ones([rows, columns]) };
+      return { table, reshaped: inReduction, shape: ones([rows, columns]) };
     if (coords.length === 2 && isDim(first, 0) && isDim(rest[0], 2))
-      return ofTerm
+      return inReduction
         ? { table, reshaped: true, shape: [rows, count, 1] }
         : { table, reshaped: false, shape: [] };
     if (coords.length === 1 && isDim(first, 0)) return { table, reshaped: true, shape: ones([rows, 1]) };
@@ -287,34 +290,34 @@ class ValueOperations {
   }
 
   /** Returns how an index value names rows of a table; undefined where PyPTO has no such operation. */
-  private lookupOf(own: Site, table: number): RowLookup | undefined {
+  private lookupOf(entry: IndexOperand, table: number): RowLookup | undefined {
     const { map, gather, target } = this;
-    const policies = map.sites.every(
-      ({ keep, fromEnd, but }) =>
-        (keep === "error" || keep === "unchecked" || keep === "any") &&
-        fromEnd === undefined &&
-        but === undefined,
+    const policies = map.indices.every(
+      ({ outOfRange, wrapNegativeBy, excluded }) =>
+        (outOfRange === "error" || outOfRange === "unchecked" || outOfRange === "any") &&
+        wrapNegativeBy === undefined &&
+        excluded === undefined,
     );
     if (!policies) throw new Refused("an index value that counts from the end, or that need not be in range");
     const types = inputsOf(gather).map(({ type }) => type);
-    const { value } = own;
+    const { value } = entry;
     if (isRead(value)) {
       const [first, second, ...others] = value.at;
       if (others.length > 0 || !isDim(first, 0)) return undefined;
-      const ofTerm = second !== undefined && map.reduced !== undefined && isDim(second, 2);
-      if (second !== undefined && !ofTerm) return undefined;
+      const inReduction = second !== undefined && map.reduced !== undefined && isDim(second, 2);
+      if (second !== undefined && !inReduction) return undefined;
       const inputs = [at(types, table), at(types, value.table)];
       this.checkSource("pypto.index_select", { dim: 0, level: "head" }, inputs, target);
-      return { op: "index_select", indices: value.table, ofTerm };
+      return { op: "index_select", indices: value.table, inReduction };
     }
-    for (const [page, { value: ofPage }] of map.sites.entries()) {
-      for (const [token, { value: ofToken }] of map.sites.entries()) {
+    for (const [page, { value: ofPage }] of map.indices.entries()) {
+      for (const [token, { value: ofToken }] of map.indices.entries()) {
         if (!isRead(ofPage) || !isRead(ofToken)) continue;
-        const by = value.terms.find(({ of }) => of.kind === "site" && of.site === page)?.by;
+        const by = value.terms.find(({ of }) => of.kind === "index" && of.index === page)?.by;
         if (by === undefined || by < 1) continue;
         const isPaged =
-          equalLinear(value, add(scale(site(page), by), mod(site(token), by))) &&
-          isAt(ofPage.at, [constant(0), div(site(token), by)]) &&
+          equalLinear(value, add(scale(index(page), by), mod(index(token), by))) &&
+          isAt(ofPage.at, [constant(0), div(index(token), by)]) &&
           isAt(ofToken.at, [constant(0), dim(0)]);
         if (!isPaged || map.reduced !== undefined) continue;
         const inputs = [at(types, table), at(types, ofToken.table), at(types, ofPage.table)];
@@ -343,8 +346,8 @@ const readsIn = (steps: readonly VectorStep[]): ReadonlySet<number> =>
   new Set(
     steps.flatMap((step) => {
       if (step.op === "TEXPANDS") return [];
-      const places = "kind" in step.of ? [step.of] : step.of;
-      return places.flatMap((place) => (place.kind === "read" ? [place.read] : []));
+      const addresses = "kind" in step.of ? [step.of] : step.of;
+      return addresses.flatMap((place) => (place.kind === "read" ? [place.read] : []));
     }),
   );
 
@@ -356,7 +359,7 @@ interface Variable {
 
 /** Writes operations one behind the other, each result under a name of its own. */
 class Writer {
-  private readonly places = new Map<string, Variable>();
+  private readonly addresses = new Map<string, Variable>();
   private readonly loaded = new Map<string, string>();
   private next = 0;
 
@@ -376,28 +379,28 @@ class Writer {
     reads: ReadonlySet<number>,
     reshape: () => void = () => undefined,
   ): void {
-    const found = [...reads].map((read) => {
+    const result = [...reads].map((read) => {
       const operand = at(operands, read);
       if (operand.shape.length === 0) throw new Refused("an operand that is read at two kinds of places");
-      return { read, operand, name: this.looked(operand) };
+      return { read, operand, name: this.lookups(operand) };
     });
     reshape();
-    for (const { read, operand, name } of found) {
+    for (const { read, operand, name } of result) {
       const { table, reshaped, shape } = operand;
-      const own = reshaped ? this.named(`pypto.reshape(${name}, ${formatShape(shape)})`) : name;
-      this.places.set(keyOfPlace({ kind: "read", read }), { name: own, dtype: at(this.types, table) });
+      const entry = reshaped ? this.named(`pypto.reshape(${name}, ${formatShape(shape)})`) : name;
+      this.addresses.set(keyOfPlace({ kind: "read", read }), { name: entry, dtype: at(this.types, table) });
     }
   }
 
-  private looked({ table, lookup }: ReadOperand): string {
-    const own = at(this.inputs, table);
-    if (lookup === undefined) return own;
+  private lookups({ table, lookup }: ReadOperand): string {
+    const entry = at(this.inputs, table);
+    if (lookup === undefined) return entry;
     const call =
       lookup.op === "index_select"
-        ? `pypto.index_select(${own}, 0, ${at(this.inputs, lookup.indices)})`
-        : `pypto.experimental.gather_in_ub(${own}, ${at(this.inputs, lookup.indices)}, ${at(this.inputs, lookup.pages)}, ${lookup.rowsOfPage}, -2)`;
-    const known = this.loaded.get(call);
-    if (known !== undefined) return known;
+        ? `pypto.index_select(${entry}, 0, ${at(this.inputs, lookup.indices)})`
+        : `pypto.experimental.gather_in_ub(${entry}, ${at(this.inputs, lookup.indices)}, ${at(this.inputs, lookup.pages)}, ${lookup.rowsOfPage}, -2)`;
+    const cached = this.loaded.get(call);
+    if (cached !== undefined) return cached;
     const name = this.named(call);
     this.loaded.set(call, name);
     return name;
@@ -410,18 +413,18 @@ class Writer {
   }
 
   place(place: VectorPlace): Variable {
-    const found = this.places.get(keyOfPlace(place));
-    if (found === undefined) throw new Refused("a place that no operation writes");
-    return found;
+    const result = this.addresses.get(keyOfPlace(place));
+    if (result === undefined) throw new Refused("a place that no operation writes");
+    return result;
   }
 
   sum(of: VectorPlace): void {
     const { name, dtype } = this.place(of);
-    this.places.set("sum", { name: this.named(`pypto.sum(${name}, 1)`), dtype });
+    this.addresses.set("sum", { name: this.named(`pypto.sum(${name}, 1)`), dtype });
   }
 
   steps(steps: readonly VectorStep[]): void {
-    for (const step of steps) this.places.set(keyOfPlace(step.to), this.step(step));
+    for (const step of steps) this.addresses.set(keyOfPlace(step.to), this.step(step));
   }
 
   private step(step: VectorStep): Variable {
@@ -450,8 +453,8 @@ class Writer {
         const other = variables.find(({ dtype }) => dtype !== step.word);
         if (other !== undefined) throw new Refused(`${op} of ${other.dtype}`);
         const numbers = "by" in step ? [numberText(step.word, step.by)] : [];
-        const parts = [...variables.map(({ name }) => name), ...numbers];
-        return { name: this.named(`pypto.${op}(${parts.join(", ")})`), dtype: step.word };
+        const pieces = [...variables.map(({ name }) => name), ...numbers];
+        return { name: this.named(`pypto.${op}(${pieces.join(", ")})`), dtype: step.word };
       }
       case "TSUB":
       case "TDIV":

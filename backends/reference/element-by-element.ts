@@ -4,9 +4,9 @@ import { fillBytes, isMove } from "../../ir/access.js";
 import { noElement, outOfRange } from "../../ir/policy.js";
 import { at, byteCount, elementCount } from "../../ir/types.js";
 import { evaluator, valuePlan } from "../../ir/values/index.js";
-import { box } from "../box.js";
+import { pointsOf } from "../region-points.js";
 import { indexPointSteps } from "../empty-output.js";
-import type { Places } from "../map-places.js";
+import type { MapAddresses } from "../map-addresses.js";
 import { allocateArray, indexOutOfRange, unitsOf, type MappedInputs } from "../memory.js";
 import { elementReads } from "./element-reads.js";
 
@@ -14,31 +14,34 @@ import { elementReads } from "./element-reads.js";
 const elementsAtOnce = 2 ** 12;
 
 /** Yields the elements done; returns the output's bytes. */
-export function* elementByElement(mapped: MappedInputs, places: Places): Generator<number, Uint8Array> {
+export function* elementByElement(
+  mapped: MappedInputs,
+  addresses: MapAddresses,
+): Generator<number, Uint8Array> {
   const { map, operands } = mapped;
   const output = outputOf(mapped);
   const { dtype, shape } = output.type;
   const bytes = allocateArray(byteCount(output.type), "the output");
   if (elementCount(shape) === 0) {
-    yield* indexPointSteps(mapped, places);
+    yield* indexPointSteps(mapped, addresses);
     return bytes;
   }
   const target = unitsOf(bytes, dtype);
   const none = fillBytes(map, dtype);
-  const { elementOf, bitsAt, unitsOf: unitsRead } = elementReads(mapped, places);
+  const { elementOf, bitsAt, unitsOf: unitsRead } = elementReads(mapped, addresses);
   const types = map.reads.map(({ table }) => at(operands, table).type.dtype);
   const values = isMove(map) ? undefined : evaluator(valuePlan(map.value, types));
   const { units, per } = unitsRead(0);
   let element = 0;
-  for (const out of box(shape)) {
+  for (const out of pointsOf(shape)) {
     if (element % elementsAtOnce === 0) yield element;
-    const ended = places.to(out);
+    const ended = addresses.to(out);
     if (ended === outOfRange) throw indexOutOfRange(mapped, element);
     if (ended === noElement) bytes.set(none, element * none.length);
     else if (values !== undefined) {
       const taken = values.start();
-      for (const term of places.terms?.() ?? []) {
-        if (term === outOfRange) throw indexOutOfRange(mapped, element);
+      for (const address of addresses.reduction?.() ?? []) {
+        if (address === outOfRange) throw indexOutOfRange(mapped, element);
         values.take(taken, bitsAt);
       }
       target.units[element] = values.element(bitsAt, taken);

@@ -1,9 +1,9 @@
 /** Elements that an output element is made from, by the number of the read that names each. */
 import { at, isPacked, strides } from "../../ir/types.js";
-import type { Places } from "../map-places.js";
+import type { MapAddresses } from "../map-addresses.js";
 import { inputTensor, packedBits, unitsOf, type MappedInputs } from "../memory.js";
 
-/** Reads of the output element that {@link Places} went to, by their number in the map. */
+/** Reads of the output element that {@link MapAddresses} went to, by their number in the map. */
 export interface ElementReads {
   /** Returns the number of the element in its tensor. */
   readonly elementOf: (read: number) => number;
@@ -14,20 +14,20 @@ export interface ElementReads {
 }
 
 /** Returns the reads of a map over given inputs. */
-export function elementReads({ map, operands, inputs }: MappedInputs, places: Places): ElementReads {
+export function elementReads({ map, operands, inputs }: MappedInputs, addresses: MapAddresses): ElementReads {
   const sources = map.reads.map(({ table }) => {
     const operand = at(operands, table);
     const { dtype, shape } = operand.type;
-    const own = unitsOf(inputTensor(inputs, operand).bytes, dtype);
-    const { units } = own;
+    const entry = unitsOf(inputTensor(inputs, operand).bytes, dtype);
+    const { units } = entry;
     const bitsAt = isPacked(dtype)
       ? (element: number): number => packedBits(units, dtype, element)
       : (element: number): number => at(units, element);
-    return { own, bitsAt, by: strides(shape) };
+    return { entry, bitsAt, by: strides(shape) };
   });
   const elementOf = (read: number): number => {
     const { by } = at(sources, read);
-    const coords = places.read(read);
+    const coords = addresses.read(read);
     let from = 0;
     for (let k = 0; k < coords.length; k++) from += at(coords, k) * at(by, k);
     return from;
@@ -35,6 +35,6 @@ export function elementReads({ map, operands, inputs }: MappedInputs, places: Pl
   return {
     elementOf,
     bitsAt: (read) => at(sources, read).bitsAt(elementOf(read)),
-    unitsOf: (read) => at(sources, read).own,
+    unitsOf: (read) => at(sources, read).entry,
   };
 }

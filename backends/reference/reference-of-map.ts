@@ -5,9 +5,9 @@
 import type { AccessMap } from "../../ir/access.js";
 import { outputOf, type Operand } from "../../ir/func.js";
 import { noElement, outOfRange } from "../../ir/policy.js";
-import { box } from "../box.js";
+import { pointsOf } from "../region-points.js";
 import { drained } from "../long-run.js";
-import { placesIn } from "../map-places.js";
+import { mapAddresses } from "../map-addresses.js";
 import type { HostInputs } from "../memory.js";
 import { elementByElement } from "./element-by-element.js";
 
@@ -27,15 +27,15 @@ export function referenceOfMapSteps(
   operands: readonly Operand[],
   inputs: HostInputs,
 ): Generator<number, Uint8Array> {
-  return elementByElement({ map, operands, inputs }, placesIn({ map, operands, inputs }));
+  return elementByElement({ map, operands, inputs }, mapAddresses({ map, operands, inputs }));
 }
 
 /** The output elements that the map leaves to its fill bits. A run that rejects an index has none behind it. */
 export function fillsOfMap(map: AccessMap, operands: readonly Operand[], inputs: HostInputs): number {
-  const places = placesIn({ map, operands, inputs });
+  const addresses = mapAddresses({ map, operands, inputs });
   let fills = 0;
-  for (const out of box(outputOf({ operands }).type.shape)) {
-    const ended = places.to(out);
+  for (const out of pointsOf(outputOf({ operands }).type.shape)) {
+    const ended = addresses.to(out);
     if (ended === outOfRange) break;
     if (ended === noElement) fills++;
   }

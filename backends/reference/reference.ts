@@ -33,9 +33,9 @@ export function referenceSteps(
   if (operator.op === "mapped") return referenceOfMapSteps(map, operands, inputs);
   const indices = inputTensor(inputs, at(operands, 1));
   const read = indexReader(indices.bytes, indices.type.dtype);
-  const rules = operator.data.map((below) => {
-    const fromEnd = negative === "from-end" ? { fromEnd: below } : {};
-    return indexRule({ below, ...fromEnd, keep: oob }, indices.type.dtype);
+  const rules = operator.data.map((extent) => {
+    const wrapNegativeBy = negative === "from-end" ? { wrapNegativeBy: extent } : {};
+    return indexRule({ extent, ...wrapNegativeBy, outOfRange: oob }, indices.type.dtype);
   });
 
   /** The data coordinate along a dim that the index at this position names; a mark when there is none. */

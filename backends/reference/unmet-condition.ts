@@ -10,8 +10,8 @@ import { stepNumbers } from "../../ir/values/evaluator.js";
 import { accumulators, numberOf, valuePlan } from "../../ir/values/index.js";
 import { meaningOf, reducedTo } from "../../ir/values/ops.js";
 import { faultOfNumbers, faultOfTaking, type ElementCondition } from "../ascend-answer.js";
-import { box } from "../box.js";
-import { placesIn, type Places } from "../map-places.js";
+import { pointsOf } from "../region-points.js";
+import { mapAddresses, type MapAddresses } from "../map-addresses.js";
 import type { MappedInputs } from "../memory.js";
 import { elementReads } from "./element-reads.js";
 
@@ -49,13 +49,13 @@ interface UnmetElement {
 function* unmetElements(
   mapped: MappedInputs,
   assumes: readonly ElementCondition[],
-  places: Places,
+  addresses: MapAddresses,
 ): Generator<UnmetElement> {
   const { map, operands } = mapped;
-  const { elementOf, bitsAt } = elementReads(mapped, places);
+  const { elementOf, bitsAt } = elementReads(mapped, addresses);
   const types = operands.map(({ type }) => type.dtype);
   const checks = map.reads.map(({ table }) => {
-    const condition = assumes.find((own) => own.operand === keyOf(at(operands, table)));
+    const condition = assumes.find((entry) => entry.operand === keyOf(at(operands, table)));
     const type = at(types, table);
     if (condition === undefined) return undefined;
     invariant(type === "f32" || type === "f16" || type === "bf16", "conditions are on real numbers");
@@ -72,16 +72,16 @@ function* unmetElements(
     }
     return undefined;
   };
-  const { element, term } = programOfRows(map, types);
-  const [ofElement, ofTerm] = [readsOfSteps(element), readsOfSteps(term?.steps ?? [])];
-  for (const point of box(outputOf(mapped).type.shape)) {
-    const ended = places.to(point);
+  const { element, reduction } = programOfRows(map, types);
+  const [ofElement, ofReduction] = [readsOfSteps(element), readsOfSteps(reduction?.steps ?? [])];
+  for (const point of pointsOf(outputOf(mapped).type.shape)) {
+    const ended = addresses.to(point);
     if (ended === outOfRange) return;
     if (ended === noElement) continue;
     let unmet: UnmetCondition | undefined;
-    for (const taken of places.terms?.() ?? []) {
+    for (const taken of addresses.reduction?.() ?? []) {
       if (taken === outOfRange) return;
-      unmet ??= outside(ofTerm);
+      unmet ??= outside(ofReduction);
     }
     unmet ??= outside(ofElement);
     if (unmet !== undefined) yield { point, unmet };
@@ -97,7 +97,7 @@ export function unmetCondition(
   assumes: readonly ElementCondition[],
 ): UnmetCondition | undefined {
   if (assumes.length === 0) return undefined;
-  for (const { unmet } of unmetElements(mapped, assumes, placesIn(mapped))) return unmet;
+  for (const { unmet } of unmetElements(mapped, assumes, mapAddresses(mapped))) return unmet;
   return undefined;
 }
 
@@ -120,10 +120,10 @@ export type InputsVerdict =
  */
 export function inputsVerdict(mapped: MappedInputs, assumes: readonly ElementCondition[]): InputsVerdict {
   if (assumes.length === 0) return { kind: "met" };
-  const places = placesIn(mapped);
-  const faultOf = stepRun(mapped, places);
+  const addresses = mapAddresses(mapped);
+  const faultOf = stepRun(mapped, addresses);
   let first: UnmetCondition | undefined;
-  for (const { point, unmet } of unmetElements(mapped, assumes, places)) {
+  for (const { point, unmet } of unmetElements(mapped, assumes, addresses)) {
     first ??= unmet;
     const step = faultOf(point);
     if (step !== undefined) return { kind: "other bits", point, step, unmet };
@@ -132,34 +132,38 @@ export function inputsVerdict(mapped: MappedInputs, assumes: readonly ElementCon
 }
 
 /** Runs the steps of an output element: the first of which a core may give other bits, and why. */
-function stepRun(mapped: MappedInputs, places: Places): (point: readonly number[]) => string | undefined {
+function stepRun(
+  mapped: MappedInputs,
+  addresses: MapAddresses,
+): (point: readonly number[]) => string | undefined {
   const { map, operands } = mapped;
-  const { bitsAt } = elementReads(mapped, places);
+  const { bitsAt } = elementReads(mapped, addresses);
   const types = map.reads.map(({ table }) => at(operands, table).type.dtype);
-  const { steps, terms } = valuePlan(map.value, types);
+  const { steps, reduction } = valuePlan(map.value, types);
   let reduced = 0;
   const numbers = stepNumbers(steps, () => reduced);
-  const ofTerm = stepNumbers(terms?.steps ?? [], () => 0);
+  const elementsOf = stepNumbers(reduction?.steps ?? [], () => 0);
   /** What the terms come to, or the step. */
   const taken = (): number | string => {
-    if (terms === undefined) return 0;
-    invariant(terms.how !== "exact", "an exact sum is refused");
-    const { op, start } = accumulators[terms.how];
-    const take = meaningOf(op, terms.type);
-    let [sum, count] = [start[terms.type], 0];
-    const walk = places.terms?.()[Symbol.iterator]();
+    if (reduction === undefined) return 0;
+    invariant(reduction.how !== "exact", "an exact sum is refused");
+    const { op, start } = accumulators[reduction.how];
+    const take = meaningOf(op, reduction.type);
+    let [sum, count] = [start[reduction.type], 0];
+    const walk = addresses.reduction?.()[Symbol.iterator]();
     while (walk?.next().done === false) {
-      const list = ofTerm(bitsAt);
+      const list = elementsOf(bitsAt);
       const term = at(list, list.length - 1);
-      const fault = faultOfNumbers(terms.steps, list) ?? faultOfTaking(terms.how, terms.type, sum, term);
+      const fault =
+        faultOfNumbers(reduction.steps, list) ?? faultOfTaking(reduction.how, reduction.type, sum, term);
       if (fault !== undefined) return fault;
       sum = take(sum, term);
       count++;
     }
-    return reducedTo(terms.how, sum, count);
+    return reducedTo(reduction.how, sum, count);
   };
   return (point) => {
-    places.to(point);
+    addresses.to(point);
     const sum = taken();
     if (typeof sum === "string") return sum;
     reduced = sum;

@@ -7,8 +7,8 @@ import { FastExecutor, type FastOptions } from "../wasm/executor.js";
 import { simulateCheckedLong } from "./checked.js";
 import { runCopiedLong } from "./copied-call.js";
 import { callDirectLong, planOfCalls } from "./direct-call.js";
-import { keptExecutors } from "../wasm/kept-executors.js";
-import { LateBytes, ownOutput } from "./fast-report.js";
+import { keptExecutors } from "../wasm/cached-executors.js";
+import { LateBytes, fastOutput } from "./fast-report.js";
 
 /** The simulation that checks every access. */
 export const checkedBackend: Backend = {
@@ -62,8 +62,8 @@ export const fastBackend = (options: FastOptions = {}): Backend => ({
     if (direct !== undefined) {
       return {
         async run(inputs, runOptions = {}) {
-          const ran = await callDirectLong(kernel, direct, inputs, runOptions);
-          return runOptions.report === true ? new LateBytes(ran) : { output: ran.output };
+          const result = await callDirectLong(kernel, direct, inputs, runOptions);
+          return runOptions.report === true ? new LateBytes(result) : { output: result.output };
         },
         release() {
           // It holds nothing.
@@ -75,10 +75,10 @@ export const fastBackend = (options: FastOptions = {}): Backend => ({
     return {
       run(inputs, runOptions = {}) {
         const run = latest.then(async () => {
-          const ran = await runCopiedLong(kernel.tile, executor, inputs, runOptions);
+          const result = await runCopiedLong(kernel.tile, executor, inputs, runOptions);
           return runOptions.report === true
-            ? new LateBytes(ownOutput(kernel, executor, ran, Infinity))
-            : { output: new Uint8Array(ran.output) };
+            ? new LateBytes(fastOutput(kernel, executor, result, Infinity))
+            : { output: new Uint8Array(result.output) };
         });
         latest = run.catch(() => undefined);
         return run;

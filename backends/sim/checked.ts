@@ -9,14 +9,14 @@ import { fillBytes, gatheredTable, isMove, isRead } from "../../ir/access.js";
 import {
   gatherAddresses,
   outputPosition,
-  siteStrides,
+  indexStrides,
   startOf,
   stepsOf,
-  wholeTerms,
+  fullReduction,
   type Place,
 } from "../../ir/addressing.js";
 import { inputOf, operandNamed, outputBytes, outputOf, type TileFunc } from "../../ir/func.js";
-import { constant, evaluate, isAffine, loopPart, sitesOf, type Linear } from "../../ir/linear.js";
+import { constant, evaluate, isAffine, loopForm, indicesOf, type Linear } from "../../ir/linear.js";
 import { outOfRange } from "../../ir/policy.js";
 import { accessLookup, isParam, pipeOf, typeOfBuffer, ubBuffers } from "../../ir/regions.js";
 import { targetFacts, type Target } from "../../ir/target.js";
@@ -58,7 +58,7 @@ import {
   type HostInputs,
   type IndexReader,
 } from "../memory.js";
-import { IndexWalk, siteSteps, termsOf, type SiteStep, type TermRun } from "../index-walk.js";
+import { IndexWalk, indexSteps, reductionRange, type IndexStep, type ReductionRun } from "../index-walk.js";
 import { checkTensors } from "../values.js";
 import {
   evaluator,
@@ -68,7 +68,7 @@ import {
   type Evaluator,
   type Taken,
 } from "../../ir/values/index.js";
-import { box } from "../box.js";
+import { pointsOf } from "../region-points.js";
 import { emptyOutputSteps } from "../empty-output.js";
 import { drained, inSlices, type LongRunOptions } from "../long-run.js";
 import type { SimReport } from "../report.js";
@@ -128,7 +128,7 @@ interface Form {
   /** Along each site. */
   readonly strides: readonly number[];
   /** The form itself, where it is not linear in dims and sites. */
-  readonly whole?: Linear;
+  readonly fullBytes?: Linear;
 }
 
 /** Where a gather finds its index values, and what values are made from but the data: a region's memory, from its first element. */
@@ -137,12 +137,12 @@ interface TableMemory {
   /** Of index values. */
   readonly read?: IndexReader;
   /** Where a table is read in place: what this gather has read of it. */
-  readonly counted?: { readonly run: BurstRun; readonly seen: Marks };
+  readonly counted?: { readonly run: BurstRun; readonly marks: Marks };
 }
 
 /** A site's step: where its value lies, and in which memory; without one it is the sum itself. */
-interface SiteRead {
-  readonly step: SiteStep;
+interface IndexRead {
+  readonly step: IndexStep;
   readonly form: Form;
   /** What an element further along a row adds. */
   readonly along: number;
@@ -155,26 +155,26 @@ interface SiteRead {
 
 /** Marks the elements seen in the current turn. A new turn is O(1): a generation byte, cleared every 255 turns. */
 class Marks {
-  private readonly turns: Uint8Array;
-  private turn = 0;
+  private readonly passes: Uint8Array;
+  private pass = 0;
 
   constructor(elements: number) {
-    this.turns = allocateArray(elements, "a mark for each index");
+    this.passes = allocateArray(elements, "a mark for each index");
   }
 
   begin(): this {
-    if (this.turn === 255) {
-      this.turns.fill(0);
-      this.turn = 0;
+    if (this.pass === 255) {
+      this.passes.fill(0);
+      this.pass = 0;
     }
-    this.turn++;
+    this.pass++;
     return this;
   }
 
   /** Whether an element is seen for the first time. */
   first(element: number): boolean {
-    if (this.turns[element] === this.turn) return false;
-    this.turns[element] = this.turn;
+    if (this.passes[element] === this.pass) return false;
+    this.passes[element] = this.pass;
     return true;
   }
 }
@@ -194,7 +194,7 @@ interface Values {
 }
 
 /** The terms that a gather takes in, and where what they come to is kept until the next run. */
-interface Run extends TermRun {
+interface Run extends ReductionRun {
   readonly isLast: boolean;
   readonly sum: Address;
   /** The coordinates in front of an element's own of each word of its sum. */
@@ -210,8 +210,8 @@ interface Gathering {
   readonly to: Address;
   readonly walk: IndexWalk;
   /** Of the element itself, and of each of its terms. */
-  readonly reads: readonly SiteRead[];
-  readonly ofTerms: readonly SiteRead[];
+  readonly reads: readonly IndexRead[];
+  readonly reductionReads: readonly IndexRead[];
   /** The bytes of an element that has none. */
   readonly fill: Uint8Array;
   /** The number of the output element in the output tensor. */
@@ -247,7 +247,7 @@ class Machine {
   /** The number of the output element that a gather writes; absent where the output has none. */
   private readonly position: Linear | undefined;
   private readonly views = new Map<Uint8Array, DataView>();
-  private readonly seen = new Map<string, Marks>();
+  private readonly marks = new Map<string, Marks>();
   private readonly outputElements: number;
   /** Of an element of the output. */
   private readonly elementBytes: number;
@@ -328,7 +328,7 @@ class Machine {
     const accesses = this.accesses(stmt);
     for (const { buffer, write } of accesses) {
       if (!write) continue;
-      this.arena.turn(buffer.name);
+      this.arena.switchCopy(buffer.name);
     }
     const pipe = pipeOf(stmt, this.func);
     invariant(pipe !== undefined, `${stmt.op} runs on a pipe`);
@@ -342,19 +342,19 @@ class Machine {
   private carries(stmt: Stmt, name: string): boolean {
     return (
       stmt.op === "gather" &&
-      stmt.part?.into.includes(name) === true &&
-      evaluate(stmt.part.from, this.env) > 0
+      stmt.chunk?.into.includes(name) === true &&
+      evaluate(stmt.chunk.from, this.env) > 0
     );
   }
 
   private load(stmt: LoadStmt): void {
     this.begin(stmt);
-    this.transfer(stmt, stmt.from, this.inside(stmt.from, stmt), this.whole(stmt.to));
+    this.transfer(stmt, stmt.from, this.inside(stmt.from, stmt), this.fullBuffer(stmt.to));
   }
 
   private store(stmt: StoreStmt): void {
     this.begin(stmt);
-    this.transfer(stmt, stmt.to, this.whole(stmt.from), this.inside(stmt.to, stmt));
+    this.transfer(stmt, stmt.to, this.fullBuffer(stmt.from), this.inside(stmt.to, stmt));
   }
 
   /**
@@ -374,7 +374,7 @@ class Machine {
     if (count > 0) counter.burst(run, (count * size) / run);
     const length = sizes[sizes.length - 1] ?? 1;
     const rowBytes = bytesFor(length, dtype);
-    for (const row of box(sizes.slice(0, -1))) {
+    for (const row of pointsOf(sizes.slice(0, -1))) {
       const [source, target] = [byteOf(from, row), byteOf(to, row)];
       const beyond = elementOf(from, row) % elementsInByte(dtype);
       this.check(from.memory, source, bytesFor(beyond + length, dtype), stmt, false);
@@ -395,35 +395,37 @@ class Machine {
     const fetching = counterOf(this.counters, inputOf(this.func, gatheredTable));
     const putting = counterOf(this.counters, outputOf(this.func));
     const size = outputBytes(this.func);
-    const { sites } = stmt.map;
+    const { indices } = stmt.map;
     const forms = gatherAddresses(stmt, (region) => this.placeOf(region));
     const tables = stmt.from.map((region, table) => this.tableMemory(region, table, stmt));
     this.checkInside(stmt.to, stmt);
     const to = { memory: this.memoryOf(stmt.to.buffer), ...this.address(forms.output, stmt) };
     const data = {
       memory: this.memoryOf(at(stmt.from, gatheredTable).buffer),
-      form: this.form(forms.data, stmt, sites.length),
+      form: this.form(forms.data, stmt, indices.length),
     };
-    const whole = wholeTerms(stmt.map, stmt.part);
-    const walk = new IndexWalk(siteSteps(whole, forms.sites, this.func.operands));
+    const fullMap = fullReduction(stmt.map, stmt.chunk);
+    const walk = new IndexWalk(indexSteps(fullMap, forms.indices, this.func.operands));
     const sizes = this.sizes(stmt.to);
     const last = sizes.length - 1;
-    const found = walk.steps.map((step): SiteRead => {
+    const indexReads = walk.steps.map((step): IndexRead => {
       const table = step.table === undefined ? undefined : tables[step.table];
       invariant(step.table === undefined || table !== undefined, `a site reads input ${step.table}`);
-      const form = this.form(step.form, stmt, sites.length);
+      const form = this.form(step.form, stmt, indices.length);
       return {
         step,
         form,
         along: form.by[last] ?? 0,
         table,
-        nested: sitesOf(step.form).length > 0,
+        nested: indicesOf(step.form).length > 0,
         start: 0,
       };
     });
-    const reads = found.filter(({ step }) => !step.ofTerm);
-    const ofTerms = found.filter(({ step }) => step.ofTerm);
-    const linear = [data.form, ...reads.map(({ form }) => form)].every(({ whole }) => whole === undefined);
+    const reads = indexReads.filter(({ step }) => !step.inReduction);
+    const reductionReads = indexReads.filter(({ step }) => step.inReduction);
+    const linear = [data.form, ...reads.map(({ form }) => form)].every(
+      ({ fullBytes }) => fullBytes === undefined,
+    );
     const together =
       isMove(stmt.map) &&
       linear &&
@@ -440,18 +442,32 @@ class Machine {
     const fetched = data.memory.ub === undefined ? new BurstRun(fetching) : undefined;
     const put = to.memory.ub === undefined ? new BurstRun(putting) : undefined;
     const values = this.valuesOf(stmt, forms.reads, fetched, tables);
-    const setting = { stmt, data, to, walk, reads, ofTerms, fill, position, size, fetched, put, values, run };
+    const setting = {
+      stmt,
+      data,
+      to,
+      walk,
+      reads,
+      reductionReads,
+      fill,
+      position,
+      size,
+      fetched,
+      put,
+      values,
+      run,
+    };
     const gathering: Gathering = { ...setting, point, rank: sizes.length, together };
     const length = sizes[last] ?? 1;
-    let moved = 0;
-    for (const row of box(sizes.slice(0, -1))) {
+    let transferred = 0;
+    for (const row of pointsOf(sizes.slice(0, -1))) {
       for (let from = 0; from < length; from += elementsAtOnce) {
         const count = Math.min(elementsAtOnce, length - from);
         this.line(gathering, row, from, count);
         if (run?.isLast !== false) this.gathered += count;
-        moved += count;
-        if (moved < elementsAtOnce) continue;
-        moved = 0;
+        transferred += count;
+        if (transferred < elementsAtOnce) continue;
+        transferred = 0;
         yield this.share();
       }
     }
@@ -481,7 +497,7 @@ class Machine {
       }
       if (ended === outOfRange) this.rejected(gathering);
       if (run?.isLast === false) {
-        if (ended === 0) this.keep(run, gathering, this.takenIn(gathering));
+        if (ended === 0) this.commit(run, gathering, this.takenIn(gathering));
         continue;
       }
       const written = target + k * targetStep;
@@ -491,12 +507,12 @@ class Machine {
       } else if (values !== undefined) {
         const taken = this.takenIn(gathering);
         const bits = values.evaluator.element(
-          (read) => this.bitsOf(at(values.reads, read), point, walk.sites, stmt),
+          (read) => this.bitsOf(at(values.reads, read), point, walk.indices, stmt),
           taken,
         );
         writeBits(to.memory.view, written, bits, size);
       } else {
-        const element = this.at(data.form, source + k * sourceStep, point, walk.sites);
+        const element = this.at(data.form, source + k * sourceStep, point, walk.indices);
         const read = data.memory.first + element * size;
         this.check(data.memory, read, length, stmt, false);
         if (together === 1) moveElement(to.memory.view, written, data.memory.view, read, size);
@@ -517,16 +533,16 @@ class Machine {
 
   /** What the terms of the element at hand come to, with those of this run. */
   private takenIn(gathering: Gathering): Taken {
-    const { stmt, walk, ofTerms, point, rank, values, run } = gathering;
+    const { stmt, walk, reductionReads, point, rank, values, run } = gathering;
     invariant(values !== undefined, "elements with terms are computed");
     const { evaluator: computes, reads } = values;
     const taken = run === undefined || run.from === 0 ? computes.start() : this.kept(run, gathering);
-    const bitsAt = (read: number): number => this.bitsOf(at(reads, read), point, walk.sites, stmt);
-    const [first, end] = termsOf(stmt.map, walk.sites, run);
+    const bitsAt = (read: number): number => this.bitsOf(at(reads, read), point, walk.indices, stmt);
+    const [first, end] = reductionRange(stmt.map, walk.indices, run);
     for (let r = first; r < end; r++) {
       point[rank] = r;
       let ended = 0;
-      for (const read of ofTerms) {
+      for (const read of reductionReads) {
         if (ended < 0 && read.nested) continue;
         const element = this.take(walk, read, elementOf(read.form, point), point, stmt);
         if (ended === 0) ended = element;
@@ -542,27 +558,27 @@ class Machine {
 
   /** The run of a gather in this iteration of the loops; undefined for one with all terms. Traps where another term is next. */
   private runOf(stmt: GatherStmt): Run | undefined {
-    const { part, map } = stmt;
+    const { chunk, map } = stmt;
     const [reduction] = reductionsIn(map.value);
-    if (part === undefined || reduction === undefined) return undefined;
-    const [from, to] = [evaluate(part.from, this.env), evaluate(part.to, this.env)];
-    const [sum, count] = part.into;
+    if (chunk === undefined || reduction === undefined) return undefined;
+    const [from, to] = [evaluate(chunk.from, this.env), evaluate(chunk.to, this.env)];
+    const [sum, count] = chunk.into;
     invariant(sum !== undefined, "what terms come to is kept in a tile");
     const next = this.next.get(sum) ?? 0;
     if (from !== next) {
       const message = `%${sum} takes in the terms ${from} to ${to}, and ${next} is next`;
       throw this.arena.trap("TC606", message, stmt);
     }
-    const isLast = to === part.of;
+    const isLast = to === chunk.of;
     const words = wordsOfSum(reduction.how);
     this.next.set(sum, isLast ? 0 : to);
     return {
       from,
       to,
       isLast,
-      sum: this.whole(sum),
+      sum: this.fullBuffer(sum),
       words: words === 1 ? [[]] : Array.from({ length: words }, (_, k) => [k]),
-      count: count === undefined ? undefined : this.whole(count),
+      count: count === undefined ? undefined : this.fullBuffer(count),
     };
   }
 
@@ -581,7 +597,7 @@ class Machine {
     );
   }
 
-  private keep({ words, sum, count }: Run, gathering: Gathering, taken: Taken): void {
+  private commit({ words, sum, count }: Run, gathering: Gathering, taken: Taken): void {
     const { stmt, point, rank, values } = gathering;
     const put = (address: Address, bits: number, word: readonly number[] = []): void => {
       const byte = byteOf(address, [...word, ...point.slice(0, rank)]);
@@ -606,13 +622,13 @@ class Machine {
     const types = map.reads.map(({ table }) => inputOf(this.func, table).type.dtype);
     const reads = map.reads.map(({ table }, k): ValueRead => {
       const memory = this.memoryOf(at(from, table).buffer);
-      const form = this.form(at(forms, k), stmt, map.sites.length);
+      const form = this.form(at(forms, k), stmt, map.indices.length);
       if (memory.ub !== undefined) return { memory, form };
       if (table === gatheredTable)
         return { memory, form, counted: (place) => fetched?.add(place, memory.elementBytes) };
       const counted = tables[table]?.counted;
       const count = (place: number, element: number): void => {
-        if (counted?.seen.first(element) === true) counted.run.add(place, memory.elementBytes);
+        if (counted?.marks.first(element) === true) counted.run.add(place, memory.elementBytes);
       };
       return { memory, form, counted: count };
     });
@@ -623,10 +639,10 @@ class Machine {
   private bitsOf(
     { memory, form, counted }: ValueRead,
     point: readonly number[],
-    sites: readonly number[],
+    indices: readonly number[],
     stmt: GatherStmt,
   ): number {
-    const element = this.at(form, elementOf(form, point), point, sites);
+    const element = this.at(form, elementOf(form, point), point, indices);
     const place = memory.first + element * memory.elementBytes;
     const byte = Math.floor(place);
     this.check(memory, byte, Math.ceil(memory.elementBytes), stmt, false);
@@ -637,34 +653,34 @@ class Machine {
   }
 
   /** A form at a point of the tile. `linear`: what its loop and dim parts come to there, where it is linear. */
-  private at(form: Form, linear: number, point: readonly number[], sites: readonly number[]): number {
-    if (form.whole !== undefined) return evaluate(form.whole, this.env, { dims: point, sites });
+  private at(form: Form, linear: number, point: readonly number[], indices: readonly number[]): number {
+    if (form.fullBytes !== undefined) return evaluate(form.fullBytes, this.env, { dims: point, indices });
     let sum = linear;
-    for (let s = 0; s < sites.length; s++) sum += (form.strides[s] ?? 0) * (sites[s] ?? 0);
+    for (let s = 0; s < indices.length; s++) sum += (form.strides[s] ?? 0) * (indices[s] ?? 0);
     return sum;
   }
 
   /** Takes what a site names: below zero where that ends the element. */
   private take(
     walk: IndexWalk,
-    { step, form, table }: SiteRead,
+    { step, form, table }: IndexRead,
     linear: number,
     point: readonly number[],
     stmt: GatherStmt,
   ): number {
     if (table?.read === undefined) return walk.takeSum(step, point, this.env);
     const { memory, read, counted } = table;
-    const position = this.at(form, linear, point, walk.sites);
+    const position = this.at(form, linear, point, walk.indices);
     const byte = memory.first + position * memory.elementBytes;
     this.check(memory, byte, memory.elementBytes, stmt, false);
-    if (counted?.seen.first(position) === true) counted.run.add(byte, memory.elementBytes);
+    if (counted?.marks.first(position) === true) counted.run.add(byte, memory.elementBytes);
     return walk.take(step, read(position), read, position);
   }
 
   /** The memory of an input that sites read, or of one but the data that values are made from; undefined for the data alone. */
   private tableMemory(region: Region, table: number, stmt: GatherStmt): TableMemory | undefined {
     this.checkInside(region, stmt);
-    const isIndex = stmt.map.sites.some(({ value }) => isRead(value) && value.table === table);
+    const isIndex = stmt.map.indices.some(({ value }) => isRead(value) && value.table === table);
     if (table === gatheredTable && !isIndex) return undefined;
     const operand = inputOf(this.func, table);
     const { type } = operand;
@@ -673,8 +689,8 @@ class Machine {
     if (memory.ub === undefined && table !== gatheredTable) counter.transfers++;
     const read = isIndex ? { read: indexReader(memory.bytes.subarray(memory.first), type.dtype) } : {};
     if (memory.ub !== undefined) return { memory, ...read };
-    const seen = this.marksOf(region.buffer, type).begin();
-    return { memory, ...read, counted: { run: new BurstRun(counter), seen } };
+    const marks = this.marksOf(region.buffer, type).begin();
+    return { memory, ...read, counted: { run: new BurstRun(counter), marks } };
   }
 
   /** An address that no site moves, as this iteration of the loops makes it. */
@@ -682,13 +698,13 @@ class Machine {
     form: Linear,
     stmt: GatherStmt,
   ): { readonly start: number; readonly by: readonly number[] } {
-    return { start: evaluate(loopPart(form), this.env), by: stepsOf(form, walkedSizes(stmt).length) };
+    return { start: evaluate(loopForm(form), this.env), by: stepsOf(form, walkedSizes(stmt).length) };
   }
 
   /** A form of a gather, as this iteration of the loops makes it. */
-  private form(form: Linear, stmt: GatherStmt, sites: number): Form {
-    if (!isAffine(form)) return { start: 0, by: [], strides: [], whole: form };
-    return { ...this.address(form, stmt), strides: siteStrides(form, sites) };
+  private form(form: Linear, stmt: GatherStmt, indices: number): Form {
+    if (!isAffine(form)) return { start: 0, by: [], strides: [], fullBytes: form };
+    return { ...this.address(form, stmt), strides: indexStrides(form, indices) };
   }
 
   private check(memory: Memory, start: number, length: number, stmt: Stmt, write: boolean): void {
@@ -729,7 +745,7 @@ class Machine {
   }
 
   /** A UB tile from its origin. */
-  private whole(name: string): Address {
+  private fullBuffer(name: string): Address {
     const { shape } = this.typeOf(name);
     const { strides: by } = this.placeOf({ buffer: name, offsets: shape.map(() => constant(0)), sizes: [] });
     return { memory: this.memoryOf(name), start: 0, by };
@@ -751,15 +767,15 @@ class Machine {
   }
 
   private marksOf(name: string, { shape }: TensorType): Marks {
-    const known = this.seen.get(name) ?? new Marks(elementCount(shape));
-    this.seen.set(name, known);
-    return known;
+    const marks = this.marks.get(name) ?? new Marks(elementCount(shape));
+    this.marks.set(name, marks);
+    return marks;
   }
 
   private viewOf(bytes: Uint8Array): DataView {
-    const known = this.views.get(bytes) ?? new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    this.views.set(bytes, known);
-    return known;
+    const view = this.views.get(bytes) ?? new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.views.set(bytes, view);
+    return view;
   }
 
   private placeOf({ buffer, offsets }: Region): Place {
@@ -788,9 +804,9 @@ class Machine {
   }
 
   private typeOf(name: string): { readonly dtype: DType; readonly shape: Shape } {
-    const found = typeOfBuffer(this.func, this.buffers, name);
-    invariant(found !== undefined, `%${name} is not defined`);
-    return found;
+    const type = typeOfBuffer(this.func, this.buffers, name);
+    invariant(type !== undefined, `%${name} is not defined`);
+    return type;
   }
 
   private sizes(region: Region): number[] {

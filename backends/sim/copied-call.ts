@@ -36,21 +36,21 @@ function* place(tile: TileFunc, executor: FastExecutor, inputs: HostInputs): Gen
   const named = namedInputs(tile);
   if (named.length === 0) return { inputs, copied: { bytes: 0, milliseconds: 0 } };
   checkTensors(tile, inputs);
-  const own = Object.fromEntries(
+  const copies = Object.fromEntries(
     named.map(({ key, operand }) => [key, inputTensor(executor.inputs, operand)] as const),
   );
   if (executor.runs === 0)
     executor.untouchedBytes = named.reduce((sum, { operand }) => sum + byteCount(operand.type), 0);
   let [bytes, milliseconds] = [0, 0];
   let begun = performance.now();
-  for (const part of copyNamed(named, inputs, own)) {
-    bytes += part.bytes;
-    executor.untouchedBytes = Math.max(0, executor.untouchedBytes - part.touched);
+  for (const step of copyNamed(named, inputs, copies)) {
+    bytes += step.bytes;
+    executor.untouchedBytes = Math.max(0, executor.untouchedBytes - step.touched);
     milliseconds += performance.now() - begun;
     yield 0;
     begun = performance.now();
   }
-  return { inputs: { ...inputs, ...own }, copied: { bytes, milliseconds } };
+  return { inputs: { ...inputs, ...copies }, copied: { bytes, milliseconds } };
 }
 
 const withCopies = ({ copied, output }: FastRun, { copied: placed }: Placed): FastRun => ({

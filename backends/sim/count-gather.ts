@@ -8,7 +8,7 @@ import {
   inputAddresses,
   stepsOf,
   tensorPlace,
-  wholeTerms,
+  fullReduction,
   type GatherAddresses,
 } from "../../ir/addressing.js";
 import { inputOf, inputsOf, type TileFunc } from "../../ir/func.js";
@@ -18,9 +18,9 @@ import {
   evaluate,
   isConstant,
   iv,
-  loopPart,
+  loopForm,
   loopVariables,
-  sitesOf,
+  indicesOf,
   soleAtom,
   type Linear,
 } from "../../ir/linear.js";
@@ -30,10 +30,10 @@ import type { ForStmt, GatherStmt } from "../../ir/tile.js";
 import { at, meanBytes } from "../../ir/types.js";
 import { valuePlan, type ValueStep } from "../../ir/values/index.js";
 import { GatherWalk, rowOf, type RowVisitor } from "../direct/walk.js";
-import { box } from "../box.js";
+import { pointsOf } from "../region-points.js";
 import { indexReader, inputTensor, type HostInputs } from "../memory.js";
 import { beyondSteps, stagesOf } from "../plan/stages.js";
-import { IndexWalk, siteSteps, termsOf, type SiteStep } from "../index-walk.js";
+import { IndexWalk, indexSteps, reductionRange, type IndexStep } from "../index-walk.js";
 import type { Counter } from "./counter.js";
 import { forEachGroup, iterationsOf } from "./iteration-groups.js";
 import { Runs } from "./runs.js";
@@ -60,7 +60,7 @@ export function countGather(
   const addresses = inputAddresses(stmt, (region) => tensorPlace(func, task, region));
   const gathering: Gathering = { func, stmt, loops, addresses };
   /** Tables whose values are counted as they are looked up. */
-  const noted = new Map<number, Counter>();
+  const tracked = new Map<number, Counter>();
   let fetched: Counter | undefined;
   stmt.from.forEach(({ buffer }, table) => {
     if (!isParam(func, buffer)) return;
@@ -72,11 +72,11 @@ export function countGather(
     // An element without a value reads nothing that others, and none of its terms, are made from.
     if (!isValue && stmt.map.reduced === undefined && readApart(reads.map(({ read }) => read)))
       countReads(gathering, table, reads, counter);
-    else noted.set(table, counter);
+    else tracked.set(table, counter);
   });
-  if (fetched === undefined && noted.size === 0) return;
+  if (fetched === undefined && tracked.size === 0) return;
   const count = isMove(stmt.map) ? countNamed : countComputed;
-  count(gathering, inputs, fetched, noted);
+  count(gathering, inputs, fetched, tracked);
 }
 
 interface ReadAt {
@@ -86,14 +86,14 @@ interface ReadAt {
 
 /** The sites that read a table. */
 const readsOf = ({ stmt, addresses }: Gathering, table: number): readonly ReadAt[] =>
-  stmt.map.sites.flatMap(({ value }, site) =>
-    isRead(value) && value.table === table ? [{ read: value, address: at(addresses.sites, site) }] : [],
+  stmt.map.indices.flatMap(({ value }, index) =>
+    isRead(value) && value.table === table ? [{ read: value, address: at(addresses.indices, index) }] : [],
   );
 
 /** Whether no value is read at two output elements but for those along other dims: each coordinate is a constant, or one dim in all reads. */
 function readApart(reads: readonly Read[]): boolean {
   const dims = reads.map((read) => read.at.map((coord) => (isConstant(coord) ? "" : dimAlone(coord))));
-  return dims.every((own) => own.every((dim, k) => dim !== undefined && dim === dims[0]?.[k]));
+  return dims.every((coords) => coords.every((dim, k) => dim !== undefined && dim === dims[0]?.[k]));
 }
 
 function dimAlone(coord: Linear): number | undefined {
@@ -112,20 +112,20 @@ function countReads(
   if (first === undefined) return;
   const rank = stmt.to.sizes.length;
   const by = stepsOf(first.address, rank);
-  const follows = new Set(dimsOf(first.address));
-  const components = [...new Set(reads.map(({ address }) => loopPart(address).at))];
+  const dims = new Set(dimsOf(first.address));
+  const components = [...new Set(reads.map(({ address }) => loopForm(address).at))];
   forEachGroup(loops, stmt.to.sizes, (sizes, times) => {
     if (sizes.includes(0)) return;
     const runs = new Runs();
     for (const component of components) runs.add(component, 1);
-    for (let d = rank - 1; d >= 0; d--) if (follows.has(d)) runs.repeat(at(sizes, d), at(by, d));
+    for (let d = rank - 1; d >= 0; d--) if (dims.has(d)) runs.repeat(at(sizes, d), at(by, d));
     runs.report(counter, meanBytes(inputOf(func, table).type.dtype), times);
   });
 }
 
 /** The values of a tile that are read in place, in the order of their first reads. */
-interface Noted {
-  readonly seen: Set<number>;
+interface TrackedTable {
+  readonly positions: Set<number>;
   readonly runs: Runs;
 }
 
@@ -134,15 +134,22 @@ function countNamed(
   { func, stmt, loops, addresses }: Gathering,
   inputs: HostInputs,
   fetched: Counter | undefined,
-  notedTables: ReadonlyMap<number, Counter>,
+  trackedTables: ReadonlyMap<number, Counter>,
 ): void {
   const rank = stmt.to.sizes.length;
-  const sites = siteSteps(stmt.map, addresses.sites, func.operands);
-  const stages = stagesOf(addresses.sites, addresses.data);
+  const indices = indexSteps(stmt.map, addresses.indices, func.operands);
+  const stages = stagesOf(addresses.indices, addresses.data);
   const address = addresses.data;
-  const walk = new GatherWalk(func, { sites, stages, address, rank, scale: 1, isRead: notedTables.size > 0 });
+  const walk = new GatherWalk(func, {
+    indexSteps: indices,
+    stages,
+    address,
+    rank,
+    scale: 1,
+    isRead: trackedTables.size > 0,
+  });
   const by = stepsOf(addresses.data, rank);
-  const followed = [{ at: 0, terms: beyondSteps(addresses.data) }, ...addresses.sites].flatMap(dimsOf);
+  const followed = [{ at: 0, terms: beyondSteps(addresses.data) }, ...addresses.indices].flatMap(dimsOf);
   const [firstFollowed, last] = [Math.min(...followed), at(stages, stages.length - 1).dim];
   const { starts, variables } = walk;
   const forms = [...stmt.to.sizes, ...starts, ...variables.map(iv)];
@@ -152,17 +159,19 @@ function countNamed(
     const sizes = values.slice(0, rank);
     if (sizes.includes(0)) return;
     const env = new Map(variables.map((name, k) => [name, at(values, rank + starts.length + k)]));
-    const noted = new Map([...notedTables.keys()].map((table): [number, Noted] => [table, newNoted()]));
+    const tracked = new Map(
+      [...trackedTables.keys()].map((table): [number, TrackedTable] => [table, newTrackedTable()]),
+    );
     const { outer, rowElements } = rowOf(sizes, by, last);
     const first = Math.min(outer, firstFollowed);
     const runs = new Runs();
     const once = sizes.map((size, d) => (d < first ? 1 : size));
-    walk.walk(rowsInto(runs, rowElements, noted), once, 0, values.slice(rank, rank + starts.length), env);
+    walk.walk(rowsInto(runs, rowElements, tracked), once, 0, values.slice(rank, rank + starts.length), env);
     for (let d = first - 1; d >= 0; d--) runs.repeat(at(sizes, d), at(by, d));
     if (fetched !== undefined)
       runs.report(fetched, meanBytes(inputOf(func, gatheredTable).type.dtype), times);
-    for (const [table, counter] of notedTables)
-      noted.get(table)?.runs.report(counter, meanBytes(inputOf(func, table).type.dtype), times);
+    for (const [table, counter] of trackedTables)
+      tracked.get(table)?.runs.report(counter, meanBytes(inputOf(func, table).type.dtype), times);
   });
 }
 
@@ -171,35 +180,37 @@ function countComputed(
   { func, stmt, loops, addresses }: Gathering,
   inputs: HostInputs,
   fetched: Counter | undefined,
-  notedTables: ReadonlyMap<number, Counter>,
+  trackedTables: ReadonlyMap<number, Counter>,
 ): void {
-  const whole = wholeTerms(stmt.map, stmt.part);
-  const walk = new IndexWalk(siteSteps(whole, addresses.sites, func.operands));
+  const fullMap = fullReduction(stmt.map, stmt.chunk);
+  const walk = new IndexWalk(indexSteps(fullMap, addresses.indices, func.operands));
   const readers = inputsOf(func).map((operand, table) =>
     walk.steps.some((step) => step.table === table)
       ? indexReader(inputTensor(inputs, operand).bytes, operand.type.dtype)
       : undefined,
   );
   const types = stmt.map.reads.map(({ table }) => inputOf(func, table).type.dtype);
-  const { steps, terms } = valuePlan(stmt.map.value, types);
+  const { steps, reduction } = valuePlan(stmt.map.value, types);
   const variables = [
-    ...new Set([...addresses.sites, ...addresses.reads].flatMap((form) => [...loopVariables(form)])),
+    ...new Set([...addresses.indices, ...addresses.reads].flatMap((form) => [...loopVariables(form)])),
   ];
   const rank = stmt.to.sizes.length;
-  const { from, to, of } = stmt.part ?? { from: constant(0), to: constant(0), of: 0 };
+  const { from, to, of } = stmt.chunk ?? { from: constant(0), to: constant(0), of: 0 };
   forEachGroup(loops, [...stmt.to.sizes, from, to, ...variables.map(iv)], (values, times) => {
     const sizes = values.slice(0, rank);
-    const run = stmt.part === undefined ? undefined : { from: at(values, rank), to: at(values, rank + 1) };
+    const run = stmt.chunk === undefined ? undefined : { from: at(values, rank), to: at(values, rank + 1) };
     const env = new Map(variables.map((name, k) => [name, at(values, rank + 2 + k)]));
-    const noted = new Map([...notedTables.keys()].map((table): [number, Noted] => [table, newNoted()]));
+    const tracked = new Map(
+      [...trackedTables.keys()].map((table): [number, TrackedTable] => [table, newTrackedTable()]),
+    );
     const runs = new Runs();
     /** Whether all of some sites have a value. */
-    const taken = (steps: readonly SiteStep[], dims: readonly number[]): boolean => {
+    const taken = (steps: readonly IndexStep[], dims: readonly number[]): boolean => {
       let ended = false;
       for (const step of steps) {
         // What is read at dims alone is read whatever the others name.
-        if (ended && (step.table === undefined || sitesOf(step.form).length > 0)) continue;
-        if (step.table !== undefined) noteIn(noted, step.table, walk.position(step, dims, env));
+        if (ended && (step.table === undefined || indicesOf(step.form).length > 0)) continue;
+        if (step.table !== undefined) noteIn(tracked, step.table, walk.position(step, dims, env));
         if (walk.takeFrom(step, readers, dims, env) < 0) ended = true;
       }
       return !ended;
@@ -208,41 +219,41 @@ function countComputed(
       for (const step of steps) {
         if (step.kind !== "read") continue;
         const { table } = at(stmt.map.reads, step.read);
-        const position = evaluate(at(addresses.reads, step.read), env, { dims, sites: walk.sites });
+        const position = evaluate(at(addresses.reads, step.read), env, { dims, indices: walk.indices });
         if (table === gatheredTable) runs.add(position, 1);
-        else noteIn(noted, table, position);
+        else noteIn(tracked, table, position);
       }
     };
-    for (const dims of box(sizes)) {
-      if (!taken(walk.own, dims)) continue;
-      if (terms !== undefined) {
-        const [first, end] = termsOf(stmt.map, walk.sites, run);
+    for (const dims of pointsOf(sizes)) {
+      if (!taken(walk.outerSteps, dims)) continue;
+      if (reduction !== undefined) {
+        const [first, end] = reductionRange(stmt.map, walk.indices, run);
         for (let r = first; r < end; r++) {
           const here = [...dims, r];
-          if (taken(walk.ofTerms, here)) read(terms.steps, here);
+          if (taken(walk.reductionSteps, here)) read(reduction.steps, here);
         }
       }
       if (run === undefined || run.to === of) read(steps, dims);
     }
     if (fetched !== undefined)
       runs.report(fetched, meanBytes(inputOf(func, gatheredTable).type.dtype), times);
-    for (const [table, counter] of notedTables)
-      noted.get(table)?.runs.report(counter, meanBytes(inputOf(func, table).type.dtype), times);
+    for (const [table, counter] of trackedTables)
+      tracked.get(table)?.runs.report(counter, meanBytes(inputOf(func, table).type.dtype), times);
   });
 }
 
 /** Notes a value where it is first read. */
-function noteIn(noted: ReadonlyMap<number, Noted>, table: number, position: number): void {
-  const place = noted.get(table);
-  if (place === undefined || place.seen.has(position)) return;
-  place.seen.add(position);
+function noteIn(tracked: ReadonlyMap<number, TrackedTable>, table: number, position: number): void {
+  const place = tracked.get(table);
+  if (place === undefined || place.positions.has(position)) return;
+  place.positions.add(position);
   place.runs.add(position, 1);
 }
 
-const newNoted = (): Noted => ({ seen: new Set(), runs: new Runs() });
+const newTrackedTable = (): TrackedTable => ({ positions: new Set(), runs: new Runs() });
 
 /** Adds the rows of a walk to runs, `length` elements each, and the values of some tables to theirs when they are first read. */
-function rowsInto(runs: Runs, length: number, noted: ReadonlyMap<number, Noted>): RowVisitor {
+function rowsInto(runs: Runs, length: number, tracked: ReadonlyMap<number, TrackedTable>): RowVisitor {
   const rows: RowVisitor = {
     block({ addresses, anyEnded, ended }, from, count) {
       if (!anyEnded) for (let k = 0; k < count; k++) runs.add(from + (addresses[k] ?? 0), length);
@@ -255,11 +266,11 @@ function rowsInto(runs: Runs, length: number, noted: ReadonlyMap<number, Noted>)
       // Nothing is fetched.
     },
   };
-  if (noted.size === 0) return rows;
+  if (tracked.size === 0) return rows;
   return {
     ...rows,
     read(table, position) {
-      noteIn(noted, table, position);
+      noteIn(tracked, table, position);
     },
   };
 }

@@ -30,8 +30,8 @@ export function countTraffic(func: TileFunc, inputs: HostInputs, target: Target)
       // A gather's reads are counted by its indices.
       if (region === undefined || !isParam(func, region.buffer) || (stmt.op === "gather" && !write)) continue;
       // The last run of a gather's terms writes.
-      const inParts = stmt.op === "gather" && stmt.part !== undefined;
-      countBox(func, region, inParts ? loops.slice(0, -1) : loops, counters);
+      const isChunked = stmt.op === "gather" && stmt.chunk !== undefined;
+      countRegion(func, region, isChunked ? loops.slice(0, -1) : loops, counters);
     }
   }
   const ubPeak = peakOf(ubBuffers(func).values());
@@ -47,7 +47,7 @@ function tasksOf(body: readonly Stmt[], loops: readonly ForStmt[] = []): number 
 }
 
 /** A region of a tensor, whole. */
-function countBox(
+function countRegion(
   func: TileFunc,
   { buffer, sizes }: Region,
   loops: readonly ForStmt[],

@@ -3,7 +3,7 @@ import type { OperandReport } from "../report.js";
 
 export class Counter {
   /** Bytes, fractional where elements of 4 or 2 bits are packed. */
-  private moved = 0;
+  private transferred = 0;
   transfers = 0;
   private bursts = 0;
   private shortest = Infinity;
@@ -18,14 +18,14 @@ export class Counter {
 
   /** Bytes moved, rounded up. */
   get bytes(): number {
-    return Math.ceil(this.moved);
+    return Math.ceil(this.transferred);
   }
 
   /** `moved`: bytes, fractional where elements share one. */
-  burst(moved: number, times = 1): void {
-    if (moved === 0) return;
-    const bytes = Math.ceil(moved);
-    this.moved += moved * times;
+  burst(length: number, times = 1): void {
+    if (length === 0) return;
+    const bytes = Math.ceil(length);
+    this.transferred += length * times;
     this.bursts += times;
     this.shortest = Math.min(this.shortest, bytes);
     this.longest = Math.max(this.longest, bytes);

@@ -3,7 +3,7 @@ import {
   dataCoords,
   gatheredTable,
   isMove,
-  isOfTerm,
+  isInReduction,
   isRead,
   walked,
   type AccessMap,
@@ -12,9 +12,9 @@ import { addressOf } from "../../ir/addressing.js";
 import { inputOf, inputsOf, outputOf, type Operand } from "../../ir/func.js";
 import { constant, dimsOf, evaluate, type Linear } from "../../ir/linear.js";
 import { elementCount, strides, type Shape } from "../../ir/types.js";
-import { box } from "../box.js";
+import { pointsOf } from "../region-points.js";
 import { indexReader, inputTensor, type HostInputs } from "../memory.js";
-import { siteSteps, IndexWalk, termsOf } from "../index-walk.js";
+import { indexSteps, IndexWalk, reductionRange } from "../index-walk.js";
 
 /** A map over whole tensors. */
 interface Gathered {
@@ -34,11 +34,11 @@ export interface PickedRows {
 
 /** The extents of the output that index values depend on; the others are 1. */
 const pickingExtents = ({ map, operands }: Gathered): Shape => {
-  const followed = new Set(map.sites.flatMap(({ value }) => formsIn(value).flatMap(dimsOf)));
+  const followed = new Set(map.indices.flatMap(({ value }) => formsIn(value).flatMap(dimsOf)));
   return outputOf({ operands }).type.shape.map((extent, d) => (followed.has(d) ? extent : 1));
 };
 
-const formsIn = (value: AccessMap["sites"][number]["value"]): readonly Linear[] =>
+const formsIn = (value: AccessMap["indices"][number]["value"]): readonly Linear[] =>
   isRead(value) ? value.at : [value];
 
 /** Index values that are looked up at most for what one schedule of a gather moves, and for the rows that it picks. */
@@ -47,8 +47,8 @@ export function lookups(gather: Gathered): number {
   const { shape } = outputOf({ operands }).type;
   // Elements that are computed read their values one by one.
   if (!isMove(map)) return elementCount(walked(map, shape));
-  const terms = map.sites.some((_, s) => isOfTerm(map, s)) ? (map.reduced?.most ?? 1) : 1;
-  return elementCount(pickingExtents(gather)) * terms;
+  const reductionLength = map.indices.some((_, s) => isInReduction(map, s)) ? (map.reduced?.max ?? 1) : 1;
+  return elementCount(pickingExtents(gather)) * reductionLength;
 }
 
 /**
@@ -61,9 +61,9 @@ export function pickedRows(gather: Gathered, inputs: HostInputs): PickedRows {
     const { shape } = inputOf({ operands }, table).type;
     return addressOf(coords, { offsets: shape.map(() => constant(0)), strides: strides(shape) });
   };
-  const forms = map.sites.map(({ value }) => (isRead(value) ? addressIn(value.table, value.at) : value));
+  const forms = map.indices.map(({ value }) => (isRead(value) ? addressIn(value.table, value.at) : value));
   const data = addressIn(gatheredTable, dataCoords(map));
-  const walk = new IndexWalk(siteSteps(map, forms, operands));
+  const walk = new IndexWalk(indexSteps(map, forms, operands));
   const readers = inputsOf({ operands }).map((operand, table) =>
     walk.steps.some((step) => step.table === table)
       ? indexReader(inputTensor(inputs, operand).bytes, operand.type.dtype)
@@ -76,19 +76,19 @@ export function pickedRows(gather: Gathered, inputs: HostInputs): PickedRows {
     steps.every((step) => walk.takeFrom(step, readers, dims, env) >= 0);
   const pick = (taken: boolean, dims: readonly number[]): void => {
     picks++;
-    if (taken) rows.push(evaluate(data, env, { dims, sites: walk.sites }));
+    if (taken) rows.push(evaluate(data, env, { dims, indices: walk.indices }));
     else none++;
   };
-  for (const dims of box(pickingExtents(gather))) {
-    const taken = isTaken(walk.own, dims);
-    if (!taken || walk.ofTerms.length === 0) {
+  for (const dims of pointsOf(pickingExtents(gather))) {
+    const taken = isTaken(walk.outerSteps, dims);
+    if (!taken || walk.reductionSteps.length === 0) {
       pick(taken, [...dims, 0]);
       continue;
     }
-    const [first, end] = termsOf(map, walk.sites);
+    const [first, end] = reductionRange(map, walk.indices);
     for (let r = first; r < end; r++) {
       const here = [...dims, r];
-      pick(isTaken(walk.ofTerms, here), here);
+      pick(isTaken(walk.reductionSteps, here), here);
     }
   }
   return { picks, distinct: new Set(rows).size, none };

@@ -34,18 +34,18 @@ export interface FastKernel {
 const fewIndexBytes = 2 ** 18;
 
 /**
- * The output as the caller's own, and a report from the run's indices: from a copy of `copiedAtMost` bytes of them, of more
+ * The output as the caller's own, and a report from the run's indices: from a copy of `maxCopiedBytes` bytes of them, of more
  * from where they lie in the executor's memory. Where the kernel has run again by the time such a report is first read, or so many others that
  * one of them has its memory, other indices lie there: a CompileError (TC702).
  */
-export function ownOutput(
+export function fastOutput(
   { tile, target }: FastKernel,
   executor: FastExecutor,
   { output, copied }: FastRun,
-  copiedAtMost = fewIndexBytes,
+  maxCopiedBytes = fewIndexBytes,
 ): LateRun {
   const { runs } = executor;
-  const copies = ownIndices(tile, executor.inputs, copiedAtMost);
+  const copies = copiedIndices(tile, executor.inputs, maxCopiedBytes);
   // Made from an array, it is not zeroed first.
   return reported({ tile, target }, new Uint8Array(output), copies ?? executor.inputs, copied.bytes, () => {
     if (copies !== undefined || executor.runs === runs) return;
@@ -85,9 +85,9 @@ export class LateBytes extends LateReport implements SimulatedBytes {
 }
 
 /** The inputs with indices that no later run overwrites; undefined where these are many. */
-function ownIndices(tile: TileFunc, inputs: HostInputs, copiedAtMost: number): HostInputs | undefined {
+function copiedIndices(tile: TileFunc, inputs: HostInputs, maxCopiedBytes: number): HostInputs | undefined {
   const indices = indexInputs(tile);
-  if (indices.reduce((sum, { type }) => sum + byteCount(type), 0) > copiedAtMost) return undefined;
+  if (indices.reduce((sum, { type }) => sum + byteCount(type), 0) > maxCopiedBytes) return undefined;
   const copies = indices.map((operand) => {
     const { type, bytes } = inputTensor(inputs, operand);
     return [keyOf(operand), { type, bytes: bytes.slice() }] as const;

@@ -1,6 +1,6 @@
 /** tilec/sim: runs a kernel on the tiled CPU simulation. */
 import { checkArgument } from "../../ir/argument.js";
-import { openFormOf } from "../../ir/symbols/open.js";
+import { dynamicFormOf } from "../../ir/symbols/dynamic.js";
 import { throwIfErrors } from "../../ir/diagnostic.js";
 import { outputOf, type TileFunc } from "../../ir/func.js";
 import type { Target } from "../../ir/target.js";
@@ -20,7 +20,7 @@ import { summarize } from "./summary.js";
 import { openExecutor } from "./backends.js";
 import { runCopied, runCopiedLong } from "./copied-call.js";
 import { callDirect, callDirectLong, planOfCalls } from "./direct-call.js";
-import { LateBytes, ownOutput, type LateRun, type SimulatedBytes } from "./fast-report.js";
+import { LateBytes, fastOutput, type LateRun, type SimulatedBytes } from "./fast-report.js";
 import { LateReport } from "./late-report.js";
 import {
   refuseThreads,
@@ -78,7 +78,7 @@ export function watOf(tile: TileFunc): string {
  */
 export function wasmMoves(tile: TileFunc): MovePlan {
   checkArgument("wasmMoves", "tile program", tile);
-  const plan = movesOf(planWasm(openFormOf(tile)?.program ?? tile));
+  const plan = movesOf(planWasm(dynamicFormOf(tile)?.program ?? tile));
   return { ...plan, figures: { ...plan.figures, inputs: inputsOfCalls(tile) } };
 }
 
@@ -104,7 +104,7 @@ export interface Simulated {
  */
 export function simulate(kernel: SimKernel, inputs: GatherData, options: SimulateOptions = {}): Simulated {
   const hosts = hostsOf(kernel, inputs, options);
-  return presented(kernel, hosts, ran(kernel, hosts, options));
+  return presented(kernel, hosts, runLate(kernel, hosts, options));
 }
 
 /** The same for long work: reports progress, can be aborted, and with `threads` and `spawn` uses several threads. */
@@ -114,7 +114,7 @@ export async function simulateLong(
   options: SimulateLongOptions = {},
 ): Promise<Simulated> {
   const hosts = hostsOf(kernel, inputs, options);
-  return presented(kernel, hosts, await ranLong(kernel, hosts, options));
+  return presented(kernel, hosts, await runLong(kernel, hosts, options));
 }
 
 /** `simulate` on bytes. */
@@ -124,10 +124,10 @@ export function simulateBytes(
   options: SimulateOptions = {},
 ): SimulatedBytes {
   checkRunnable(kernel);
-  return new LateBytes(ran(kernel, inputs, options));
+  return new LateBytes(runLate(kernel, inputs, options));
 }
 
-function ran(kernel: SimKernel, inputs: HostInputs, options: SimulateOptions): LateRun {
+function runLate(kernel: SimKernel, inputs: HostInputs, options: SimulateOptions): LateRun {
   throwIfErrors(checkFields("simulate", options, simulateFields));
   const { executor = "checked" } = options;
   const { tile, target } = kernel;
@@ -137,13 +137,13 @@ function ran(kernel: SimKernel, inputs: HostInputs, options: SimulateOptions): L
   if (direct !== undefined) return callDirect(kernel, direct, inputs);
   const fast = keptExecutors.take(tile);
   try {
-    return ownOutput(kernel, fast, runCopied(tile, fast, inputs));
+    return fastOutput(kernel, fast, runCopied(tile, fast, inputs));
   } finally {
     keptExecutors.giveBack(tile, fast);
   }
 }
 
-async function ranLong(
+async function runLong(
   kernel: SimKernel,
   inputs: HostInputs,
   options: SimulateLongOptions,
@@ -160,7 +160,7 @@ async function ranLong(
   if (direct !== undefined) return callDirectLong(kernel, direct, inputs, options);
   const { executor: fast, release } = await openExecutor(tile, options);
   try {
-    return ownOutput(kernel, fast, await runCopiedLong(tile, fast, inputs, options));
+    return fastOutput(kernel, fast, await runCopiedLong(tile, fast, inputs, options));
   } finally {
     release();
   }

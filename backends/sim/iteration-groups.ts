@@ -42,7 +42,7 @@ interface Loop {
 }
 
 /** Iterations of a loop that forms follow by a step, or not at all. */
-interface Open {
+interface PendingLoop {
   readonly iv: string;
   readonly first: number;
   readonly step: number;
@@ -54,29 +54,29 @@ function countedFromZero(
   loops: readonly ForStmt[],
   forms: readonly Linear[],
 ): { readonly loops: readonly Loop[]; readonly forms: readonly Linear[] } {
-  const moved = new Map<string, Linear>();
-  const own = loops.map((loop): Loop => {
-    const lower = substitute(loop.lower, moved);
-    const end = sub(substitute(loop.upper, moved), lower);
-    moved.set(loop.iv, add(lower, iv(loop.iv)));
+  const shifts = new Map<string, Linear>();
+  const shifted = loops.map((loop): Loop => {
+    const lower = substitute(loop.lower, shifts);
+    const end = sub(substitute(loop.upper, shifts), lower);
+    shifts.set(loop.iv, add(lower, iv(loop.iv)));
     return { iv: loop.iv, end, step: loop.step };
   });
-  return { loops: own, forms: forms.map((form) => substitute(form, moved)) };
+  return { loops: shifted, forms: forms.map((form) => substitute(form, shifts)) };
 }
 
 function descend(
   loops: readonly Loop[],
   forms: readonly Linear[],
-  open: readonly Open[],
+  pending: readonly PendingLoop[],
   visit: Visit,
 ): void {
   const [loop, ...inner] = loops;
   if (loop === undefined) {
-    enumerate(forms, open, visit);
+    enumerate(forms, pending, visit);
     return;
   }
   if (!isConstant(loop.end)) throw new InternalError(`the end of %${loop.iv} is not known`);
-  split(loop, 0, Math.ceil(loop.end.at / loop.step), inner, forms, open, visit);
+  split(loop, 0, Math.ceil(loop.end.at / loop.step), inner, forms, pending, visit);
 }
 
 /** Iterations [from, to) of a loop, cut where a minimum changes its side. */
@@ -86,18 +86,18 @@ function split(
   to: number,
   inner: readonly Loop[],
   forms: readonly Linear[],
-  open: readonly Open[],
+  pending: readonly PendingLoop[],
   visit: Visit,
 ): void {
   if (from >= to) return;
   const cuts: number[] = [];
-  const known = (form: Linear): Linear => decide(form, loop, from, to, cuts);
-  const loops = inner.map((other) => ({ ...other, end: known(other.end) }));
-  const decided = forms.map(known);
+  const settle = (form: Linear): Linear => decide(form, loop, from, to, cuts);
+  const loops = inner.map((other) => ({ ...other, end: settle(other.end) }));
+  const decided = forms.map(settle);
   const [cut] = cuts;
   if (cut !== undefined) {
-    split(loop, from, cut, inner, forms, open, visit);
-    split(loop, cut, to, inner, forms, open, visit);
+    split(loop, from, cut, inner, forms, pending, visit);
+    split(loop, cut, to, inner, forms, pending, visit);
     return;
   }
   const bends =
@@ -105,7 +105,7 @@ function split(
     decided.some((form) => bendsBy(form, loop.iv));
   if (!bends) {
     const first = from * loop.step;
-    descend(loops, decided, [...open, { iv: loop.iv, first, step: loop.step, count: to - from }], visit);
+    descend(loops, decided, [...pending, { iv: loop.iv, first, step: loop.step, count: to - from }], visit);
     return;
   }
   for (let k = from; k < to; k++) {
@@ -114,7 +114,7 @@ function split(
     descend(
       loops.map((other) => ({ ...other, end: put(other.end) })),
       decided.map(put),
-      open,
+      pending,
       visit,
     );
   }
@@ -163,11 +163,11 @@ function substitute(form: Linear, values: ReadonlyMap<string, Linear>): Linear {
 }
 
 /** Forms that move by steps: only the loops that move one of them are counted out. */
-function enumerate(forms: readonly Linear[], open: readonly Open[], visit: Visit): void {
+function enumerate(forms: readonly Linear[], pending: readonly PendingLoop[], visit: Visit): void {
   const values = forms.map((form) => form.at);
   let times = 1;
   const moving: { readonly by: readonly number[]; readonly count: number }[] = [];
-  for (const { iv: name, first, step, count } of open) {
+  for (const { iv: name, first, step, count } of pending) {
     const by = forms.map(
       (form) => form.terms.find(({ of }) => of.kind === "iv" && of.name === name)?.by ?? 0,
     );

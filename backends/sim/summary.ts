@@ -77,7 +77,7 @@ function compulsoryBytes(func: TileFunc): readonly number[] {
   const stmt = taskOfTile(func).gather?.stmt;
   if (written === 0 || stmt === undefined) return [...inputsOf(func).map(() => 0), written];
   const { map } = stmt;
-  const space = walked(map, shape, stmt.part?.of);
+  const space = walked(map, shape, stmt.chunk?.of);
   const { residency } = func.schedule;
   const stated = residency === undefined || residency === "auto" ? "ub" : dataResidency(func, { residency });
   const inputs = inputsOf(func).map(({ type }, table) => {

@@ -24,7 +24,7 @@ export class UbArena {
   /** Four marks at a time. */
   private readonly marks: DataView;
   /** How often each buffer was written: which of its copies is the latest. */
-  private readonly turns = new Map<string, number>();
+  private readonly copies = new Map<string, number>();
   private readonly hazards = new HazardTracker();
 
   constructor(
@@ -56,19 +56,19 @@ export class UbArena {
   reset(): void {
     this.bytes.fill(poison);
     this.written.fill(0);
-    this.turns.clear();
+    this.copies.clear();
     this.hazards.reset();
   }
 
   /** The next writer of a double buffer takes the other copy. */
-  turn(name: string): void {
-    this.turns.set(name, (this.turns.get(name) ?? -1) + 1);
+  switchCopy(name: string): void {
+    this.copies.set(name, (this.copies.get(name) ?? -1) + 1);
   }
 
   /** Byte address of the copy that was written last. */
   address(buffer: UbBuffer): number {
-    const turn = Math.max(0, this.turns.get(buffer.name) ?? 0);
-    return at(buffer.addresses ?? [], turn % buffer.buffers);
+    const copy = Math.max(0, this.copies.get(buffer.name) ?? 0);
+    return at(buffer.addresses ?? [], copy % buffer.buffers);
   }
 
   sync(stmt: SyncStmt): void {

@@ -21,10 +21,10 @@ export interface Int128 {
 }
 
 /** What holds a whole number: one local, or two. */
-export type HeldInteger = LocalId | Int128;
+export type IntegerLocals = LocalId | Int128;
 
 /** Types of whole numbers: sizes, loop variables, addresses. */
-export type WholeType = Exclude<WasmType, "f32" | "v128">;
+export type WasmInteger = Exclude<WasmType, "f32" | "v128">;
 
 export class CodeBuilder {
   readonly locals: Local[] = [];
@@ -38,17 +38,17 @@ export class CodeBuilder {
 
   /** A new local; a name already taken gets a number. */
   local(name: string, type: WasmType = "i32"): LocalId {
-    let own = name;
-    for (let number = (this.taken.get(name) ?? 0) + 1; this.taken.has(own); number++) {
-      own = `${name}.${number}`;
+    let unique = name;
+    for (let number = (this.taken.get(name) ?? 0) + 1; this.taken.has(unique); number++) {
+      unique = `${name}.${number}`;
       this.taken.set(name, number);
     }
-    this.taken.set(own, 0);
-    this.locals.push({ name: own, type });
+    this.taken.set(unique, 0);
+    this.locals.push({ name: unique, type });
     return this.locals.length - 1;
   }
 
-  typeOf(local: LocalId): WholeType {
+  typeOf(local: LocalId): WasmInteger {
     const { type } = at(this.locals, local);
     invariant(type !== "v128" && type !== "f32", `${type} is no whole number`);
     return type;
@@ -80,8 +80,8 @@ export class CodeBuilder {
   /** Pushes a constant vector of four words. It stands once, at the start of the function: each takes 18 bytes. */
   vector(words: readonly [number, number, number, number]): this {
     const key = words.map((word) => word | 0).join();
-    const known = this.vectors.get(key);
-    if (known !== undefined) return this.get(known);
+    const existing = this.vectors.get(key);
+    if (existing !== undefined) return this.get(existing);
     const local = this.local("vector", "v128");
     this.vectors.set(key, local);
     this.body.unshift({ op: "v128.const", args: words }, { op: "local.set", args: [local] });
@@ -89,20 +89,20 @@ export class CodeBuilder {
   }
 
   /** A constant, modulo the size of its type. */
-  whole(type: WholeType, value: number): this {
+  integer(type: WasmInteger, value: number): this {
     return type === "i32" ? this.const(value) : this.op("i64.const", BigInt.asIntN(64, BigInt(value)));
   }
 
   /** An amount, which is not negative, and `plus` more. */
-  amount(amount: WasmAmount, type: WholeType = "i32", plus = 0): this {
-    if (amount.kind === "const") return this.whole(type, amount.value + plus);
+  amount(amount: WasmAmount, type: WasmInteger = "i32", plus = 0): this {
+    if (amount.kind === "const") return this.integer(type, amount.value + plus);
     this.get(amount.local);
     if (type === "i64") this.op("i64.extend_i32_u");
-    return plus === 0 ? this : this.whole(type, plus).op(`${type}.add`);
+    return plus === 0 ? this : this.integer(type, plus).op(`${type}.add`);
   }
 
   /** Makes the value on top another type: a number with its sign, or the low half. */
-  convert(from: WholeType, to: WholeType): this {
+  convert(from: WasmInteger, to: WasmInteger): this {
     if (from === to) return this;
     return this.op(to === "i32" ? "i32.wrap_i64" : "i64.extend_i32_s");
   }
@@ -117,9 +117,9 @@ export class CodeBuilder {
   }
 
   /** Multiplies the value on top by a constant. */
-  times(value: number, type: WholeType = "i32"): this {
+  times(value: number, type: WasmInteger = "i32"): this {
     if (value === 1) return this;
-    if (type === "i64") return this.whole(type, value).op("i64.mul");
+    if (type === "i64") return this.integer(type, value).op("i64.mul");
     const shift = Math.log2(value);
     return Number.isInteger(shift) && shift < 31
       ? this.const(shift).op("i32.shl")
@@ -130,7 +130,7 @@ export class CodeBuilder {
   advance(local: LocalId, by: number): this {
     if (by === 0) return this;
     const type = this.typeOf(local);
-    return this.get(local).whole(type, by).op(`${type}.add`).set(local);
+    return this.get(local).integer(type, by).op(`${type}.add`).set(local);
   }
 
   block(body: (exit: Label) => void): this {
@@ -222,14 +222,14 @@ export const laneLoads = {
 } as const satisfies Readonly<Record<number, Readonly<Record<"every" | "one", PlainOp>>>>;
 
 /** How bytes are copied: by so many instructions, by vectors in a loop, or by the engine's own routine, which costs a call. */
-export type CopyWay = "instructions" | "vectors in a loop" | "memory.copy";
+export type CopyMethod = "instructions" | "vectors in a loop" | "memory.copy";
 
 /** Beyond, the routine is worth its call: the misses of a row that lies far away overlap in it. */
 const inlineCopyBytes = 512;
 const unrolledCopyBytes = 256;
 
 /** `bytes`: absent where the loops decide it. */
-export const copyWay = (bytes: number | undefined): CopyWay => {
+export const copyMethod = (bytes: number | undefined): CopyMethod => {
   if (bytes === undefined || bytes > inlineCopyBytes) return "memory.copy";
   return bytes > unrolledCopyBytes ? "vectors in a loop" : "instructions";
 };
@@ -241,8 +241,8 @@ export function emitCopyBytes(code: CodeBuilder, to: LocalId, from: LocalId, byt
     return;
   }
   const { value } = bytes;
-  const way = copyWay(value);
-  switch (way) {
+  const method = copyMethod(value);
+  switch (method) {
     case "memory.copy":
       code.get(to).get(from).const(value).op("memory.copy");
       return;
@@ -263,7 +263,7 @@ export function emitCopyBytes(code: CodeBuilder, to: LocalId, from: LocalId, byt
       unrolledCopy(code, to, from, value);
       return;
     default:
-      assertNever(way);
+      assertNever(method);
   }
 }
 

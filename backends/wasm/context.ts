@@ -12,27 +12,27 @@ import { int128Limit } from "../index-walk.js";
 import {
   CodeBuilder,
   type WasmAmount,
-  type HeldInteger,
+  type IntegerLocals,
   type LocalId,
   type Int128,
-  type WholeType,
+  type WasmInteger,
 } from "./code.js";
 import type { RuleBounds } from "./resolve.js";
 import { bufferAddress, layoutOf, type WasmLayout } from "./layout.js";
 import { startName } from "./sizes.js";
-import type { Memory } from "./memory-places.js";
+import type { Memory } from "./memory-addresses.js";
 import { type WasmPlan } from "./plan.js";
 import { accumulate, int128Constant, int128FromI64, int128Product, int128Quotient } from "./int128.js";
 
 /** What holds the exact value of a form: one local of a type, or two. */
-export type FormWidth = WholeType | "i128";
+export type FormWidth = WasmInteger | "i128";
 
 /** The output dims and index values that forms are over, where they are emitted. */
 export interface FormScope {
   readonly ranges: Ranges;
   readonly dims: ReadonlyMap<number, LocalId>;
   /** By site, those before the one that is emitted. */
-  readonly sites: Map<number, HeldInteger>;
+  readonly indices: Map<number, IntegerLocals>;
 }
 
 export class WasmContext {
@@ -43,7 +43,7 @@ export class WasmContext {
   readonly to: LocalId;
   readonly layout: WasmLayout;
   /** By name, what sizes tell: parameters of the function. */
-  private readonly told: ReadonlyMap<string, LocalId>;
+  private readonly params: ReadonlyMap<string, LocalId>;
   /** Loops around the statement that is emitted, outermost first. */
   private loops: readonly ForStmt[];
   private readonly ivs = new Map<string, LocalId>();
@@ -54,7 +54,7 @@ export class WasmContext {
     this.from = this.code.local("from");
     this.to = this.code.local("to");
     this.ub = this.code.local("ub");
-    this.told = new Map(plan.told.map((name) => [name, this.code.local(name)]));
+    this.params = new Map(plan.params.map((name) => [name, this.code.local(name)]));
     this.loops = sizesAround(plan.source);
     this.bad = this.code.local("bad");
   }
@@ -64,8 +64,8 @@ export class WasmContext {
     const [least, first] = this.reach(loop.lower);
     const [, length] = this.reach(sub(loop.upper, loop.lower));
     const type = narrow(least, first + Math.max(0, length) + loop.step) ? "i32" : "i64";
-    const known = this.ivs.get(loop.iv);
-    if (known !== undefined && this.code.typeOf(known) === type) return known;
+    const existing = this.ivs.get(loop.iv);
+    if (existing !== undefined && this.code.typeOf(existing) === type) return existing;
     const local = this.code.local(loop.iv, type);
     this.ivs.set(loop.iv, local);
     return local;
@@ -89,18 +89,18 @@ export class WasmContext {
   /** What holds a form of a point exactly. Throws a CompileError (TC502) for one that 128 bits may not hold. */
   widthOf(form: Linear): FormWidth {
     if (this.point === undefined) return "i64";
-    const [least, most] = intervalOf(form, this.point.ranges);
-    if (Math.max(-least, most) >= int128Limit) throw this.beyond("2^126");
-    if (narrow(least, most)) return "i32";
-    return least > -(2 ** 63) && most < 2 ** 63 ? "i64" : "i128";
+    const [least, max] = intervalOf(form, this.point.ranges);
+    if (Math.max(-least, max) >= int128Limit) throw this.beyond("2^126");
+    if (narrow(least, max)) return "i32";
+    return least > -(2 ** 63) && max < 2 ** 63 ? "i64" : "i128";
   }
 
   private reach(form: Linear): readonly [least: number, most: number] {
-    const [least, most] = boundsOf(form, this.loops);
-    if (Math.max(-least, most) > Number.MAX_SAFE_INTEGER) {
+    const [least, max] = boundsOf(form, this.loops);
+    if (Math.max(-least, max) > Number.MAX_SAFE_INTEGER) {
       throw this.beyond("2^53");
     }
-    return [least, most];
+    return [least, max];
   }
 
   private beyond(limit: string): CompileError {
@@ -114,7 +114,7 @@ export class WasmContext {
    * Pushes the value of a form. As i32 it is exact modulo 2^32, which addresses take and sizes never leave; the sides of a
    * minimum, which are compared, have 64 bits where 32 do not hold them.
    */
-  value(form: Linear, type: WholeType = "i32"): void {
+  value(form: Linear, type: WasmInteger = "i32"): void {
     const { code } = this;
     const added = form.terms.filter((term) => term.by > 0);
     const taken = form.terms.filter((term) => term.by < 0);
@@ -122,15 +122,15 @@ export class WasmContext {
       this.term(term, type);
       if (n > 0) code.op(`${type}.add`);
     });
-    if (added.length === 0) code.whole(type, form.at);
-    else if (form.at !== 0) code.whole(type, form.at).op(`${type}.add`);
+    if (added.length === 0) code.integer(type, form.at);
+    else if (form.at !== 0) code.integer(type, form.at).op(`${type}.add`);
     for (const term of taken) {
       this.term({ ...term, by: -term.by }, type);
       code.op(`${type}.sub`);
     }
   }
 
-  private term({ by, of }: Term, type: WholeType): void {
+  private term({ by, of }: Term, type: WasmInteger): void {
     const { code } = this;
     switch (of.kind) {
       case "iv": {
@@ -144,16 +144,16 @@ export class WasmContext {
         code.get(local).convert("i32", type);
         break;
       }
-      case "site": {
-        const held = this.held(of.site);
-        const local = typeof held === "number" ? held : held.low;
+      case "index": {
+        const value = this.indexLocal(of.index);
+        const local = typeof value === "number" ? value : value.low;
         code.get(local).convert(code.typeOf(local), type);
         break;
       }
       case "min": {
         const wide =
           type === "i64" || of.of.some((side) => isOverPoint(side) || !narrow(...this.reach(side)));
-        const sides: WholeType = wide ? "i64" : "i32";
+        const sides: WasmInteger = wide ? "i64" : "i32";
         const [lhs, rhs] = [code.local("lhs", sides), code.local("rhs", sides)];
         this.value(of.of[0], sides);
         code.set(lhs);
@@ -175,14 +175,14 @@ export class WasmContext {
           break;
         }
         // A divisor beyond 32 bits leaves nothing of a number within them.
-        const own: WholeType = of.by < 2 ** 31 ? width : "i64";
-        this.value(of.of, own);
-        code.whole(own, of.by).op(`${own}.${of.kind === "div" ? "div_u" : "rem_u"}`);
-        code.convert(own, type);
+        const wide: WasmInteger = of.by < 2 ** 31 ? width : "i64";
+        this.value(of.of, wide);
+        code.integer(wide, of.by).op(`${wide}.${of.kind === "div" ? "div_u" : "rem_u"}`);
+        code.convert(wide, type);
         break;
       }
       case "symbol":
-        code.amount(this.tells(of.name), type);
+        code.amount(this.param(of.name), type);
         break;
       default:
         assertNever(of);
@@ -203,9 +203,9 @@ export class WasmContext {
   }
 
   private int128Atom(of: Atom): Int128 {
-    if (of.kind === "site") {
-      const held = this.held(of.site);
-      if (typeof held !== "number") return held;
+    if (of.kind === "index") {
+      const local = this.indexLocal(of.index);
+      if (typeof local !== "number") return local;
     }
     if (of.kind === "div" && this.widthOf(of.of) === "i128")
       return int128Quotient(this.code, this.int128(of.of), { kind: "const", value: of.by }).quotient;
@@ -213,10 +213,10 @@ export class WasmContext {
     return int128FromI64(this.code);
   }
 
-  private held(site: number): HeldInteger {
-    const held = this.point?.sites.get(site);
-    invariant(held !== undefined, `index value ${site} is no number of the loops`);
-    return held;
+  private indexLocal(index: number): IntegerLocals {
+    const local = this.point?.indices.get(index);
+    invariant(local !== undefined, `index value ${index} is no number of the loops`);
+    return local;
   }
 
   private variable(name: string): LocalId {
@@ -226,22 +226,24 @@ export class WasmContext {
   }
 
   /** A number that sizes tell. */
-  tells(name: string): WasmAmount {
-    const local = this.told.get(name);
+  param(name: string): WasmAmount {
+    const local = this.params.get(name);
     invariant(local !== undefined, `${name} is told by the sizes`);
     return { kind: "local", local };
   }
 
   /** The same where it has a name, else the number itself. */
   number(value: number, name: string | undefined): WasmAmount {
-    return name === undefined ? { kind: "const", value } : this.tells(name);
+    return name === undefined ? { kind: "const", value } : this.param(name);
   }
 
   /** The numbers of an index rule. */
-  bounds({ below, fromEnd, open }: IndexRule): RuleBounds {
+  bounds({ extent, wrapNegativeBy, dynamic }: IndexRule): RuleBounds {
     return {
-      below: this.number(below, open?.below),
-      ...(fromEnd === undefined ? {} : { fromEnd: this.number(fromEnd, open?.fromEnd) }),
+      extent: this.number(extent, dynamic?.extent),
+      ...(wrapNegativeBy === undefined
+        ? {}
+        : { wrapNegativeBy: this.number(wrapNegativeBy, dynamic?.wrapNegativeBy) }),
     };
   }
 
@@ -267,8 +269,8 @@ export class WasmContext {
   /** Where an operand starts in memory. */
   private start(operand: number): WasmAmount {
     const name = startName(operand);
-    return this.told.has(name)
-      ? this.tells(name)
+    return this.params.has(name)
+      ? this.param(name)
       : { kind: "const", value: at(this.layout.operands, operand) };
   }
 
@@ -300,6 +302,6 @@ export class WasmContext {
 }
 
 const isOverPoint = (form: Linear): boolean =>
-  atomsOf(form).some(({ kind }) => kind === "dim" || kind === "site");
+  atomsOf(form).some(({ kind }) => kind === "dim" || kind === "index");
 
-const narrow = (least: number, most: number): boolean => least >= -(2 ** 31) && most < 2 ** 31;
+const narrow = (least: number, max: number): boolean => least >= -(2 ** 31) && max < 2 ** 31;

@@ -8,13 +8,13 @@ export const bytesAtOnce = 2 ** 22;
 /** Copies what lies elsewhere. Yields the bytes of each copy. */
 export function* copyInputs(func: TileFunc, from: HostInputs, to: HostInputs): Generator<number, void> {
   for (const operand of inputsOf(func)) {
-    const own = inputTensor(to, operand).bytes;
+    const bytes = inputTensor(to, operand).bytes;
     const given = inputTensor(from, operand).bytes;
-    if (given.buffer === own.buffer && given.byteOffset === own.byteOffset) continue;
+    if (given.buffer === bytes.buffer && given.byteOffset === bytes.byteOffset) continue;
     for (let start = 0; start < given.byteLength; start += bytesAtOnce) {
-      const part = given.subarray(start, start + bytesAtOnce);
-      own.set(part, start);
-      yield part.byteLength;
+      const piece = given.subarray(start, start + bytesAtOnce);
+      bytes.set(piece, start);
+      yield piece.byteLength;
     }
   }
 }

@@ -5,16 +5,16 @@
  * element whose index is out of range, or 2^32 - 1. Element size, index type, policy, strides and addresses are constants
  * of the code, but for what the sizes of symbols tell: these are further parameters. What it does is written down in the plan.
  */
-import { openFormOf } from "../../ir/symbols/open.js";
+import { dynamicFormOf } from "../../ir/symbols/dynamic.js";
 import { CompileError, error } from "../../ir/diagnostic.js";
 import type { TileFunc } from "../../ir/func.js";
 import { isConstant, sub } from "../../ir/linear.js";
 import { ubBuffers } from "../../ir/regions.js";
 import { ubBytes, type ForStmt, type Stmt } from "../../ir/tile.js";
-import { hasOpenTrips } from "../../ir/task/index.js";
+import { hasDynamicTrips } from "../../ir/task/index.js";
 import { assertNever, at, byteCount, InternalError, invariant } from "../../ir/types.js";
 import { maxArrayBytes } from "../memory.js";
-import { emitBox } from "./box.js";
+import { emitCopy } from "./copy-region.js";
 import type { WasmAmount } from "./code.js";
 import { WasmContext } from "./context.js";
 import { emitGather } from "./gather.js";
@@ -41,7 +41,7 @@ export function emitFor(
     const plan = planWasm(program);
     return { plan, kernel: emitWasm(plan, threads) };
   };
-  const form = openFormOf(func);
+  const form = dynamicFormOf(func);
   if (form === undefined) return emitted(func);
   try {
     return emitted(form.program);
@@ -61,7 +61,7 @@ export function emitWasm(plan: WasmPlan, threads = 1): WasmKernel {
   return {
     module: {
       name: "run",
-      params: code.locals.slice(0, 3 + plan.told.length),
+      params: code.locals.slice(0, 3 + plan.params.length),
       result: "i32",
       locals: code.locals,
       body: code.body,
@@ -139,15 +139,18 @@ function emitTasks(context: WasmContext): void {
 
 const tripsOf = (context: WasmContext, k: number): WasmAmount => {
   const loop = at(context.plan.nest.loops, k);
-  return context.number(loop.trips, hasOpenTrips(loop) ? tripsName(k) : undefined);
+  return context.number(loop.trips, hasDynamicTrips(loop) ? tripsName(k) : undefined);
 };
 
 /** Iterations of the loops from `first` on: a number, and those that sizes tell. */
 function divisors(context: WasmContext, first: number): WasmAmount[] {
   const all = context.plan.nest.loops.slice(first).map((_, k) => tripsOf(context, first + k));
-  const known = all.reduce((product, trips) => (trips.kind === "const" ? product * trips.value : product), 1);
+  const fixedTrips = all.reduce(
+    (product, trips) => (trips.kind === "const" ? product * trips.value : product),
+    1,
+  );
   return [
-    ...(known > 1 ? [{ kind: "const", value: known } as const] : []),
+    ...(fixedTrips > 1 ? [{ kind: "const", value: fixedTrips } as const] : []),
     ...all.filter(({ kind }) => kind === "local"),
   ];
 }
@@ -163,9 +166,9 @@ function emitStmts(context: WasmContext, body: readonly Stmt[]): void {
         break;
       case "load":
       case "store": {
-        const box = plan.boxes.get(stmt);
-        invariant(box !== undefined, `a ${stmt.op} has a plan`);
-        emitBox(context, box);
+        const copied = plan.copies.get(stmt);
+        invariant(copied !== undefined, `a ${stmt.op} has a plan`);
+        emitCopy(context, copied);
         break;
       }
       case "gather":

@@ -46,7 +46,7 @@ export interface FastRun {
 }
 
 /** Tasks a thread takes at once: enough turns for an even finish. */
-const turnsPerThread = 32;
+const chunksPerThread = 32;
 const maxThreads = 64;
 
 /** What an executor does: it has one memory, so one run at a time. */
@@ -74,14 +74,14 @@ export class FastExecutor {
     private readonly memory: WebAssembly.Memory,
     threads: number,
   ) {
-    const { plan, module, layout, tasks, told } = code;
+    const { plan, module, layout, tasks, params } = code;
     this.memoryBytes = memory.buffer.byteLength;
     this.layout = layout;
     this.tasks = tasks;
-    const evenly = Math.ceil(tasks / (threads * turnsPerThread));
+    const evenly = Math.ceil(tasks / (threads * chunksPerThread));
     const chunk = Math.max(1, Math.min(evenly, plan.tasksPerSlice));
-    const own = { memory, ub: layout.buffers, tasks, chunk, told };
-    this.running = new Threads(instantiate({ module, memory }), own);
+    const message = { memory, ub: layout.buffers, tasks, chunk, params };
+    this.running = new Threads(instantiate({ module, memory }), message);
     const views = func.operands.map(
       ({ type }, k) => new Uint8Array(memory.buffer, at(this.layout.operands, k), byteCount(type)),
     );
@@ -105,7 +105,7 @@ export class FastExecutor {
 
   /** Starts the threads and waits for them. Throws a CompileError (TC502, TC702). */
   static async open(func: TileFunc, options: FastOptions & TakeOver): Promise<FastExecutor> {
-    throwIfErrors(checkFields("FastExecutor.open", options, openFields));
+    throwIfErrors(checkFields("FastExecutor.open", options, executorFields));
     const threads = options.threads ?? 1;
     const executor = FastExecutor.prepare(func, threads, options);
     if (threads === 1) return executor;
@@ -185,7 +185,7 @@ export class FastExecutor {
    */
   array(key: string): Exclude<TensorData, readonly string[]> {
     const { operands } = this.func;
-    const operand = operands.find((own) => keyOf(own) === key);
+    const operand = operands.find((other) => keyOf(other) === key);
     if (operand === undefined) {
       const hint = `one of ${operands.map(keyOf).join(", ")}`;
       throw new CompileError([error("TC702", `the executor has no tensor ${key}`, { hint })]);
@@ -272,7 +272,7 @@ export class FastExecutor {
   private checkIdle(others: readonly State[] = []): void {
     const { state } = this;
     if (state === "idle" || others.includes(state)) return;
-    throw new CompileError([error("TC702", `the executor is ${state}`, { hint: wayOut[state] })]);
+    throw new CompileError([error("TC702", `the executor is ${state}`, { hint: remedy[state] })]);
   }
 
   private checkOpen(): void {
@@ -311,7 +311,7 @@ export class FastExecutor {
   }
 }
 
-const wayOut = {
+const remedy = {
   running: "wait for the run before, or make another executor",
   closing: "make another executor, `before` when `close` has resolved",
   closed: "make another executor; `before` hands it this one's memory",
@@ -333,7 +333,7 @@ export const threadsField: Field = {
   holds: (value) => Number.isInteger(value) && Number(value) >= 1 && Number(value) <= maxThreads,
 };
 
-const openFields: Fields<FastOptions & TakeOver> = {
+const executorFields: Fields<FastOptions & TakeOver> = {
   ...takeOverFields,
   threads: threadsField,
   spawn: callable,

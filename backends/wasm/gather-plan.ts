@@ -10,12 +10,12 @@ import { dimsOf, isConstant, sub, type Linear } from "../../ir/linear.js";
 import { indexBytes } from "../../ir/policy.js";
 import { walkedSizes, type Region } from "../../ir/tile.js";
 import { at } from "../../ir/types.js";
-import { mostOf, planGather, type GatherAt, type GatherPlan } from "../plan/gather.js";
-import { stridedSites, type StridedSite } from "../plan/strided-sites.js";
+import { maxSizesOf, planGather, type GatherAt, type GatherPlan } from "../plan/gather.js";
+import { stridedIndices, type StridedIndex } from "../plan/strided-indices.js";
 import type { PagedDims } from "../plan/page.js";
 import { commonRun, type Run } from "../plan/runs.js";
 import { beyondSteps } from "../plan/stages.js";
-import { copyWay } from "./code.js";
+import { copyMethod } from "./code.js";
 import { comparedTogether, type ComparedVector } from "./compared.js";
 import {
   isOutput,
@@ -23,9 +23,9 @@ import {
   type Lookup,
   type PlacedRegion,
   type PointerWalk,
-} from "./memory-places.js";
+} from "./memory-addresses.js";
 import { lookupTable, type Table } from "./table.js";
-import { jamOf, type Jam } from "./unroll-and-jam.js";
+import { unrollAndJamOf, type UnrollAndJam } from "./unroll-and-jam.js";
 import { unrolledValues, type UnrolledValues } from "./unrolled-values.js";
 
 /** Elements of one iteration of the innermost loop. */
@@ -37,7 +37,7 @@ const shortRowBytes = 16;
 
 /** Indices of a turn that are compared by vectors, and resolved one by one only where one of them is not in range as it stands. */
 interface CheckedTogether {
-  readonly resolved: readonly StridedSite[];
+  readonly resolved: readonly StridedIndex[];
   readonly vectors: readonly ComparedVector[];
 }
 
@@ -51,7 +51,7 @@ export type GatherStrategy =
   | ({ readonly by: "rows together" } & CheckedTogether)
   | { readonly by: "from the table" }
   | { readonly by: "one by one" }
-  | ({ readonly by: "checked together"; readonly jam?: Jam } & CheckedTogether);
+  | ({ readonly by: "checked together"; readonly unrollAndJam?: UnrollAndJam } & CheckedTogether);
 
 export interface CpuGather extends GatherPlan {
   /** Of the output. */
@@ -93,12 +93,10 @@ export function planCpuGather(
   const data = walkTo(gatheredTable, addresses.data);
   const computed = core.values === undefined ? [] : stmt.map.reads;
   const output = pointerWalkOf(place(to).memory, addresses.output, outputOf(func).type.dtype, rank);
-  const { indices, lookups } = lookedUp(func, core, place);
-  const follows = new Set(
-    [...addresses.sites, { at: 0, terms: beyondSteps(addresses.data) }].flatMap(dimsOf),
-  );
+  const { indices, lookups } = lookupsOf(func, core, place);
+  const dims = new Set([...addresses.indices, { at: 0, terms: beyondSteps(addresses.data) }].flatMap(dimsOf));
   const moves = core.values === undefined;
-  const table = moves && page === undefined ? lookupTable(follows, mostOf(to.sizes, loops)) : undefined;
+  const table = moves && page === undefined ? lookupTable(dims, maxSizesOf(to.sizes, loops)) : undefined;
   const rowBy = data.by.map((step, d) =>
     page !== undefined && d === last ? page.step * elementBytes : step,
   );
@@ -113,7 +111,7 @@ export function planCpuGather(
     // A promise that is broken is told too: it costs no more.
     reports:
       isOutput(place(to), func) &&
-      (core.reports || core.sites.some(({ rule }) => rule?.outside === "promised")),
+      (core.reports || core.indexSteps.some(({ rule }) => rule?.outside === "promised")),
     elementBytes,
     data,
     reads: computed.map(({ table }, k) => walkTo(table, at(addresses.reads, k))),
@@ -129,55 +127,55 @@ export function planCpuGather(
 }
 
 /** Sites whose values lie at one address but for a constant share a walk, which starts at the first of them. */
-function lookedUp(
+function lookupsOf(
   func: TileFunc,
-  { sites, stmt }: GatherPlan,
+  { indexSteps: forms, stmt }: GatherPlan,
   place: (region: Region) => PlacedRegion,
 ): Pick<CpuGather, "indices" | "lookups"> {
-  const known: { readonly table: number; first: Linear }[] = [];
-  const walks = sites.map(({ table, form }): number | undefined => {
+  const planned: { readonly table: number; first: Linear }[] = [];
+  const walks = forms.map(({ table, form }): number | undefined => {
     if (table === undefined) return undefined;
-    const found = known.find((own) => own.table === table && isConstant(sub(own.first, form)));
-    if (found === undefined) return known.push({ table, first: form }) - 1;
-    if (form.at < found.first.at) found.first = form;
-    return known.indexOf(found);
+    const lookup = planned.find((lookup) => lookup.table === table && isConstant(sub(lookup.first, form)));
+    if (lookup === undefined) return planned.push({ table, first: form }) - 1;
+    if (form.at < lookup.first.at) lookup.first = form;
+    return planned.indexOf(lookup);
   });
-  const indices = known.map(({ table, first }) => {
+  const indices = planned.map(({ table, first }) => {
     const { dtype } = inputOf(func, table).type;
     return pointerWalkOf(place(at(stmt.from, table)).memory, first, dtype, walkedSizes(stmt).length);
   });
-  const lookups = sites.map(({ table, form, site }): Lookup | undefined => {
-    const walk = walks[site];
+  const lookups = forms.map(({ table, form, index }): Lookup | undefined => {
+    const walk = walks[index];
     if (table === undefined || walk === undefined) return undefined;
     const { dtype } = inputOf(func, table).type;
-    return { walk, shift: (form.at - at(known, walk).first.at) * indexBytes(dtype), dtype };
+    return { walk, shift: (form.at - at(planned, walk).first.at) * indexBytes(dtype), dtype };
   });
   return { indices, lookups };
 }
 
-interface Moved extends Pick<CpuGather, "data" | "indices" | "lookups" | "run"> {
+interface GatheredData extends Pick<CpuGather, "data" | "indices" | "lookups" | "run"> {
   readonly table: Table | undefined;
 }
 
-function movingOf(core: GatherPlan, moved: Moved): GatherStrategy {
+function movingOf(core: GatherPlan, data: GatheredData): GatherStrategy {
   const { last, page, stmt } = core;
   const rank = stmt.to.sizes.length;
   return last < rank - 1 || rank === 0 || page !== undefined
-    ? rowMoving(core, moved)
-    : elementMoving(core, moved);
+    ? rowMoving(core, data)
+    : elementMoving(core, data);
 }
 
-function rowMoving(core: GatherPlan, { data, run, table, ...moved }: Moved): GatherStrategy {
+function rowMoving(core: GatherPlan, { data, run, table, ...moved }: GatheredData): GatherStrategy {
   const { last, loops, page, stmt, values } = core;
   const isShort = run.outer === last + 1 && run.times === undefined && run.bytes <= shortRowBytes;
   // Instructions add no negative numbers to an address.
   const apart = page !== undefined || values !== undefined || table !== undefined || !ascends(data);
   const together = isShort && !apart ? togetherAlong(core, moved, rowsTogether) : undefined;
-  const enough = last >= 0 && at(mostOf(stmt.to.sizes, loops), last) >= rowsTogether;
+  const enough = last >= 0 && at(maxSizesOf(stmt.to.sizes, loops), last) >= rowsTogether;
   return together !== undefined && enough ? { by: "rows together", ...together } : { by: "rows" };
 }
 
-function elementMoving(core: GatherPlan, { data, table, ...moved }: Moved): GatherStrategy {
+function elementMoving(core: GatherPlan, { data, table, ...moved }: GatheredData): GatherStrategy {
   const { mayBeNone, stages, stmt, values } = core;
   if (values !== undefined || !ascends(data)) return { by: "one by one" };
   if (table !== undefined) return { by: mayBeNone ? "one by one" : "from the table" };
@@ -186,29 +184,34 @@ function elementMoving(core: GatherPlan, { data, table, ...moved }: Moved): Gath
   // Parts of a dim that another site follows do not go side by side.
   const alone = stages
     .slice(0, -1)
-    .every((stage) => stage.sites.length === 0 && stage.adds.terms.length === 0);
-  const jam = alone ? jamOf(stmt.to.sizes) : undefined;
-  return { by: "checked together", ...together, ...defined({ jam }) };
+    .every((stage) => stage.indices.length === 0 && stage.adds.terms.length === 0);
+  const unrollAndJam = alone ? unrollAndJamOf(stmt.to.sizes) : undefined;
+  return { by: "checked together", ...together, ...defined({ unrollAndJam }) };
 }
 
 function togetherAlong(
   core: GatherPlan,
   { indices, lookups }: Pick<CpuGather, "indices" | "lookups">,
-  turn: number,
+  step: number,
 ): CheckedTogether | undefined {
-  const resolved = stridedSites(core);
+  const resolved = stridedIndices(core);
   if (resolved === undefined) return undefined;
-  const vectors = comparedTogether(resolved, lookups, indices, core.last, turn);
+  const vectors = comparedTogether(resolved, lookups, indices, core.last, step);
   return vectors === undefined ? undefined : { resolved, vectors };
 }
 
 const ascends = ({ by }: PointerWalk): boolean => by.every((step) => step >= 0);
 
 /** The rows of a page copied at once, where they lie side by side in both places and are long enough together. */
-const alongPage = (run: Run, { by }: PagedDims, places: readonly (readonly number[])[], last: number): Run =>
+const alongPage = (
+  run: Run,
+  { by }: PagedDims,
+  stridesByDim: readonly (readonly number[])[],
+  last: number,
+): Run =>
   run.outer === last + 1 &&
   run.times === undefined &&
-  copyWay(run.bytes * by) === "memory.copy" &&
-  places.every((steps) => steps[last] === run.bytes)
+  copyMethod(run.bytes * by) === "memory.copy" &&
+  stridesByDim.every((steps) => steps[last] === run.bytes)
     ? { outer: last, bytes: run.bytes, times: last }
     : run;

@@ -4,16 +4,16 @@
  * Index values are read as soon as the dims that they follow are known, and what lies together behind the last of them is
  * copied as bytes. The first value that names no element ends all that lies inside its stage, which gets the fill instead.
  */
-import { termDim } from "../../ir/access.js";
+import { reductionDim } from "../../ir/access.js";
 import { constant, dimsOf, mod, scale, sub, sumOf, type Linear } from "../../ir/linear.js";
 import { at, invariant, isSigned } from "../../ir/types.js";
 import type { ValuePlan } from "../../ir/values/index.js";
 import { indexBytes } from "../../ir/policy.js";
-import { isReadByTerms } from "../plan/gather.js";
+import { isReadInReduction } from "../plan/gather.js";
 import type { PagedDims } from "../plan/page.js";
 import { commonRun, range } from "../plan/runs.js";
 import type { Stage } from "../plan/stages.js";
-import { movingAlong, nest, runBytes, type Pointer } from "./box.js";
+import { movingAlong, nest, runBytes, type Pointer } from "./copy-region.js";
 import {
   dividedBy,
   emitCopyBytes,
@@ -21,19 +21,19 @@ import {
   zeroBytes,
   type WasmAmount,
   type CodeBuilder,
-  type HeldInteger,
+  type IntegerLocals,
   type Label,
   type LocalId,
 } from "./code.js";
 import type { WasmContext, FormScope } from "./context.js";
 import type { CpuGather } from "./gather-plan.js";
-import { GatherTurns, isInTurns } from "./gather-turns.js";
-import type { PointerWalk } from "./memory-places.js";
+import { UnrolledGather, isUnrolled } from "./unrolled-gather.js";
+import type { PointerWalk } from "./memory-addresses.js";
 import { listed, withLocals, type Pointers } from "./pointers.js";
 import { emitResolved, loadIndex, localValue, reportBad, type IndexValue } from "./resolve.js";
 import type { Table } from "./table.js";
-import { emitTerms, emitValue, type EachTerm, type ReadPlaces } from "./values.js";
-import { emitVectorTerms, emitVectorValues } from "./vector-values.js";
+import { emitReduction, emitValue, type EachElement, type ReadAddresses } from "./values.js";
+import { emitVectorReduction, emitVectorValues } from "./vector-values.js";
 import { int128Constant, int128Value } from "./int128.js";
 
 export function emitGather(context: WasmContext, plan: CpuGather): void {
@@ -43,14 +43,14 @@ export function emitGather(context: WasmContext, plan: CpuGather): void {
 /** The output dims that lie inside a stage: all from `first` on, with all their elements from `whole` on. */
 interface Inside {
   readonly first: number;
-  readonly whole: number;
+  readonly fullDims: number;
   readonly sizes: readonly WasmAmount[];
   /** True where it is the elements of one unrolled step: no loop goes over them. */
   readonly isStep?: boolean;
 }
 
 /** Values of the sites that were read, by number. */
-type Values = Map<number, HeldInteger>;
+type Values = Map<number, IntegerLocals>;
 
 class GatherEmitter {
   private readonly code: CodeBuilder;
@@ -59,7 +59,7 @@ class GatherEmitter {
   private readonly dims: readonly number[];
   private readonly stages: readonly Stage[];
   /** Where several elements or rows share a turn of the innermost loop. */
-  private turns: GatherTurns | undefined;
+  private unrolled: UnrolledGather | undefined;
 
   constructor(
     private readonly context: WasmContext,
@@ -68,7 +68,7 @@ class GatherEmitter {
     this.code = context.code;
     this.sizes = plan.stmt.to.sizes.map((size) => context.amount(size));
     this.dims = dimsUsed(plan);
-    this.stages = plan.table === undefined ? plan.stages : [behindTable(plan.last)];
+    this.stages = plan.table === undefined ? plan.stages : [afterTable(plan.last)];
   }
 
   emit(): void {
@@ -86,7 +86,7 @@ class GatherEmitter {
       coords,
     };
     const { moving, table } = plan;
-    this.turns = isInTurns(moving) ? new GatherTurns(this.context, plan, moving) : undefined;
+    this.unrolled = isUnrolled(moving) ? new UnrolledGather(this.context, plan, moving) : undefined;
     if (table === undefined) this.stage(0, pointers, new Map());
     else this.stage(0, { ...pointers, index: [this.fillTable(table, pointers)], coords: [] }, new Map());
   }
@@ -107,21 +107,21 @@ class GatherEmitter {
     const isLast = k === this.stages.length - 1;
     const loops = (
       dims: readonly number[],
-      own: readonly WasmAmount[],
+      advanced: readonly WasmAmount[],
       body: (inner: Pointers) => void,
     ): void => {
-      nest(code, own, dims, listed(pointers), (locals) => {
+      nest(code, advanced, dims, listed(pointers), (locals) => {
         body(withLocals(pointers, locals));
       });
     };
-    const whole: Inside = { first: stage.dim + 1, whole: stage.dim + 1, sizes };
-    const { turns } = this;
-    if (isLast && turns !== undefined) {
-      loops(range(outer, stage.dim), turns.parts(sizes), (inner) => {
-        turns.emit(inner, at(sizes, stage.dim), (from, count) => {
-          const own = sizes.map((size, d) => (d === stage.dim ? count : size));
-          nest(code, own, [stage.dim], listed(from), (locals) => {
-            this.inside(k, withLocals(from, locals), values, whole);
+    const rest: Inside = { first: stage.dim + 1, fullDims: stage.dim + 1, sizes };
+    const { unrolled } = this;
+    if (isLast && unrolled !== undefined) {
+      loops(range(outer, stage.dim), unrolled.pieces(sizes), (inner) => {
+        unrolled.emit(inner, at(sizes, stage.dim), (from, count) => {
+          const extents = sizes.map((size, d) => (d === stage.dim ? count : size));
+          nest(code, extents, [stage.dim], listed(from), (locals) => {
+            this.inside(k, withLocals(from, locals), values, rest);
           });
         });
       });
@@ -129,20 +129,20 @@ class GatherEmitter {
     }
     if (isLast && plan.values !== undefined) {
       this.elements(range(outer, stage.dim + 1), sizes, pointers, (inner, step) => {
-        this.inside(k, inner, values, step ?? whole);
+        this.inside(k, inner, values, step ?? rest);
       });
       return;
     }
     const page = isLast ? plan.page : undefined;
     if (page === undefined) {
       loops(range(outer, stage.dim + 1), sizes, (inner) => {
-        this.inside(k, inner, values, whole);
+        this.inside(k, inner, values, rest);
       });
       return;
     }
     loops(range(outer, stage.dim), sizes, (inner) => {
       this.byPages(page, inner, values, (from, counted) => {
-        this.inside(k, from, values, { first: stage.dim, whole: stage.dim + 1, sizes: counted });
+        this.inside(k, from, values, { first: stage.dim, fullDims: stage.dim + 1, sizes: counted });
       });
     });
   }
@@ -154,23 +154,24 @@ class GatherEmitter {
     this.ending(stage, inside, pointers.out, (none) => {
       const isLast = k === this.stages.length - 1;
       const computes = this.plan.values !== undefined;
-      let own = pointers;
+      let advanced = pointers;
       context.at(this.pointAt(pointers, values), () => {
-        for (const site of stage.sites) values.set(site, this.site(site, pointers, values, none));
-        if (!computes) own = { ...own, data: { ...own.data, local: this.added(stage, pointers, none) } };
-        else if (isLast) own = { ...own, reads: this.reached(pointers, false) };
+        for (const index of stage.indices) values.set(index, this.emitIndex(index, pointers, values, none));
+        if (!computes)
+          advanced = { ...advanced, data: { ...advanced.data, local: this.added(stage, pointers, none) } };
+        else if (isLast) advanced = { ...advanced, reads: this.reached(pointers, false) };
       });
-      if (!isLast) this.stage(k + 1, own, values);
-      else if (computes) this.computed(inside, own, values);
-      else this.row(inside, own);
+      if (!isLast) this.stage(k + 1, advanced, values);
+      else if (computes) this.computed(inside, advanced, values);
+      else this.row(inside, advanced);
     });
   }
 
-  private pointAt({ coords }: Pointers, sites: Values): FormScope {
+  private pointAt({ coords }: Pointers, indices: Values): FormScope {
     return {
       ranges: this.plan.ranges,
       dims: new Map(coords.map(({ local }, n) => [at(this.dims, n), local])),
-      sites,
+      indices,
     };
   }
 
@@ -205,19 +206,20 @@ class GatherEmitter {
     };
     const adds = sumOf(plan.stages.map((stage) => stage.adds));
     nest(code, sizes, table.dims, listed(written), (locals) => {
-      const own = withLocals(written, locals);
+      const target = withLocals(written, locals);
       const values: Values = new Map();
       const offset = code.local("offset");
       const lookUp = (none: Label | undefined): void => {
-        context.at(this.pointAt(own, values), () => {
-          for (const { site } of plan.sites) values.set(site, this.site(site, own, values, none));
+        context.at(this.pointAt(target, values), () => {
+          for (const { index } of plan.indexSteps)
+            values.set(index, this.emitIndex(index, target, values, none));
           context.value(scale(adds, plan.elementBytes));
         });
         code.set(offset);
       };
       if (plan.mayBeNone) code.const(noEntry).set(offset).block(lookUp);
       else lookUp(undefined);
-      code.get(own.data.local).get(offset).op("i32.store", 0);
+      code.get(target.data.local).get(offset).op("i32.store", 0);
     });
     return entry;
   }
@@ -233,19 +235,19 @@ class GatherEmitter {
     const { last } = this.plan;
     const [left, count] = [code.local("left"), code.local("count")];
     const moving = movingAlong(code, last, listed(pointers));
-    const own = withLocals(
+    const target = withLocals(
       pointers,
       moving.map(({ local }) => local),
     );
     code.push(at(this.sizes, last)).set(left);
     code.get(left).if(() => {
       code.loop((again) => {
-        context.at(this.pointAt(own, values), () => {
+        context.at(this.pointAt(target, values), () => {
           context.value(sub(constant(by), mod(form, by)));
         });
         code.set(count).get(count).get(left).get(count).get(left).op("i32.lt_u").op("select").set(count);
         body(
-          own,
+          target,
           this.sizes.map((size, d): WasmAmount => (d === last ? { kind: "local", local: count } : size)),
         );
         for (const { local, by: steps } of moving) {
@@ -259,7 +261,7 @@ class GatherEmitter {
 
   /** Runs `body`, which leaves for `none` where what lies inside a stage has no element; that has the fill instead. */
   private ending(
-    { sites }: Stage,
+    { indices }: Stage,
     inside: Inside,
     to: Pointer,
     body: (none: Label | undefined) => void,
@@ -267,7 +269,7 @@ class GatherEmitter {
     const { code, plan } = this;
     const ends =
       plan.table === undefined
-        ? sites.some((site) => at(plan.sites, site).rule?.mayBeNone === true)
+        ? indices.some((index) => at(plan.indexSteps, index).rule?.mayBeNone === true)
         : plan.mayBeNone;
     if (!ends) {
       body(undefined);
@@ -283,12 +285,19 @@ class GatherEmitter {
   }
 
   /** Reads a site: what holds its value. One that is reported is 0 from there on, in range for whatever is read by it. */
-  private site(number: number, pointers: Pointers, values: Values, none: Label | undefined): HeldInteger {
+  private emitIndex(
+    number: number,
+    pointers: Pointers,
+    values: Values,
+    none: Label | undefined,
+  ): IntegerLocals {
     const { code, context, plan } = this;
-    const { rule, fromEnd, open } = at(plan.sites, number);
+    const { rule, wrapNegativeBy, dynamic } = at(plan.indexSteps, number);
     const raw = this.raw(number, pointers);
     if (rule === undefined)
-      return fromEnd === undefined ? raw : this.counted(raw, context.number(fromEnd, open?.fromEnd));
+      return wrapNegativeBy === undefined
+        ? raw
+        : this.counted(raw, context.number(wrapNegativeBy, dynamic?.wrapNegativeBy));
     const nothing = (): void => {
       if (rule.mayBeNone && none !== undefined) code.br(none);
     };
@@ -305,10 +314,10 @@ class GatherEmitter {
     emitResolved(code, resolver, this.value(raw, rule.signed));
     const element = code.local(`at${number}`);
     code.set(element);
-    const { ends } = at(plan.sites, number);
+    const { ends } = at(plan.indexSteps, number);
     if (ends !== undefined && plan.reports) {
       // A bag may have no more terms than its most.
-      code.get(element).get(narrow(values, ends.from)).op("i32.sub").const(ends.most).op("i32.gt_s");
+      code.get(element).get(narrow(values, ends.from)).op("i32.sub").const(ends.max).op("i32.gt_s");
       code.if(() => {
         reportBad(code, context.bad, position);
       });
@@ -316,14 +325,14 @@ class GatherEmitter {
     return element;
   }
 
-  private value(held: HeldInteger, signed: boolean): IndexValue {
-    return typeof held === "number" ? localValue(this.code, held, signed) : int128Value(this.code, held);
+  private value(local: IntegerLocals, signed: boolean): IndexValue {
+    return typeof local === "number" ? localValue(this.code, local, signed) : int128Value(this.code, local);
   }
 
   /** A site's value as it stands. Of a read under a policy, in the width of its table; else exact, with its sign. */
-  private raw(number: number, { index }: Pointers): HeldInteger {
+  private raw(number: number, { index }: Pointers): IntegerLocals {
     const { code, context, plan } = this;
-    const { form, rule } = at(plan.sites, number);
+    const { form, rule } = at(plan.indexSteps, number);
     const lookup = plan.lookups[number];
     if (lookup === undefined) {
       const width = context.widthOf(form);
@@ -334,32 +343,35 @@ class GatherEmitter {
       return sum;
     }
     const { walk, shift, dtype } = lookup;
-    const own = { bytes: indexBytes(dtype), signed: isSigned(dtype) };
+    const format = { bytes: indexBytes(dtype), signed: isSigned(dtype) };
     const { beyond } = at(plan.indices, walk);
     code.get(at(index, walk).local);
     if (beyond.terms.length > 0) {
-      context.value(scale(beyond, own.bytes));
+      context.value(scale(beyond, format.bytes));
       code.op("i32.add");
     }
-    const value = loadIndex(code, own, shift);
-    if (rule !== undefined || own.signed || own.bytes < 4) return value;
-    if (own.bytes === 8) return { low: value, high: int128Constant(code, 0).high };
+    const value = loadIndex(code, format, shift);
+    if (rule !== undefined || format.signed || format.bytes < 4) return value;
+    if (format.bytes === 8) return { low: value, high: int128Constant(code, 0).high };
     const exact = code.local("exact", "i64");
     code.get(value).op("i64.extend_i32_u").set(exact);
     return exact;
   }
 
   /** A value that counts from the end where it is negative, and is not bounded. */
-  private counted(raw: HeldInteger, fromEnd: WasmAmount): HeldInteger {
-    return this.value(raw, true).counted(fromEnd).held;
+  private counted(raw: IntegerLocals, wrapNegativeBy: WasmAmount): IntegerLocals {
+    return this.value(raw, true).counted(wrapNegativeBy).local;
   }
 
   /** The pointers to what an element, or a term of it, is made from, with all that index values add. */
-  private reached({ reads }: Pointers, ofTerm: boolean): readonly Pointer[] {
+  private reached({ reads }: Pointers, inReduction: boolean): readonly Pointer[] {
     const { code, context, plan } = this;
     return reads.map((pointer, k) => {
       const { beyond, elementBytes } = at(plan.reads, k);
-      if (beyond.terms.length === 0 || isReadByTerms(beyond, plan.sites, plan.stmt.map) !== ofTerm)
+      if (
+        beyond.terms.length === 0 ||
+        isReadInReduction(beyond, plan.indexSteps, plan.stmt.map) !== inReduction
+      )
         return pointer;
       const local = code.local("from");
       context.value(scale(beyond, elementBytes));
@@ -376,33 +388,35 @@ class GatherEmitter {
     }
     // Where no terms are to come, all index values are known.
     const left =
-      this.valuePlan.terms === undefined
+      this.valuePlan.reduction === undefined
         ? { ...pointers, data: { ...pointers.data, by: [] }, index: [], coords: [] }
         : pointers;
-    this.elements(range(first, sizes.length), sizes, left, (own, step) => {
-      if (step === undefined) this.element(own, values);
-      else this.stepOfElements(own, values);
+    this.elements(range(first, sizes.length), sizes, left, (advanced, step) => {
+      if (step === undefined) this.element(advanced, values);
+      else this.stepOfElements(advanced, values);
     });
   }
 
   private element(pointers: Pointers, values: Values): void {
     const { code } = this;
-    const { steps, terms } = this.valuePlan;
+    const { steps, reduction } = this.valuePlan;
     const reduced =
-      terms === undefined ? undefined : emitTerms(code, terms, this.termsFrom(pointers, values));
-    emitValue(code, steps, this.places(pointers.reads), pointers.out.local, reduced);
+      reduction === undefined
+        ? undefined
+        : emitReduction(code, reduction, this.elementsFrom(pointers, values));
+    emitValue(code, steps, this.addresses(pointers.reads), pointers.out.local, reduced);
   }
 
   private stepOfElements(pointers: Pointers, values: Values): void {
     const { code, plan } = this;
     const { unrolled } = plan;
     invariant(unrolled !== undefined, "a step has its plan");
-    const { steps, terms } = this.valuePlan;
+    const { steps, reduction } = this.valuePlan;
     const sums =
-      terms === undefined
+      reduction === undefined
         ? undefined
-        : emitVectorTerms(code, terms, this.termsFrom(pointers, values), unrolled);
-    emitVectorValues(code, steps, this.places(pointers.reads), unrolled, pointers.out.local, sums);
+        : emitVectorReduction(code, reduction, this.elementsFrom(pointers, values), unrolled);
+    emitVectorValues(code, steps, this.addresses(pointers.reads), unrolled, pointers.out.local, sums);
   }
 
   private get valuePlan(): ValuePlan {
@@ -411,7 +425,7 @@ class GatherEmitter {
     return values;
   }
 
-  private places(reads: readonly Pointer[]): ReadPlaces {
+  private addresses(reads: readonly Pointer[]): ReadAddresses {
     return {
       addresses: reads.map(({ local }) => local),
       memory: (read) => {
@@ -420,10 +434,10 @@ class GatherEmitter {
     };
   }
 
-  private termsFrom(pointers: Pointers, values: Values): EachTerm {
+  private elementsFrom(pointers: Pointers, values: Values): EachElement {
     return (take) => {
-      this.eachTerm(pointers, values, (reads) => {
-        take(this.places(reads));
+      this.eachElement(pointers, values, (reads) => {
+        take(this.addresses(reads));
       });
     };
   }
@@ -452,7 +466,7 @@ class GatherEmitter {
       sizes.map((size, d) => (d === dim ? count : size));
     const step: Inside = {
       first: dim,
-      whole: sizes.length,
+      fullDims: sizes.length,
       sizes: sized({ kind: "const", value: elements }),
       isStep: true,
     };
@@ -468,18 +482,18 @@ class GatherEmitter {
         for (const { local, by } of moving) code.advance(local, elements * (by[dim] ?? 0));
       });
       if (rest.kind === "const" && rest.value === 0) return;
-      nest(code, sized(rest), [dim], moving, (own) => {
-        body(withLocals(inner, own));
+      nest(code, sized(rest), [dim], moving, (advanced) => {
+        body(withLocals(inner, advanced));
       });
     });
   }
 
   /** The loop over the terms of an element, in order: `take` gets the pointers to what one is made from. One without a value is left out. */
-  private eachTerm(pointers: Pointers, values: Values, take: (reads: readonly Pointer[]) => void): void {
+  private eachElement(pointers: Pointers, values: Values, take: (reads: readonly Pointer[]) => void): void {
     const { code, context, plan } = this;
     const { map } = plan.stmt;
-    const r = termDim(map);
-    const { count, from } = this.termsOf(values);
+    const r = reductionDim(map);
+    const { count, from } = this.lengthOf(values);
     const first = listed(pointers).map((pointer): Pointer => {
       const step = pointer.by[r] ?? 0;
       if (from === undefined || step === 0) return pointer;
@@ -489,34 +503,34 @@ class GatherEmitter {
     });
     const sizes = [...this.sizes, count];
     nest(code, sizes, [r], first, (locals) => {
-      const own = withLocals(pointers, locals);
+      const advanced = withLocals(pointers, locals);
       const inner: Values = new Map(values);
       const body = (none: Label | undefined): void => {
-        let reads = own.reads;
-        context.at(this.pointAt(own, inner), () => {
-          for (const { site, ofTerm } of plan.sites)
-            if (ofTerm) inner.set(site, this.site(site, own, inner, none));
-          reads = this.reached(own, true);
+        let reads = advanced.reads;
+        context.at(this.pointAt(advanced, inner), () => {
+          for (const { index, inReduction } of plan.indexSteps)
+            if (inReduction) inner.set(index, this.emitIndex(index, advanced, inner, none));
+          reads = this.reached(advanced, true);
         });
         take(reads);
       };
-      const mayEnd = plan.sites.some(({ rule, ofTerm }) => ofTerm && rule?.mayBeNone === true);
+      const mayEnd = plan.indexSteps.some(({ rule, inReduction }) => inReduction && rule?.mayBeNone === true);
       if (mayEnd) code.block(body);
       else body(undefined);
     });
   }
 
   /** How many terms an element has, and where r begins in a bag. */
-  private termsOf(values: Values): { readonly count: WasmAmount; readonly from?: LocalId } {
+  private lengthOf(values: Values): { readonly count: WasmAmount; readonly from?: LocalId } {
     const { code } = this;
-    const { most, bag } = this.plan.stmt.map.reduced ?? { most: 0 };
-    if (bag === undefined) return { count: { kind: "const", value: most } };
-    const [from, to] = [bag.from, bag.to].map((site) => narrow(values, site));
+    const { max, segment } = this.plan.stmt.map.reduced ?? { max: 0 };
+    if (segment === undefined) return { count: { kind: "const", value: max } };
+    const [from, to] = [segment.from, segment.to].map((index) => narrow(values, index));
     invariant(from !== undefined && to !== undefined, "a bag has two ends");
     const count = code.local("count");
     code.get(to).get(from).op("i32.sub").const(0).get(to).get(from).op("i32.gt_s").op("select").set(count);
     // One that is too long is reported.
-    code.get(count).const(most).get(count).const(most).op("i32.lt_u").op("select").set(count);
+    code.get(count).const(max).get(count).const(max).op("i32.lt_u").op("select").set(count);
     return { count: { kind: "local", local: count }, from };
   }
 
@@ -531,10 +545,10 @@ class GatherEmitter {
   }
 
   /** The fill of all elements inside. */
-  private fill({ first, whole, sizes }: Inside, out: Pointer): void {
+  private fill({ first, fullDims, sizes }: Inside, out: Pointer): void {
     const { code } = this;
     const { elementBytes, fill, stmt } = this.plan;
-    const run = commonRun(stmt.to.sizes, [out.by], elementBytes, whole);
+    const run = commonRun(stmt.to.sizes, [out.by], elementBytes, fullDims);
     if (run.outer < sizes.length && fill.every((byte) => byte === 0)) {
       const bytes = runBytes(code, run, sizes);
       nest(code, sizes, range(first, run.outer), [out], ([target]) => {
@@ -549,21 +563,21 @@ class GatherEmitter {
 }
 
 /** The local of an index value with a bound. */
-function narrow(values: Values, site: number): LocalId {
-  const held = values.get(site);
-  invariant(typeof held === "number", `index value ${site} has a bound`);
-  return held;
+function narrow(values: Values, index: number): LocalId {
+  const local = values.get(index);
+  invariant(typeof local === "number", `index value ${index} has a bound`);
+  return local;
 }
 
 /** The stage of a gather whose index values were looked up before. */
-const behindTable = (last: number): Stage => ({ dim: last, sites: [], adds: constant(0) });
+const afterTable = (last: number): Stage => ({ dim: last, indices: [], adds: constant(0) });
 
 /** A table entry of an index without an element. */
 const noEntry = -1;
 
 /** Output dims by whose coordinates something is computed: what no pointer follows. */
 function dimsUsed({ addresses, indices, lookups, stages, page, reads }: CpuGather): number[] {
-  const sums = addresses.sites.filter((_, site) => lookups[site] === undefined);
+  const sums = addresses.indices.filter((_, index) => lookups[index] === undefined);
   const forms: readonly Linear[] = [
     ...sums,
     ...indices.map(({ beyond }) => beyond),

@@ -34,24 +34,24 @@ export class IndexCheck {
       const key = vector.words.join();
       alike.set(key, [...(alike.get(key) ?? []), vector]);
     }
-    this.compared = [...alike.values()].map((own): Compared => {
-      const { words } = at(own, 0);
-      const limits = this.vector("limits", words, ({ below }) => {
-        context.code.amount(below, "i32", -1);
+    this.compared = [...alike.values()].map((group): Compared => {
+      const { words } = at(group, 0);
+      const limits = this.vector("limits", words, ({ extent }) => {
+        context.code.amount(extent, "i32", -1);
       });
-      if (!counts) return { limits, vectors: own };
-      for (const vector of own) this.counted.set(vector, context.code.local("counted", "v128"));
-      if (!words.some((word) => word !== "high" && this.boundsOf(word).fromEnd !== undefined))
-        return { limits, vectors: own };
-      const ends = this.vector("ends", words, ({ fromEnd }) => {
-        context.code.amount(fromEnd ?? { kind: "const", value: 0 });
+      if (!counts) return { limits, vectors: group };
+      for (const vector of group) this.counted.set(vector, context.code.local("counted", "v128"));
+      if (!words.some((word) => word !== "high" && this.boundsOf(word).wrapNegativeBy !== undefined))
+        return { limits, vectors: group };
+      const ends = this.vector("ends", words, ({ wrapNegativeBy }) => {
+        context.code.amount(wrapNegativeBy ?? { kind: "const", value: 0 });
       });
-      return { limits, ends, vectors: own };
+      return { limits, ends, vectors: group };
     });
   }
 
-  private boundsOf(site: number): RuleBounds {
-    const { rule } = at(this.plan.sites, site);
+  private boundsOf(index: number): RuleBounds {
+    const { rule } = at(this.plan.indexSteps, index);
     invariant(rule !== undefined, "what is checked has a rule");
     return this.context.bounds(rule);
   }

@@ -2,7 +2,7 @@
 export { emitFor, emitWasm, type WasmKernel } from "./emit.js";
 export { encodeModule } from "./encode.js";
 export { FastExecutor, type FastOptions, type FastRun } from "./executor.js";
-export { KeptExecutors, keptExecutors } from "./kept-executors.js";
+export { KeptExecutors, keptExecutors } from "./cached-executors.js";
 export { movesOf } from "./moves.js";
 export { planWasm, type WasmPlan } from "./plan.js";
 export { printWasmModule } from "./print.js";

@@ -17,8 +17,8 @@ const int128Local = (code: CodeBuilder): Int128 => ({
 /** A constant of up to 53 bits. */
 export function int128Constant(code: CodeBuilder, value: number): Int128 {
   const constant = int128Local(code);
-  code.whole("i64", value).set(constant.low);
-  code.whole("i64", value < 0 ? -1 : 0).set(constant.high);
+  code.integer("i64", value).set(constant.low);
+  code.integer("i64", value < 0 ? -1 : 0).set(constant.high);
   return constant;
 }
 
@@ -52,22 +52,22 @@ export function int128Product(code: CodeBuilder, { low, high }: Int128, by: numb
   const factors = [by % 2 ** half, Math.floor(by / 2 ** half)];
   const [p00, p01, p10, p11] = ([0, 1] as const).flatMap((upper) =>
     factors.map((factor) => {
-      const part = code.local("part", "i64");
+      const half64 = code.local("part", "i64");
       pushHalf(upper === 1);
-      code.op("i64.const", factor).op("i64.mul").set(part);
-      return part;
+      code.op("i64.const", factor).op("i64.mul").set(half64);
+      return half64;
     }),
   ) as [LocalId, LocalId, LocalId, LocalId];
   const middle = code.local("middle", "i64");
-  const upperOf = (part: LocalId): CodeBuilder => code.get(part).op("i64.const", half).op("i64.shr_u");
-  const lowerOf = (part: LocalId): CodeBuilder => code.get(part).op("i64.const", lowHalf).op("i64.and");
+  const upperOf = (value: LocalId): CodeBuilder => code.get(value).op("i64.const", half).op("i64.shr_u");
+  const lowerOf = (value: LocalId): CodeBuilder => code.get(value).op("i64.const", lowHalf).op("i64.and");
   upperOf(p00);
   lowerOf(p01).op("i64.add");
   lowerOf(p10).op("i64.add").set(middle);
   lowerOf(p00);
   code.get(middle).op("i64.const", half).op("i64.shl").op("i64.or").set(product.low);
   code.get(high).op("i64.const", by).op("i64.mul").get(p11).op("i64.add");
-  for (const part of [p01, p10, middle]) upperOf(part).op("i64.add");
+  for (const value of [p01, p10, middle]) upperOf(value).op("i64.add");
   code.set(product.high);
   return product;
 }
@@ -82,7 +82,7 @@ export function int128Quotient(
   const quotient = int128Local(code);
   const remainder = code.local("remainder", "i64");
   code.get(value.low).set(rest.low).get(value.high).set(rest.high);
-  for (const local of [quotient.low, quotient.high, remainder]) code.whole("i64", 0).set(local);
+  for (const local of [quotient.low, quotient.high, remainder]) code.integer("i64", 0).set(local);
   const one = (local: LocalId): CodeBuilder => code.get(local).op("i64.const", 1);
   const top = (local: LocalId): CodeBuilder => code.get(local).op("i64.const", 63).op("i64.shr_u");
   const doubled = ({ low, high }: Int128): void => {
@@ -109,17 +109,17 @@ export function int128Value(code: CodeBuilder, value: Int128): IndexValue {
   /** Pushes all ones where it is negative, else 0. */
   const mask = (): CodeBuilder => code.get(value.high).op("i64.const", 63).op("i64.shr_s");
   return {
-    held: value,
-    counted(fromEnd) {
+    local: value,
+    counted(wrapNegativeBy) {
       const sum = int128Constant(code, 0);
-      mask().amount(fromEnd, "i64").op("i64.and").set(sum.low);
+      mask().amount(wrapNegativeBy, "i64").op("i64.and").set(sum.low);
       accumulate(code, sum, value, "add");
       return int128Value(code, sum);
     },
     low: () => void code.get(value.low).convert("i64", "i32"),
-    outside(below) {
+    outside(extent) {
       code.get(value.high).op("i64.eqz").op("i32.eqz");
-      code.get(value.low).amount(below, "i64").op("i64.ge_u").op("i32.or");
+      code.get(value.low).amount(extent, "i64").op("i64.ge_u").op("i32.or");
     },
     isNegative: () => void code.get(value.high).op("i64.const", 0).op("i64.lt_s"),
     remainder(by) {

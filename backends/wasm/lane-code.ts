@@ -69,8 +69,8 @@ export class LaneCode {
 
   /** A local for what an integer or a float is in the lanes. */
   local(name: string, type: "i32" | "f32" = "i32"): LocalId {
-    const known = this.locals[this.taken++];
-    if (known !== undefined) return known;
+    const existing = this.locals[this.taken++];
+    if (existing !== undefined) return existing;
     const local = this.code.local(name, this.isVector ? "v128" : type);
     this.locals.push(local);
     return local;

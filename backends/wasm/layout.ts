@@ -39,9 +39,9 @@ export function startsOf(bytes: readonly number[]): {
   readonly end: number;
 } {
   let end = alignUp(controlBytes, cacheLine);
-  const starts = bytes.map((own) => {
+  const starts = bytes.map((length) => {
     const start = end;
-    end = alignUp(start + own, cacheLine);
+    end = alignUp(start + length, cacheLine);
     return start;
   });
   return { starts, end };

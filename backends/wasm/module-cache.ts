@@ -1,7 +1,7 @@
 /** WebAssembly modules by program: all sizes of one share a module, and each has its own memory. */
 import type { TileFunc } from "../../ir/func.js";
 import type { Env } from "../../ir/linear.js";
-import { openFormOf } from "../../ir/symbols/open.js";
+import { dynamicFormOf } from "../../ir/symbols/dynamic.js";
 import { nestAt } from "../../ir/task/index.js";
 import { emitFor, pagesOf, type WasmKernel } from "./emit.js";
 import { encodeModule } from "./encode.js";
@@ -16,7 +16,7 @@ interface WasmCode {
 }
 
 /** By the program that is emitted, which never changes, and threads. */
-const knownCode = new WeakMap<TileFunc, Map<number, WasmCode>>();
+const cachedCode = new WeakMap<TileFunc, Map<number, WasmCode>>();
 
 /** The code of a program at its sizes. */
 export interface SizedCode {
@@ -26,13 +26,13 @@ export interface SizedCode {
   readonly pages: number;
   readonly shared: boolean;
   readonly tasks: number;
-  readonly told: readonly number[];
+  readonly params: readonly number[];
 }
 
 /** All sizes of a program share one module; each has its own memory. Throws a CompileError (TC502). */
 export function sizedCode(func: TileFunc, threads: number): SizedCode {
   const { plan, kernel, module } = codeOf(func, threads);
-  const sizes: Env = openFormOf(func)?.values ?? new Map();
+  const sizes: Env = dynamicFormOf(func)?.values ?? new Map();
   const layout = layoutOf({ ...plan.func, operands: func.operands }, plan.gather?.table);
   const nest = nestAt(plan.nest, sizes);
   return {
@@ -42,17 +42,20 @@ export function sizedCode(func: TileFunc, threads: number): SizedCode {
     pages: pagesOf(func, layout, threads),
     shared: kernel.module.memory.shared,
     tasks: plan.gather === undefined ? 0 : nest.tasks,
-    told: argumentsOf(plan.told, sizes, layout, nest),
+    params: argumentsOf(plan.params, sizes, layout, nest),
   };
 }
 
 function codeOf(func: TileFunc, threads: number): WasmCode {
-  const [found] = [openFormOf(func)?.program, func].flatMap(
-    (program) => (program === undefined ? undefined : knownCode.get(program)?.get(threads)) ?? [],
+  const [cached] = [dynamicFormOf(func)?.program, func].flatMap(
+    (program) => (program === undefined ? undefined : cachedCode.get(program)?.get(threads)) ?? [],
   );
-  if (found !== undefined) return found;
+  if (cached !== undefined) return cached;
   const { plan, kernel } = emitFor(func, threads);
   const code = { plan, kernel, module: new WebAssembly.Module(encodeModule(kernel.module)) };
-  knownCode.set(plan.source, (knownCode.get(plan.source) ?? new Map<number, WasmCode>()).set(threads, code));
+  cachedCode.set(
+    plan.source,
+    (cachedCode.get(plan.source) ?? new Map<number, WasmCode>()).set(threads, code),
+  );
   return code;
 }

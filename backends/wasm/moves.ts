@@ -5,7 +5,7 @@ import { printStmtHead } from "../../ir/text/print.js";
 import { flatten, type Stmt } from "../../ir/tile.js";
 import { invariant } from "../../ir/types.js";
 import { singleCopies, type Figures, type How, type Move, type MovePlan } from "../moves.js";
-import { copyWay } from "./code.js";
+import { copyMethod } from "./code.js";
 import { rowsTogether, unroll, type CpuGather, type GatherStrategy } from "./gather-plan.js";
 import { layoutOf } from "./layout.js";
 import type { WasmPlan } from "./plan.js";
@@ -48,7 +48,7 @@ function movesOfStmt(plan: WasmPlan, stmt: Stmt): Move[] {
     invariant(plan.gather?.stmt === stmt, "the gather has a plan");
     return gatherMoves(head, plan.gather);
   }
-  const run = plan.boxes.get(stmt)?.run;
+  const run = plan.copies.get(stmt)?.run;
   if (run !== undefined) return [{ stmt: head, how: "copy", figures: figuresOf(run) }];
   return because(stmt.op === "load" ? "read where it lies" : "written where it goes");
 }
@@ -56,23 +56,23 @@ function movesOfStmt(plan: WasmPlan, stmt: Stmt): Move[] {
 /** Bytes that are copied at once, and how. */
 const figuresOf = ({ bytes, times }: Run): Figures =>
   times === undefined
-    ? { bytes, by: copyWay(bytes) }
-    : { bytes: `${bytes} times the size of dim ${times}`, by: copyWay(undefined) };
+    ? { bytes, by: copyMethod(bytes) }
+    : { bytes: `${bytes} times the size of dim ${times}`, by: copyMethod(undefined) };
 
 /** The index values by the dims inside of which they are read, and what moves behind the last of them. */
 function gatherMoves(stmt: string, plan: CpuGather): Move[] {
   const { table, stages } = plan;
-  const looked: Move[] =
+  const lookupMoves: Move[] =
     table === undefined
-      ? stages.flatMap(({ dim, sites }): Move[] => {
-          if (sites.length === 0) return [];
+      ? stages.flatMap(({ dim, indices }): Move[] => {
+          if (indices.length === 0) return [];
           const dims =
             dim === -1
               ? "no dim"
               : range(0, dim + 1)
                   .map((d) => `d${d}`)
                   .join(" ");
-          return [{ stmt, how: "sites", figures: { "index values": sites.join(" "), along: dims } }];
+          return [{ stmt, how: "sites", figures: { "index values": indices.join(" "), along: dims } }];
         })
       : [
           {
@@ -82,20 +82,20 @@ function gatherMoves(stmt: string, plan: CpuGather): Move[] {
           },
         ];
   const { values } = plan;
-  const moved: Move =
+  const move: Move =
     values === undefined
       ? { stmt, how: hows[plan.moving.by], figures: movingFigures(plan) }
       : { stmt, how: "computed", figures: computedFigures(values, plan) };
-  return [...looked, moved];
+  return [...lookupMoves, move];
 }
 
 const computedFigures = (
-  { steps, terms }: ValuePlan,
+  { steps, reduction }: ValuePlan,
   { elementBytes: bytes, unrolled }: Pick<CpuGather, "elementBytes" | "unrolled">,
 ): Figures => ({
   bytes,
   elements: unrolled?.elements ?? 1,
-  ...defined({ "steps of a term": terms?.steps.length }),
+  ...defined({ "steps of a term": reduction?.steps.length }),
   steps: steps.length,
 });
 
@@ -103,15 +103,16 @@ function movingFigures({ elementBytes, last, moving, page, run }: CpuGather): Fi
   if (moving.by === "rows together")
     return { ...figuresOf(run), rows: rowsTogether, indices: "checked together" };
   if (moving.by !== "rows") {
-    const jam = moving.by === "checked together" ? moving.jam : undefined;
-    const parts = jam === undefined ? {} : { [`parts of d${jam.dim} side by side`]: jammed };
+    const unrollAndJam = moving.by === "checked together" ? moving.unrollAndJam : undefined;
+    const sizes =
+      unrollAndJam === undefined ? {} : { [`parts of d${unrollAndJam.dim} side by side`]: jammed };
     const elements = hows[moving.by] === "groups" ? unroll : 1;
-    return { bytes: elementBytes, elements, indices: moving.by, ...parts };
+    return { bytes: elementBytes, elements, indices: moving.by, ...sizes };
   }
   if (page === undefined) return figuresOf(run);
   const copied =
     run.times === last
-      ? { bytes: `${run.bytes} times what is left of a page`, by: copyWay(undefined) }
+      ? { bytes: `${run.bytes} times what is left of a page`, by: copyMethod(undefined) }
       : figuresOf(run);
   return { ...copied, [`page of d${last}`]: page.by };
 }

@@ -18,12 +18,12 @@ import { elide, type Elided } from "../plan/elide.js";
 import { fuseTasks } from "../plan/fuse-tasks.js";
 import { joinRuns } from "../plan/join-runs.js";
 import { commonRun, type Run } from "../plan/runs.js";
-import { elementsMoved, splitElements, splitTasks } from "../plan/split-tasks.js";
+import { elementCopies, splitElements, splitTasks } from "../plan/split-tasks.js";
 import { writtenBy } from "../plan/written.js";
 import { planCpuGather, type CpuGather } from "./gather-plan.js";
-import { placing, type PlacedRegion } from "./memory-places.js";
+import { placing, type PlacedRegion } from "./memory-addresses.js";
 import { sizeParameters } from "./sizes.js";
-import { jammed, jamOf } from "./unroll-and-jam.js";
+import { jammed, unrollAndJamOf } from "./unroll-and-jam.js";
 
 export interface WasmPlan {
   /** The program as it was given. */
@@ -32,19 +32,19 @@ export interface WasmPlan {
   readonly func: TileFunc;
   readonly nest: ParallelNest;
   /** Numbers that the sizes of symbols tell, by name: parameters of the function. */
-  readonly told: readonly string[];
+  readonly params: readonly string[];
   /** Tasks whose elements make a slice: what a thread takes without looking up. */
   readonly tasksPerSlice: number;
   /** The program before copies were left out, and those that were. */
   readonly copied: TileFunc;
   readonly gone: Elided["gone"];
   /** The other loads and stores. */
-  readonly boxes: ReadonlyMap<Stmt, BoxPlan>;
+  readonly copies: ReadonlyMap<Stmt, CopyPlan>;
   /** Absent when the output is empty. */
   readonly gather?: CpuGather;
 }
 
-export interface BoxPlan {
+export interface CopyPlan {
   readonly to: PlacedRegion;
   readonly from: PlacedRegion;
   readonly sizes: readonly Linear[];
@@ -53,7 +53,7 @@ export interface BoxPlan {
 }
 
 export function planWasm(source: TileFunc): WasmPlan {
-  const copied = rowsToJam(splitTasks(joinRuns(writtenBy(source))));
+  const copied = rowsToUnrollAndJam(splitTasks(joinRuns(writtenBy(source))));
   // Data in rows that begin inside a byte are no box of bytes: they are read where they lie.
   const { func, gone } = elide(
     copied,
@@ -63,36 +63,47 @@ export function planWasm(source: TileFunc): WasmPlan {
   const task = taskOfTile(func);
   const place = placing(func);
   const buffers = ubBuffers(func);
-  const whole = (name: string, region: Region): PlacedRegion => {
+  const fullRegion = (name: string, region: Region): PlacedRegion => {
     const buffer = buffers.get(name);
     invariant(buffer !== undefined, `%${name} has no alloc`);
     return place({ buffer: name, offsets: buffer.shape.map(() => constant(0)), sizes: region.sizes });
   };
-  const boxes = new Map<Stmt, BoxPlan>();
+  const copies = new Map<Stmt, CopyPlan>();
   for (const stmt of flatten(func.body)) {
     if (stmt.op === "load")
-      boxes.set(stmt, boxPlan(func, whole(stmt.to, stmt.from), place(stmt.from), stmt.from));
+      copies.set(stmt, copyPlan(func, fullRegion(stmt.to, stmt.from), place(stmt.from), stmt.from));
     if (stmt.op === "store")
-      boxes.set(stmt, boxPlan(func, place(stmt.to), whole(stmt.from, stmt.to), stmt.to));
+      copies.set(stmt, copyPlan(func, place(stmt.to), fullRegion(stmt.from, stmt.to), stmt.to));
   }
   const gather = task.gather === undefined ? undefined : planCpuGather(func, task.gather, place);
   const { nest } = task;
-  const moved = elementsMoved(taskOfTile(copied).nest.body, [
+  const elements = elementCopies(taskOfTile(copied).nest.body, [
     ...around,
     ...nest.loops.map(({ stmt }) => stmt),
   ]);
-  const tasksPerSlice = Math.max(1, Math.floor(splitElements / Math.max(1, moved)));
-  const head = { source, copied, func, gone, nest, told: sizeParameters(func, nest), tasksPerSlice, boxes };
+  const tasksPerSlice = Math.max(1, Math.floor(splitElements / Math.max(1, elements)));
+  const head = {
+    source,
+    copied,
+    func,
+    gone,
+    nest,
+    params: sizeParameters(func, nest),
+    tasksPerSlice,
+    copies,
+  };
   return gather === undefined ? head : { ...head, gather };
 }
 
 /** Short tasks fused where they have no rows to jam. */
-function rowsToJam(func: TileFunc): TileFunc {
+function rowsToUnrollAndJam(func: TileFunc): TileFunc {
   const { gather } = taskOfTile(func);
-  return gather === undefined || jamOf(gather.stmt.to.sizes) !== undefined ? func : fuseTasks(func, jammed);
+  return gather === undefined || unrollAndJamOf(gather.stmt.to.sizes) !== undefined
+    ? func
+    : fuseTasks(func, jammed);
 }
 
-function boxPlan(func: TileFunc, to: PlacedRegion, from: PlacedRegion, { buffer, sizes }: Region): BoxPlan {
+function copyPlan(func: TileFunc, to: PlacedRegion, from: PlacedRegion, { buffer, sizes }: Region): CopyPlan {
   const operand = func.operands.find(({ name }) => name === buffer) ?? outputOf(func);
   const { dtype } = operand.type;
   if (isPacked(dtype)) return bytesPlan(to, from, sizes, elementsInByte(dtype));
@@ -102,7 +113,7 @@ function boxPlan(func: TileFunc, to: PlacedRegion, from: PlacedRegion, { buffer,
 }
 
 /** The box of the bytes that hold packed elements, `each` a byte, whose rows fill them: rows start at bytes, and so do regions. */
-function bytesPlan(to: PlacedRegion, from: PlacedRegion, sizes: readonly Linear[], each: number): BoxPlan {
+function bytesPlan(to: PlacedRegion, from: PlacedRegion, sizes: readonly Linear[], each: number): CopyPlan {
   const last = sizes.length - 1;
   const inBytes = (placed: PlacedRegion): PlacedRegion => ({
     memory: placed.memory,

@@ -1,6 +1,6 @@
 /** The pointers that the loops of a gather advance. */
 import { at } from "../../ir/types.js";
-import type { Pointer } from "./box.js";
+import type { Pointer } from "./copy-region.js";
 import type { LocalId } from "./code.js";
 
 export interface Pointers {
@@ -32,14 +32,14 @@ export const listed = ({ out, data, reads, index, coords }: Pointers): readonly 
 
 /** The same with other locals, in that order. */
 export function withLocals(pointers: Pointers, locals: readonly LocalId[]): Pointers {
-  const moved = listed(pointers).map((pointer, k): Pointer => ({ ...pointer, local: at(locals, k) }));
+  const replaced = listed(pointers).map((pointer, k): Pointer => ({ ...pointer, local: at(locals, k) }));
   const index = 2 + pointers.reads.length;
   const coords = index + pointers.index.length;
   return {
-    out: at(moved, 0),
-    data: at(moved, 1),
-    reads: moved.slice(2, index),
-    index: moved.slice(index, coords),
-    coords: moved.slice(coords),
+    out: at(replaced, 0),
+    data: at(replaced, 1),
+    reads: replaced.slice(2, index),
+    index: replaced.slice(index, coords),
+    coords: replaced.slice(coords),
   };
 }

@@ -11,12 +11,12 @@ export function printWasmModule(module: WasmModule): string {
     ...params.map((param) => `(param $${param.name} ${param.type})`),
     `(result ${result})`,
   ].join(" ");
-  const own = locals.slice(params.length).map((local) => `    (local $${local.name} ${local.type})`);
+  const declared = locals.slice(params.length).map((local) => `    (local $${local.name} ${local.type})`);
   return [
     "(module",
     `  (import "env" "memory" (memory ${limits}))`,
     `  ${head}`,
-    ...own,
+    ...declared,
     ...lines(
       module.body,
       locals.map((local) => local.name),

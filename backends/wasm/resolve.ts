@@ -1,13 +1,13 @@
 /** An index value to an element of its gather dim, under its rule; the common case is one compare and no branch taken. */
 import type { IndexBytes, IndexRule } from "../../ir/policy.js";
 import { assertNever } from "../../ir/types.js";
-import type { WasmAmount, CodeBuilder, HeldInteger, LocalId } from "./code.js";
+import type { WasmAmount, CodeBuilder, IntegerLocals, LocalId } from "./code.js";
 import type { PlainOp } from "./instructions.js";
 
 /** The numbers of an index rule: constants, or what sizes tell. */
 export interface RuleBounds {
-  readonly below: WasmAmount;
-  readonly fromEnd?: WasmAmount;
+  readonly extent: WasmAmount;
+  readonly wrapNegativeBy?: WasmAmount;
 }
 
 export interface Resolver {
@@ -24,13 +24,13 @@ export interface Resolver {
 
 /** An index value, wherever it is held. */
 export interface IndexValue {
-  readonly held: HeldInteger;
+  readonly local: IntegerLocals;
   /** The same, a negative value counted from the end. */
-  readonly counted: (fromEnd: WasmAmount) => IndexValue;
+  readonly counted: (wrapNegativeBy: WasmAmount) => IndexValue;
   /** Pushes its low 32 bits. */
   readonly low: () => void;
   /** Pushes whether it lies outside of [0, below). */
-  readonly outside: (below: WasmAmount) => void;
+  readonly outside: (extent: WasmAmount) => void;
   readonly isNegative: () => void;
   /** Pushes the remainder, never negative, as an i32. */
   readonly remainder: (by: WasmAmount) => void;
@@ -41,20 +41,20 @@ export function localValue(code: CodeBuilder, value: LocalId, signed: boolean): 
   const type = code.typeOf(value);
   const wide = type === "i64";
   return {
-    held: value,
-    counted(fromEnd) {
+    local: value,
+    counted(wrapNegativeBy) {
       const fixed = code.local("fixed", type);
       // A negative value is all ones above its sign: the mask adds the extent to it and nothing to the others.
       code.get(value).get(value);
-      code.whole(type, wide ? 63 : 31).op(`${type}.shr_s`);
-      code.amount(fromEnd, type).op(`${type}.and`).op(`${type}.add`).set(fixed);
+      code.integer(type, wide ? 63 : 31).op(`${type}.shr_s`);
+      code.amount(wrapNegativeBy, type).op(`${type}.and`).op(`${type}.add`).set(fixed);
       return localValue(code, fixed, signed);
     },
     low: () => void code.get(value).convert(type, "i32"),
     // Unsigned: what is negative is above every extent.
-    outside: (below) => void code.get(value).amount(below, type).op(`${type}.ge_u`),
+    outside: (extent) => void code.get(value).amount(extent, type).op(`${type}.ge_u`),
     isNegative() {
-      if (signed) code.get(value).whole(type, 0).op(`${type}.lt_s`);
+      if (signed) code.get(value).integer(type, 0).op(`${type}.lt_s`);
       else code.const(0);
     },
     remainder(by) {
@@ -72,10 +72,10 @@ export function localValue(code: CodeBuilder, value: LocalId, signed: boolean): 
   };
 }
 
-const whole = { 4: "i32.load", 8: "i64.load" } as const;
+const load = { 4: "i32.load", 8: "i64.load" } as const;
 const indexLoads = {
-  signed: { 1: "i32.load8_s", 2: "i32.load16_s", ...whole },
-  unsigned: { 1: "i32.load8_u", 2: "i32.load16_u", ...whole },
+  signed: { 1: "i32.load8_s", 2: "i32.load16_s", ...load },
+  unsigned: { 1: "i32.load8_u", 2: "i32.load16_u", ...load },
 } as const satisfies Readonly<Record<string, Readonly<Record<IndexBytes, PlainOp>>>>;
 
 /** Pops the address of an index and adds `shift` bytes: a local with the value that stands there, of 32 or 64 bits. */
@@ -91,18 +91,18 @@ export function loadIndex(
 
 /** Pushes the element that an index names, below the extent if there is one. */
 export function emitResolved(code: CodeBuilder, resolver: Resolver, value: IndexValue): void {
-  const { below, fromEnd } = resolver.bounds;
+  const { extent, wrapNegativeBy } = resolver.bounds;
   const element = code.local("element");
-  const fixed = fromEnd === undefined ? value : value.counted(fromEnd);
+  const fixed = wrapNegativeBy === undefined ? value : value.counted(wrapNegativeBy);
   fixed.low();
   code.set(element);
-  fixed.outside(below);
+  fixed.outside(extent);
   code.if(() => {
     outOfRange(code, resolver, fixed, element);
   });
-  const { but } = resolver.rule;
-  if (but !== undefined) {
-    code.get(element).const(but).op("i32.eq");
+  const { excluded } = resolver.rule;
+  if (excluded !== undefined) {
+    code.get(element).const(excluded).op("i32.eq");
     code.if(resolver.nothing);
   }
   code.get(element);
@@ -110,9 +110,9 @@ export function emitResolved(code: CodeBuilder, resolver: Resolver, value: Index
 
 /** Keeps the lowest number of an output element whose index is out of range; `position` pushes that of the one at hand. */
 export function reportBad(code: CodeBuilder, bad: LocalId, position: () => void): void {
-  const own = code.local("position");
+  const current = code.local("position");
   position();
-  code.op("local.tee", own).get(bad).get(own).get(bad).op("i32.lt_u").op("select").set(bad);
+  code.op("local.tee", current).get(bad).get(current).get(bad).op("i32.lt_u").op("select").set(bad);
 }
 
 function outOfRange(
@@ -121,18 +121,18 @@ function outOfRange(
   value: IndexValue,
   element: LocalId,
 ): void {
-  const { below } = bounds;
+  const { extent } = bounds;
   if (rule.outside === "report" || rule.outside === "promised") {
     if (position !== undefined) reportBad(code, bad, position);
-  } else if (rule.below > 0) {
+  } else if (rule.extent > 0) {
     switch (rule.outside) {
       case "nearest":
-        code.const(0).amount(below, "i32", -1);
+        code.const(0).amount(extent, "i32", -1);
         value.isNegative();
         code.op("select").set(element);
         return;
       case "remainder":
-        value.remainder(below);
+        value.remainder(extent);
         code.set(element);
         return;
       case "none":

@@ -1,8 +1,8 @@
 /** The numbers that the sizes of symbols tell the code of a program over them: parameters of its function. */
-import { toldNames, toldValues } from "../../ir/symbols/open.js";
+import { runtimeParamNames, runtimeParamValues } from "../../ir/symbols/dynamic.js";
 import type { TileFunc } from "../../ir/func.js";
 import type { Env } from "../../ir/linear.js";
-import { hasOpenTrips, type ParallelNest } from "../../ir/task/index.js";
+import { hasDynamicTrips, type ParallelNest } from "../../ir/task/index.js";
 import type { WasmLayout } from "./layout.js";
 
 /** Where an operand starts in memory. */
@@ -14,23 +14,23 @@ export const tripsName = (loop: number): string => `trips${loop}`;
 export function sizeParameters(func: TileFunc, { loops }: ParallelNest): readonly string[] {
   if (func.symbolic === undefined) return [];
   return [
-    ...toldNames(func),
+    ...runtimeParamNames(func),
     ...func.operands.map((_, k) => startName(k)),
-    ...loops.flatMap((loop, k) => (hasOpenTrips(loop) ? [tripsName(k)] : [])),
+    ...loops.flatMap((loop, k) => (hasDynamicTrips(loop) ? [tripsName(k)] : [])),
   ];
 }
 
 /** What they are for one size, whose layout and loops are given. */
 export function argumentsOf(
   names: readonly string[],
-  told: Env,
+  params: Env,
   { operands }: WasmLayout,
   { loops }: ParallelNest,
 ): readonly number[] {
   const values = new Map([
-    ...told,
+    ...params,
     ...operands.map((start, k): [string, number] => [startName(k), start]),
     ...loops.map(({ trips }, k): [string, number] => [tripsName(k), trips]),
   ]);
-  return toldValues(names, values);
+  return runtimeParamValues(names, values);
 }

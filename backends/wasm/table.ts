@@ -17,20 +17,20 @@ const entryBytes = 4;
 /** Uses of an index below which a table does not pay. */
 const fewestUses = 4;
 /** A table above this leaves the first cache levels. */
-const mostBytes = 256 * 1024;
+const maxBytes = 256 * 1024;
 export const cacheLine = 64;
 
-/** `follows`: output dims that the sites follow; `tile`: the largest extents that the output tile takes. */
-export function lookupTable(follows: ReadonlySet<number>, tile: Shape): Table | undefined {
-  const last = Math.max(-1, ...follows);
-  const dims = tile.flatMap((_, d) => (follows.has(d) ? [d] : []));
+/** `dependencies`: output dims that the sites follow; `tile`: the largest extents that the output tile takes. */
+export function lookupTable(dependencies: ReadonlySet<number>, tile: Shape): Table | undefined {
+  const last = Math.max(-1, ...dependencies);
+  const dims = tile.flatMap((_, d) => (dependencies.has(d) ? [d] : []));
   const uses = tile.reduce(
-    (product, extent, d) => (d < last && !follows.has(d) ? product * extent : product),
+    (product, extent, d) => (d < last && !dependencies.has(d) ? product * extent : product),
     1,
   );
   const shape = dims.map((d) => at(tile, d));
   const bytes = elementCount(shape) * entryBytes;
-  if (uses < fewestUses || bytes > mostBytes || dims.length === 0) return undefined;
+  if (uses < fewestUses || bytes > maxBytes || dims.length === 0) return undefined;
   const inner = strides(shape);
   const by = tile.map((_, d) => {
     const k = dims.indexOf(d);

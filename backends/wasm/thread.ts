@@ -18,11 +18,11 @@ export interface ThreadMessage {
   /** Tasks it takes at once. */
   readonly chunk: number;
   /** What the sizes of the program's symbols tell its code. */
-  readonly told: readonly number[];
+  readonly params: readonly number[];
 }
 
 /** Runs tasks [from, to) in the unified buffer at byte `ub`: the first bad output element, 0xffffffff without one. */
-export type RunTasks = (from: number, to: number, ub: number, ...told: readonly number[]) => number;
+export type RunTasks = (from: number, to: number, ub: number, ...params: readonly number[]) => number;
 
 /** Bytes at the start of memory that threads share. */
 export const controlBytes = 64;
@@ -41,7 +41,7 @@ export function instantiate({ module, memory }: Pick<ThreadMessage, "module" | "
 export function takeTasks(
   run: RunTasks,
   control: Int32Array,
-  { ub, tasks, chunk, told }: Pick<ThreadMessage, "ub" | "tasks" | "chunk" | "told">,
+  { ub, tasks, chunk, params }: Pick<ThreadMessage, "ub" | "tasks" | "chunk" | "params">,
   milliseconds: number,
 ): void {
   const until = performance.now() + milliseconds;
@@ -49,9 +49,9 @@ export function takeTasks(
     const from = Atomics.add(control, word.nextTask, chunk) >>> 0;
     if (from >= tasks) return;
     const to = Math.min(tasks, from + chunk);
-    const bad = run(from, to, ub, ...told) >>> 0;
-    for (let seen = Atomics.load(control, word.bad); bad < seen >>> 0;) {
-      seen = Atomics.compareExchange(control, word.bad, seen, bad | 0);
+    const bad = run(from, to, ub, ...params) >>> 0;
+    for (let current = Atomics.load(control, word.bad); bad < current >>> 0;) {
+      current = Atomics.compareExchange(control, word.bad, current, bad | 0);
     }
     Atomics.add(control, word.doneTasks, to - from);
     if (milliseconds !== Infinity && performance.now() >= until) return;

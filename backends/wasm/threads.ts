@@ -14,18 +14,18 @@ import {
 /** Milliseconds within which one more thread has started. */
 const startMs = 5_000;
 /** Looks at the last tasks of other threads before this one sleeps. */
-const spinsAtMost = 10_000;
+const maxSpins = 10_000;
 
 export class Threads {
   private readonly control: Int32Array;
   private workers: readonly { terminate(): unknown }[] = [];
 
-  /** `own`: the code and the tasks of the thread that begins runs. */
+  /** `shared`: the code and the tasks of the thread that begins runs. */
   constructor(
     private readonly runTasks: RunTasks,
-    private readonly own: Omit<ThreadMessage, "module">,
+    private readonly shared: Omit<ThreadMessage, "module">,
   ) {
-    this.control = new Int32Array(own.memory.buffer, 0, controlBytes / 4).fill(0);
+    this.control = new Int32Array(shared.memory.buffer, 0, controlBytes / 4).fill(0);
   }
 
   get count(): number {
@@ -34,7 +34,7 @@ export class Threads {
 
   /** Starts one thread for each unified buffer, by its byte, and waits for them. Throws a CompileError (TC702) where one does not start. */
   async start(spawn: SpawnThread, module: object, buffers: readonly number[]): Promise<void> {
-    for (const ub of buffers) this.workers = [...this.workers, spawn({ ...this.own, module, ub })];
+    for (const ub of buffers) this.workers = [...this.workers, spawn({ ...this.shared, module, ub })];
     let [started, since] = [0, performance.now()];
     for (;;) {
       const ready = Atomics.load(this.control, word.ready);
@@ -64,7 +64,7 @@ export class Threads {
   /** Takes tasks on this thread until none is left or the time is up. */
   take(milliseconds: number): void {
     try {
-      takeTasks(this.runTasks, this.control, this.own, milliseconds);
+      takeTasks(this.runTasks, this.control, this.shared, milliseconds);
     } catch (thrown) {
       // Other threads go on with what they took, which nobody counts any more.
       if (this.workers.length > 0) Atomics.store(this.control, word.failed, 1);
@@ -76,8 +76,8 @@ export class Threads {
   wait(): void {
     for (let spins = 0; ; spins++) {
       const done = Atomics.load(this.control, word.doneTasks);
-      if (done >>> 0 >= this.own.tasks) return;
-      if (spins < spinsAtMost) continue;
+      if (done >>> 0 >= this.shared.tasks) return;
+      if (spins < maxSpins) continue;
       this.check();
       Atomics.wait(this.control, word.doneTasks, done, 50);
     }
@@ -96,8 +96,8 @@ export class Threads {
   /** Leaves no task to take, and waits for those that were taken: their threads write into the memory of the next run. */
   async stopTaking(): Promise<void> {
     const taken = Math.min(
-      this.own.tasks,
-      Atomics.exchange(this.control, word.nextTask, this.own.tasks) >>> 0,
+      this.shared.tasks,
+      Atomics.exchange(this.control, word.nextTask, this.shared.tasks) >>> 0,
     );
     while (this.workers.length > 0 && !this.hasFailed() && this.doneTasks() < taken) await pause(1);
   }

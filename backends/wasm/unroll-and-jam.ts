@@ -5,18 +5,18 @@
 import { isConstant, type Linear } from "../../ir/linear.js";
 import { at } from "../../ir/types.js";
 
-export interface Jam {
+export interface UnrollAndJam {
   readonly dim: number;
   /** Elements of the dim in a part. */
-  readonly part: number;
+  readonly size: number;
 }
 
 /** Parts of the dim. */
 export const jammed = 4;
 
 /** By the innermost dim outside of the last that comes apart evenly. */
-export function jamOf(sizes: readonly Linear[]): Jam | undefined {
+export function unrollAndJamOf(sizes: readonly Linear[]): UnrollAndJam | undefined {
   const extents = sizes.slice(0, -1).map((size) => (isConstant(size) ? size.at : 0));
   const dim = extents.findLastIndex((extent) => extent > 0 && extent % jammed === 0);
-  return dim === -1 ? undefined : { dim, part: at(extents, dim) / jammed };
+  return dim === -1 ? undefined : { dim, size: at(extents, dim) / jammed };
 }

@@ -1,9 +1,9 @@
 /** Values that are computed in vectors: so many neighbours along the innermost output dim at a time, an unrolled step. */
 import { isConstant } from "../../ir/linear.js";
 import { at, elementsInByte, type DType } from "../../ir/types.js";
-import { mostOf, type GatherPlan } from "../plan/gather.js";
+import { maxSizesOf, type GatherPlan } from "../plan/gather.js";
 import { advanceAlong, beginsAtMultiples } from "../plan/step-advance.js";
-import type { PointerWalk } from "./memory-places.js";
+import type { PointerWalk } from "./memory-addresses.js";
 
 /** Elements of an unrolled step. */
 export type StepElements = 16 | 32;
@@ -27,15 +27,15 @@ export function unrolledValues(
   const dim = stmt.to.sizes.length - 1;
   const size = stmt.to.sizes[dim];
   if (values === undefined || size === undefined || output.by[dim] !== output.elementBytes) return undefined;
-  if (values.terms?.how === "exact") return undefined;
-  const most = at(mostOf(stmt.to.sizes, loops), dim);
+  if (values.reduction?.how === "exact") return undefined;
+  const max = at(maxSizesOf(stmt.to.sizes, loops), dim);
   // What steps of 32 leave is computed one by one.
-  const leavesHalf = isConstant(size) && most % 32 >= 16;
+  const leavesHalf = isConstant(size) && max % 32 >= 16;
   const counts: readonly StepElements[] = leavesHalf ? [16] : [32, 16];
   for (const elements of counts) {
-    if (elements > most) continue;
+    if (elements > max) continue;
     const steps = { dim, count: elements, loops };
-    if (!plan.sites.every(({ form }) => advanceAlong(form, steps) === 0)) continue;
+    if (!plan.indexSteps.every(({ form }) => advanceAlong(form, steps) === 0)) continue;
     const advances = plan.addresses.reads.map((address, k) => {
       const each = elementsInByte(at(reads, k));
       const advance = advanceAlong(address, steps);

@@ -10,14 +10,14 @@ import type {
   Operation,
   SourceType,
   StepwiseReduction,
-  TermSteps,
+  ReductionSteps,
   ValueStep,
   ValueType,
 } from "../../ir/values/index.js";
 import {
   accumulators,
   bitsOfNumber,
-  countsItsTerms,
+  countsItsElements,
   floatFormats,
   integerRanges,
   isFloatValue,
@@ -75,9 +75,9 @@ export function emitStep(lanes: LaneCode, step: ValueStep, { of, read, reduced }
  */
 export function emitStepwise(
   lanes: LaneCode,
-  { how, type }: Pick<TermSteps, "type"> & { readonly how: StepwiseReduction },
+  { how, type }: Pick<ReductionSteps, "type"> & { readonly how: StepwiseReduction },
   locals: number,
-  each: (take: (termOf: (k: number) => LocalId) => void) => void,
+  each: (take: (elementAt: (k: number) => LocalId) => void) => void,
 ): readonly LocalId[] {
   const { op, start } = accumulators[how];
   const { code } = lanes;
@@ -85,12 +85,12 @@ export function emitStepwise(
   const count = code.local("terms");
   const number = (value: number): LaneCode =>
     type === "f32" ? lanes.float(bitsOfNumber(type, value)) : lanes.const(bitsOfNumber(type, value));
-  const counts = countsItsTerms(how);
+  const counts = countsItsElements(how);
   for (const sum of sums) number(start[type]).set(sum);
   if (counts) code.const(0).set(count);
-  each((termOf) => {
+  each((elementAt) => {
     sums.forEach((sum, k) => {
-      emitOperation(lanes, op, type, sum, termOf(k));
+      emitOperation(lanes, op, type, sum, elementAt(k));
       lanes.set(sum);
     });
     if (counts) code.advance(count, 1);
@@ -255,12 +255,12 @@ function truncate(lanes: LaneCode, to: IntegerValueType, value: LocalId): void {
   if (bytesOf(to) === 4) return;
   const type = signed ? "i32" : "u32";
   const clamp = (how: "min" | "max", bound: number): void => {
-    const own = lanes.local("clamped");
-    lanes.set(own);
+    const clamped = lanes.local("clamped");
+    lanes.set(clamped);
     lanes.extreme(
       how,
       type,
-      () => lanes.get(own),
+      () => lanes.get(clamped),
       () => lanes.const(bound),
     );
   };

@@ -1,5 +1,5 @@
 /** An output element by its steps, alone. */
-import { bitsOfNumber, floatFormats, type TermSteps, type ValueStep } from "../../ir/values/index.js";
+import { bitsOfNumber, floatFormats, type ReductionSteps, type ValueStep } from "../../ir/values/index.js";
 import {
   at,
   bitsOf,
@@ -18,7 +18,7 @@ import { emitStep, emitStepwise, storedValue } from "./value-lanes.js";
 export type MemoryOf = (read: number) => void;
 
 /** The elements that are read, by the number of the read: an address; of a packed one, its number in its memory. */
-export interface ReadPlaces {
+export interface ReadAddresses {
   readonly addresses: readonly LocalId[];
   readonly memory: MemoryOf;
 }
@@ -27,14 +27,14 @@ export interface ReadPlaces {
 export function emitValue(
   code: CodeBuilder,
   steps: readonly ValueStep[],
-  reads: ReadPlaces,
+  reads: ReadAddresses,
   out: LocalId,
   reduced?: LocalId,
 ): void {
   const stored = storedValue(steps);
   const values = emitSteps(code, stored.steps, reads, reduced);
   code.get(out);
-  stored.bits(new LaneCode(code, false), (step) => heldBy(values, step));
+  stored.bits(new LaneCode(code, false), (step) => localOf(values, step));
   code.op(stores[bytesOf(stored.type)], 0);
 }
 
@@ -42,19 +42,19 @@ export function emitValue(
  * What the terms of an element come to. `each` emits the code that goes from term to term, and calls `take` where the elements of one
  * lie at some addresses.
  */
-export function emitTerms(code: CodeBuilder, terms: TermSteps, each: EachTerm): LocalId {
-  if (terms.how === "exact") return emitExact(code, terms, each);
-  const sums = emitStepwise(new LaneCode(code, false), terms, 1, (take) => {
+export function emitReduction(code: CodeBuilder, reduction: ReductionSteps, each: EachElement): LocalId {
+  if (reduction.how === "exact") return emitExact(code, reduction, each);
+  const sums = emitStepwise(new LaneCode(code, false), reduction, 1, (take) => {
     each((reads) => {
-      const term = lastOf(terms.steps, emitSteps(code, terms.steps, reads));
-      take(() => term);
+      const element = lastOf(reduction.steps, emitSteps(code, reduction.steps, reads));
+      take(() => element);
     });
   });
   return at(sums, 0);
 }
 
 /** Emits the code that goes from term to term. */
-export type EachTerm = (take: (reads: ReadPlaces) => void) => void;
+export type EachElement = (take: (reads: ReadAddresses) => void) => void;
 
 /**
  * Terms are whole numbers of units of 2^`unit` and counted in 64 bits, which f64 makes of them; those that are NaN or infinite are
@@ -62,26 +62,26 @@ export type EachTerm = (take: (reads: ReadPlaces) => void) => void;
  */
 function emitExact(
   code: CodeBuilder,
-  { unit, steps }: Extract<TermSteps, { readonly how: "exact" }>,
-  each: EachTerm,
+  { unit, steps }: Extract<ReductionSteps, { readonly how: "exact" }>,
+  each: EachElement,
 ): LocalId {
   const [units, special] = [code.local("units", "i64"), code.local("special", "f32")];
   const [sum, bits] = [code.local("sum", "f32"), code.local("bits")];
   const number = (value: number): CodeBuilder =>
     code.const(bitsOfNumber("f32", value)).op("f32.reinterpret_i32");
-  code.whole("i64", 0).set(units);
+  code.integer("i64", 0).set(units);
   number(0).set(special);
   each((reads) => {
-    const term = lastOf(steps, emitSteps(code, steps, reads));
-    code.get(units).get(term).op("f64.promote_f32");
+    const element = lastOf(steps, emitSteps(code, steps, reads));
+    code.get(units).get(element).op("f64.promote_f32");
     // 2^-unit, whose digits are none but the leading one.
     code
       .op("i64.const", BigInt(1023 - unit) << 52n)
       .op("f64.reinterpret_i64")
       .op("f64.mul");
     code.op("i64.trunc_sat_f64_s").op("i64.add").set(units);
-    code.get(term).op("i32.reinterpret_f32").const(floatFormats.f32.infinity).op("i32.and").set(bits);
-    code.get(special).get(special).get(term).op("f32.add");
+    code.get(element).op("i32.reinterpret_f32").const(floatFormats.f32.infinity).op("i32.and").set(bits);
+    code.get(special).get(special).get(element).op("f32.add");
     code.get(bits).const(floatFormats.f32.infinity).op("i32.ne").op("select").set(special);
   });
   code.get(units).op("f32.convert_i64_s");
@@ -94,10 +94,10 @@ function emitExact(
 }
 
 const lastOf = (steps: readonly ValueStep[], values: ReadonlyMap<number, LocalId>): LocalId =>
-  heldBy(values, steps.length - 1);
+  localOf(values, steps.length - 1);
 
 /** Returns what holds the value of a step. */
-export function heldBy(values: ReadonlyMap<number, LocalId>, step: number): LocalId {
+export function localOf(values: ReadonlyMap<number, LocalId>, step: number): LocalId {
   const local = values.get(step);
   invariant(local !== undefined, `step ${step} was emitted`);
   return local;
@@ -107,13 +107,13 @@ export function heldBy(values: ReadonlyMap<number, LocalId>, step: number): Loca
 export function emitSteps(
   code: CodeBuilder,
   steps: readonly ValueStep[],
-  reads: ReadPlaces,
+  reads: ReadAddresses,
   reduced?: LocalId,
   isWanted: (step: number) => boolean = () => true,
 ): ReadonlyMap<number, LocalId> {
   const lanes = new LaneCode(code, false);
   const values = new Map<number, LocalId>();
-  const of = (step: number): LocalId => heldBy(values, step);
+  const of = (step: number): LocalId => localOf(values, step);
   const read = (step: ReadStep): void => {
     loadElement(code, step, reads);
   };
@@ -127,7 +127,11 @@ export function emitSteps(
 export type ReadStep = Extract<ValueStep, { readonly kind: "read" }>;
 
 /** Pushes the bits of an element that is read; of an integer or an f32, its value. */
-function loadElement(code: CodeBuilder, { read, type }: ReadStep, { addresses, memory }: ReadPlaces): void {
+function loadElement(
+  code: CodeBuilder,
+  { read, type }: ReadStep,
+  { addresses, memory }: ReadAddresses,
+): void {
   const address = at(addresses, read);
   if (isPacked(type)) {
     memory(read);

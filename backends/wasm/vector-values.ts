@@ -3,7 +3,7 @@
  * are taken in in their order, into the sums of all elements side by side: each sum has the bits that it has alone.
  */
 import { at, bitsOf, isPacked, isSigned } from "../../ir/types.js";
-import type { SourceType, TermSteps, ValueStep, ValueType } from "../../ir/values/index.js";
+import type { SourceType, ReductionSteps, ValueStep, ValueType } from "../../ir/values/index.js";
 import { range } from "../plan/runs.js";
 import { stillSteps } from "../plan/still-steps.js";
 import type { CodeBuilder, LocalId } from "./code.js";
@@ -13,11 +13,11 @@ import type { UnrolledValues } from "./unrolled-values.js";
 import { emitStep, emitStepwise, storedValue, type StoredValue } from "./value-lanes.js";
 import {
   emitSteps,
-  emitTerms,
-  heldBy,
+  emitReduction,
+  localOf,
   pushByte,
-  type EachTerm,
-  type ReadPlaces,
+  type EachElement,
+  type ReadAddresses,
   type ReadStep,
 } from "./values.js";
 
@@ -31,7 +31,7 @@ export type StepSums = LocalId | readonly LocalId[];
 export function emitVectorValues(
   code: CodeBuilder,
   steps: readonly ValueStep[],
-  reads: ReadPlaces,
+  reads: ReadAddresses,
   unrolled: UnrolledValues,
   out: LocalId,
   sums?: StepSums,
@@ -55,10 +55,10 @@ function storeNarrowed(
   const together = 2 ** narrow.length;
   for (let first = 0; first < elements / vectorElements; first += together) {
     const vectors = range(first, first + together).map((k) => {
-      const own = code.local("bits", "v128");
+      const converted = code.local("bits", "v128");
       bits(lanes, values.vector(k));
-      code.set(own);
-      return own;
+      code.set(converted);
+      return converted;
     });
     code.get(out);
     pushNarrowed(code, narrow, vectors);
@@ -105,23 +105,23 @@ function storeFloats(
     });
 }
 
-/** Emits what the terms of each element of a step come to. `each`: as `emitTerms` takes it. */
-export function emitVectorTerms(
+/** Emits what the terms of each element of a step come to. `each`: as `emitReduction` takes it. */
+export function emitVectorReduction(
   code: CodeBuilder,
-  terms: TermSteps,
-  each: EachTerm,
+  reduction: ReductionSteps,
+  each: EachElement,
   unrolled: UnrolledValues,
 ): StepSums {
-  const last = terms.steps.length - 1;
+  const last = reduction.steps.length - 1;
   if (
-    terms.how === "exact" ||
-    stillSteps(terms.steps, (read) => at(unrolled.still, read), false)[last] === true
+    reduction.how === "exact" ||
+    stillSteps(reduction.steps, (read) => at(unrolled.still, read), false)[last] === true
   )
-    return emitTerms(code, terms, each);
+    return emitReduction(code, reduction, each);
   const vectors = unrolled.elements / vectorElements;
-  return emitStepwise(new LaneCode(code, true), terms, vectors, (take) => {
+  return emitStepwise(new LaneCode(code, true), reduction, vectors, (take) => {
     each((reads) => {
-      const values = new StepValues(code, terms.steps, reads, unrolled);
+      const values = new StepValues(code, reduction.steps, reads, unrolled);
       take((k) => values.vector(k)(last));
     });
   });
@@ -143,7 +143,7 @@ class StepValues {
   constructor(
     code: CodeBuilder,
     private readonly steps: readonly ValueStep[],
-    reads: ReadPlaces,
+    reads: ReadAddresses,
     unrolled: UnrolledValues,
     private readonly sums?: StepSums,
   ) {
@@ -160,20 +160,20 @@ class StepValues {
       this.spread.set(step, spread);
     }
     this.addresses = reads.addresses.map((address, read) => {
-      const found = moving.find((step) => step.kind === "read" && step.read === read);
-      if (found === undefined || !isPacked(found.type)) return address;
+      const step = moving.find((step) => step.kind === "read" && step.read === read);
+      if (step === undefined || !isPacked(step.type)) return address;
       const first = code.local("packed");
       reads.memory(read);
-      pushByte(code, found.type, address);
+      pushByte(code, step.type, address);
       code.op("i32.add").set(first);
       return first;
     });
   }
 
   private pairOf(read: number): LocalId {
-    const known = this.pairs.get(read) ?? this.lanes.code.local("pair", "v128");
-    this.pairs.set(read, known);
-    return known;
+    const pair = this.pairs.get(read) ?? this.lanes.code.local("pair", "v128");
+    this.pairs.set(read, pair);
+    return pair;
   }
 
   /** Emits the values of a vector, in the order of the vectors. Returns what holds the value of a step. */
@@ -181,7 +181,7 @@ class StepValues {
     const { addresses, lanes, steps, still, sums } = this;
     lanes.reuseLocals();
     const values = new Map(this.spread);
-    const of = (step: number): LocalId => heldBy(values, step);
+    const of = (step: number): LocalId => localOf(values, step);
     const read = (step: ReadStep): void => {
       loadVector(lanes, step.type, at(addresses, step.read), k, () => this.pairOf(step.read));
     };

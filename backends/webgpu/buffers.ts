@@ -4,7 +4,7 @@ import { CompileError, error, type Diagnostic } from "../../ir/diagnostic.js";
 import { entryOf } from "../../ir/entry-of.js";
 import { inputsOf, keyOf, outputOf, type Operand, type TileFunc } from "../../ir/func.js";
 import { isObject, shownValue } from "../fields.js";
-import { keysBeside, type WgslBinding } from "../wgsl/index.js";
+import { keysWith, type WgslBinding } from "../wgsl/index.js";
 
 /**
  * Buffers of the runner's device, by the keys of `runner.wgsl(kernel).bindings`: those of the operands, and `status`. The status word has
@@ -28,7 +28,7 @@ export function buffersOf(
 ): GpuBuffers {
   const output = bufferOf(outputOf(func));
   const inputs = inputsOf(func).map((operand) => [keyOf(operand), bufferOf(operand)] as const);
-  const others = [[keyOf(outputOf(func)), output] as const, [keysBeside(func).status, status] as const];
+  const others = [[keyOf(outputOf(func)), output] as const, [keysWith(func).status, status] as const];
   return { output, ...Object.fromEntries([...inputs, ...others]) };
 }
 
@@ -70,11 +70,11 @@ export function requireBuffers(
     throw new CompileError([error("TC702", `the buffers are ${shownValue(buffers)}`, { hint })]);
   }
   const shared = usage === "STORAGE" ? sharedBuffers(buffers, bindings) : [];
-  const found = [
+  const limits = [
     ...bindings.flatMap((binding) => misfit(entryOf(buffers, binding.key), binding, usage)),
     ...shared,
   ];
-  if (found.length > 0) throw new CompileError(found);
+  if (limits.length > 0) throw new CompileError(limits);
   return bindings.flatMap(({ key }) => entryOf(buffers, key) ?? []);
 }
 

@@ -74,8 +74,8 @@ export async function openForeignLauncher(
   const owned = new Resources(device);
   const kept = new Map<number, GPUBuffer>();
   const bufferFor = ({ binding, access }: ForeignShader["bindings"][number], bytes: number): GPUBuffer => {
-    const known = kept.get(binding);
-    if (known?.size === bytes) return known;
+    const buffer = kept.get(binding);
+    if (buffer?.size === bytes) return buffer;
     const made = owned.buffer(bytes, usages[access]);
     kept.set(binding, made);
     return made;
@@ -88,11 +88,11 @@ export async function openForeignLauncher(
           device,
           lifetime,
           () => {
-            const bound = bindings.map((own, k) => {
+            const bound = bindings.map((binding, k) => {
               const { contents, offset, size } = buffers[k] ?? none;
-              const buffer = bufferFor(own, contents.byteLength);
+              const buffer = bufferFor(binding, contents.byteLength);
               device.queue.writeBuffer(buffer, 0, contents.slice());
-              return { binding: own.binding, resource: { buffer, offset, size } };
+              return { binding: binding.binding, resource: { buffer, offset, size } };
             });
             const encoder = device.createCommandEncoder();
             const pass = encoder.beginComputePass();
@@ -121,7 +121,7 @@ export async function openForeignLauncher(
 const none: BoundContents = { contents: new Uint8Array(4), offset: 0, size: 4 };
 
 const refusedByDevice = (message: string): RunError =>
-  new RunError([error("TC611", `the device refused the kernel: ${firstPart(message)}`)]);
+  new RunError([error("TC611", `the device refused the kernel: ${firstParagraph(message)}`)]);
 
 /** Dawn adds what it was doing, after an empty line. */
-const firstPart = (message: string): string => message.trim().split("\n\n", 1).join("").trimEnd();
+const firstParagraph = (message: string): string => message.trim().split("\n\n", 1).join("").trimEnd();

@@ -13,7 +13,7 @@ export class Resources {
 
   /** A buffer of some bytes, which begins with `contents`. Throws a RunError (TC504). */
   buffer(size: number, usage: GPUBufferUsageFlags, contents?: Uint8Array): GPUBuffer {
-    const buffer = this.keep(
+    const buffer = this.track(
       createBuffer(this.device, { size, usage, mappedAtCreation: contents !== undefined }),
     );
     if (contents !== undefined) {
@@ -24,7 +24,7 @@ export class Resources {
   }
 
   timestamps(count: number): GPUQuerySet {
-    return this.keep(this.device.createQuerySet({ type: "timestamp", count }));
+    return this.track(this.device.createQuerySet({ type: "timestamp", count }));
   }
 
   /** Records that bytes are copied to the host. What it returns reads them once the copy is submitted. */
@@ -51,7 +51,7 @@ export class Resources {
     return async () => new BigUint64Array((await read()).buffer);
   }
 
-  private keep<T extends { destroy(): undefined }>(resource: T): T {
+  private track<T extends { destroy(): undefined }>(resource: T): T {
     this.kept.push(resource);
     return resource;
   }

@@ -6,9 +6,9 @@
  */
 import "../platform.js";
 import { CompileError, error, throwIfErrors } from "../../ir/diagnostic.js";
-import { openFormOf } from "../../ir/symbols/open.js";
+import { dynamicFormOf } from "../../ir/symbols/dynamic.js";
 import { entryOf } from "../../ir/entry-of.js";
-import { inputsOf, keyOf, outputOf, type OpenTile, type TileFunc } from "../../ir/func.js";
+import { inputsOf, keyOf, outputOf, type DynamicTile, type TileFunc } from "../../ir/func.js";
 import type { Target } from "../../ir/target.js";
 import { indexBytes, mayReject } from "../../ir/policy.js";
 import { verifyOnce } from "../../ir/verify/verify-once.js";
@@ -18,16 +18,16 @@ import { at, byteCount, elementCount, invariant, type DType } from "../../ir/typ
 import { BoundedCache } from "../cache.js";
 import { checkKernel, checkRunnable } from "../check-kernel.js";
 import { emptyOutputSteps } from "../empty-output.js";
-import { checkFields, isObject, shownValue, wholeNumber, type Fields } from "../fields.js";
+import { checkFields, isObject, shownValue, integer, type Fields } from "../fields.js";
 import { inSlices } from "../long-run.js";
-import { badIndex, indexReader, pointOf, sitesAt, type HostInputs } from "../memory.js";
+import { badIndex, indexReader, pointOf, indicesAt, type HostInputs } from "../memory.js";
 import { indexSources } from "../index-inputs.js";
 import { checkTensors, fromHost, stringsOf, toHosts, type GatherData, type TensorData } from "../values.js";
 import {
-  emitOpen,
+  emitDynamic,
   emitWgsl,
   kernelAt,
-  type OpenKernel,
+  type DynamicKernel,
   type WgslBinding,
   type WgslKernel,
   type WgslLimits,
@@ -39,7 +39,7 @@ import { DeviceLifetime } from "./lifetime.js";
 import { Resources } from "./resources.js";
 import { scoped } from "./scoped.js";
 import { settle, type AtFault } from "./settle.js";
-import { mostOfAccess, noneBad } from "./status.js";
+import { maxPerAccess, noneBad } from "./status.js";
 import { limitsOf, targetOf } from "./target.js";
 
 /** What a run needs of a kernel. One for another target is compiled again for the device, through `forTarget`. */
@@ -112,7 +112,7 @@ export interface Runner {
   dispose(): void;
 }
 
-const runnerFields: Fields<RunnerOptions> = { pipelines: wholeNumber(1) };
+const runnerFields: Fields<RunnerOptions> = { pipelines: integer(1) };
 
 /** Rejects with a RunError (TC504) on a lost device, with a CompileError (TC702) for what is no device. */
 export async function createRunner(device: GPUDevice, options: RunnerOptions = {}): Promise<Runner> {
@@ -149,11 +149,11 @@ class DeviceRunner implements Runner {
   readonly target: Target;
   private readonly kernels = new WeakMap<TileFunc, WgslKernel>();
   /** By the program over symbols. */
-  private readonly open = new WeakMap<OpenTile, OpenKernel>();
+  private readonly dynamic = new WeakMap<DynamicTile, DynamicKernel>();
   /** What `sizes` binds, by kernel. */
   private readonly sizes = new WeakMap<WgslKernel, GPUBuffer>();
   /** Programs of kernels for other targets, compiled again for this device. */
-  private readonly own = new WeakMap<TileFunc, TileFunc>();
+  private readonly compiled = new WeakMap<TileFunc, TileFunc>();
   /** By their text. One that is evicted lives as long as the work it is part of. */
   private readonly pipelines: BoundedCache<string, Pipeline>;
   /** Pipelines that are being made, by their text. */
@@ -185,21 +185,21 @@ class DeviceRunner implements Runner {
   }
 
   private emitted(tile: TileFunc): WgslKernel {
-    const known = this.kernels.get(tile);
-    if (known !== undefined) return known;
-    const form = openFormOf(tile);
-    const shared = form === undefined ? undefined : this.openKernel(form.program);
+    const cached = this.kernels.get(tile);
+    if (cached !== undefined) return cached;
+    const form = dynamicFormOf(tile);
+    const shared = form === undefined ? undefined : this.dynamicKernel(form.program);
     const emitted = shared === undefined ? emitWgsl(tile, this.wgslOptions) : kernelAt(shared, tile);
     this.kernels.set(tile, emitted);
     return emitted;
   }
 
   /** What all sizes of a program share. */
-  private openKernel(program: OpenTile): OpenKernel | undefined {
-    const known = this.open.get(program);
-    if (known !== undefined) return known;
-    const kernel = emitOpen(program, this.wgslOptions);
-    if (kernel !== undefined) this.open.set(program, kernel);
+  private dynamicKernel(program: DynamicTile): DynamicKernel | undefined {
+    const cached = this.dynamic.get(program);
+    if (cached !== undefined) return cached;
+    const kernel = emitDynamic(program, this.wgslOptions);
+    if (kernel !== undefined) this.dynamic.set(program, kernel);
     return kernel;
   }
 
@@ -209,11 +209,11 @@ class DeviceRunner implements Runner {
 
   private tileOf(kernel: GpuKernel): TileFunc {
     checkKernel(kernel, ["tile"]);
-    const known = this.own.get(kernel.tile);
-    if (known !== undefined) return known;
+    const cached = this.compiled.get(kernel.tile);
+    if (cached !== undefined) return cached;
     const tile = kernel.forTarget?.(this.target).tile ?? kernel.tile;
     verifyOnce(tile, this.target);
-    this.own.set(kernel.tile, tile);
+    this.compiled.set(kernel.tile, tile);
     return tile;
   }
 
@@ -278,12 +278,12 @@ class DeviceRunner implements Runner {
     if (isEmpty(wgsl) || this.pipelines.get(wgsl.code) !== undefined) return;
     const begun = this.preparing.get(wgsl.code);
     if (begun !== undefined) return begun;
-    const made = this.makeBeside(wgsl).finally(() => this.preparing.delete(wgsl.code));
+    const made = this.makeConcurrently(wgsl).finally(() => this.preparing.delete(wgsl.code));
     this.preparing.set(wgsl.code, made);
     return made;
   }
 
-  private async makeBeside(wgsl: WgslKernel): Promise<void> {
+  private async makeConcurrently(wgsl: WgslKernel): Promise<void> {
     const { device } = this;
     const atFault = (message: string): Error => kernelRefused(message, wgsl.code);
     const gpu = await this.settle(
@@ -309,11 +309,11 @@ class DeviceRunner implements Runner {
     bound: readonly GPUBuffer[],
     launches: number,
   ): void {
-    const entries = wgsl.bindings.map((own, k) => ({
-      binding: own.binding,
+    const entries = wgsl.bindings.map((binding, k) => ({
+      binding: binding.binding,
       resource: {
-        buffer: own.access === "uniform" ? this.sizesOf(wgsl, own) : at(bound, k),
-        size: own.bytes,
+        buffer: binding.access === "uniform" ? this.sizesOf(wgsl, binding) : at(bound, k),
+        size: binding.bytes,
       },
     }));
     pass.setPipeline(gpu);
@@ -323,8 +323,8 @@ class DeviceRunner implements Runner {
 
   /** A few bytes, which live as long as the kernel: passes that the caller has not submitted yet read them. */
   private sizesOf(wgsl: WgslKernel, { bytes, values = [] }: WgslBinding): GPUBuffer {
-    const known = this.sizes.get(wgsl);
-    if (known !== undefined) return known;
+    const cached = this.sizes.get(wgsl);
+    if (cached !== undefined) return cached;
     const contents = new Uint8Array(Uint32Array.from(values).buffer);
     const buffer = new Resources(this.device).buffer(bytes, bufferUsage.UNIFORM, contents);
     this.sizes.set(wgsl, buffer);
@@ -380,17 +380,17 @@ class DeviceRunner implements Runner {
     bufferOf: (key: string) => GPUBuffer,
   ): Promise<Error> {
     const { map } = gatherOf(tile);
-    const known = new Map<string, bigint>();
-    const end = Math.min(from + mostOfAccess, elementCount(outputOf(tile).type.shape));
+    const sizes = new Map<string, bigint>();
+    const end = Math.min(from + maxPerAccess, elementCount(outputOf(tile).type.shape));
     for (let element = from; element < end; element++) {
-      const walk = sitesAt({ map, operands: tile.operands, tile }, pointOf(tile, element));
+      const walk = indicesAt({ map, operands: tile.operands, tile }, pointOf(tile, element));
       let step = walk.next();
       while (step.done !== true) {
         const { table, position } = step.value;
         const key = `${table.name} ${position}`;
         const value =
-          known.get(key) ?? (await this.indexAt(bufferOf(keyOf(table)), table.type.dtype, position));
-        known.set(key, value);
+          sizes.get(key) ?? (await this.indexAt(bufferOf(keyOf(table)), table.type.dtype, position));
+        sizes.set(key, value);
         step = walk.next(value);
       }
       const bad = step.value.find(({ rejected }) => rejected);
@@ -424,7 +424,7 @@ class DeviceRunner implements Runner {
 
   async time(kernel: GpuKernel, buffers: GpuBuffers, runs = 9): Promise<LaunchTime> {
     this.checkUsable(kernel);
-    throwIfErrors(checkFields("time", { runs }, { runs: wholeNumber(1) }));
+    throwIfErrors(checkFields("time", { runs }, { runs: integer(1) }));
     const clock = this.device.features.has("timestamp-query") ? "timestamp-query" : "wall clock";
     const wgsl = this.wgsl(kernel);
     if (isEmpty(wgsl)) return { nanoseconds: 0, clock, runs, launches: 0 };
@@ -436,7 +436,7 @@ class DeviceRunner implements Runner {
       });
     let launches = 1;
     // Warms up too: the first launch compiles.
-    while ((await span(launches)) < leastSpan && launches < mostLaunches) launches *= 2;
+    while ((await span(launches)) < leastSpan && launches < maxLaunches) launches *= 2;
     const times: number[] = [];
     for (let run = 0; run < runs; run++) times.push((await span(launches)) / launches);
     times.sort((a, b) => a - b);
@@ -482,8 +482,8 @@ class DeviceRunner implements Runner {
   }
 
   private pipeline(wgsl: WgslKernel): Pipeline {
-    const known = this.pipelines.get(wgsl.code);
-    if (known !== undefined) return known;
+    const cached = this.pipelines.get(wgsl.code);
+    if (cached !== undefined) return cached;
     const { value: gpu, refusal } = scoped(this.device, () =>
       this.device.createComputePipeline(this.described(wgsl)),
     );
@@ -566,4 +566,4 @@ function staleStatus(element: number, why = "whose indices are in range"): Compi
 
 /** Nanoseconds below which rounded timestamps say too little, and the launches that may be spent to get there. */
 const leastSpan = 2e6;
-const mostLaunches = 4096;
+const maxLaunches = 4096;

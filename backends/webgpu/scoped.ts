@@ -31,9 +31,9 @@ export function scoped<T>(
 }
 
 async function firstOf(errors: readonly Promise<GPUError | null>[]): Promise<Refusal | undefined> {
-  const found = await Promise.all(errors);
+  const caught = await Promise.all(errors);
   const [refusal] = kinds.flatMap((kind, k) => {
-    const error = found[k];
+    const error = caught[k];
     return error === undefined || error === null ? [] : [{ kind, message: error.message }];
   });
   return refusal;

@@ -4,4 +4,4 @@
 export const noneBad = 0xffffffff;
 
 /** Output elements whose indices a kernel resolves together, at most: four rows of 16 elements of one byte. */
-export const mostOfAccess = 64;
+export const maxPerAccess = 64;

@@ -3,13 +3,13 @@ import type { IndexRule } from "../../ir/policy.js";
 import { sizeName } from "./names.js";
 
 /** The bound. */
-export const belowText = ({ below, open }: Pick<IndexRule, "below" | "open">): string =>
-  open?.below === undefined ? `${below}u` : sizeName(open.below);
+export const extentText = ({ extent, dynamic }: Pick<IndexRule, "extent" | "dynamic">): string =>
+  dynamic?.extent === undefined ? `${extent}u` : sizeName(dynamic.extent);
 
 /** The last element below it; one of a bound that sizes tell is at least 1. */
-export const lastText = ({ below, open }: Pick<IndexRule, "below" | "open">): string =>
-  open?.below === undefined ? `${Math.max(0, below - 1)}u` : `(${sizeName(open.below)} - 1u)`;
+export const lastText = ({ extent, dynamic }: Pick<IndexRule, "extent" | "dynamic">): string =>
+  dynamic?.extent === undefined ? `${Math.max(0, extent - 1)}u` : `(${sizeName(dynamic.extent)} - 1u)`;
 
-/** What is added to negative values, from `fromEnd`. */
-export const fromEndText = (fromEnd: number, { open }: Pick<IndexRule, "open">): string =>
-  open?.fromEnd === undefined ? `${fromEnd}u` : sizeName(open.fromEnd);
+/** What is added to negative values, from `wrapNegativeBy`. */
+export const wrapText = (wrapNegativeBy: number, { dynamic }: Pick<IndexRule, "dynamic">): string =>
+  dynamic?.wrapNegativeBy === undefined ? `${wrapNegativeBy}u` : sizeName(dynamic.wrapNegativeBy);

@@ -44,12 +44,12 @@ export class WgslContext {
   }
 
   /** A form over loop variables, the dims of a tile and sites. */
-  address(form: Linear, dims: readonly Amount[], sites: readonly string[] = []): string {
+  address(form: Linear, dims: readonly Amount[], indices: readonly string[] = []): string {
     const { before, rest } = this.split(form, dims);
-    const language = this.language(dims, sites);
+    const language = this.language(dims, indices);
     return this.loop === undefined || isTight(before, language)
       ? printForm(form, language)
-      : this.after(this.loop, printForm(before, language), rest, dims, sites);
+      : this.after(this.loop, printForm(before, language), rest, dims, indices);
   }
 
   /** What of a form the innermost loop does not move, with the constant, and the rest. */
@@ -73,13 +73,13 @@ export class WgslContext {
     before: string,
     rest: Linear,
     dims: readonly Amount[],
-    sites: readonly string[],
+    indices: readonly string[],
   ): string {
     const name = starts.get(before) ?? `start${this.starts++}`;
     starts.set(before, name);
     const terms: readonly Term[] = [{ by: 1, of: { kind: "iv", name: start } }, ...rest.terms];
-    const iv = (own: string): string => (own === start ? name : this.names.iv(own));
-    return printForm({ at: 0, terms }, wgslForms({ iv, dims, sites }));
+    const iv = (entry: string): string => (entry === start ? name : this.names.iv(entry));
+    return printForm({ at: 0, terms }, wgslForms({ iv, dims, indices }));
   }
 
   /** A loop along a dim of a tile, with the coordinates outside it: what of addresses it does not move is found before it. */
@@ -98,8 +98,8 @@ export class WgslContext {
     return isStill(form, this.language(dims));
   }
 
-  private language(dims: readonly Amount[], sites: readonly string[] = []): FormLanguage {
-    return wgslForms({ iv: this.names.iv, dims, sites });
+  private language(dims: readonly Amount[], indices: readonly string[] = []): FormLanguage {
+    return wgslForms({ iv: this.names.iv, dims, indices });
   }
 
   guarded(conditions: readonly string[], body: () => void): void {
@@ -108,27 +108,27 @@ export class WgslContext {
   }
 
   /** The access of so many elements that starts at an address. */
-  access(form: Linear, elements: number, dims: readonly Amount[], sites: readonly string[] = []): string {
+  access(form: Linear, elements: number, dims: readonly Amount[], indices: readonly string[] = []): string {
     const terms = form.terms.flatMap(({ by, of }): Term[] => {
       if (of.kind !== "dim") return [{ by, of }];
       const coord = at(dims, of.dim);
       return coord.by === 0 ? [] : [{ by: by * coord.by, of }];
     });
     // A div or a mod is of the coordinate itself.
-    const inParts = terms.flatMap(({ by, of }) =>
+    const isChunked = terms.flatMap(({ by, of }) =>
       of.kind === "dim" ? [] : dimsOf({ at: 0, terms: [{ by, of }] }),
     );
-    const asTheyAre = inParts.every((d) => at(dims, d).by <= 1);
+    const asTheyAre = isChunked.every((d) => at(dims, d).by <= 1);
     const units = dims.map((coord) => (coord.by === 0 ? zero : { ...coord, by: 1 }));
     const { before, rest } = this.split({ at: form.at, terms }, units);
-    const inWhole = ({ at: constantPart, terms: parts }: Linear): boolean =>
-      constantPart % elements === 0 && parts.every(({ by }) => by % elements === 0);
-    if (asTheyAre && inWhole(before) && inWhole(rest))
-      return this.address(scale({ at: form.at, terms }, 1 / elements), units, sites);
-    if (this.loop === undefined || !asTheyAre || !inWhole(rest))
-      return inAccesses(this.address(form, dims, sites), elements);
-    const first = inAccesses(printForm(before, this.language(units, sites)), elements);
-    return this.after(this.loop, first, scale(rest, 1 / elements), units, sites);
+    const isAligned = ({ at: constantTerm, terms: rest }: Linear): boolean =>
+      constantTerm % elements === 0 && rest.every(({ by }) => by % elements === 0);
+    if (asTheyAre && isAligned(before) && isAligned(rest))
+      return this.address(scale({ at: form.at, terms }, 1 / elements), units, indices);
+    if (this.loop === undefined || !asTheyAre || !isAligned(rest))
+      return inAccesses(this.address(form, dims, indices), elements);
+    const first = inAccesses(printForm(before, this.language(units, indices)), elements);
+    return this.after(this.loop, first, scale(rest, 1 / elements), units, indices);
   }
 
   /** Elements of an access of `width` words; less than one of those that are wider. */

@@ -15,8 +15,8 @@ export function wordAt(context: WgslContext, move: GatherMove, place: string | A
   const name = sourceName(context, move);
   const { text = "", isTight }: Amount = typeof place === "string" ? { by: 1, text: place } : place;
   if (move.staged?.stagedWidth !== 4) return `${name}[${text}]`;
-  const whole = isTight === true ? text : `(${text})`;
-  return `${name}[${whole} >> 2u][${whole} & 3u]`;
+  const index = isTight === true ? text : `(${text})`;
+  return `${name}[${index} >> 2u][${index} & 3u]`;
 }
 
 /** An access of so many words at a place of it. */
@@ -30,17 +30,17 @@ export const accessAt = (
 export const outputName = ({ names, plan }: WgslContext): string => names.buffer(outputOf(plan.func).name);
 
 /** Whether no element is read: an index value has none to name, or the data, where terms do not read them, have none. */
-export const readsNothing = ({ plan }: WgslContext, { sites, stmt }: GatherMove): boolean =>
-  sites.some(({ rule, ofTerm }) => !ofTerm && rule?.below === 0) ||
+export const readsNothing = ({ plan }: WgslContext, { indices, stmt }: GatherMove): boolean =>
+  indices.some(({ rule, inReduction }) => !inReduction && rule?.extent === 0) ||
   (stmt.map.reduced === undefined && elementCount(inputOf(plan.func, gatheredTable).type.shape) === 0);
 
 /** Whether an element may have none; one that is reported may have any bits. */
-export const mayFill = ({ sites }: GatherMove): boolean =>
-  sites.some(({ rule, ofTerm }) => !ofTerm && rule?.mayBeNone === true);
+export const mayFill = ({ indices }: GatherMove): boolean =>
+  indices.some(({ rule, inReduction }) => !inReduction && rule?.mayBeNone === true);
 
 /** A value that is read, or what fills in its place where the element has ended. */
-export const orFill = (move: GatherMove, filled: string, found: string): string =>
-  mayFill(move) ? `select(${filled}, ${found}, alive)` : found;
+export const orFill = (move: GatherMove, filled: string, element: string): string =>
+  mayFill(move) ? `select(${filled}, ${element}, alive)` : element;
 
 /** Words of elements that have none, from a word of the first one on. */
 export function fillWords({ fill }: GatherMove, first: number, width: AccessWords): string {

@@ -5,15 +5,15 @@
  */
 import { checkArgument } from "../../ir/argument.js";
 import { CompileError } from "../../ir/diagnostic.js";
-import type { OpenTile, TileFunc } from "../../ir/func.js";
-import { openFormOf } from "../../ir/symbols/open.js";
+import type { DynamicTile, TileFunc } from "../../ir/func.js";
+import { dynamicFormOf } from "../../ir/symbols/dynamic.js";
 import { printStmtHead, printTypes } from "../../ir/text/print.js";
 import { ubBytes, type Stmt } from "../../ir/tile.js";
 import { assertNever, at, invariant } from "../../ir/types.js";
 import { WgslContext } from "./context.js";
 import { emitGather, emitGatherHelpers } from "./gather.js";
 import type { GatherMove } from "./gather-move.js";
-import { kernelAt, type OpenKernel } from "./kernel-at.js";
+import { kernelAt, type DynamicKernel } from "./kernel-at.js";
 import { defaultLimits } from "../../ir/wgsl-limits.js";
 import type { WgslKernel } from "./kernel.js";
 import { emitLoad } from "./load.js";
@@ -32,8 +32,8 @@ import { emitWorkgroupLoops } from "./workgroup-loops.js";
 /** Throws a CompileError (TC502) where no kernel on such a device is the program. */
 export function emitWgsl(func: TileFunc, options: WgslOptions = {}): WgslKernel {
   checkArgument("emitWgsl", "tile program", func);
-  const form = openFormOf(func);
-  const shared = form === undefined ? undefined : emitOpen(form.program, options);
+  const form = dynamicFormOf(func);
+  const shared = form === undefined ? undefined : emitDynamic(form.program, options);
   return shared === undefined ? emitText(planWgsl(func, options)) : kernelAt(shared, func);
 }
 
@@ -41,7 +41,7 @@ export function emitWgsl(func: TileFunc, options: WgslOptions = {}): WgslKernel 
  * What every size of a program over symbols shares. Undefined where no such kernel is known to hold for all of them: each size has
  * one of its own.
  */
-export function emitOpen(program: OpenTile, options: WgslOptions): OpenKernel | undefined {
+export function emitDynamic(program: DynamicTile, options: WgslOptions): DynamicKernel | undefined {
   try {
     const plan = planWgsl(program, options);
     return { plan, kernel: emitText(plan), limits: options.limits ?? defaultLimits };
@@ -112,13 +112,13 @@ function emitKernel(plan: WgslPlan, gather: GatherMove): string {
   return out.toString();
 }
 
-/** Sized, so that the shapes show and no length is read at run time; unless `open`, where every size has one text. */
+/** Sized, so that the shapes show and no length is read at run time; unless `dynamic`, where every size has one text. */
 function arrayOf(
   { bytes, width, atomic }: Pick<BoundBuffer, "bytes" | "width" | "atomic">,
-  open = false,
+  dynamic = false,
 ): string {
   const element = atomic ? "atomic<u32>" : width === 1 ? "u32" : `vec${width}u`;
-  return open ? `array<${element}>` : `array<${element}, ${bytes / 4 / width}>`;
+  return dynamic ? `array<${element}>` : `array<${element}, ${bytes / 4 / width}>`;
 }
 
 function emitStmts(context: WgslContext, body: readonly Stmt[], moves: ReadonlyMap<Stmt, WgslMove>): void {

@@ -25,7 +25,7 @@ export interface WgslVocabulary {
   /** By output dim. */
   readonly dims: readonly Amount[];
   /** By number: names, or calls. */
-  readonly sites: readonly string[];
+  readonly indices: readonly string[];
 }
 
 /** Returns the language of forms over some words. */
@@ -40,8 +40,8 @@ export function wgslForms(words: WgslVocabulary): FormLanguage {
           return named(words.iv(of.name), by);
         case "dim":
           return times(at(words.dims, of.dim), by);
-        case "site":
-          return named(at(words.sites, of.site), by);
+        case "index":
+          return named(at(words.indices, of.index), by);
         case "div":
           return quotient(of.of, of.by, by, language);
         case "mod":
@@ -58,7 +58,7 @@ export function wgslForms(words: WgslVocabulary): FormLanguage {
   return language;
 }
 
-const ranks = { iv: 0, dim: 1, site: 2, div: 3, mod: 4, min: 5, symbol: 6 } as const satisfies Readonly<
+const ranks = { iv: 0, dim: 1, index: 2, div: 3, mod: 4, min: 5, symbol: 6 } as const satisfies Readonly<
   Record<Atom["kind"], number>
 >;
 
@@ -69,11 +69,11 @@ export const largestFactorFirst = (terms: readonly Term[]): readonly Term[] =>
 /** Of a form that stands still, nothing; of a power of two, by its bits. */
 function quotient(form: Linear, of: number, by: number, language: FormLanguage): Amount {
   if (isStill(form, language)) return zero;
-  const whole = printOperand(form, language);
-  if (!isPowerOfTwo(of)) return times(computed(`${whole} / ${of}u`), by);
+  const dividend = printOperand(form, language);
+  if (!isPowerOfTwo(of)) return times(computed(`${dividend} / ${of}u`), by);
   // What is left when the remainder is taken away is as many times the divisor.
-  if (by % of === 0) return times(computed(`${whole} & 0x${(2 ** 32 - of).toString(16)}u`), by / of);
-  return times(computed(`${whole} >> ${Math.log2(of)}u`), by);
+  if (by % of === 0) return times(computed(`${dividend} & 0x${(2 ** 32 - of).toString(16)}u`), by / of);
+  return times(computed(`${dividend} >> ${Math.log2(of)}u`), by);
 }
 
 function remainder(form: Linear, of: number, by: number, language: FormLanguage): Amount {

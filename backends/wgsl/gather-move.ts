@@ -23,7 +23,13 @@ import {
   type Operand,
   type TileFunc,
 } from "../../ir/func.js";
-import { dimRanges, intervalOf, rangesOf, termPlaces, type Ranges } from "../../ir/intervals/intervals.js";
+import {
+  dimRanges,
+  intervalOf,
+  rangesOf,
+  reductionLength,
+  type Ranges,
+} from "../../ir/intervals/intervals.js";
 import {
   atomsOf,
   constant,
@@ -32,10 +38,10 @@ import {
   isAffine,
   isConstant,
   largestValue,
-  loopPart,
+  loopForm,
   loopVariables,
   mod,
-  sitesOf,
+  indicesOf,
   stepAlong,
   sub,
   type Linear,
@@ -49,7 +55,7 @@ import { assertNever, at, bitsOf, invariant, meanBytes, type DType, type Shape }
 import { planGather, type GatherPlan } from "../plan/gather.js";
 import { pageAlong, type PagedDims } from "../plan/page.js";
 import { beyondSteps, isOverPoint } from "../plan/stages.js";
-import type { SiteStep } from "../index-walk.js";
+import type { IndexStep } from "../index-walk.js";
 import { fusedDims, laneRowDim, type LaneTile } from "./lane-tile.js";
 import { loadMove, type LoadMove } from "./load-move.js";
 import { proveValue, type ProvedValue } from "./value-proofs.js";
@@ -60,7 +66,7 @@ import { readsAlong, type ValueUnit } from "./value-unit.js";
 export type AccessWords = 1 | 2 | 4;
 
 /** An index value, and how a kernel holds it. */
-export interface SiteMove extends SiteStep {
+export interface IndexMove extends IndexStep {
   /** Absent for a sum. */
   readonly dtype?: DType;
   /** In 128 bits, which no sum of products leaves; else the value is resolved as it is read, to 32 bits. */
@@ -79,7 +85,7 @@ export type SharedWords =
       readonly by: "recomputed";
       readonly data: Linear;
       readonly reads: readonly Linear[];
-      readonly sites: readonly Linear[];
+      readonly indices: readonly Linear[];
       /** Where the tile starts in the output. */
       readonly offsets: readonly Linear[];
     }
@@ -115,7 +121,7 @@ export interface GatherMove {
   readonly addresses: GatherAddresses;
   /** How an element is computed; absent where it moves as it is. */
   readonly values?: ProvedValue;
-  readonly sites: readonly SiteMove[];
+  readonly indices: readonly IndexMove[];
   /** What dims, sites and loop variables can be. */
   readonly ranges: Ranges;
   /** Rows that are copied by the page, as long as they lie end to end. */
@@ -156,13 +162,13 @@ export function gatherMove(
   const plan = planGather(func, gather, addresses);
   const tile = stmt.to.sizes.map((size) => largestValue(size) ?? 0);
   const dims = tile.map((_, d) => d);
-  const values = plan.values === undefined ? undefined : proveValue(plan.values, termPlaces(stmt.map));
+  const values = plan.values === undefined ? undefined : proveValue(plan.values, reductionLength(stmt.map));
   const computes = values !== undefined;
   // What is computed finds its reads at each element.
   const beyond = computes ? [] : addresses.reads.map((address) => ({ at: 0, terms: beyondSteps(address) }));
-  const follows = new Set([...addresses.sites, ...beyond].flatMap(dimsOf));
-  const sharing = dims.filter((d) => !follows.has(d));
-  const isTable = plan.sites.some(({ table }) => table === gatheredTable);
+  const dependencies = new Set([...addresses.indices, ...beyond].flatMap(dimsOf));
+  const sharing = dims.filter((d) => !dependencies.has(d));
+  const isTable = plan.indexSteps.some(({ table }) => table === gatheredTable);
   const setting: Setting = { func, stmt, loops, staged: widest, sharing, laneBytes, isTable, values };
   const asItLies: LaneTile = { sizes: stmt.to.sizes, tile, addresses };
   // Lanes that stage rows keep to them.
@@ -170,7 +176,7 @@ export function gatherMove(
     widest === undefined && !computes
       ? fusedDims(
           asItLies,
-          dims.map((d) => follows.has(d)),
+          dims.map((d) => dependencies.has(d)),
         )
       : asItLies;
   const unit: Unit = unitOf(
@@ -198,11 +204,11 @@ export function gatherMove(
     ...defined({ staged }),
     addresses: walk.addresses,
     ...defined({ values }),
-    sites: plan.sites.map((step): SiteMove => {
+    indices: plan.indexSteps.map((step): IndexMove => {
       const { table } = step;
       return {
         ...step,
-        form: at(walk.addresses.sites, step.site),
+        form: at(walk.addresses.indices, step.index),
         ...(table === undefined ? {} : { dtype: inputOf(func, table).type.dtype }),
         int128: needsInt128(step, stmt),
         four: table !== undefined && table !== gatheredTable && at(widths, table) === 4,
@@ -210,7 +216,7 @@ export function gatherMove(
     }),
     ranges,
     ...defined({ page }),
-    resolved: dims.filter((d) => follows.has(d)),
+    resolved: dims.filter((d) => dependencies.has(d)),
     sharing,
     maybeEmpty: sharing
       .map((d) => at(stmt.to.sizes, d))
@@ -235,20 +241,20 @@ function stagedLoad(
 }
 
 /** Whether index values of neighbours can be resolved by vectors: read at dims alone, and none that ends an element is reported too. */
-function isSimple({ stmt, sites, mayBeNone, fill }: GatherPlan): boolean {
-  const reported = sites.some(({ rule }) => rule?.outside === "report");
+function isSimple({ stmt, indexSteps, mayBeNone, fill }: GatherPlan): boolean {
+  const reported = indexSteps.some(({ rule }) => rule?.outside === "report");
   return (
     (!mayBeNone || (!reported && fill.every((byte) => byte === 0))) &&
-    sites.every(
-      ({ table, rule, form, site }) =>
+    indexSteps.every(
+      ({ table, rule, form, index }) =>
         table !== undefined &&
         table !== gatheredTable &&
         rule !== undefined &&
-        rule.below > 0 &&
-        rule.but === undefined &&
-        countsFromBound(at(stmt.map.sites, site)) &&
+        rule.extent > 0 &&
+        rule.excluded === undefined &&
+        countsFromBound(at(stmt.map.indices, index)) &&
         isAffine(form) &&
-        sitesOf(form).length === 0,
+        indicesOf(form).length === 0,
     )
   );
 }
@@ -259,12 +265,12 @@ function isSimple({ stmt, sites, mayBeNone, fill }: GatherPlan): boolean {
  */
 function sharedWords(
   func: TileFunc,
-  { sites, stmt }: GatherPlan,
+  { indexSteps, stmt }: GatherPlan,
   inTensor: GatherAddresses,
   { offsets }: Place,
 ): SharedWords {
   const data = overTensor(inTensor.data, offsets);
-  const addresses = inTensor.sites.map((address) => overTensor(address, offsets));
+  const addresses = inTensor.indices.map((address) => overTensor(address, offsets));
   const reads = inTensor.reads.map((address) => overTensor(address, offsets));
   const forms = [...reads, ...addresses];
   const inputs = inputsOf(func).map(({ type }) => type);
@@ -272,13 +278,13 @@ function sharedWords(
     symbols: sizeRanges(func.symbolic?.symbols ?? []),
   });
   const same = forms.every((form) => loopVariables(form).size === 0);
-  const narrow = sites.every((step) => !needsInt128(step, stmt));
+  const narrow = indexSteps.every((step) => !needsInt128(step, stmt));
   if (!same || !narrow || forms.some((form) => isLarge(form, ranges))) return { by: "merged" };
-  return { by: "recomputed", data, reads, sites: addresses, offsets };
+  return { by: "recomputed", data, reads, indices: addresses, offsets };
 }
 
-const needsInt128 = ({ table, rule, site }: SiteStep, { map }: GatherStmt): boolean =>
-  table === undefined || rule === undefined || !countsFromBound(at(map.sites, site));
+const needsInt128 = ({ table, rule, index }: IndexStep, { map }: GatherStmt): boolean =>
+  table === undefined || rule === undefined || !countsFromBound(at(map.indices, index));
 
 interface Setting {
   readonly func: TileFunc;
@@ -361,7 +367,7 @@ function valuesUnit(
       startsIn(setting, addresses.output, outputOf(func), group) &&
       residue(at(sizes, last), group, loops) === 0;
     if (!fills) continue;
-    const along = readsAlong(reads, addresses.sites, { dim: last, count: group, loops });
+    const along = readsAlong(reads, addresses.indices, { dim: last, count: group, loops });
     if (along !== undefined && group * sizeOfElement(values, along) <= unitStatements)
       return { how: "computed", group, width: Math.min(4, words) as AccessWords, reads: along };
   }
@@ -406,7 +412,7 @@ function widthsOf(
 ): AccessWords[] {
   const { func, stmt, isTable, values } = setting;
   const size = meanBytes(inputOf(func, gatheredTable).type.dtype);
-  const [data, output] = movedBy(unit, size);
+  const [data, output] = wordsPerAccess(unit, size);
   const along =
     unit.how === "groups" ? stmt.to.sizes.length - 1 : unit.how === "rows" ? unit.fourAlong : undefined;
   const inFours = (table: number): boolean =>
@@ -423,7 +429,7 @@ function widthsOf(
 }
 
 /** Words of one access of the data in place, and of the output. */
-function movedBy(unit: Unit, size: number): readonly [data: AccessWords, output: AccessWords] {
+function wordsPerAccess(unit: Unit, size: number): readonly [data: AccessWords, output: AccessWords] {
   switch (unit.how) {
     case "rows":
     case "words":
@@ -448,9 +454,9 @@ const readInFours = (
 ): boolean =>
   bitsOf(inputOf(func, table).type.dtype) >= 32 &&
   residue(elementsOf(func, inputOf(func, table)), 4, loops) === 0 &&
-  stmt.map.sites.every(
+  stmt.map.indices.every(
     ({ value }, s) =>
-      !isRead(value) || value.table !== table || startsAtMultiples(at(addresses.sites, s), along, 4, loops),
+      !isRead(value) || value.table !== table || startsAtMultiples(at(addresses.indices, s), along, 4, loops),
   );
 
 /**
@@ -478,7 +484,7 @@ function startsAtMultiples(
   return (
     stepAlong(address, "dim", along) === 1 &&
     others.every(({ by }) => by % group === 0) &&
-    residue(loopPart(address), group, loops) === 0
+    residue(loopForm(address), group, loops) === 0
   );
 }
 
@@ -494,8 +500,8 @@ function pageRun(
   const d = laneRowDim(tile);
   const row = at(sizes, sizes.length - 1);
   if (d === undefined || !isConstant(row)) return undefined;
-  const { data, sites, output } = addresses;
-  const page = pageAlong(d, data, sites);
+  const { data, indices, output } = addresses;
+  const page = pageAlong(d, data, indices);
   const endToEnd = [page?.step, stepAlong(output, "dim", d)].every((step) => step === row.at);
   if (page === undefined || !endToEnd || isLarge(mod(page.form, page.by), ranges)) return undefined;
   const start = sub(page.form, dim(d));

@@ -5,8 +5,8 @@ import { at, InternalError } from "../../ir/types.js";
 import type { WgslContext } from "./context.js";
 import { accessAt, outputName, sourceName, wordAt } from "./elements.js";
 import { amountText, computed, largestFactorFirst, named, u32Literal } from "./forms.js";
-import type { GatherMove, SiteMove } from "./gather-move.js";
-import { declareResolved, siteNames } from "./index-values.js";
+import type { GatherMove, IndexMove } from "./gather-move.js";
+import { declareResolved, indexNames } from "./index-values.js";
 import { fourOf, none } from "./resolve.js";
 
 /** The helpers that groups call, before main. */
@@ -14,16 +14,18 @@ export function emitGroupHelpers(context: WgslContext, move: GatherMove): void {
   const { out } = context;
   const { size } = context.plan.element;
   if (size > 4) return;
-  const parts = ["x", "y", "z", "w"];
+  const components = ["x", "y", "z", "w"];
   // Adapters in software shift vectors one number at a time; they multiply and choose them as a whole.
   out.line(`// the elements at four addresses${size === 4 ? "" : ", each in the high bits"}`);
   out.block("fn fetch(source: vec4u) -> vec4u", () => {
     if (size === 4) {
-      out.line(`return vec4u(${parts.map((c) => wordAt(context, move, named(`source.${c}`))).join(", ")});`);
+      out.line(
+        `return vec4u(${components.map((c) => wordAt(context, move, named(`source.${c}`))).join(", ")});`,
+      );
       return;
     }
     const shift = Math.log2(4 / size);
-    const words = parts.map((c) => wordAt(context, move, `source.${c} >> ${shift}u`));
+    const words = components.map((c) => wordAt(context, move, `source.${c} >> ${shift}u`));
     out.line(`let words = vec4u(${words.join(", ")});`);
     const raised = (name: string, bit: number): string => {
       const by = 2 ** (8 * size * bit);
@@ -55,26 +57,26 @@ export function emitGroupHelpers(context: WgslContext, move: GatherMove): void {
 /** What `resolve_k` gives at a coordinate; where it reads four values together, it is called with their access. */
 function resolved(
   context: WgslContext,
-  { site, form, four, rule }: SiteMove,
+  { index, form, four, rule }: IndexMove,
   coords: readonly Amount[],
 ): string {
   const position =
     four && rule !== undefined
       ? context.access(form, 16 / rule.bytes, coords)
       : context.address(form, coords);
-  return `resolve_${site}(${position})`;
+  return `resolve_${index}(${position})`;
 }
 
 /** Sites whose index may name no element: the vectors mark it. */
-const mayMiss = ({ sites }: GatherMove): readonly SiteMove[] =>
-  sites.filter(({ rule }) => rule?.mayBeNone === true);
+const mayMiss = ({ indices }: GatherMove): readonly IndexMove[] =>
+  indices.filter(({ rule }) => rule?.mayBeNone === true);
 
 /** Declares `at<k>`, the elements that four rows from a coordinate on are read by. */
 export function declareFourRows(context: WgslContext, move: GatherMove, coords: readonly Amount[]): void {
   const place = context.address(move.addresses.output, coords);
-  for (const site of move.sites) {
-    const value = resolved(context, site, coords);
-    declareResolved(context, site, { name: `at${site.site}`, value, four: true, place });
+  for (const index of move.indices) {
+    const value = resolved(context, index, coords);
+    declareResolved(context, index, { name: `at${index.index}`, value, four: true, place });
   }
 }
 
@@ -87,20 +89,20 @@ export function emitFourRows(
 ): void {
   const { out } = context;
   const elements = context.elementsOf(4);
-  ["x", "y", "z", "w"].forEach((part, n) => {
+  ["x", "y", "z", "w"].forEach((component, n) => {
     const row = shiftedBy(coords, along, n);
     const to = `${outputName(context)}[${context.access(move.addresses.output, elements, row)}]`;
-    const sites = siteNames(move).map((name) => `${name}.${part}`);
+    const indices = indexNames(move).map((name) => `${name}.${component}`);
     const copy = (): void => {
-      const source = context.access(move.addresses.data, elements, row, sites);
+      const source = context.access(move.addresses.data, elements, row, indices);
       out.line(`${to} = ${accessAt(context, move, 4, source)};`);
     };
-    const found = mayMiss(move).map(({ site }) => `at${site}.${part} != ${none}`);
-    if (found.length === 0) {
+    const inRange = mayMiss(move).map(({ index }) => `at${index}.${component} != ${none}`);
+    if (inRange.length === 0) {
       copy();
       return;
     }
-    out.block(`if (${found.join(" && ")})`, copy);
+    out.block(`if (${inRange.join(" && ")})`, copy);
     out.block("else", () => {
       out.line(`${to} = vec4u(0u);`);
     });
@@ -119,16 +121,16 @@ export function declareGroup(context: WgslContext, move: GatherMove, coords: rea
   const wide = context.plan.element.size > 4;
   for (let n = 0; n < (wide ? move.unit.group : 1); n++) {
     const place = context.address(move.addresses.output, shiftedBy(coords, coords.length - 1, n));
-    for (const own of move.sites) {
-      const { site, rule, four } = own;
+    for (const operand of move.indices) {
+      const { index, rule, four } = operand;
       if (rule === undefined) throw new InternalError("what vectors resolve has a rule");
       const neighbour = (shift: number): string =>
-        resolved(context, own, shiftedBy(coords, coords.length - 1, shift));
+        resolved(context, operand, shiftedBy(coords, coords.length - 1, shift));
       const value =
         wide || four ? neighbour(n) : `${fourOf(rule)}(${[0, 1, 2, 3].map(neighbour).join(", ")})`;
-      declareResolved(context, own, { name: `at${site}_${n}`, value, four: !wide, place });
+      declareResolved(context, operand, { name: `at${index}_${n}`, value, four: !wide, place });
       if (!rule.mayBeNone) continue;
-      out.line(`let none${site}_${n} = at${site}_${n} == ${wide ? none : `vec4u(${none})`};`);
+      out.line(`let none${index}_${n} = at${index}_${n} == ${wide ? none : `vec4u(${none})`};`);
     }
   }
 }
@@ -143,44 +145,44 @@ export function emitGroup(context: WgslContext, move: GatherMove, coords: readon
       ? elementAt(context, move, shiftedBy(coords, coords.length - 1, n), n)
       : `fetch(${quadAddress(context, move, coords)})`;
     const missing = mayMiss(move)
-      .map(({ site }) => `none${site}_${n}`)
+      .map(({ index }) => `none${index}_${n}`)
       .join(wide ? " || " : " | ");
     const zero = `vec${size === 8 ? 2 : 4}u(0u)`;
     return missing === "" ? value : `select(${value}, ${zero}, ${missing})`;
   });
   const [first = ""] = values;
-  const whole = values.length === 1 ? first : `vec4u(${values.join(", ")})`;
+  const vector = values.length === 1 ? first : `vec4u(${values.join(", ")})`;
   const width = at(move.widths, move.widths.length - 1);
   out.line(`let to = ${context.access(move.addresses.output, context.elementsOf(width), coords)};`);
-  out.line(`${outputName(context)}[to] = ${size < 4 ? `pack(${first})` : whole};`);
+  out.line(`${outputName(context)}[to] = ${size < 4 ? `pack(${first})` : vector};`);
 }
 
 /** One element wider than a word. */
 function elementAt(context: WgslContext, move: GatherMove, coords: readonly Amount[], n: number): string {
-  const sites = move.sites.map((site) => found(site, n, "0u"));
-  return `${sourceName(context, move)}[${context.address(move.addresses.data, coords, sites)}]`;
+  const indices = move.indices.map((index) => resolvedText(index, n, "0u"));
+  return `${sourceName(context, move)}[${context.address(move.addresses.data, coords, indices)}]`;
 }
 
 /** An index without an element reads element 0, and its bits are dropped. */
-const found = ({ site, rule }: SiteMove, n: number, zero: string): string =>
-  rule?.mayBeNone === true ? `select(at${site}_${n}, ${zero}, none${site}_${n})` : `at${site}_${n}`;
+const resolvedText = ({ index, rule }: IndexMove, n: number, zero: string): string =>
+  rule?.mayBeNone === true ? `select(at${index}_${n}, ${zero}, none${index}_${n})` : `at${index}_${n}`;
 
 /** The addresses of four elements from a coordinate on. */
 function quadAddress(
   context: WgslContext,
-  { addresses, sites }: GatherMove,
+  { addresses, indices }: GatherMove,
   coords: readonly Amount[],
 ): string {
   const innermost = coords.length - 1;
-  const { at: constantPart, terms } = addresses.data;
-  const scalar = { at: constantPart, terms: terms.filter(({ of }) => of.kind !== "site") };
+  const { at: constantTerm, terms } = addresses.data;
+  const scalar = { at: constantTerm, terms: terms.filter(({ of }) => of.kind !== "index") };
   const vectors = largestFactorFirst(terms).flatMap(({ by, of }) => {
     // Four neighbours are of one row: a remainder moves as the place itself, and a quotient stands still.
     const inRow = of.kind === "mod" ? soleAtom(of.of) : of;
     if (inRow?.kind === "dim" && inRow.dim === innermost)
       return [`vec4u(${[0, 1, 2, 3].map((n) => u32Literal(n * by)).join(", ")})`];
-    if (of.kind !== "site") return [];
-    const name = found(at(sites, of.site), 0, "vec4u(0u)");
+    if (of.kind !== "index") return [];
+    const name = resolvedText(at(indices, of.index), 0, "vec4u(0u)");
     return [by === 1 ? name : `${name} * vec4u(${u32Literal(by)})`];
   });
   return [

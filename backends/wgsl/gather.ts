@@ -16,11 +16,11 @@ import {
 } from "./gather-vectors.js";
 import {
   declareBad,
-  declareSites,
+  declareIndices,
   emitIndexHelpers,
   emitReport,
   narrowForm,
-  siteNames,
+  indexNames,
 } from "./index-values.js";
 import { axesOf } from "./lanes.js";
 import { emitPackedGather, emitPackedHelpers } from "./packed.js";
@@ -45,9 +45,9 @@ export function emitGather(context: WgslContext, move: GatherMove): void {
 }
 
 /** Units of whole words. */
-type WholeWords = Exclude<Unit, { readonly how: "packed" }>;
+type WordUnit = Exclude<Unit, { readonly how: "packed" }>;
 
-function emitUnits(context: WgslContext, move: GatherMove, unit: WholeWords): void {
+function emitUnits(context: WgslContext, move: GatherMove, unit: WordUnit): void {
   const { out } = context;
   const { sizes, tile, resolved, sharing, page } = move;
   const loops = { tile, sizes, groups: groupsOf(move), axes: axesOf(tile) };
@@ -82,13 +82,13 @@ function declare(context: WgslContext, move: GatherMove, coords: readonly Amount
   const { unit } = move;
   if (unit.how === "groups") declareGroup(context, move, coords);
   else if (unit.how === "rows" && unit.fourAlong !== undefined) declareFourRows(context, move, coords);
-  else declareSites(context, move, { coords });
+  else declareIndices(context, move, { coords });
 }
 
 function emitUnit(
   context: WgslContext,
   move: GatherMove,
-  unit: WholeWords,
+  unit: WordUnit,
   coords: readonly Amount[],
   rows: number | string,
 ): void {
@@ -125,7 +125,7 @@ function emitByPages(
   coords: readonly Amount[],
   take: (coords: Amount[], rows: number | string) => void,
 ): void {
-  const along = (coordinate: Amount): Amount[] => coords.map((own, d) => (d === dim ? coordinate : own));
+  const along = (coordinate: Amount): Amount[] => coords.map((coord, d) => (d === dim ? coordinate : coord));
   const size = at(sizes, dim);
   const paged = {
     name: `d${dim}`,
@@ -149,7 +149,7 @@ const sourceAt = (
 ): string =>
   isLarge(move.addresses.data, move.ranges)
     ? inAccesses(narrowForm(context, move, move.addresses.data, coords), elements)
-    : context.access(move.addresses.data, elements, coords, siteNames(move));
+    : context.access(move.addresses.data, elements, coords, indexNames(move));
 
 /** What an index serves, or rows that lie end to end: where it starts is found once. */
 function emitRows(
@@ -206,10 +206,10 @@ function emitWords(
   const output = outputName(context);
   const elements = context.elementsOf(width);
   const accesses = plan.element.size / (4 * width);
-  const each = (found: (shift: string, access: number) => string): void => {
+  const each = (emit: (shift: string, access: number) => string): void => {
     for (let k = 0; k < accesses; k++) {
       const shift = k === 0 ? "" : ` + ${k}u`;
-      out.line(`${output}[to${shift}] = ${found(shift, k)};`);
+      out.line(`${output}[to${shift}] = ${emit(shift, k)};`);
     }
   };
   const filled = (access: number): string => fillWords(move, access * width, width);

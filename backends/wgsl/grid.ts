@@ -15,17 +15,17 @@ export const isFolded = ({ loops, tasks }: ParallelNest, limits: WgslLimits): bo
   tasks > 0 &&
   (loops.length > 3 || loops.some(({ trips }) => trips > limits.maxComputeWorkgroupsPerDimension));
 
-/** Workgroups of tasks that are numbered through, or not; `most` of them along a dim. Undefined where the device has no grid for so many. */
+/** Workgroups of tasks that are numbered through, or not; `max` of them along a dim. Undefined where the device has no grid for so many. */
 export function dispatchOf(
   { loops, tasks }: { readonly loops: readonly Pick<ParallelLoop, "trips">[]; readonly tasks: number },
   folded: boolean,
-  most: number,
+  max: number,
 ): WorkgroupGrid["dispatch"] | undefined {
   if (tasks === 0) return [0, 0, 0];
   if (!folded) {
     const [x = 1, y = 1, z = 1] = loops.map(({ trips }) => trips).reverse();
     return [x, y, z];
   }
-  const y = Math.ceil(tasks / most);
-  return y > most ? undefined : [Math.ceil(tasks / y), y, 1];
+  const y = Math.ceil(tasks / max);
+  return y > max ? undefined : [Math.ceil(tasks / y), y, 1];
 }

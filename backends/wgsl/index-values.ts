@@ -2,14 +2,14 @@
  * Index values: each resolved under its rule, in order. The first that gives none or an error ends the elements that share it.
  */
 import { inputOf } from "../../ir/func.js";
-import { intervalOf, termPlaces } from "../../ir/intervals/intervals.js";
-import { atomsOf, partsOf, sitesOf, type Linear } from "../../ir/linear.js";
+import { intervalOf, reductionLength } from "../../ir/intervals/intervals.js";
+import { atomsOf, innerForms, indicesOf, type Linear } from "../../ir/linear.js";
 import { indexBytes } from "../../ir/policy.js";
 import type { Amount } from "../../ir/text/form-text.js";
 import { assertNever, at, InternalError, isSigned } from "../../ir/types.js";
-import { belowText, lastText } from "./bounds.js";
+import { extentText, lastText } from "./bounds.js";
 import type { WgslContext } from "./context.js";
-import { isLarge, type GatherMove, type SiteMove } from "./gather-move.js";
+import { isLarge, type GatherMove, type IndexMove } from "./gather-move.js";
 import { sizeName } from "./names.js";
 import {
   asSigned,
@@ -23,10 +23,10 @@ import {
 import { emitInt128Helpers, int128Form, int128Literal, type Int128Words } from "./int128.js";
 
 /** What sites are called, by number. */
-export const siteNames = ({ sites }: GatherMove): string[] => sites.map(siteName);
+export const indexNames = ({ indices }: GatherMove): string[] => indices.map(indexName);
 
-const siteName = ({ int128, rule, site }: SiteMove): string =>
-  int128 && rule === undefined ? `i128_${site}` : `at${site}`;
+const indexName = ({ int128, rule, index }: IndexMove): string =>
+  int128 && rule === undefined ? `i128_${index}` : `at${index}`;
 
 /** A position or an address: below 2^31 in the end, whatever it is made from. */
 export const narrowForm = (
@@ -37,39 +37,40 @@ export const narrowForm = (
 ): string =>
   isLarge(form, move.ranges)
     ? `${int128Form(form, wordsOf(context, move, coords))}.x`
-    : context.address(form, coords, siteNames(move));
+    : context.address(form, coords, indexNames(move));
 
 function wordsOf(context: WgslContext, move: GatherMove, coords: readonly Amount[]): Int128Words {
-  const names = siteNames(move);
+  const names = indexNames(move);
   return {
     narrow: (form) => context.address(form, coords, names),
     isNarrow(form) {
-      const isInside = (own: Linear): boolean => {
-        const [least, most] = intervalOf(own, move.ranges);
-        return least >= 0 && most < 2 ** 32;
+      const isInside = (form: Linear): boolean => {
+        const [least, max] = intervalOf(form, move.ranges);
+        return least >= 0 && max < 2 ** 32;
       };
-      const isWide = sitesOf(form).some((s) => at(move.sites, s).rule === undefined);
-      return !isWide && isInside(form) && atomsOf(form).flatMap(partsOf).every(isInside);
+      const isWide = indicesOf(form).some((s) => at(move.indices, s).rule === undefined);
+      return !isWide && isInside(form) && atomsOf(form).flatMap(innerForms).every(isInside);
     },
-    sites: move.sites.map((own) => ({ name: siteName(own), int128: own.rule === undefined })),
+    indices: move.indices.map((index) => ({ name: indexName(index), int128: index.rule === undefined })),
   };
 }
 
 /** The functions that index values are resolved by, before main. */
 export function emitIndexHelpers(context: WgslContext, move: GatherMove): void {
   const { out, names, plan } = context;
-  for (const { site, table, rule, int128, four, ofTerm } of move.sites) {
+  for (const { index, table, rule, int128, four, inReduction } of move.indices) {
     if (int128 || table === undefined || rule === undefined) continue;
     const indices = names.buffer(inputOf(plan.func, table).name);
-    if (rule.outside !== "report" || mayEnd(move, ofTerm)) emitResolver(out, { site, rule, four }, indices);
-    else if (rule.below > 0) emitReportedResolver(out, { site, rule, four }, indices);
+    if (rule.outside !== "report" || mayEnd(move, inReduction))
+      emitResolver(out, { index, rule, four }, indices);
+    else if (rule.extent > 0) emitReportedResolver(out, { index, rule, four }, indices);
   }
   if (usesInt128(move)) emitInt128Helpers(out);
 }
 
-const usesInt128 = ({ sites, addresses, ranges }: GatherMove): boolean =>
-  sites.some(({ int128 }) => int128) ||
-  [...sites.flatMap(({ table, form }) => (table === undefined ? [] : [form])), ...addresses.reads].some(
+const usesInt128 = ({ indices, addresses, ranges }: GatherMove): boolean =>
+  indices.some(({ int128 }) => int128) ||
+  [...indices.flatMap(({ table, form }) => (table === undefined ? [] : [form])), ...addresses.reads].some(
     (form) => isLarge(form, ranges),
   );
 
@@ -83,66 +84,69 @@ export interface ElementAt {
 }
 
 /** Declares every site of an element, but for those of its terms, and `alive` where one may end it. */
-export function declareSites(context: WgslContext, move: GatherMove, element: ElementAt): void {
+export function declareIndices(context: WgslContext, move: GatherMove, element: ElementAt): void {
   const { out } = context;
   if (mayEnd(move, false)) out.line("var alive = true;");
   if (move.reports) {
     out.line(`let written = ${element.place ?? context.address(move.addresses.output, element.coords)};`);
   }
-  for (const site of reached(sitesOfPart(move, false))) {
-    declareSite(context, move, site, element);
-    if (site.ends !== undefined) emitLongBag(context, move, site, site.ends);
+  for (const index of reached(indicesIn(move, false))) {
+    declareIndex(context, move, index, element);
+    if (index.ends !== undefined) emitLongSegment(context, move, index, index.ends);
   }
 }
 
 /** Declares the sites of a term, whose coordinates end in r. Gives whether one may end it, and `alive` then says which did not. */
-export function declareTermSites(context: WgslContext, move: GatherMove, element: ElementAt): boolean {
+export function declareReductionIndices(context: WgslContext, move: GatherMove, element: ElementAt): boolean {
   const ends = mayEnd(move, true);
   // That of the element is true where it has terms.
   if (ends) context.out.line("var alive = true;");
-  for (const site of sitesOfPart(move, true)) declareSite(context, move, site, element);
+  for (const index of indicesIn(move, true)) declareIndex(context, move, index, element);
   return ends;
 }
 
 /** Where r begins and ends for an element; undefined where no element has a term. */
-export function termBounds({ out }: WgslContext, move: GatherMove): readonly [string, string] | undefined {
+export function reductionBounds(
+  { out }: WgslContext,
+  move: GatherMove,
+): readonly [string, string] | undefined {
   const { map } = move.stmt;
-  const { most, bag } = map.reduced ?? { most: 0 };
-  if (termPlaces(map) === 0 || sitesOfPart(move, true).some(({ rule }) => rule?.below === 0))
+  const { max, segment } = map.reduced ?? { max: 0 };
+  if (reductionLength(map) === 0 || indicesIn(move, true).some(({ rule }) => rule?.extent === 0))
     return undefined;
   const alive = mayEnd(move, false);
-  if (bag === undefined) return ["0u", alive ? `select(0u, ${most}u, alive)` : `${most}u`];
-  const [from, to] = [bag.from, bag.to].map((site) => siteName(at(move.sites, site)));
+  if (segment === undefined) return ["0u", alive ? `select(0u, ${max}u, alive)` : `${max}u`];
+  const [from, to] = [segment.from, segment.to].map((index) => indexName(at(move.indices, index)));
   const first = from ?? "";
   // A bag that is too long is reported.
-  const end = `min(${to ?? ""}, ${first} + ${most}u)`;
+  const end = `min(${to ?? ""}, ${first} + ${max}u)`;
   out.line(`let end = ${alive ? `select(0u, ${end}, alive)` : end};`);
   return [first, "end"];
 }
 
 /** Of the element itself, or of each of its terms. */
-const sitesOfPart = ({ sites }: Pick<GatherMove, "sites">, ofTerm: boolean): readonly SiteMove[] =>
-  sites.filter((site) => site.ofTerm === ofTerm);
+const indicesIn = ({ indices }: Pick<GatherMove, "indices">, inReduction: boolean): readonly IndexMove[] =>
+  indices.filter((index) => index.inReduction === inReduction);
 
 /** A bag may have no more terms than its most. */
-function emitLongBag(
+function emitLongSegment(
   { out }: WgslContext,
   move: GatherMove,
-  site: SiteMove,
-  { from, most }: NonNullable<SiteMove["ends"]>,
+  index: IndexMove,
+  { from, max }: NonNullable<IndexMove["ends"]>,
 ): void {
-  const end = `${siteName(at(move.sites, from))} + ${most}u`;
+  const end = `${indexName(at(move.indices, from))} + ${max}u`;
   const alive = mayEnd(move, false) ? "alive && " : "";
-  out.line(`bad = min(bad, select(${none}, written, ${alive}${siteName(site)} > ${end}));`);
+  out.line(`bad = min(bad, select(${none}, written, ${alive}${indexName(index)} > ${end}));`);
 }
 
 /** The sites up to one that nothing can be an element of: it ends every element. */
-function reached(sites: readonly SiteMove[]): readonly SiteMove[] {
-  const last = sites.findIndex(({ rule }) => rule?.below === 0);
-  return last === -1 ? sites : sites.slice(0, last + 1);
+function reached(indices: readonly IndexMove[]): readonly IndexMove[] {
+  const last = indices.findIndex(({ rule }) => rule?.extent === 0);
+  return last === -1 ? indices : indices.slice(0, last + 1);
 }
 
-const isReported = ({ rule }: SiteMove): boolean => rule?.outside === "report";
+const isReported = ({ rule }: IndexMove): boolean => rule?.outside === "report";
 
 /** Declares `bad`, where an index may be reported: the lowest output element that a lane found one at. */
 export function declareBad({ out }: WgslContext, move: GatherMove): void {
@@ -163,15 +167,15 @@ export function emitReport(
   context.out.line(`if (bad != ${none}${exists.join("")}) { atomicMin(&status[0], bad); }`);
 }
 
-function declareSite(context: WgslContext, move: GatherMove, site: SiteMove, element: ElementAt): void {
+function declareIndex(context: WgslContext, move: GatherMove, index: IndexMove, element: ElementAt): void {
   const { out } = context;
-  const { table, rule, int128, fromEnd } = site;
-  const form = element.forms === undefined ? site.form : at(element.forms, site.site);
+  const { table, rule, int128, wrapNegativeBy } = index;
+  const form = element.forms === undefined ? index.form : at(element.forms, index.index);
   const { coords } = element;
-  const name = siteName(site);
-  if (!int128 && rule !== undefined && !mayEnd(move, site.ofTerm)) {
-    const value = `resolve_${site.site}(${narrowForm(context, move, form, coords)})`;
-    declareResolved(context, site, { name, value, four: false, place: "written" });
+  const name = indexName(index);
+  if (!int128 && rule !== undefined && !mayEnd(move, index.inReduction)) {
+    const value = `resolve_${index.index}(${narrowForm(context, move, form, coords)})`;
+    declareResolved(context, index, { name, value, four: false, place: "written" });
     return;
   }
   out.line(rule === undefined ? `var ${name} = vec4u(0u);` : `var ${name} = 0u;`);
@@ -179,23 +183,23 @@ function declareSite(context: WgslContext, move: GatherMove, site: SiteMove, ele
   out.block("", () => {
     if (table !== undefined) out.line(`let position = ${narrowForm(context, move, form, coords)};`);
     if (!int128 && rule !== undefined) {
-      out.line(`let element = resolve_${site.site}(position);`);
+      out.line(`let element = resolve_${index.index}(position);`);
       if (endsOutside(rule) && rule.outside !== "promised")
-        emitEnding(context, move, site, `element < ${belowText(rule)}`);
-      out.line(`${name} = ${elementInRange(move, site, rule)};`);
+        emitEnding(context, move, index, `element < ${extentText(rule)}`);
+      out.line(`${name} = ${elementInRange(move, index, rule)};`);
       emitLeftOut(context, rule, name);
       return;
     }
     const raw =
-      table === undefined ? int128Form(form, wordsOf(context, move, coords)) : rawValue(context, site);
-    const count = rule === undefined ? fromEnd : rule.fromEnd;
+      table === undefined ? int128Form(form, wordsOf(context, move, coords)) : rawValue(context, index);
+    const count = rule === undefined ? wrapNegativeBy : rule.wrapNegativeBy;
     out.line(`var value = ${raw};`);
     if (count !== undefined) {
-      out.line(`if (is_negative(value)) { value = add_i128(value, ${int128Count(count, site)}); }`);
+      out.line(`if (is_negative(value)) { value = add_i128(value, ${int128Count(count, index)}); }`);
     }
     if (rule === undefined) out.line(`${name} = value;`);
     else {
-      emitResolved(context, move, site, rule, name);
+      emitResolved(context, move, index, rule, name);
       emitLeftOut(context, rule, name);
     }
   });
@@ -213,7 +217,7 @@ interface Resolved {
 /** Declares `name`, the element that an index names, and keeps the place of one out of range that is reported. */
 export function declareResolved(
   { out }: WgslContext,
-  { rule }: Pick<SiteMove, "rule">,
+  { rule }: Pick<IndexMove, "rule">,
   { name, value, four, place }: Resolved,
 ): void {
   if (rule?.outside !== "report") {
@@ -231,24 +235,32 @@ export function declareResolved(
 }
 
 /** What is added to negative values, as a 128-bit number. */
-const int128Count = (count: number, { open }: SiteMove): string =>
-  open?.fromEnd === undefined ? int128Literal(count) : `vec4u(${sizeName(open.fromEnd)}, 0u, 0u, 0u)`;
+const int128Count = (count: number, { dynamic }: IndexMove): string =>
+  dynamic?.wrapNegativeBy === undefined
+    ? int128Literal(count)
+    : `vec4u(${sizeName(dynamic.wrapNegativeBy)}, 0u, 0u, 0u)`;
 
 /** What `element` of a site is read by. Under `unchecked`, the index is valid only if no earlier index ended this element. */
-function elementInRange({ sites }: GatherMove, site: SiteMove, rule: NonNullable<SiteMove["rule"]>): string {
+function elementInRange(
+  { indices }: GatherMove,
+  index: IndexMove,
+  rule: NonNullable<IndexMove["rule"]>,
+): string {
   // Where the element has ended, it has no terms.
   if (rule.outside === "promised")
-    return sites.slice(0, site.site).some((own) => own.ofTerm === site.ofTerm && canEnd(own))
+    return indices
+      .slice(0, index.index)
+      .some((other) => other.inReduction === index.inReduction && canEnd(other))
       ? "select(0u, element, alive)"
       : "element";
-  return endsOutside(rule) && rule.below > 0 ? `min(element, ${lastText(rule)})` : "element";
+  return endsOutside(rule) && rule.extent > 0 ? `min(element, ${lastText(rule)})` : "element";
 }
 
 /** Ends the element where a condition does not hold. The lowest output element whose index is out of range is reported. */
-function emitEnding({ out }: WgslContext, move: GatherMove, site: SiteMove, inside: string): void {
-  const ends = mayEnd(move, site.ofTerm);
+function emitEnding({ out }: WgslContext, move: GatherMove, index: IndexMove, inside: string): void {
+  const ends = mayEnd(move, index.inReduction);
   const outside = `${ends ? "alive && " : ""}!(${inside})`;
-  if (isReported(site)) out.line(`bad = min(bad, select(${none}, written, ${outside}));`);
+  if (isReported(index)) out.line(`bad = min(bad, select(${none}, written, ${outside}));`);
   if (ends) out.line(`alive = alive && ${inside};`);
 }
 
@@ -256,13 +268,13 @@ function emitEnding({ out }: WgslContext, move: GatherMove, site: SiteMove, insi
  * Whether anything hangs on whether an element, or a term, has ended. Where each that does is reported, nothing does: it is reported
  * once, whatever comes of the index values behind.
  */
-const mayEnd = ({ sites, unit }: GatherMove, ofTerm: boolean): boolean =>
+const mayEnd = ({ indices, unit }: GatherMove, inReduction: boolean): boolean =>
   !isByVectors(unit) &&
-  sites.some(
-    ({ rule, ofTerm: own }, s) =>
-      (own === ofTerm && rule?.mayBeNone === true) ||
+  indices.some(
+    ({ rule, inReduction: reduced }, s) =>
+      (reduced === inReduction && rule?.mayBeNone === true) ||
       (rule?.outside === "promised" &&
-        sites.slice(0, s).some((before) => before.ofTerm === ofTerm && canEnd(before))),
+        indices.slice(0, s).some((before) => before.inReduction === inReduction && canEnd(before))),
   );
 
 /** Whether index values of neighbours are resolved by vectors, which mark those without an element. */
@@ -270,7 +282,7 @@ const isByVectors = (unit: GatherMove["unit"]): boolean =>
   unit.how === "groups" || (unit.how === "rows" && unit.fourAlong !== undefined);
 
 /** The index value at `position`, as a 128-bit number. */
-function rawValue({ names, plan }: WgslContext, { table, dtype }: SiteMove): string {
+function rawValue({ names, plan }: WgslContext, { table, dtype }: IndexMove): string {
   if (table === undefined || dtype === undefined) throw new InternalError("a sum is read nowhere");
   const buffer = names.buffer(inputOf(plan.func, table).name);
   const [bytes, signed] = [indexBytes(dtype), isSigned(dtype)];
@@ -284,16 +296,16 @@ function rawValue({ names, plan }: WgslContext, { table, dtype }: SiteMove): str
 function emitResolved(
   context: WgslContext,
   move: GatherMove,
-  site: SiteMove,
-  rule: NonNullable<SiteMove["rule"]>,
+  index: IndexMove,
+  rule: NonNullable<IndexMove["rule"]>,
   name: string,
 ): void {
   const { out } = context;
-  const { below, outside } = rule;
-  const inside = `is_below(value, ${belowText(rule)})`;
+  const { extent, outside } = rule;
+  const inside = `is_below(value, ${extentText(rule)})`;
   if (endsOutside(rule)) {
-    emitEnding(context, move, site, inside);
-    if (below > 0) out.line(`${name} = min(value.x, ${lastText(rule)});`);
+    emitEnding(context, move, index, inside);
+    if (extent > 0) out.line(`${name} = min(value.x, ${lastText(rule)});`);
     return;
   }
   switch (outside) {
@@ -303,7 +315,7 @@ function emitResolved(
       return;
     }
     case "remainder":
-      out.line(`${name} = wrapped_i128(value, ${belowText(rule)});`);
+      out.line(`${name} = wrapped_i128(value, ${extentText(rule)});`);
       return;
     case "report":
     case "promised":
@@ -315,16 +327,16 @@ function emitResolved(
 }
 
 /** Ends what an index value is of where it names the element that is left out. */
-function emitLeftOut({ out }: WgslContext, { but }: Rule, name: string): void {
-  if (but !== undefined) out.line(`alive = alive && ${name} != ${but}u;`);
+function emitLeftOut({ out }: WgslContext, { excluded }: Rule, name: string): void {
+  if (excluded !== undefined) out.line(`alive = alive && ${name} != ${excluded}u;`);
 }
 
-type Rule = NonNullable<SiteMove["rule"]>;
+type Rule = NonNullable<IndexMove["rule"]>;
 
 /** Whether a site's value may end an element. */
-const canEnd = ({ rule }: SiteMove): boolean =>
-  rule !== undefined && (endsOutside(rule) || rule.but !== undefined);
+const canEnd = ({ rule }: IndexMove): boolean =>
+  rule !== undefined && (endsOutside(rule) || rule.excluded !== undefined);
 
 /** Whether a value out of range does. */
-const endsOutside = ({ outside, below }: Rule): boolean =>
-  below === 0 || outside === "none" || outside === "report" || outside === "promised";
+const endsOutside = ({ outside, extent }: Rule): boolean =>
+  extent === 0 || outside === "none" || outside === "report" || outside === "promised";

@@ -13,7 +13,7 @@ export interface Int128Words {
   /** Whether a form, and all that it is made from, stays inside u32. */
   readonly isNarrow: (form: Linear) => boolean;
   /** By site: the name of its value, and whether that is a 128-bit number. */
-  readonly sites: readonly { readonly name: string; readonly int128: boolean }[];
+  readonly indices: readonly { readonly name: string; readonly int128: boolean }[];
 }
 
 const int128FromU32 = (narrow: string): string => `vec4u(${narrow}, 0u, 0u, 0u)`;
@@ -49,8 +49,8 @@ function atomOf(form: Linear, words: Int128Words): string {
     case "min":
     case "symbol":
       return int128FromU32(words.narrow(form));
-    case "site": {
-      const { name, int128 } = at(words.sites, of.site);
+    case "index": {
+      const { name, int128 } = at(words.indices, of.index);
       return int128 ? name : int128FromU32(name);
     }
     case "div":

@@ -1,5 +1,5 @@
 /** The kernel of one size: what all sizes share, with its dispatch, the bytes of its buffers, and what `sizes` holds. */
-import { openFormOf } from "../../ir/symbols/open.js";
+import { dynamicFormOf } from "../../ir/symbols/dynamic.js";
 import { CompileError, throwIfErrors } from "../../ir/diagnostic.js";
 import type { TileFunc } from "../../ir/func.js";
 import { taskOfTile } from "../../ir/task/index.js";
@@ -12,15 +12,15 @@ import { beyondLimits, tooManyTasks } from "./refusals.js";
 import { sizeValues } from "./sizes.js";
 
 /** The kernel of a program over symbols: one text for every size. */
-export interface OpenKernel {
+export interface DynamicKernel {
   readonly plan: WgslPlan;
   readonly kernel: WgslKernel;
   readonly limits: WgslLimits;
 }
 
 /** `func`: an instance of the program over symbols. Throws a CompileError (TC502) for a size that the device has no room for. */
-export function kernelAt({ plan, kernel, limits }: OpenKernel, func: TileFunc): WgslKernel {
-  const form = openFormOf(func);
+export function kernelAt({ plan, kernel, limits }: DynamicKernel, func: TileFunc): WgslKernel {
+  const form = dynamicFormOf(func);
   invariant(form?.program === plan.func, `@${func.name} is no instance of the kernel's program`);
   const { nest } = taskOfTile(func);
   const dispatch = dispatchOf(nest, plan.grid.folded, limits.maxComputeWorkgroupsPerDimension);

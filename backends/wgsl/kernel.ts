@@ -19,7 +19,7 @@ export interface WgslBinding {
 }
 
 /** Returns the keys of what a kernel binds beside its operands, which are no operand's. */
-export function keysBeside({
+export function keysWith({
   operands,
 }: Pick<TileFunc, "operands">): Readonly<Record<"status" | "sizes", string>> {
   const keys = new UniqueNames(operands.map(keyOf));

@@ -39,7 +39,7 @@ export function laneRowDim(tile: Shape): number | undefined {
  * `follows`: whether a dim picks index values. Such a dim is fused only with another such dim; the others are copied by rows
  * of the data, which a shift and a mask cannot find.
  */
-export function fusedDims(start: LaneTile, follows: readonly boolean[]): LaneTile {
+export function fusedDims(start: LaneTile, varies: readonly boolean[]): LaneTile {
   const steps = isAffine(start.addresses.data);
   let walk = start;
   let into = start.sizes.length - 1;
@@ -47,7 +47,7 @@ export function fusedDims(start: LaneTile, follows: readonly boolean[]): LaneTil
     const size = at(walk.sizes, d);
     if (isConstant(size) && size.at === 1) continue;
     const joined =
-      at(follows, d) === at(follows, into) ? join(walk, d, into, at(follows, d) && steps) : undefined;
+      at(varies, d) === at(varies, into) ? join(walk, d, into, at(varies, d) && steps) : undefined;
     if (joined === undefined) into = d;
     else walk = joined;
   }
@@ -66,15 +66,16 @@ function join(
   const dims = { outer, inner, row: row.at };
   const asOne = (form: Linear): Linear | undefined => alongOne(form, dims, false);
   const [output, data] = [asOne(addresses.output), alongOne(addresses.data, dims, mayBeApart)];
-  const sites = addresses.sites.flatMap((site) => asOne(site) ?? []);
-  if (output === undefined || data === undefined || sites.length < addresses.sites.length) return undefined;
+  const indices = addresses.indices.flatMap((index) => asOne(index) ?? []);
+  if (output === undefined || data === undefined || indices.length < addresses.indices.length)
+    return undefined;
   return {
     sizes: sizes.map((size, d) =>
       d === outer ? constant(1) : d === inner ? scale(at(sizes, outer), row.at) : size,
     ),
     tile: tile.map((extent, d) => (d === outer ? 1 : d === inner ? at(tile, outer) * row.at : extent)),
     // Only elements that move as they are join: these have one read.
-    addresses: { data, reads: [data], sites, output },
+    addresses: { data, reads: [data], indices, output },
   };
 }
 
@@ -91,9 +92,9 @@ function alongOne(
   const terms: Linear[] = [constant(form.at)];
   for (const { by, of } of form.terms) {
     const term: Linear = { at: 0, terms: [{ by, of }] };
-    const follows = dimsOf(term);
+    const dims = dimsOf(term);
     if (of.kind === "dim" && of.dim === outer) continue;
-    if (!follows.includes(outer) && !follows.includes(inner)) {
+    if (!dims.includes(outer) && !dims.includes(inner)) {
       terms.push(term);
       continue;
     }

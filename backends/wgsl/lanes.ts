@@ -12,7 +12,7 @@ import type { WgslLimits } from "../../ir/wgsl-limits.js";
 
 const fewestLanes = 16;
 /** Units that each lane takes before a workgroup gets more lanes. */
-const mostTurns = 4;
+const maxSteps = 4;
 /** Lanes may idle at the end of a row, this share at most; where there are lanes enough for all units, it does not matter. */
 const idleShare = 0.25;
 
@@ -68,7 +68,7 @@ export function lanesFor({ tile, unit }: GatherMove, size: number, tasks: number
   return { ...shape, inRuns: inRows && !four && shape.y > 1 && readsAlone(laneBytes) };
 }
 
-interface Dealt {
+interface LanePartition {
   /** Rows of the tile, and units of each. */
   readonly rows: number;
   readonly units: number;
@@ -78,29 +78,29 @@ interface Dealt {
 }
 
 function laneShape(
-  { rows, units, together, tasks }: Dealt,
+  { rows, units, together, tasks }: LanePartition,
   { limits, target }: Device,
 ): Pick<LaneShape, "x" | "y"> {
-  const most = Math.min(
+  const max = Math.min(
     target.lanes,
     limits.maxComputeInvocationsPerWorkgroup,
     limits.maxComputeWorkgroupSizeX,
   );
   // A lane takes several units only where there is work for all lanes that run at once.
-  const atOnce = target.cores * target.tasksPerCore * most;
-  const turns = Math.max(1, Math.min(mostTurns, Math.floor((rows * units * tasks) / atOnce)));
-  const wanted = Math.min(most, Math.max(fewestLanes, powerAbove((rows * units) / turns)));
-  const idle = turns === 1 ? 1 : idleShare;
+  const atOnce = target.cores * target.tasksPerCore * max;
+  const steps = Math.max(1, Math.min(maxSteps, Math.floor((rows * units * tasks) / atOnce)));
+  const wanted = Math.min(max, Math.max(fewestLanes, powerAbove((rows * units) / steps)));
+  const idle = steps === 1 ? 1 : idleShare;
   const wide = widest(units, Math.min(wanted, powerAbove(together)), idle);
   const y = Math.min(wanted / wide, powerAbove(rows), limits.maxComputeWorkgroupSizeY);
   return { x: widest(units, wanted / y, idle), y };
 }
 
-/** The largest power of two up to `most` that leaves few lanes idle in the last turn. */
-function widest(units: number, most: number, idle: number): number {
-  for (let x = Math.min(most, powerAbove(units)); x > 1; x /= 2) {
-    const turns = Math.ceil(units / x);
-    if (1 - units / (turns * x) <= idle) return x;
+/** The largest power of two up to `max` that leaves few lanes idle in the last turn. */
+function widest(units: number, max: number, idle: number): number {
+  for (let x = Math.min(max, powerAbove(units)); x > 1; x /= 2) {
+    const steps = Math.ceil(units / x);
+    if (1 - units / (steps * x) <= idle) return x;
   }
   return 1;
 }

@@ -1,7 +1,7 @@
 /** How the data of a full load gets to workgroup memory, decided from where its rows lie. */
 import { addressOf, tensorPlace } from "../../ir/addressing.js";
 import { elementsOf, operandNamed, type TileFunc } from "../../ir/func.js";
-import { constant, dim, loopPart, type Linear } from "../../ir/linear.js";
+import { constant, dim, loopForm, type Linear } from "../../ir/linear.js";
 import { residue } from "../../ir/intervals/loop-bounds.js";
 import type { Located, Task } from "../../ir/task/index.js";
 import type { LoadStmt, UbBuffer } from "../../ir/tile.js";
@@ -44,7 +44,7 @@ export function loadMove(
     const group = Math.max(1, bytes / size);
     return (
       row.terms.every(({ of, by }) => of.kind !== "dim" || by % group === 0) &&
-      residue(loopPart(row), group, loops) === 0 &&
+      residue(loopForm(row), group, loops) === 0 &&
       residue(at(stmt.from.sizes, innermost), group, loops) === 0 &&
       residue(elementsOf(func, tensor), group, loops) === 0
     );

@@ -8,7 +8,7 @@ import { named, sumText, times, zero } from "./forms.js";
 import { axesOf } from "./lanes.js";
 import type { LoadMove } from "./load-move.js";
 import { laneRowDim } from "./lane-tile.js";
-import { emitTileLoops, emitTurns } from "./tile-loops.js";
+import { emitTileLoops, emitUnrolled } from "./tile-loops.js";
 
 export function emitLoad(context: WgslContext, move: LoadMove): void {
   const { out, lanes } = context;
@@ -28,7 +28,7 @@ export function emitLoad(context: WgslContext, move: LoadMove): void {
         : context.access(move.row, context.elementsOf(width), coords);
     out.line(`let begin = ${begin};`);
     const start = outer.map((k) => times(at(coords, k), at(steps, k)));
-    emitTurns(context, { name: "unit", end: units, group: 1, axis: long ? "all" : "x" }, () => {
+    emitUnrolled(context, { name: "unit", end: units, group: 1, axis: long ? "all" : "x" }, () => {
       emitUnit(context, move, (accesses) => sumText([...start, named("unit", accesses)]));
     });
   };
@@ -84,7 +84,7 @@ function emitUnit(context: WgslContext, move: LoadMove, place: (accesses: number
   }
   out.line(`let four = ${source}[begin + unit];`);
   out.line(`let to = ${place(4)};`);
-  ["x", "y", "z", "w"].forEach((part, k) => {
-    out.line(`${target}[to${k === 0 ? "" : ` + ${k}u`}] = four.${part};`);
+  ["x", "y", "z", "w"].forEach((component, k) => {
+    out.line(`${target}[to${k === 0 ? "" : ` + ${k}u`}] = four.${component};`);
   });
 }

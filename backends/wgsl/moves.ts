@@ -50,7 +50,9 @@ function gatherFigures(
     ...(unit.how === "packed"
       ? { "shared words": unit.shared.by }
       : { "indices resolved along": dimsText(resolved), "and shared along": dimsText(sharing) }),
-    ...(values?.plan.terms === undefined ? {} : { "steps of a term": values.plan.terms.steps.length }),
+    ...(values?.plan.reduction === undefined
+      ? {}
+      : { "steps of a term": values.plan.reduction.steps.length }),
     ...defined({ steps: values?.plan.steps.length }),
     ...(page === undefined ? {} : { [`page of d${page.dim}`]: page.by }),
   };

@@ -14,18 +14,18 @@ export function neededLimits({
 }: LimitedKernel): WgslLimits {
   const uniform = bindings.filter(({ access }) => access === "uniform");
   const storage = bindings.filter(({ access }) => access !== "uniform");
-  const most = (of: LimitedKernel["bindings"]): number => Math.max(0, ...of.map(({ bytes }) => bytes));
+  const max = (of: LimitedKernel["bindings"]): number => Math.max(0, ...of.map(({ bytes }) => bytes));
   return {
     maxBindingsPerBindGroup: bindings.length,
-    maxBufferSize: most(bindings),
+    maxBufferSize: max(bindings),
     maxComputeInvocationsPerWorkgroup: x * y,
     maxComputeWorkgroupSizeX: x,
     maxComputeWorkgroupSizeY: y,
     maxComputeWorkgroupStorageSize: workgroupBytes,
     maxComputeWorkgroupsPerDimension: Math.max(...dispatch),
-    maxStorageBufferBindingSize: most(storage),
+    maxStorageBufferBindingSize: max(storage),
     maxStorageBuffersPerShaderStage: storage.length,
-    maxUniformBufferBindingSize: most(uniform),
+    maxUniformBufferBindingSize: max(uniform),
     maxUniformBuffersPerShaderStage: uniform.length,
   };
 }

@@ -13,10 +13,10 @@ import { lowBits, type WgslContext } from "./context.js";
 import { fillWords, orFill, outputName, readsNothing, wordAt } from "./elements.js";
 import { computed, named, sumText, times, zero } from "./forms.js";
 import type { GatherMove, SharedWords, Unit } from "./gather-move.js";
-import { declareBad, declareSites, emitReport, narrowForm, siteNames } from "./index-values.js";
+import { declareBad, declareIndices, emitReport, narrowForm, indexNames } from "./index-values.js";
 import { axesOf } from "./lanes.js";
 import { declareValue } from "./values.js";
-import { emitTileLoops, emitTurns } from "./tile-loops.js";
+import { emitTileLoops, emitUnrolled } from "./tile-loops.js";
 
 type Packed = Extract<Unit, { readonly how: "packed" }>;
 
@@ -42,15 +42,15 @@ export function emitPackedGather(context: WgslContext, move: GatherMove, unit: P
     const exists = size !== undefined && maybeEmpty.includes(size) ? [`0u < ${row.size}`] : [];
     context.guarded(exists, () => {
       out.line(`let first = ${context.address(move.addresses.output, along(zero))};`);
-      if (isRun(move)) declareSites(context, move, { coords: along(zero) });
+      if (isRun(move)) declareIndices(context, move, { coords: along(zero) });
       const start = shared.by === "merged" ? "first" : `(first + ${perWord - 1}u)`;
       out.line(`let start = ${start} >> ${Math.log2(perWord)}u;`);
-      emitTurns(context, { name: "k", end: words, group: 1, axis: "x" }, () => {
+      emitUnrolled(context, { name: "k", end: words, group: 1, axis: "x" }, () => {
         out.line("let word = start + k;");
         out.block(`if (word * ${perWord}u < first + ${row.size})`, () => {
           out.line("var packed = 0u;");
-          if (shared.by === "merged") emitOwnBits(context, move, unit, row);
-          else emitWholeWord(context, move, unit, shared, row);
+          if (shared.by === "merged") emitPackedElement(context, move, unit, row);
+          else emitWord(context, move, unit, shared, row);
         });
       });
     });
@@ -79,13 +79,7 @@ const isRun = ({ tile, resolved, addresses, values }: GatherMove): boolean =>
   !resolved.includes(tile.length - 1) &&
   stepAlong(addresses.data, "dim", tile.length - 1) === 1;
 
-function emitWholeWord(
-  context: WgslContext,
-  move: GatherMove,
-  unit: Packed,
-  shared: Recomputed,
-  row: Row,
-): void {
+function emitWord(context: WgslContext, move: GatherMove, unit: Packed, shared: Recomputed, row: Row): void {
   const { out } = context;
   const { group: perWord } = unit;
   out.line(`let d = word * ${perWord}u - first;`);
@@ -102,7 +96,7 @@ function emitWholeWord(
     }
     const coords = row.along(computed("d + e"));
     out.block(`for (var e = 0u; e < ${perWord}u; e++)`, () => {
-      declareSites(context, move, { coords });
+      declareIndices(context, move, { coords });
       emitElementBits(context, move, unit, coords);
     });
   });
@@ -133,8 +127,8 @@ function emitAcrossRows(
   }
   const [outermost] = moving;
   const extents = extentsOver(shape, plan.func.symbolic?.outermost[outputPlace(plan.func)] ?? null);
-  const whole = outermost === undefined || residue(total, perWord, []) === 0;
-  const inside = whole ? "" : ` && c${outermost} < ${context.form(at(extents, outermost))}`;
+  const fillsWords = outermost === undefined || residue(total, perWord, []) === 0;
+  const inside = fillsWords ? "" : ` && c${outermost} < ${context.form(at(extents, outermost))}`;
   out.block(`for (var e = 0u; e < ${Math.min(perWord, elementCount(shape))}u${inside}; e++)`, () => {
     const coords = shape.map((_, d) => (moving.includes(d) ? named(`c${d}`) : zero));
     emitElement(context, move, unit, shared, coords);
@@ -155,7 +149,7 @@ function emitNext(context: WgslContext, shape: readonly number[], moving: readon
   });
 }
 
-function emitOwnBits(context: WgslContext, move: GatherMove, unit: Packed, { size, along }: Row): void {
+function emitPackedElement(context: WgslContext, move: GatherMove, unit: Packed, { size, along }: Row): void {
   const { out } = context;
   const { group: perWord } = unit;
   const bits = 32 / perWord;
@@ -164,7 +158,7 @@ function emitOwnBits(context: WgslContext, move: GatherMove, unit: Packed, { siz
     out.line(`let flat = word * ${perWord}u + e;`);
     out.block(`if (first <= flat && flat < first + ${size})`, () => {
       const coords = along(computed("flat - first"));
-      if (!isRun(move)) declareSites(context, move, { coords });
+      if (!isRun(move)) declareIndices(context, move, { coords });
       emitElementBits(context, move, unit, coords);
       out.line(`mask |= ${lowBits(bits)} << (e * ${bits}u);`);
     });
@@ -203,14 +197,14 @@ function emitElement(
   const data = names.buffer(inputOf(plan.func, gatheredTable).name);
   const steps = strides(outputOf(plan.func).type.shape);
   const place = sumText(steps.map((step, d) => times(at(coords, d), step)));
-  declareSites(context, move, { coords, forms: shared.sites, place });
+  declareIndices(context, move, { coords, forms: shared.indices, place });
   const { values } = move;
   if (values !== undefined) {
-    const { sites: forms, reads } = shared;
+    const { indices: forms, reads } = shared;
     emitComputed(context, move, unit, () => declareValue(context, move, values, { coords, forms, reads })(0));
     return;
   }
-  const source = context.address(shared.data, coords, siteNames(move));
+  const source = context.address(shared.data, coords, indexNames(move));
   emitBits(context, move, unit, source, (word) => `${data}[${word}]`);
 }
 
@@ -223,10 +217,10 @@ function emitComputed(
 ): void {
   const bits = 32 / perWord;
   const filled = fillBits(move);
-  const found = readsNothing(context, move)
+  const element = readsNothing(context, move)
     ? filled
     : orFill(move, filled, `${declared()} & ${lowBits(bits)}`);
-  context.out.line(`packed |= (${found}) << (e * ${bits}u);`);
+  context.out.line(`packed |= (${element}) << (e * ${bits}u);`);
 }
 
 /** The bits of an element that has none. */

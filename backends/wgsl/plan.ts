@@ -26,7 +26,7 @@ import { joinRuns } from "../plan/join-runs.js";
 import { gatherMove, type GatherMove, type AccessWords } from "./gather-move.js";
 import { dispatchOf, isFolded, type WorkgroupGrid } from "./grid.js";
 import type { LoadMove } from "./load-move.js";
-import { keysBeside, type WgslBinding } from "./kernel.js";
+import { keysWith, type WgslBinding } from "./kernel.js";
 import { lanesFor, type LaneShape } from "./lanes.js";
 import type { PlainStmt } from "./plain.js";
 import { sizeNames } from "./sizes.js";
@@ -160,7 +160,7 @@ function bindingsOf(
   gather: GatherMove | undefined,
   sizes: readonly string[],
 ): BoundBuffer[] {
-  const keys = keysBeside(func);
+  const keys = keysWith(func);
   const output = outputOf(func);
   const merged = gather?.unit.how === "packed" && gather.unit.shared.by === "merged";
   const widthOf = (operand: number): AccessWords => (gather === undefined ? 1 : at(gather.widths, operand));
@@ -175,10 +175,15 @@ function bindingsOf(
     atomic: operand === output && merged,
   }));
   const reports = gather?.reports === true;
-  const own = <R extends keyof typeof keys>(role: R) => ({ name: role, role, key: keys[role] });
-  const status = { ...own("status"), access: "read_write", bytes: 4, atomic: true } as const;
-  const told = { ...own("sizes"), access: "uniform", bytes: 4 * sizes.length, atomic: false } as const;
-  return [...operands, ...(reports ? [status] : []), ...(sizes.length > 0 ? [told] : [])].map(
+  const named = <R extends keyof typeof keys>(role: R) => ({ name: role, role, key: keys[role] });
+  const status = { ...named("status"), access: "read_write", bytes: 4, atomic: true } as const;
+  const paramsBinding = {
+    ...named("sizes"),
+    access: "uniform",
+    bytes: 4 * sizes.length,
+    atomic: false,
+  } as const;
+  return [...operands, ...(reports ? [status] : []), ...(sizes.length > 0 ? [paramsBinding] : [])].map(
     (bound, binding) => ({ width: 1, ...bound, binding }),
   );
 }

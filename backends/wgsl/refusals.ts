@@ -41,7 +41,7 @@ const refused = (stmt: Stmt, message: string): Diagnostic =>
     hint: "run it on sim, or write the loops as lower-to-tile does",
   });
 
-const mostU32 = 2 ** 32 - 1;
+const maxU32 = 2 ** 32 - 1;
 
 /**
  * Kernels count in u32. Sums and products are exact modulo 2^32, so what may not leave u32 are values that are compared: the
@@ -51,7 +51,7 @@ export const beyondU32 = (func: TileFunc): Diagnostic[] =>
   statementsOf(func).flatMap((located) => {
     const { stmt, loops } = located;
     const wrong = compared(located).find((form) => {
-      const inside = [form, sub(constant(mostU32), form)];
+      const inside = [form, sub(constant(maxU32), form)];
       return !inside.every((side) => neverNegative(side, loops).kind === "holds") || !literalsFit(form);
     });
     if (wrong === undefined) return [];
@@ -71,14 +71,14 @@ const withSides = (form: Linear): Linear[] => [
   ...form.terms.flatMap(({ of }) => (of.kind === "min" ? of.of.flatMap(withSides) : [])),
 ];
 
-const literalsFit = ({ at: constantPart, terms }: Linear): boolean =>
-  Math.abs(constantPart) <= mostU32 && terms.every(({ by }) => Math.abs(by) <= mostU32);
+const literalsFit = ({ at: constantTerm, terms }: Linear): boolean =>
+  Math.abs(constantTerm) <= maxU32 && terms.every(({ by }) => Math.abs(by) <= maxU32);
 
 /** Sums of index values that their 128 bits may not hold. */
-export function beyondInt128({ stmt, sites, ranges }: GatherMove): Diagnostic[] {
-  const beyond = sites.findIndex(({ form }) => {
-    const [least, most] = intervalOf(form, ranges);
-    return Math.max(-least, most) >= int128Limit;
+export function beyondInt128({ stmt, indices, ranges }: GatherMove): Diagnostic[] {
+  const beyond = indices.findIndex(({ form }) => {
+    const [least, max] = intervalOf(form, ranges);
+    return Math.max(-least, max) >= int128Limit;
   });
   return beyond === -1 ? [] : [refused(stmt, `index value ${beyond} may go beyond 2^126`)];
 }
@@ -129,11 +129,11 @@ export function beyondLimits(func: TileFunc, kernel: LimitedKernel, limits: Wgsl
 }
 
 export function tooManyTasks(func: TileFunc, { tasks }: ParallelNest, limits: WgslLimits): Diagnostic {
-  const most = limits.maxComputeWorkgroupsPerDimension;
-  const message = `the program has ${tasks} tasks, and a dispatch ${most} x ${most} workgroups`;
+  const limit = limits.maxComputeWorkgroupsPerDimension;
+  const message = `the program has ${tasks} tasks, and a dispatch ${limit} x ${limit} workgroups`;
   return error("TC502", message, {
     span: func.span,
     hint: "use a larger tile",
-    data: { tasks, limit: most ** 2 },
+    data: { tasks, limit: limit ** 2 },
   });
 }

@@ -12,12 +12,12 @@
  */
 import type { IndexRule } from "../../ir/policy.js";
 import { assertNever } from "../../ir/types.js";
-import { belowText, fromEndText, lastText } from "./bounds.js";
+import { extentText, wrapText, lastText } from "./bounds.js";
 import type { Lines } from "../lines.js";
 
 /** An index value that is resolved as it is read. */
-export interface ReadSite {
-  readonly site: number;
+export interface ReadIndex {
+  readonly index: number;
   readonly rule: IndexRule;
   /** Four neighbours are read and resolved together. */
   readonly four: boolean;
@@ -27,20 +27,20 @@ export interface ReadSite {
 export const none = "0xffffffffu";
 
 /** `indices`: the storage variable of the site's table. */
-export function emitResolver(out: Lines, site: ReadSite, indices: string): void {
-  const { site: number, rule, four } = site;
-  const { below, outside, signed } = rule;
+export function emitResolver(out: Lines, index: ReadIndex, indices: string): void {
+  const { index: number, rule, four } = index;
+  const { extent, outside, signed } = rule;
   const wide = rule.bytes === 8;
   const type = four ? "vec4u" : "u32";
   const splat = splatOf(four);
-  const [n, most] = [splat(belowText(rule)), splat(lastText(rule))];
-  if (outside === "remainder" && below > 0) emitWrap(out, rule, number);
+  const [n, max] = [splat(extentText(rule)), splat(lastText(rule))];
+  if (outside === "remainder" && extent > 0) emitWrap(out, rule, number);
   const declare = (): void => {
     out.line(`let element = ${checked(rule, four)};`);
   };
   out.block(`fn resolve_${number}(position: u32) -> ${type}`, () => {
-    if (below > 0) emitReads(out, site, indices);
-    if (below === 0) {
+    if (extent > 0) emitReads(out, index, indices);
+    if (extent === 0) {
       out.line(`return ${splat(none)};`);
       return;
     }
@@ -59,13 +59,13 @@ export function emitResolver(out: Lines, site: ReadSite, indices: string): void 
         declare();
         const negative = `${wide ? "high" : "low"} >= ${splat("0x80000000u")}`;
         const both = four ? "&" : "&&";
-        const wanted = `select(min(element, ${most}), ${splat("0u")}, (element >= ${n}) ${both} (${negative}))`;
-        out.line(`return ${signed ? wanted : `min(element, ${most})`};`);
+        const wanted = `select(min(element, ${max}), ${splat("0u")}, (element >= ${n}) ${both} (${negative}))`;
+        out.line(`return ${signed ? wanted : `min(element, ${max})`};`);
         return;
       }
       case "remainder":
         declare();
-        emitWrapped(out, site);
+        emitWrapped(out, index);
         return;
       default:
         assertNever(outside);
@@ -75,19 +75,19 @@ export function emitResolver(out: Lines, site: ReadSite, indices: string): void 
 }
 
 /** `resolve_k` of a site whose index is reported where it is out of range, in signed numbers. Its bound is not 0. */
-export function emitReportedResolver(out: Lines, site: ReadSite, indices: string): void {
-  const { site: number, rule, four } = site;
-  const { bytes, fromEnd } = rule;
+export function emitReportedResolver(out: Lines, index: ReadIndex, indices: string): void {
+  const { index: number, rule, four } = index;
+  const { bytes, wrapNegativeBy } = rule;
   const splat = splatOf(four);
   out.block(`fn resolve_${number}(position: u32) -> ${signed(four)}`, () => {
-    emitReads(out, site, indices);
-    if (bytes === 8 || fromEnd === undefined) {
+    emitReads(out, index, indices);
+    if (bytes === 8 || wrapNegativeBy === undefined) {
       out.line(`let element = ${checked(rule, four)};`);
       out.line(`return ${asSigned("element", four)};`);
       return;
     }
     out.line(`let element = low ^ ${splat(signBit)};`);
-    const values = ["element", `element + ${splat(fromEndText(fromEnd, rule))}`];
+    const values = ["element", `element + ${splat(wrapText(wrapNegativeBy, rule))}`];
     // Tensors have 2^31 elements at most, so that no sum carries where it is the smaller one: of a negative value in range.
     out.line(`return min(${values.map((value) => `bitcast<${signed(four)}>(${value})`).join(", ")});`);
   });
@@ -116,9 +116,9 @@ export const splatOf =
 
 /** The low word as an element, counted from the end where it is negative. */
 function unchecked(rule: IndexRule, splat: (value: string) => string): string {
-  const { fromEnd, bytes } = rule;
-  if (fromEnd === undefined) return "low";
-  return `low + select(${splat("0u")}, ${splat(fromEndText(fromEnd, rule))}, ${isNegative(bytes === 8, splat)})`;
+  const { wrapNegativeBy, bytes } = rule;
+  if (wrapNegativeBy === undefined) return "low";
+  return `low + select(${splat("0u")}, ${splat(wrapText(wrapNegativeBy, rule))}, ${isNegative(bytes === 8, splat)})`;
 }
 
 const isNegative = (wide: boolean, splat: (value: string) => string): string =>
@@ -132,7 +132,7 @@ function checked(rule: IndexRule, four: boolean): string {
   // The high word of an index in range is a sign alone: 0 and, from the end, 2^32 - 1.
   const sign = `high == ${splat("0u")}`;
   const either = `(${sign}) ${four ? "|" : "||"} (${isNegative(true, splat)})`;
-  return `select(${splat(none)}, ${element}, ${rule.fromEnd === undefined ? sign : either})`;
+  return `select(${splat(none)}, ${element}, ${rule.wrapNegativeBy === undefined ? sign : either})`;
 }
 
 /** The low word of the index value at `position`; all of one that is no longer, with its sign. */
@@ -146,7 +146,7 @@ export function lowWord({ bytes, signed }: Pick<IndexRule, "bytes" | "signed">, 
 }
 
 /** Declares `low`, and `high` of 64-bit indices. */
-function emitReads(out: Lines, { rule, four }: ReadSite, indices: string): void {
+function emitReads(out: Lines, { rule, four }: ReadIndex, indices: string): void {
   const wide = rule.bytes === 8;
   if (!four) {
     out.line(`let low = ${lowWord(rule, indices)};`);
@@ -164,15 +164,15 @@ function emitReads(out: Lines, { rule, four }: ReadSite, indices: string): void 
 }
 
 /** Replaces what is out of range; a loop, because adapters that run both sides of a branch still skip a loop. */
-function emitWrapped(out: Lines, { site, rule, four }: ReadSite): void {
-  const [wide, n] = [rule.bytes === 8, belowText(rule)];
+function emitWrapped(out: Lines, { index, rule, four }: ReadIndex): void {
+  const [wide, n] = [rule.bytes === 8, extentText(rule)];
   out.line("var wrapped = element;");
   const test = four ? `any(element >= vec4u(${n}))` : `element >= ${n}`;
   out.block(`for (var again = ${test}; again; again = false)`, () => {
-    if (!four) out.line(`wrapped = wrap_${site}(low${wide ? ", high" : ""});`);
+    if (!four) out.line(`wrapped = wrap_${index}(low${wide ? ", high" : ""});`);
     else {
       out.block("for (var e = 0u; e < 4u; e++)", () => {
-        out.line(`wrapped[e] = wrap_${site}(low[e]${wide ? ", high[e]" : ""});`);
+        out.line(`wrapped[e] = wrap_${index}(low[e]${wide ? ", high[e]" : ""});`);
       });
     }
   });
@@ -180,10 +180,10 @@ function emitWrapped(out: Lines, { site, rule, four }: ReadSite): void {
 }
 
 /** fn wrap_k: the value modulo the bound, never negative. -v - 1 is ~v, so -v mod n needs no 64-bit negation. */
-function emitWrap(out: Lines, rule: IndexRule, site: number): void {
+function emitWrap(out: Lines, rule: IndexRule, index: number): void {
   const { signed, bytes } = rule;
   const wide = bytes === 8;
-  const n = belowText(rule);
+  const n = extentText(rule);
   const magnitude = (low: string, high: string): void => {
     if (!wide) {
       out.line(`let r = ${low} % ${n};`);
@@ -196,7 +196,7 @@ function emitWrap(out: Lines, rule: IndexRule, site: number): void {
       out.line(`r = (2u * r + ((tail >> (31u - bit)) & 1u)) % ${n};`);
     });
   };
-  out.block(`fn wrap_${site}(low: u32${wide ? ", high: u32" : ""}) -> u32`, () => {
+  out.block(`fn wrap_${index}(low: u32${wide ? ", high: u32" : ""}) -> u32`, () => {
     if (!signed) {
       magnitude("low", "high");
       out.line("return r;");

@@ -1,8 +1,8 @@
 /** The numbers that the sizes of symbols tell a kernel: members of one small uniform struct, which every size fills anew. */
-import { toldNames, toldValues } from "../../ir/symbols/open.js";
+import { runtimeParamNames, runtimeParamValues } from "../../ir/symbols/dynamic.js";
 import type { TileFunc } from "../../ir/func.js";
 import type { Env } from "../../ir/linear.js";
-import { hasOpenTrips, type ParallelNest } from "../../ir/task/index.js";
+import { hasDynamicTrips, type ParallelNest } from "../../ir/task/index.js";
 import type { WorkgroupGrid } from "./grid.js";
 
 /** Names of what a folded grid is made of. */
@@ -14,9 +14,9 @@ export const gridSizes = {
 
 /** Names of the numbers: sizes, bounds that they tell, and of a folded grid its tasks. None for a program of numbers. */
 export function sizeNames(func: TileFunc, { loops }: ParallelNest, folded: boolean): string[] {
-  const trips = loops.flatMap((loop, k) => (hasOpenTrips(loop) ? [gridSizes.trips(k)] : []));
+  const trips = loops.flatMap((loop, k) => (hasDynamicTrips(loop) ? [gridSizes.trips(k)] : []));
   const grid = folded && trips.length > 0 ? [gridSizes.tasks, gridSizes.columns, ...trips] : [];
-  return [...toldNames(func), ...grid];
+  return [...runtimeParamNames(func), ...grid];
 }
 
 /** What these numbers are for a program at some sizes, whose tasks and dispatch are given. */
@@ -31,5 +31,5 @@ export function sizeValues(
     [gridSizes.columns, dispatch[0]],
     ...loops.map(({ trips }, k): [string, number] => [gridSizes.trips(k), trips]),
   ]);
-  return toldValues(names, new Map([...grid, ...values]));
+  return runtimeParamValues(names, new Map([...grid, ...values]));
 }

@@ -7,7 +7,7 @@ import { amountText, named, sumText, times, zero } from "./forms.js";
 import type { LaneAxis } from "./lanes.js";
 
 /** One coordinate, dealt to the lanes along an axis in turns, or in runs where they take those along y. */
-export interface Turns {
+export interface UnrolledLoop {
   readonly name: string;
   /** The coordinates below this; text where it differs from tile to tile. */
   readonly end: number | string;
@@ -24,9 +24,9 @@ export interface Turns {
  * no division. Where the end is a constant, so is the number of turns: a compiler may unroll them, and have the loads of several under
  * way at once.
  */
-export function emitTurns(
+export function emitUnrolled(
   context: WgslContext,
-  { name, end, group, axis, outside }: Turns,
+  { name, end, group, axis, outside }: UnrolledLoop,
   body: (coordinate: Amount) => void,
 ): void {
   const { out, lanes } = context;
@@ -38,8 +38,8 @@ export function emitTurns(
   const each = (): void => {
     body(coordinate);
   };
-  const loop = (head: string, turn: () => void): void => {
-    emitLoop(context, outside, head, turn);
+  const loop = (head: string, body: () => void): void => {
+    emitLoop(context, outside, head, body);
   };
   const inRuns = axis === "y" && lanes.shape.inRuns;
   if (inRuns && typeof end === "string") {
@@ -52,19 +52,19 @@ export function emitTurns(
     loop(`for (var ${unit} = ${amountText(lane)}; ${last}; ${unit} += ${count}u)`, each);
     return;
   }
-  const turns = Math.ceil(end / (count * group));
+  const steps = Math.ceil(end / (count * group));
   const inside = (): void => {
     context.guarded(end % (count * group) === 0 ? [] : [`${place} < ${end}u`], each);
   };
-  if (turns === 1) {
+  if (steps === 1) {
     out.line(`let ${unit} = ${amountText(lane)};`);
     inside();
     return;
   }
-  const turn = `${name}_turn`;
-  loop(`for (var ${turn} = 0u; ${turn} < ${turns}u; ${turn} += 1u)`, () => {
-    const parts = inRuns ? [times(lane, turns), named(turn)] : [named(turn, count), lane];
-    out.line(`let ${unit} = ${sumText(parts)};`);
+  const step = `${name}_turn`;
+  loop(`for (var ${step} = 0u; ${step} < ${steps}u; ${step} += 1u)`, () => {
+    const pieces = inRuns ? [times(lane, steps), named(step)] : [named(step, count), lane];
+    out.line(`let ${unit} = ${sumText(pieces)};`);
     inside();
   });
 }
@@ -74,10 +74,10 @@ function emitLoop(
   context: WgslContext,
   outside: readonly Amount[] | undefined,
   head: string,
-  turn: () => void,
+  body: () => void,
 ): void {
   const block = (): void => {
-    context.out.block(head, turn);
+    context.out.block(head, body);
   };
   if (outside === undefined) block();
   else context.looped(outside, block);
@@ -124,15 +124,20 @@ export function emitPages(
   const run = typeof end === "number" ? end / lanes.count("y") : NaN;
   if (aligned && Number.isInteger(run) && (run % by === 0 || by % run === 0)) {
     const length = Math.min(by, run);
-    const turn = `${name}_turn`;
-    const part = (): void => {
+    const step = `${name}_turn`;
+    const emitChunk = (): void => {
       const start = times(lanes.along("y"), run);
-      out.line(`let ${name} = ${sumText(length === run ? [start] : [start, named(turn, length)])};`);
+      out.line(`let ${name} = ${sumText(length === run ? [start] : [start, named(step, length)])};`);
       body(named(name), length);
     };
-    if (length === run) part();
+    if (length === run) emitChunk();
     else
-      emitLoop(context, outside, `for (var ${turn} = 0u; ${turn} < ${run / length}u; ${turn} += 1u)`, part);
+      emitLoop(
+        context,
+        outside,
+        `for (var ${step} = 0u; ${step} < ${run / length}u; ${step} += 1u)`,
+        emitChunk,
+      );
     return;
   }
   const { start, stop } = emitRunBounds(context, name, end);
@@ -147,7 +152,7 @@ export function emitPages(
 export function emitRun(context: WgslContext, end: number | string, body: (shift: string) => void): void {
   if (end === 1) body("");
   else
-    emitTurns(context, { name: "unit", end, group: 1, axis: "x" }, () => {
+    emitUnrolled(context, { name: "unit", end, group: 1, axis: "x" }, () => {
       body(" + unit");
     });
 }
@@ -180,13 +185,13 @@ export function emitTileLoops(context: WgslContext, loops: TileLoops, coords: Am
   const group = at(loops.groups, d);
   const axis = at(loops.axes, d);
   const size = at(sizes, d);
-  const whole = isConstant(size) && size.at === at(tile, d);
+  const isFull = isConstant(size) && size.at === at(tile, d);
   const alone = axis === undefined || context.lanes.count(axis) === 1;
-  if (whole && size.at <= (alone ? group : 1)) {
+  if (isFull && size.at <= (alone ? group : 1)) {
     inside();
     return;
   }
-  const end = whole ? size.at : context.form(size);
-  const turns = { name: `d${d}`, end, group, outside: [...coords] };
-  emitTurns(context, axis === undefined ? turns : { ...turns, axis }, inside);
+  const end = isFull ? size.at : context.form(size);
+  const loop = { name: `d${d}`, end, group, outside: [...coords] };
+  emitUnrolled(context, axis === undefined ? loop : { ...loop, axis }, inside);
 }

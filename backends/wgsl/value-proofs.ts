@@ -9,7 +9,7 @@ import {
   gridOfSum,
   gridsOf,
   isRealSource,
-  type FoundGrid,
+  type GridResult,
   type ValueGrid,
   type ValuePlan,
   type ValueStep,
@@ -32,7 +32,7 @@ export type StepProof =
 /** The proofs of a value's steps, by number; undefined for a step that has none. */
 export interface ValueProofs {
   readonly steps: readonly (StepProof | undefined)[];
-  readonly term: readonly (StepProof | undefined)[];
+  readonly ofReduction: readonly (StepProof | undefined)[];
   /** That of taking in a term. */
   readonly take?: StepProof;
 }
@@ -44,20 +44,20 @@ export interface ProvedValue {
 }
 
 /** Proves what it can of a value, of up to so many terms an element. */
-export const proveValue = (plan: ValuePlan, mostTerms: number): ProvedValue => ({
+export const proveValue = (plan: ValuePlan, maxReductionElements: number): ProvedValue => ({
   plan,
-  proofs: proofsOf(plan, mostTerms),
+  proofs: proofsOf(plan, maxReductionElements),
 });
 
-function proofsOf({ steps, terms }: ValuePlan, mostTerms: number): ValueProofs {
-  if (terms === undefined) return { steps: proveSteps(steps, gridsOf(steps)), term: [] };
-  const ofTerm = gridsOf(terms.steps);
-  const last = at(ofTerm, ofTerm.length - 1);
-  const sum = sums(terms.how) ? gridOfSum(last, mostTerms, terms.type) : last;
-  const take = sums(terms.how) && terms.type === "f32" ? exact(sum) : undefined;
+function proofsOf({ steps, reduction }: ValuePlan, maxReductionElements: number): ValueProofs {
+  if (reduction === undefined) return { steps: proveSteps(steps, gridsOf(steps)), ofReduction: [] };
+  const reductionGrids = gridsOf(reduction.steps);
+  const last = at(reductionGrids, reductionGrids.length - 1);
+  const sum = sums(reduction.how) ? gridOfSum(last, maxReductionElements, reduction.type) : last;
+  const take = sums(reduction.how) && reduction.type === "f32" ? exact(sum) : undefined;
   return {
-    steps: proveSteps(steps, gridsOf(steps, terms.how === "fold" ? sum : undefined)),
-    term: proveSteps(terms.steps, ofTerm),
+    steps: proveSteps(steps, gridsOf(steps, reduction.how === "fold" ? sum : undefined)),
+    ofReduction: proveSteps(reduction.steps, reductionGrids),
     ...(take === undefined ? {} : { take }),
   };
 }
@@ -67,10 +67,10 @@ const sums = (how: string): boolean => how === "fold" || how === "mean";
 
 const proveSteps = (
   steps: readonly ValueStep[],
-  grids: readonly FoundGrid[],
+  grids: readonly GridResult[],
 ): readonly (StepProof | undefined)[] => steps.map((step, k) => proveStep(step, at(grids, k), grids));
 
-function proveStep(step: ValueStep, grid: FoundGrid, grids: readonly FoundGrid[]): StepProof | undefined {
+function proveStep(step: ValueStep, grid: GridResult, grids: readonly GridResult[]): StepProof | undefined {
   switch (step.kind) {
     case "read":
     case "number":
@@ -92,16 +92,16 @@ function proveStep(step: ValueStep, grid: FoundGrid, grids: readonly FoundGrid[]
 }
 
 /** The proof of a result that f32 holds as a normal number or 0. */
-function exact(found: FoundGrid): StepProof | undefined {
-  if (!found.ok || !isNormal(found.grid)) return undefined;
-  const { digits, lsb } = found.grid;
+function exact(grid: GridResult): StepProof | undefined {
+  if (!grid.ok || !isNormal(grid.grid)) return undefined;
+  const { digits, lsb } = grid.grid;
   return { kind: "exact", why: `${count(digits, "digit")} of ${f32.digits}, in units of 2^${lsb}` };
 }
 
 /** True if no value but 0 lies below the normal numbers. */
 const isNormal = ({ lsb }: ValueGrid): boolean => lsb >= f32.least;
 
-function few(sides: readonly FoundGrid[]): StepProof | undefined {
+function few(sides: readonly GridResult[]): StepProof | undefined {
   for (const of of [0, 1] as const) {
     const side = sides[of];
     if (side?.ok !== true || !isNormal(side.grid) || side.grid.digits > fewDigits) continue;

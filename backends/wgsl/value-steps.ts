@@ -12,7 +12,7 @@ import {
   type FloatValueType,
   type Operation,
   type SourceType,
-  type TermSteps,
+  type ReductionSteps,
   type ValueStep,
   type ValueType,
 } from "../../ir/values/index.js";
@@ -25,17 +25,17 @@ import type { ReadAlong } from "./value-unit.js";
 export type Call = (name: HelperName, ...args: readonly (string | number)[]) => string;
 
 /** Returns the functions that a value calls. */
-export function valueHelpers({ plan: { steps, terms }, proofs }: ProvedValue): ReadonlySet<HelperName> {
+export function valueHelpers({ plan: { steps, reduction }, proofs }: ProvedValue): ReadonlySet<HelperName> {
   const names = new Set<HelperName>();
   const call: Call = (name) => {
     names.add(name);
     return "";
   };
   steps.forEach((step, k) => stepText(step, proofs.steps[k], () => "", call));
-  if (terms !== undefined) {
-    terms.steps.forEach((step, k) => stepText(step, proofs.term[k], () => "", call));
-    takenText(terms, proofs.take, "", "", call);
-    reducedText(terms, "", call);
+  if (reduction !== undefined) {
+    reduction.steps.forEach((step, k) => stepText(step, proofs.ofReduction[k], () => "", call));
+    takenText(reduction, proofs.take, "", "", call);
+    reducedText(reduction, "", call);
   }
   return names;
 }
@@ -120,10 +120,10 @@ function castText(
   }
   if (isFloatValue(to)) {
     if (proof !== undefined) {
-      const whole = isSigned(from)
+      const integer = isSigned(from)
         ? call("f32_from_whole", `bitcast<i32>(${value})`)
         : call("f32_from_natural", value);
-      return narrowed(to, whole, call);
+      return narrowed(to, integer, call);
     }
     const negative = isSigned(from) ? `${value} >> 31u` : "0u";
     const magnitude = isSigned(from) ? `select(${value}, 0u - ${value}, (${value} >> 31u) == 1u)` : value;
@@ -146,24 +146,24 @@ const narrowed = (to: FloatValueType, value: string, call: Call): string =>
 
 /** Returns the text of what the terms come to with one more. */
 export function takenText(
-  terms: TermSteps,
+  reduction: ReductionSteps,
   proof: StepProof | undefined,
   sum: string,
-  term: string,
+  element: string,
   call: Call,
 ): string {
-  return terms.how === "exact"
-    ? call("exact_add", sum, term, terms.unit)
-    : opText(accumulators[terms.how].op, terms.type, proof, sum, term, call);
+  return reduction.how === "exact"
+    ? call("exact_add", sum, element, reduction.unit)
+    : opText(accumulators[reduction.how].op, reduction.type, proof, sum, element, call);
 }
 
 /** Returns the text of what the last term leaves: a mean is divided, an exact sum rounded. */
-export function reducedText(terms: TermSteps, sum: string, call: Call): string {
-  switch (terms.how) {
+export function reducedText(reduction: ReductionSteps, sum: string, call: Call): string {
+  switch (reduction.how) {
     case "fold":
       return sum;
     case "exact":
-      return call("exact_sum", sum, terms.unit);
+      return call("exact_sum", sum, reduction.unit);
     case "mean":
       return `select(0u, ${call("f32_div_count", sum, "max(terms, 1u)")}, terms != 0u)`;
     case "max":
@@ -174,7 +174,7 @@ export function reducedText(terms: TermSteps, sum: string, call: Call): string {
 
 /** Counts the statements that each element of a unit adds to a kernel's text, those of the functions that it calls included. */
 export function sizeOfElement(
-  { plan: { steps, terms }, proofs }: ProvedValue,
+  { plan: { steps, reduction }, proofs }: ProvedValue,
   reads: readonly ReadAlong[],
 ): number {
   let size = 0;
@@ -184,21 +184,21 @@ export function sizeOfElement(
   };
   const add = (
     list: readonly ValueStep[],
-    own: readonly (StepProof | undefined)[],
+    proofs: readonly (StepProof | undefined)[],
     sumIsStill: boolean,
   ): boolean => {
     const still = stillSteps(list, (read) => at(reads, read) === "still", sumIsStill);
     list.forEach((step, k) => {
       if (at(still, k)) return;
       size++;
-      stepText(step, own[k], () => "", call);
+      stepText(step, proofs[k], () => "", call);
     });
     return at(still, list.length - 1);
   };
-  const sumIsStill = terms === undefined || add(terms.steps, proofs.term, true);
-  if (terms !== undefined && !sumIsStill) {
-    takenText(terms, proofs.take, "", "", call);
-    reducedText(terms, "", call);
+  const sumIsStill = reduction === undefined || add(reduction.steps, proofs.ofReduction, true);
+  if (reduction !== undefined && !sumIsStill) {
+    takenText(reduction, proofs.take, "", "", call);
+    reducedText(reduction, "", call);
   }
   add(steps, proofs.steps, sumIsStill);
   return size;

@@ -25,11 +25,11 @@ export interface TypedAddress {
 /** Returns how each read follows the elements of a unit; undefined if one follows them in another way, or an index value is another one within a unit. */
 export function readsAlong(
   reads: readonly TypedAddress[],
-  sites: readonly Linear[],
+  indices: readonly Linear[],
   steps: UnrolledSteps,
 ): readonly ReadAlong[] | undefined {
-  if (!sites.every((form) => advanceAlong(form, steps) === 0)) return undefined;
-  const found = reads.map(({ address, type }): ReadAlong | undefined => {
+  if (!indices.every((form) => advanceAlong(form, steps) === 0)) return undefined;
+  const candidates = reads.map(({ address, type }): ReadAlong | undefined => {
     const advance = advanceAlong(address, steps);
     if (advance === 0) return "still";
     if (advance !== 1) return undefined;
@@ -37,5 +37,5 @@ export function readsAlong(
     // In a unit that is shorter than a word, places differ from unit to unit.
     return steps.count % perWord === 0 && beginsAtMultiples(address, perWord, steps) ? "words" : "each";
   });
-  return found.every((along) => along !== undefined) ? found : undefined;
+  return candidates.every((along) => along !== undefined) ? candidates : undefined;
 }

@@ -9,9 +9,9 @@ import { assertNever, at, bitsOf, isSigned } from "../../ir/types.js";
 import {
   accumulators,
   bitsOfNumber,
-  countsItsTerms,
+  countsItsElements,
   type SourceType,
-  type TermSteps,
+  type ReductionSteps,
   type ValueStep,
 } from "../../ir/values/index.js";
 import { stillSteps } from "../plan/still-steps.js";
@@ -19,7 +19,7 @@ import type { WgslContext } from "./context.js";
 import { wordAt } from "./elements.js";
 import { named } from "./forms.js";
 import type { GatherMove } from "./gather-move.js";
-import { declareTermSites, narrowForm, termBounds, type ElementAt } from "./index-values.js";
+import { declareReductionIndices, narrowForm, reductionBounds, type ElementAt } from "./index-values.js";
 import type { ProvedValue, StepProof, ValueProofs } from "./value-proofs.js";
 import { printed, reducedText, stepText, takenText } from "./value-steps.js";
 import type { ValueUnit } from "./value-unit.js";
@@ -38,10 +38,10 @@ type Named = (element: number) => string;
 export function declareValue(
   context: WgslContext,
   move: GatherMove,
-  { plan: { steps, terms }, proofs }: ProvedValue,
+  { plan: { steps, reduction }, proofs }: ProvedValue,
   element: ValueAt,
 ): Named {
-  const sumIsStill = terms === undefined || declareSum(context, move, terms, proofs, element);
+  const sumIsStill = reduction === undefined || declareSum(context, move, reduction, proofs, element);
   return declareSteps(context, move, steps, proofs.steps, element, sumIsStill);
 }
 
@@ -98,25 +98,25 @@ const sumName = (isStill: boolean, e: number): string => (isStill ? "sum" : `sum
 function declareSum(
   context: WgslContext,
   move: GatherMove,
-  terms: TermSteps,
+  reduction: ReductionSteps,
   proofs: ValueProofs,
   element: ValueAt,
 ): boolean {
   const { out } = context;
-  const { how, type, steps } = terms;
+  const { how, type, steps } = reduction;
   const { unit } = element;
   const still = at(stillSteps(steps, isStillIn(unit), true), steps.length - 1);
   const elements = still || unit === undefined ? [0] : Array.from({ length: unit.group }, (_, e) => e);
   const unitsName = (e: number): string => (still ? "units" : `units_${e}`);
   const takingName = (e: number): string => (how === "exact" ? unitsName(e) : sumName(still, e));
-  const counts = countsItsTerms(how);
-  const inTerm = { ...element, coords: [...element.coords, named("term")] };
+  const counts = countsItsElements(how);
+  const elementScope = { ...element, coords: [...element.coords, named("term")] };
   const take = (): void => {
-    const term = declareSteps(context, move, steps, proofs.term, inTerm);
+    const element = declareSteps(context, move, steps, proofs.ofReduction, elementScope);
     if (proofs.take?.kind === "exact") out.line(`// exact: ${proofs.take.why}`);
     for (const e of elements) {
       const name = takingName(e);
-      out.line(`${name} = ${takenText(terms, proofs.take, name, term(e), printed)};`);
+      out.line(`${name} = ${takenText(reduction, proofs.take, name, element(e), printed)};`);
     }
     if (counts) out.line("terms += 1u;");
   };
@@ -125,16 +125,16 @@ function declareSum(
     else out.line(`var ${takingName(e)} = ${bitsOfNumber(type, accumulators[how].start[type])}u;`);
   }
   if (counts) out.line("var terms = 0u;");
-  const bounds = termBounds(context, move);
+  const bounds = reductionBounds(context, move);
   if (bounds !== undefined) {
     const [first, end] = bounds;
     out.block(`for (var term = ${first}; term < ${end}; term += 1u)`, () => {
-      if (declareTermSites(context, move, inTerm)) out.block("if (alive)", take);
+      if (declareReductionIndices(context, move, elementScope)) out.block("if (alive)", take);
       else take();
     });
   }
   for (const e of elements) {
-    const reduced = reducedText(terms, takingName(e), printed);
+    const reduced = reducedText(reduction, takingName(e), printed);
     if (how === "exact") out.line(`let ${sumName(still, e)} = ${reduced};`);
     else if (reduced !== takingName(e)) out.line(`${takingName(e)} = ${reduced};`);
   }

@@ -3,7 +3,7 @@ import { isConstant } from "../../ir/linear.js";
 import type { Amount } from "../../ir/text/form-text.js";
 import { printStmtHead } from "../../ir/text/print.js";
 import { at } from "../../ir/types.js";
-import { hasOpenTrips, type ParallelLoop } from "../../ir/task/index.js";
+import { hasDynamicTrips, type ParallelLoop } from "../../ir/task/index.js";
 import type { WgslContext } from "./context.js";
 import { amountText, computed, named, sumText, times, zero } from "./forms.js";
 import { sizeName } from "./names.js";
@@ -33,7 +33,7 @@ export function emitWorkgroupLoops(context: WgslContext): void {
 /** Declares the number of this workgroup's task; one beyond the tasks returns. */
 function emitTask({ out, plan }: WgslContext): void {
   const { nest, grid } = plan;
-  if (nest.loops.some(hasOpenTrips)) {
+  if (nest.loops.some(hasDynamicTrips)) {
     out.line(`let task = group.y * ${sizeName(gridSizes.columns)} + group.x;`);
     out.line(`if (task >= ${sizeName(gridSizes.tasks)}) { return; }`);
     return;
@@ -48,14 +48,16 @@ function iterationOfTask(loops: readonly ParallelLoop[], k: number): Amount {
   const inner = tripsOf(loops.slice(k + 1), k + 1);
   const whole =
     inner.text === undefined && inner.by === 1 ? named("task") : computed(`task / ${amountText(inner)}`);
-  const own = tripsOf(loops.slice(k, k + 1), k);
-  return k === 0 ? whole : computed(`${amountText(whole)} % ${amountText(own)}`);
+  const entry = tripsOf(loops.slice(k, k + 1), k);
+  return k === 0 ? whole : computed(`${amountText(whole)} % ${amountText(entry)}`);
 }
 
 /** Iterations of some loops together, the first of them the loop of that number. */
 function tripsOf(loops: readonly ParallelLoop[], first: number): Amount {
-  const fixed = loops.reduce((product, loop) => (hasOpenTrips(loop) ? product : product * loop.trips), 1);
-  const open = loops.flatMap((loop, k) => (hasOpenTrips(loop) ? [sizeName(gridSizes.trips(first + k))] : []));
+  const fixed = loops.reduce((product, loop) => (hasDynamicTrips(loop) ? product : product * loop.trips), 1);
+  const open = loops.flatMap((loop, k) =>
+    hasDynamicTrips(loop) ? [sizeName(gridSizes.trips(first + k))] : [],
+  );
   const factors = [...(fixed === 1 ? [] : [`${fixed}u`]), ...open];
   const [only, ...others] = factors;
   if (only === undefined || open.length === 0) return { by: fixed };

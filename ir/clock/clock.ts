@@ -9,14 +9,14 @@ import { counted } from "../counted.js";
 import type { TileFunc } from "../func.js";
 import { hasWideIndices } from "../regions.js";
 import type { Target } from "../target.js";
-import { dealt } from "../task/index.js";
+import { blockPartition } from "../task/index.js";
 import { type MovingStmt, pipes, type Pipe, type SyncStmt } from "../tile.js";
 import { readyCycles } from "../tiling/gather-work.js";
 import { cyclesOfWork } from "./price.js";
 import type { GatherLowering } from "../tiling/lowering.js";
 import { latencyOf } from "./terms.js";
 import { programSharesSlab, slabFactorOf } from "./shared-slab.js";
-import { memoryCycles, workloadOf, type MovedBytes, type StatementWork } from "./statement.js";
+import { memoryCycles, workloadOf, type TransferBytes, type StatementWork } from "./statement.js";
 
 /**
  * Of the clock's rules. To be raised whenever some program's cycles change on a target whose figures did not: cycles that were
@@ -88,8 +88,8 @@ export function clocked(
     cores,
     lowering,
     costOf(stmt, sizes) {
-      const own = workOf(stmt, sizes);
-      return { ...own, cycles: cyclesOfWork(own.work, own.pipe, target, cores) };
+      const entry = workOf(stmt, sizes);
+      return { ...entry, cycles: cyclesOfWork(entry.work, entry.pipe, target, cores) };
     },
     waitOf: ({ from }) => wait + Math.ceil(latencyOf(from, target)),
     start: {
@@ -108,11 +108,11 @@ export interface CoreTime {
   readonly end: number;
   readonly busy: Readonly<Record<Pipe, number>>;
   /** Bytes that passed through global memory. */
-  readonly moved: MovedBytes;
+  readonly transferred: TransferBytes;
 }
 
 const memoryOf = ({ func, target, cores, slabFactor }: Clocked, core: CoreTime): number =>
-  memoryCycles(core.moved, func.operands, target, cores, slabFactor);
+  memoryCycles(core.transferred, func.operands, target, cores, slabFactor);
 
 /** A machine whose pipes do not overlap is busy as long as all of them together. */
 export function cyclesOfCore(program: Clocked, core: CoreTime): number {
@@ -126,9 +126,9 @@ export function resultOf(program: Clocked, tasks: number, last: CoreTime): Clock
   const { busy } = last;
   const cycles = cyclesOfCore(program, last) + Math.ceil(tasks * target.taskCycles);
   const memory = memoryOf(program, last);
-  const pipe = pipes.reduce((most, other) => (busy[other] > busy[most] ? other : most));
+  const pipe = pipes.reduce((max, other) => (busy[other] > busy[max] ? other : max));
   const bottleneck = memory > busy[pipe] ? "gm" : pipe;
-  const [first, final] = [dealt(tasks, cores, 0), dealt(tasks, cores, cores - 1)];
+  const [first, final] = [blockPartition(tasks, cores, 0), blockPartition(tasks, cores, cores - 1)];
   const all = func.schedule.cores ?? target.cores;
   return {
     cycles,

@@ -7,7 +7,7 @@
  * programs all but the last of a loop. Bodies of the same sizes are made once. A core's block of tasks is a few powers,
  * applied to the times at which its pipes are ready.
  */
-import { dealt, type TaskRange } from "../task/index.js";
+import { blockPartition, type TaskRange } from "../task/index.js";
 import { type MovingStmt, type Pipe, type SyncStmt } from "../tile.js";
 import { at } from "../types.js";
 import { least, type LoopOffsets } from "../intervals/minima.js";
@@ -31,14 +31,14 @@ export function tasksOf({ nest }: ClockPlan): number {
     const loop = nest[depth];
     if (loop === undefined) return 1;
     return runsOf(loop, offsets).reduce(
-      (sum, run) => sum + run.count * from(depth + 1, moved(offsets, loop, run.from)),
+      (sum, run) => sum + run.count * from(depth + 1, shiftedBy(offsets, loop, run.from)),
       0,
     );
   };
   return from(0, []);
 }
 
-function moved(offsets: LoopOffsets, { id }: LoopPlan, offset: number): LoopOffsets {
+function shiftedBy(offsets: LoopOffsets, { id }: LoopPlan, offset: number): LoopOffsets {
   const result = [...offsets];
   result[id] = offset;
   return result;
@@ -50,7 +50,7 @@ interface Effect {
   /** Cycles by pipe, in the plan's order. */
   readonly busy: readonly number[];
   /** Bytes by operand. */
-  readonly moved: readonly number[];
+  readonly transferred: readonly number[];
 }
 
 /** A body, or an iteration of the nest, with its sizes known. Equal ones are one object. */
@@ -106,12 +106,12 @@ class Composer {
     const root = this.nest(0, []);
     const slowest = this.slowest();
     const { cores } = this.program;
-    const first = dealt(root.tasks, cores, 0);
-    const most = this.cycles(this.run([{ count: first.to - first.from, node: slowest }]));
+    const first = blockPartition(root.tasks, cores, 0);
+    const max = this.cycles(this.run([{ count: first.to - first.from, node: slowest }]));
     let last = this.run(blockOf(root, first));
     let evaluated = 1;
-    for (; evaluated < cores && this.cycles(last) < most; evaluated++) {
-      const done = this.run(blockOf(root, dealt(root.tasks, cores, evaluated)));
+    for (; evaluated < cores && this.cycles(last) < max; evaluated++) {
+      const done = this.run(blockOf(root, blockPartition(root.tasks, cores, evaluated)));
       if (this.cycles(done) > this.cycles(last)) last = done;
     }
     return { last, products: this.algebra.products, evaluated };
@@ -129,7 +129,9 @@ class Composer {
     const effect: Effect = {
       matrix: first.matrix.map((value, k) => Math.max(value, ...others.map(({ matrix }) => at(matrix, k)))),
       busy: first.busy.map((cycles, k) => Math.max(cycles, ...others.map(({ busy }) => at(busy, k)))),
-      moved: first.moved.map((bytes, k) => Math.max(bytes, ...others.map(({ moved }) => at(moved, k)))),
+      transferred: first.transferred.map((bytes, k) =>
+        Math.max(bytes, ...others.map(({ transferred }) => at(transferred, k))),
+      ),
     };
     return { id: -1, tasks: 1, runs: [], effect: () => effect, powers: [] };
   }
@@ -141,16 +143,16 @@ class Composer {
     let ready: Vector = new Array<number>(this.algebra.size).fill(never);
     for (let k = 0; k < pipes.length; k++) ready[k] = start[at(pipes, k)];
     const busy: Record<Pipe, number> = { MTE2: 0, V: 0, MTE3: 0, S: 0 };
-    const moved = this.none();
+    const transferred = this.none();
     for (const { count, node } of work) {
       for (const effect of this.factors(node, count)) {
         ready = this.algebra.apply(effect.matrix, ready);
         for (let k = 0; k < pipes.length; k++) busy[at(pipes, k)] += at(effect.busy, k);
-        add(moved, effect.moved);
+        add(transferred, effect.transferred);
       }
     }
     const end = Math.max(start.MTE2, start.V, start.MTE3, start.S, ...ready.slice(0, pipes.length));
-    return { end, busy, moved };
+    return { end, busy, transferred };
   }
 
   /** An iteration of the nest from its loop `depth` on. */
@@ -183,13 +185,13 @@ class Composer {
   private repeated(loop: LoopPlan, offsets: LoopOffsets, within: (offsets: LoopOffsets) => Node): Repeated[] {
     return runsOf(loop, offsets).map(({ from, count }) => ({
       count,
-      node: within(moved(offsets, loop, from)),
+      node: within(shiftedBy(offsets, loop, from)),
     }));
   }
 
   private node(key: string, tasks: number, runs: readonly Repeated[], effect: () => Effect): Node {
-    const found = this.nodes.get(key);
-    if (found !== undefined) return found;
+    const node = this.nodes.get(key);
+    if (node !== undefined) return node;
     const made: Node = { id: this.nodes.size, tasks, runs, effect, powers: [] };
     this.nodes.set(key, made);
     return made;
@@ -201,7 +203,7 @@ class Composer {
   }
 
   private nothing(): Effect {
-    return { matrix: this.algebra.identity(), busy: this.plan.pipes.map(() => 0), moved: this.none() };
+    return { matrix: this.algebra.identity(), busy: this.plan.pipes.map(() => 0), transferred: this.none() };
   }
 
   private sequence(body: readonly Sized[]): Effect {
@@ -209,7 +211,7 @@ class Composer {
     const { pipes } = this.plan;
     let { matrix } = this.nothing();
     const busy = pipes.map(() => 0);
-    const moved = this.none();
+    const transferred = this.none();
     for (const sized of body) {
       switch (sized.op) {
         case "move": {
@@ -217,7 +219,7 @@ class Composer {
           const k = pipes.indexOf(pipe);
           algebra.delay(matrix, k, cycles);
           busy[k] = at(busy, k) + cycles;
-          moved[operand] = at(moved, operand) + work.touched;
+          transferred[operand] = at(transferred, operand) + work.touched;
           break;
         }
         case "sync": {
@@ -235,12 +237,12 @@ class Composer {
               effect.busy.forEach((cycles, k) => {
                 busy[k] = at(busy, k) + cycles;
               });
-              add(moved, effect.moved);
+              add(transferred, effect.transferred);
             }
           }
       }
     }
-    return { matrix, busy, moved };
+    return { matrix, busy, transferred };
   }
 
   /** Effects whose product is that of `count` in a row. */
@@ -255,18 +257,18 @@ class Composer {
 
   /** The effect of 2^k in a row. */
   private power(node: Node, k: number): Effect {
-    const known = node.powers[k];
-    if (known !== undefined) return known;
+    const power = node.powers[k];
+    if (power !== undefined) return power;
     const effect = k === 0 ? node.effect() : this.squared(this.power(node, k - 1));
     node.powers[k] = effect;
     return effect;
   }
 
-  private squared({ matrix, busy, moved }: Effect): Effect {
+  private squared({ matrix, busy, transferred }: Effect): Effect {
     return {
       matrix: this.algebra.after(matrix, matrix),
       busy: busy.map((cycles) => 2 * cycles),
-      moved: moved.map((bytes) => 2 * bytes),
+      transferred: transferred.map((bytes) => 2 * bytes),
     };
   }
 }

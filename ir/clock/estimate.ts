@@ -2,7 +2,7 @@
  * The clock's number, roughly and at a small cost: from the work of one whole tile and the trips of the loops. It cuts a search
  * down to the few schedules that are worth their exact cycles; nothing reports it.
  */
-import type { TimedWay } from "../tiling/gather-lowering.js";
+import type { TimedLowering } from "../tiling/gather-lowering.js";
 import { copiesOf, type Tiling } from "../tiling/index.js";
 import { at } from "../types.js";
 import { oneByOne, pipelined, type MoveTime, type TaskMoves, type Took } from "./pipeline.js";
@@ -15,13 +15,13 @@ import type { Work } from "./work.js";
 
 /** Estimated cycles of schedules of one tile and residency: those of one lowering share what the tile alone decides. */
 export function estimatesOfTile(): (variant: Tiling) => number {
-  const known = new Map<string, (variant: Tiling) => number>();
+  const cached = new Map<string, (variant: Tiling) => number>();
   return (variant) => {
-    const { class: own, cycles, setup } = variant.lowering;
+    const { class: className, cycles, setup } = variant.lowering;
     // Strips of other lengths are other work.
-    const kind = `${own} ${cycles} ${setup}`;
-    const estimate = known.get(kind) ?? estimator(variant);
-    known.set(kind, estimate);
+    const kind = `${className} ${cycles} ${setup}`;
+    const estimate = cached.get(kind) ?? estimator(variant);
+    cached.set(kind, estimate);
     return estimate(variant);
   };
 }
@@ -31,34 +31,37 @@ function estimator(tiling: Tiling): (variant: Tiling) => number {
   const { lowering } = tiling;
   const { transfers, gather } = workOfTile(tiling);
   // A way that takes longer for one tile than another one does with all that it sets up is slower wherever a core has a whole tile.
-  const worthwhile = tiling.ways.open.filter((way) => way.cycles <= lowering.cycles + lowering.setup);
-  const gathers = worthwhile.map((way) => ({ way, work: gather(way) }));
-  return (variant) => Math.min(...gathers.map(({ way, work }) => estimated(variant, transfers, way, work)));
+  const worthwhile = tiling.lowerings.eligible.filter(
+    (candidate) => candidate.cycles <= lowering.cycles + lowering.setup,
+  );
+  const gathers = worthwhile.map((candidate) => ({ candidate, work: gather(candidate) }));
+  return (variant) =>
+    Math.min(...gathers.map(({ candidate, work }) => estimated(variant, transfers, candidate, work)));
 }
 
 function estimated(
   variant: Tiling,
   transfers: readonly StatementWork[],
-  lowering: TimedWay,
+  lowering: TimedLowering,
   gather: StatementWork,
 ): number {
   const { operands, target, schedule } = variant;
   const trips = tripsOf(variant);
   const { tasks, serial, tiles } = trips;
   const cores = Math.max(1, Math.min(schedule.cores, tasks));
-  const most = Math.ceil(tasks / cores);
-  const [whole, rest] = partsOf(trips, most);
+  const max = Math.ceil(tasks / cores);
+  const [full, rest] = tileShares(trips, max);
   /** Runs in a task of a statement that stays in the loops up to the last one of these dims. */
-  const runsOf = (follows: ReadonlySet<number>): number => {
+  const runsOf = (dependsOn: ReadonlySet<number>): number => {
     let [runs, product] = [1, 1];
     for (const { dim, mean } of serial) {
       product *= mean;
-      if (follows.has(dim)) runs = product;
+      if (dependsOn.has(dim)) runs = product;
     }
     return runs;
   };
-  const took = (cyclesIn: (part: Part) => number): Took => ({
-    whole: cyclesIn(whole),
+  const took = (cyclesIn: (piece: TileShare) => number): Took => ({
+    full: cyclesIn(full),
     rest: rest === undefined ? 0 : cyclesIn(rest),
   });
   /** A transfer of part of a tile starts all the same. It has no other work than DMA instructions. */
@@ -70,16 +73,16 @@ function estimated(
     );
   const [head, loads]: [MoveTime[], MoveTime[]] = [[], []];
   let store: MoveTime | undefined;
-  const moved = operands.map(() => 0);
-  moved[gather.operand] = gather.work.touched * tiles;
+  const transferred = operands.map(() => 0);
+  transferred[gather.operand] = gather.work.touched * tiles;
   for (const transfer of transfers) {
     const operand = at(operands, transfer.operand);
     const stored = transfer.pipe === "MTE3";
-    const runs = stored ? tiles : runsOf(operand.follows);
+    const runs = stored ? tiles : runsOf(operand.dependsOn);
     const move: MoveTime = { ...cyclesOfTransfer(transfer), copies: copiesOf(variant, operand) };
-    moved[transfer.operand] = at(moved, transfer.operand) + transfer.work.touched * runs;
+    transferred[transfer.operand] = at(transferred, transfer.operand) + transfer.work.touched * runs;
     if (stored) store = move;
-    else if (runs < tiles) head.push({ ...move, whole: runs * move.whole });
+    else if (runs < tiles) head.push({ ...move, full: runs * move.full });
     else loads.push(move);
   }
   const looped = serial.length > 0;
@@ -87,17 +90,19 @@ function estimated(
   const task: TaskMoves = {
     head,
     loads,
-    gather: took((part) => cyclesOfWork(inPart(gather.work, part, lowering), gather.pipe, target, cores)),
+    gather: took((piece) =>
+      cyclesOfWork(scaledWork(gather.work, piece, lowering), gather.pipe, target, cores),
+    ),
     store,
     tiles,
     looped,
     fetches,
   };
-  const alone = target.overlaps ? pipelined(task, most, lowering.setup, target) : most * oneByOne(task);
+  const alone = target.overlaps ? pipelined(task, max, lowering.setup, target) : max * oneByOne(task);
   const done = Math.max(
     alone,
     memoryCycles(
-      moved.map((bytes) => most * bytes * whole.elements),
+      transferred.map((bytes) => max * bytes * full.elements),
       operands.map(({ operand }) => operand),
       target,
       cores,
@@ -108,7 +113,7 @@ function estimated(
 }
 
 /** What a tile has of a whole one: of its elements, and of its rows. */
-interface Part {
+interface TileShare {
   readonly elements: number;
   readonly rows: number;
 }
@@ -125,25 +130,25 @@ const runsIn = (
 });
 
 /** The work of part of a gather's tile. What the scalar unit does goes element by element. */
-function inPart(work: Work, { elements, rows: alike }: Part, lowering: TimedWay): Work {
+function scaledWork(work: Work, { elements, rows: alike }: TileShare, lowering: TimedLowering): Work {
   if (elements === 1) return work;
   const rows = lowering.class === "scalar" ? elements : alike;
   // A strip takes as long for a part of it.
-  const strips = lowering.flat === undefined ? undefined : lowering.flat.full.entries < lowering.flat.extent;
-  const part = strips === false ? 1 : rows;
+  const chunks = lowering.flat === undefined ? undefined : lowering.flat.full.entries < lowering.flat.extent;
+  const share = chunks === false ? 1 : rows;
   return {
     ...work,
-    steps: work.steps * (strips === true ? rows : 1),
-    stepRepeats: work.stepRepeats * (strips === true ? rows : 1),
+    steps: work.steps * (chunks === true ? rows : 1),
+    stepRepeats: work.stepRepeats * (chunks === true ? rows : 1),
     ...runsIn(work, elements, rows),
-    gathered: work.gathered * (lowering.flat === undefined ? elements : part),
+    gathered: work.gathered * (lowering.flat === undefined ? elements : share),
     gmScalars: work.gmScalars * elements,
     rowIndices: work.rowIndices * elements,
     lineAccesses: work.lineAccesses * elements,
     warpAccesses: work.warpAccesses * elements,
     warpLines: work.warpLines * elements,
-    rows: work.rows * part,
-    repeats: work.repeats * (lowering.flat === undefined ? elements : part),
+    rows: work.rows * share,
+    repeats: work.repeats * (lowering.flat === undefined ? elements : share),
     copies: work.copies * rows,
     copied: work.copied * elements,
     scalars: work.scalars * elements,
@@ -189,18 +194,18 @@ function tripsOf({ loops, schedule, extents, tile }: Tiling): AllTrips {
  * What the tiles of the longest block have of whole ones in the mean, as it takes the tails of the loops that it goes through;
  * and what the last tile of a task has, where that is a part.
  */
-function partsOf(
+function tileShares(
   { parallel, tiles, serial, row }: AllTrips,
-  most: number,
-): [whole: Part, rest: Part | undefined] {
-  let [elements, rows, runs] = [1, 1, most];
+  max: number,
+): [whole: TileShare, rest: TileShare | undefined] {
+  let [elements, rows, runs] = [1, 1, max];
   for (const { dim, mean } of [...parallel].reverse()) {
     const trips = Math.ceil(mean);
     const periods = Math.floor(runs / trips);
     if (periods === 0) break;
-    const part = 1 - (periods * (trips - mean)) / runs;
-    elements *= part;
-    if (dim !== row) rows *= part;
+    const share = 1 - (periods * (trips - mean)) / runs;
+    elements *= share;
+    if (dim !== row) rows *= share;
     runs = periods;
   }
   const left = tiles - Math.floor(tiles);

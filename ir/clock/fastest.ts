@@ -9,9 +9,9 @@ import type { MovingStmt } from "../tile.js";
 import type { TileFunc } from "../func.js";
 import type { Target } from "../target.js";
 import { invariant } from "../types.js";
-import { fastestFirst, loweringBy, type TimedWay, type Ways } from "../tiling/lowering.js";
+import { fastestFirst, loweringBy, type TimedLowering, type Lowerings } from "../tiling/lowering.js";
 import { busyCores, clocked, type Clocked, type ClockResult } from "./clock.js";
-import { waysOfProgram } from "./statement.js";
+import { loweringsOfProgram } from "./statement.js";
 
 /** The result of the clock for the fastest way. */
 export function fastest(
@@ -20,23 +20,23 @@ export function fastest(
   tasks: number,
   timed: (program: Clocked) => ClockResult,
 ): ClockResult {
-  const ways = waysOfProgram(func, target);
-  if (ways === undefined) return timed(clocked(func, target, tasks, undefined));
+  const lowerings = loweringsOfProgram(func, target);
+  if (lowerings === undefined) return timed(clocked(func, target, tasks, undefined));
   let best: Timed | undefined;
-  for (const way of listed(ways, tasks / busyCores(func, target, tasks))) {
-    const program = clocked(func, target, tasks, loweringBy(ways, way));
+  for (const lowering of listed(lowerings, tasks / busyCores(func, target, tasks))) {
+    const program = clocked(func, target, tasks, loweringBy(lowerings, lowering));
     if (best !== undefined && isSlower(program, best)) continue;
-    const [result, boxes] = noting(program, timed);
-    if (best === undefined || result.cycles < best.result.cycles) best = { program, result, boxes };
+    const [result, gathered] = noting(program, timed);
+    if (best === undefined || result.cycles < best.result.cycles) best = { program, result, gathered };
   }
   invariant(best !== undefined, "a gather can be done in some way");
   return best.result;
 }
 
 /** Those that are likely to be the fastest first, so that most others need no clock. */
-function* listed(ways: Ways, tiles: number): Generator<TimedWay> {
-  yield* fastestFirst(ways.open, Math.max(1, tiles));
-  yield* ways.further();
+function* listed(lowerings: Lowerings, tiles: number): Generator<TimedLowering> {
+  yield* fastestFirst(lowerings.eligible, Math.max(1, tiles));
+  yield* lowerings.further();
 }
 
 /** A gather of a box of some sizes. */
@@ -49,36 +49,36 @@ interface Timed {
   readonly program: Clocked;
   readonly result: ClockResult;
   /** Each that the program does. */
-  readonly boxes: readonly Gathered[];
+  readonly gathered: readonly Gathered[];
 }
 
 function noting(
   program: Clocked,
   timed: (program: Clocked) => ClockResult,
 ): readonly [ClockResult, readonly Gathered[]] {
-  const boxes = new Map<string, Gathered>();
+  const gathered = new Map<string, Gathered>();
   const result = timed({
     ...program,
     costOf(stmt, sizes) {
-      if (stmt.op === "gather") boxes.set(sizes.join(), { stmt, sizes });
+      if (stmt.op === "gather") gathered.set(sizes.join(), { stmt, sizes });
       return program.costOf(stmt, sizes);
     },
   });
-  return [result, [...boxes.values()]];
+  return [result, [...gathered.values()]];
 }
 
 /** Whether a program can be known not to be faster than one whose gathers are done in another way. */
-function isSlower(program: Clocked, { program: other, result, boxes }: Timed): boolean {
-  const costs = boxes.map(({ stmt, sizes }) => ({
-    own: program.costOf(stmt, sizes),
-    known: other.costOf(stmt, sizes),
+function isSlower(program: Clocked, { program: other, result, gathered }: Timed): boolean {
+  const costs = gathered.map(({ stmt, sizes }) => ({
+    entry: program.costOf(stmt, sizes),
+    cached: other.costOf(stmt, sizes),
   }));
-  const alone = costs.some(({ own }) => own.cycles >= result.cycles);
+  const alone = costs.some(({ entry }) => entry.cycles >= result.cycles);
   const each = costs.every(
-    ({ own, known }) =>
-      own.cycles >= known.cycles &&
-      own.work.touched >= known.work.touched &&
-      own.cycles + program.start[own.pipe] >= known.cycles + other.start[known.pipe],
+    ({ entry, cached }) =>
+      entry.cycles >= cached.cycles &&
+      entry.work.touched >= cached.work.touched &&
+      entry.cycles + program.start[entry.pipe] >= cached.cycles + other.start[cached.pipe],
   );
   return alone || each;
 }

@@ -17,17 +17,17 @@ export * from "./work.js";
 export { sharesSlab } from "./shared-slab.js";
 export { workOfTile, type TileWork } from "./work-of-tile.js";
 export { estimatesOfTile } from "./estimate.js";
-export { floorOf, programFloor, type Floor } from "./floor.js";
+export { lowerBoundsOf, programLowerBound, type LowerBounds } from "./lower-bound.js";
 export {
-  formatFloor,
+  formatLowerBound,
   formatRatio,
-  formatStanding,
+  formatRoofline,
   ratesOf,
-  standingOf,
+  rooflineOf,
   type MachineRates,
-  type Standing,
-} from "./standing.js";
-export { floorLimits, type FloorLimit, type ProgramFloor } from "./floor-limit.js";
+  type Roofline,
+} from "./roofline.js";
+export { lowerBoundLimits, type LowerBoundLimit, type LowerBound } from "./lower-bound-limit.js";
 export {
   maxEvents,
   maxLifetimes,

@@ -31,7 +31,7 @@ export class Recurrence {
   }
 
   /** Makes `memory` hold when `row` is ready. */
-  keep(times: number[], row: number, memory: number): void {
+  record(times: number[], row: number, memory: number): void {
     for (let k = 0; k < this.columns; k++)
       times[memory * this.columns + k] = times[row * this.columns + k] ?? never;
   }
@@ -39,15 +39,15 @@ export class Recurrence {
   /** Makes `row` wait until `cycles` after what `memory` holds of `other`, which then holds when `other` was ready before. */
   waitForEarlier(times: number[], row: number, other: number, memory: number, cycles: number): void {
     this.wait(times, row, memory, cycles);
-    this.keep(times, other, memory);
+    this.record(times, other, memory);
   }
 }
 
 /** Returns the latest of some times. */
 export function latest(ready: Vector): number {
-  let most = never;
-  for (const time of ready) if (time > most) most = time;
-  return most;
+  let max = never;
+  for (const time of ready) if (time > max) max = time;
+  return max;
 }
 
 /**

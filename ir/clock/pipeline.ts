@@ -6,7 +6,7 @@ import { latencyOf } from "./terms.js";
 
 /** Cycles of a statement on a whole tile, and on the part of one that a task ends with. */
 export interface Took {
-  readonly whole: number;
+  readonly full: number;
   readonly rest: number;
 }
 
@@ -33,7 +33,7 @@ export interface TaskMoves {
 
 /** Runs of a body that are followed one by one; of the last of them, the number after which two copies have taken turns. */
 const followed = 6;
-const turns = 2;
+const steps = 2;
 
 /**
  * When each pipe is free, and when it was: gathers as the tile and the task before began, and stores as the gather before did, which two
@@ -47,9 +47,9 @@ export function pipelined(task: TaskMoves, tasks: number, start: number, target:
   const { head, loads, gather, store, fetches } = task;
   const sync = Math.ceil(target.syncCycles);
   /** Until who waits for a load, a store or a gather goes on. */
-  const behindLoad = sync + Math.ceil(latencyOf("MTE2", target));
-  const behindStore = sync + Math.ceil(latencyOf("MTE3", target));
-  const behindGather = fetches ? behindLoad : sync;
+  const afterLoad = sync + Math.ceil(latencyOf("MTE2", target));
+  const afterStore = sync + Math.ceil(latencyOf("MTE3", target));
+  const afterGather = fetches ? afterLoad : sync;
   const shared = !targetFacts[target.kind].privateUb;
   const carried = shared || task.looped;
   const ready = [0, start, 0, never, never, never];
@@ -58,39 +58,39 @@ export function pipelined(task: TaskMoves, tasks: number, start: number, target:
       if (waits && !fetches) recurrence.wait(ready, loading, move.copies === 2 ? earlier : gathering, sync);
       recurrence.delay(ready, loading, move[size]);
     }
-    recurrence.keep(ready, gathering, earlier);
-    if (moves.length > 0 && !fetches) recurrence.wait(ready, gathering, loading, behindLoad);
+    recurrence.record(ready, gathering, earlier);
+    if (moves.length > 0 && !fetches) recurrence.wait(ready, gathering, loading, afterLoad);
   }
   function tile(size: keyof Took): void {
     load(loads, size, carried, gathered);
     if (fetches) recurrence.wait(ready, gathering, loading, 0);
     if (store !== undefined && carried) {
-      if (store.copies === 2) recurrence.waitForEarlier(ready, gathering, storing, stored, behindStore);
-      else recurrence.wait(ready, gathering, storing, behindStore);
+      if (store.copies === 2) recurrence.waitForEarlier(ready, gathering, storing, stored, afterStore);
+      else recurrence.wait(ready, gathering, storing, afterStore);
     }
     recurrence.delay(ready, gathering, gather[size]);
     if (fetches) recurrence.wait(ready, loading, gathering, 0);
     if (store === undefined) return;
-    recurrence.wait(ready, storing, gathering, behindGather);
+    recurrence.wait(ready, storing, gathering, afterGather);
     recurrence.delay(ready, storing, store[size]);
   }
 
-  const whole = Math.floor(task.tiles);
-  repeatRuns(ready, tasks, followed, turns, () => {
-    load(head, "whole", shared, gatheredTask);
-    repeatRuns(ready, whole, followed, turns, () => {
-      tile("whole");
+  const full = Math.floor(task.tiles);
+  repeatRuns(ready, tasks, followed, steps, () => {
+    load(head, "full", shared, gatheredTask);
+    repeatRuns(ready, full, followed, steps, () => {
+      tile("full");
     });
-    if (task.tiles > whole) tile("rest");
+    if (task.tiles > full) tile("rest");
   });
   return latest(ready);
 }
 
 /** Cycles of a task on a machine whose pipes take turns. */
 export function oneByOne({ head, loads, gather, store, tiles }: TaskMoves): number {
-  const whole = Math.floor(tiles);
+  const full = Math.floor(tiles);
   const sum = (moves: readonly Took[], size: keyof Took): number =>
     moves.reduce((cycles, move) => cycles + move[size], 0);
   const each = store === undefined ? [...loads, gather] : [...loads, gather, store];
-  return sum(head, "whole") + whole * sum(each, "whole") + (tiles > whole ? sum(each, "rest") : 0);
+  return sum(head, "full") + full * sum(each, "full") + (tiles > full ? sum(each, "rest") : 0);
 }

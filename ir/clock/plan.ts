@@ -19,7 +19,7 @@ import {
   type Minimum,
   type LoopOffsets,
 } from "../intervals/minima.js";
-import { boxOf } from "./statement.js";
+import { sizesOf } from "./statement.js";
 
 export interface LoopPlan {
   readonly id: number;
@@ -103,7 +103,7 @@ class Planner {
     }
     const pipe = pipeOf(stmt, this.func);
     if (pipe !== undefined) this.pipes.add(pipe);
-    return [{ op: "move", stmt, sizes: boxOf(stmt).map((size) => this.minimum(size, variables)) }];
+    return [{ op: "move", stmt, sizes: sizesOf(stmt).map((size) => this.minimum(size, variables)) }];
   }
 
   /** A loop, and what `within` makes of its body where the loop's variable is known. */

@@ -28,7 +28,7 @@ import {
 } from "./work.js";
 
 const largest = (prices: readonly Price[]): Price =>
-  prices.reduce((most, other) => (other.cycles > most.cycles ? other : most));
+  prices.reduce((max, other) => (other.cycles > max.cycles ? other : max));
 
 /** Returns the whole cycles of a statement's work on one of `cores` busy cores; monotone in each count. */
 export const cyclesOfWork = (work: Work, pipe: WorkPipe, target: Target, cores: number): number =>
@@ -72,7 +72,7 @@ export function memoryTraffic(work: MemoryWork, figures: BoardFigures): MemoryTr
         (sum, { bytes, times }) => sum + (bytes <= figures.l2Bytes ? bytes * Math.max(0, times - 1) : 0),
         0,
       );
-  const room = readsBypassL2
+  const l2Bytes = readsBypassL2
     ? figures.l2Bytes
     : (figures.l2Bytes * written) / Math.max(1, written + reads - hit);
   const beyond =
@@ -85,7 +85,7 @@ export function memoryTraffic(work: MemoryWork, figures: BoardFigures): MemoryTr
   return {
     read: reads - hit + (wide ? beyond : 0),
     hit: hit + (wide ? 0 : beyond),
-    writtenBack: written - Math.min(written, room),
+    writtenBack: written - Math.min(written, l2Bytes),
   };
 }
 
@@ -132,11 +132,11 @@ export function kernelPrice(kernel: KernelWork, target: Target): KernelPrice {
   const traffic =
     kernel.memory === undefined ? { read: 0, hit: 0, writtenBack: 0 } : memoryTraffic(kernel.memory, target);
   const hits = traffic.hit === 0 ? 0 : traffic.hit / (traffic.hit + traffic.read);
-  const moved = largest([corePrice(kernel, hits, target), memoryPrice(traffic, target)]);
+  const transfers = largest([corePrice(kernel, hits, target), memoryPrice(traffic, target)]);
   const cold = kernel.cold ? target.coldCycles : 0;
-  const { limit } = largest([moved, { cycles: cold, limit: "launch" }]);
+  const { limit } = largest([transfers, { cycles: cold, limit: "launch" }]);
   return {
-    cycles: moved.cycles + cold,
+    cycles: transfers.cycles + cold,
     limit,
     launchMicroseconds: kernel.blocks === undefined ? 0 : launchMicroseconds(kernel.blocks, target),
   };
@@ -158,7 +158,7 @@ function corePrice({ cores, repeat, stretches }: KernelWork, hits: number, targe
       );
       const cycles = prices.reduce((sum, price) => sum + price.cycles, 0);
       const latency = waits && cycles > 0 ? latencyOf(pipe, target) : 0;
-      return { cycles, latency, parts: [...prices, { cycles: latency, limit: "latency" } as const] };
+      return { cycles, latency, pieces: [...prices, { cycles: latency, limit: "latency" } as const] };
     }),
   }));
   const recurrence = new Recurrence(1);
@@ -178,20 +178,20 @@ function corePrice({ cores, repeat, stretches }: KernelWork, hits: number, targe
 interface PipeTime {
   readonly cycles: number;
   readonly latency: number;
-  readonly parts: readonly Price[];
+  readonly pieces: readonly Price[];
 }
 
 /** What decides the slowest pipe of each stretch, most of all of them together. */
 function limitOf(stretches: readonly (readonly PipeTime[])[]): PriceLimit {
   const sums = new Map<PriceLimit, number>();
   for (const pipes of stretches) {
-    const slowest = pipes.reduce((most, other) =>
-      other.cycles + other.latency > most.cycles + most.latency ? other : most,
+    const slowest = pipes.reduce((max, other) =>
+      other.cycles + other.latency > max.cycles + max.latency ? other : max,
     );
-    for (const { limit, cycles } of slowest.parts) sums.set(limit, (sums.get(limit) ?? 0) + cycles);
+    for (const { limit, cycles } of slowest.pieces) sums.set(limit, (sums.get(limit) ?? 0) + cycles);
   }
   return [...sums].reduce<readonly [PriceLimit, number]>(
-    (most, other) => (other[1] > most[1] ? other : most),
+    (max, other) => (other[1] > max[1] ? other : max),
     ["issue", 0],
   )[0];
 }

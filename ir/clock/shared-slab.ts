@@ -18,7 +18,7 @@ export const slabFactorOf = (
 /** True if tasks of a schedule load the same slab of the data: a parallel loop goes over indices alone. */
 export function sharesSlab({ operands, loops }: Pick<Tiling, "operands" | "loops">): boolean {
   const data = at(operands, gatheredTable);
-  return data.inUb && loops.some(({ mode, dim }) => mode === "parallel" && !data.follows.has(dim));
+  return data.inUb && loops.some(({ mode, dim }) => mode === "parallel" && !data.dependsOn.has(dim));
 }
 
 /** Returns the same of a tile program. */

@@ -9,7 +9,7 @@ import { largestValue, loopVariables, type Linear } from "../linear.js";
 import { pipeOf, ubBuffers } from "../regions.js";
 import { targetFacts, type Target } from "../target.js";
 import { isGather, statementsOf } from "../task/statements.js";
-import type { HeldTensor, Instructions, LoweringFacts, Ways } from "../tiling/gather-lowering.js";
+import type { PlacedTensor, Instructions, LoweringFacts, Lowerings } from "../tiling/gather-lowering.js";
 import {
   folded,
   gatherWork,
@@ -18,7 +18,7 @@ import {
   type GatherSetting,
 } from "../tiling/gather-work.js";
 import { noWork, type OperandReads, type PipeWork, type Work } from "./work.js";
-import { waysOf } from "../tiling/lowering.js";
+import { loweringsOf } from "../tiling/lowering.js";
 import {
   children,
   ubBytes,
@@ -47,31 +47,33 @@ import {
 } from "../types.js";
 
 /** Returns the sizes that a statement's work depends on. */
-export const boxOf = (stmt: MovingStmt): readonly Linear[] =>
+export const sizesOf = (stmt: MovingStmt): readonly Linear[] =>
   (stmt.op === "load" ? stmt.from : regionWritten(stmt)).sizes;
 
 const regionWritten = ({ to }: StoreStmt | GatherStmt): Region => to;
 
 /** Bytes of global memory by operand, in the operands' order. */
-export type MovedBytes = readonly number[];
+export type TransferBytes = readonly number[];
 
 /**
  * Whole cycles that global memory takes for all of `cores` busy cores, each of which moves these bytes. A DMA engine reads through L2
  * ({@link memoryPrice}); elsewhere all bytes count. `slabFactor`: of the data's bytes ({@link slabFactorOf}).
  */
 export function memoryCycles(
-  moved: MovedBytes,
+  transferred: TransferBytes,
   operands: readonly Operand[],
   target: Target,
   cores: number,
   slabFactor: number,
 ): number {
   if (!targetFacts[target.kind].dmaEngine)
-    return Math.ceil((moved.reduce((sum, bytes) => sum + bytes, 0) * cores) / target.gmReadBytesPerCycle);
+    return Math.ceil(
+      (transferred.reduce((sum, bytes) => sum + bytes, 0) * cores) / target.gmReadBytesPerCycle,
+    );
   let written = 0;
   const reads: OperandReads[] = [];
   for (const [k, { role, type }] of operands.entries()) {
-    const all = (moved[k] ?? 0) * cores;
+    const all = (transferred[k] ?? 0) * cores;
     const distinct = Math.min(all, byteCount(type));
     if (role === "output") written += all;
     else if (distinct > 0)
@@ -82,9 +84,9 @@ export function memoryCycles(
 }
 
 /** Where the tensors of a program's statements are. */
-function heldIn(func: TileFunc) {
+function placedIn(func: TileFunc) {
   const buffers = ubBuffers(func);
-  const held = (operand: Operand, tile: string): HeldTensor => {
+  const placed = (operand: Operand, tile: string): PlacedTensor => {
     if (tile === operand.name) return { type: operand.type };
     const buffer = buffers.get(tile);
     if (buffer === undefined) throw new InternalError(`buffer %${tile} has no alloc`);
@@ -94,25 +96,25 @@ function heldIn(func: TileFunc) {
     buffers,
     gathered: (stmt: GatherStmt): Omit<GatherSetting, "lowering"> => ({
       map: stmt.map,
-      inputs: stmt.from.map(({ buffer }, table) => held(inputOf(func, table), buffer)),
-      output: held(outputOf(func), stmt.to.buffer),
+      inputs: stmt.from.map(({ buffer }, table) => placed(inputOf(func, table), buffer)),
+      output: placed(outputOf(func), stmt.to.buffer),
     }),
-    moved: (stmt: LoadStmt | StoreStmt): HeldTensor => {
+    moved: (stmt: LoadStmt | StoreStmt): PlacedTensor => {
       const [gm, ub] = stmt.op === "load" ? [stmt.from.buffer, stmt.to] : [stmt.to.buffer, stmt.from];
       const operand = operandNamed(func, gm);
       invariant(operand !== undefined, `%${gm} is no parameter`);
-      return held(operand, ub);
+      return placed(operand, ub);
     },
   };
 }
 
 /** In which ways a program's gather can be done; undefined where it has none. */
-export function waysOfProgram(func: TileFunc, target: Target): Ways | undefined {
+export function loweringsOfProgram(func: TileFunc, target: Target): Lowerings | undefined {
   // A search reads the clock of each of its programs once: more would be spent on remembering their tasks than on their gathers.
   const gather = statementsOf(func).find(isGather)?.stmt;
   if (gather === undefined) return undefined;
-  const { buffers, gathered } = heldIn(func);
-  return waysOf({ ...gathered(gather), ...factsOf(gather, func, buffers, target) }, target);
+  const { buffers, gathered } = placedIn(func);
+  return loweringsOf({ ...gathered(gather), ...factsOf(gather, func, buffers, target) }, target);
 }
 
 /** Work of one statement. */
@@ -128,8 +130,8 @@ export function workloadOf(
   target: Target,
   lowering: Instructions | undefined,
 ): (stmt: MovingStmt, sizes: Shape) => StatementWork {
-  const { gathered, moved } = heldIn(func);
-  const transfers = new Map<MovingStmt, HeldTensor>();
+  const { gathered, moved } = placedIn(func);
+  const transfers = new Map<MovingStmt, PlacedTensor>();
   const settings = new Map<MovingStmt, GatherSetting>();
   const workOf = (stmt: MovingStmt, sizes: Shape): Work => {
     if (stmt.op === "gather") {
@@ -158,7 +160,7 @@ function operandOf(stmt: MovingStmt, func: TileFunc): number {
  * A box between a tensor and its UB tile. Dims that follow each other in both fold into one; one DMA instruction covers
  * the two innermost that are left, as a number of rows of one length.
  */
-export function transferWork({ type, inTile = [] }: HeldTensor, sizes: Shape, target: Target): Work {
+export function transferWork({ type, inTile = [] }: PlacedTensor, sizes: Shape, target: Target): Work {
   if (elementCount(sizes) === 0) return noWork;
   const size = meanBytes(type.dtype);
   const [burst = 1, rows = 1, ...outer] = folded(sizes, strides(type.shape), inTile);
@@ -205,12 +207,12 @@ function factsOf(
       body.some((other) => other.op === "load" && other.to === buffer),
     ),
     spareBytes: (func.schedule.ubBytes ?? target.ubBytes) - taken,
-    ...(func.schedule.lowering === undefined ? {} : { asked: func.schedule.lowering }),
+    ...(func.schedule.lowering === undefined ? {} : { requested: func.schedule.lowering }),
   };
 }
 
 /** The innermost body that holds a statement. */
 function bodyWith(body: readonly Stmt[], stmt: Stmt): readonly Stmt[] {
   if (body.includes(stmt)) return body;
-  return body.map((other) => bodyWith(children(other), stmt)).find((found) => found.length > 0) ?? [];
+  return body.map((other) => bodyWith(children(other), stmt)).find((inner) => inner.length > 0) ?? [];
 }

@@ -6,7 +6,7 @@ import { defined } from "../defined.js";
 import { evaluate } from "../linear.js";
 import { outputOf } from "../func.js";
 import { accessLookup, ubBuffers } from "../regions.js";
-import { dealt } from "../task/index.js";
+import { blockPartition } from "../task/index.js";
 import {
   accessesOf,
   ubBytes,
@@ -21,7 +21,7 @@ import { at, invariant } from "../types.js";
 import { cyclesOfCore, resultOf, type ClockResult, type Clocked, type CoreTime } from "./clock.js";
 import { execution, type Step } from "./execution.js";
 import { never, Recurrence, type Vector } from "./max-plus.js";
-import { boxOf } from "./statement.js";
+import { sizesOf } from "./statement.js";
 
 /** One statement on one pipe of one core, in cycles from the start of the run. */
 export interface TimelineEvent {
@@ -133,15 +133,19 @@ class Core {
   events = 0;
   tasks = 0;
 
-  readonly moved: number[];
+  readonly transferred: number[];
 
   constructor(start: Clocked["start"], operands: number) {
     this.ready = pipes.map((pipe) => start[pipe]);
-    this.moved = new Array<number>(operands).fill(0);
+    this.transferred = new Array<number>(operands).fill(0);
   }
 
   get time(): CoreTime {
-    return { end: Math.max(...pipes.map((pipe) => this.free(pipe))), busy: this.busy, moved: this.moved };
+    return {
+      end: Math.max(...pipes.map((pipe) => this.free(pipe))),
+      busy: this.busy,
+      transferred: this.transferred,
+    };
   }
 
   free(pipe: Pipe): number {
@@ -179,7 +183,7 @@ class Walker {
   /** Pipes that fill UB tiles. */
   private readonly writers = new Set<Pipe>();
   private readonly accesses: ReturnType<typeof accessLookup>;
-  private readonly moves = new Map<MovingStmt, Moved>();
+  private readonly moves = new Map<MovingStmt, Transfer>();
   private task = -1;
   private index = 0;
 
@@ -213,7 +217,7 @@ class Walker {
   private settled(): boolean {
     const { core, lives } = this;
     const starts = [...this.writers].map((pipe) => core.free(pipe));
-    const until = Math.min(...starts, ...lives.open.map(({ end }) => end));
+    const until = Math.min(...starts, ...lives.live.map(({ end }) => end));
     const cycles = lives.all.flatMap(({ start, end }) => [start, end].filter((cycle) => cycle < until));
     return new Set(cycles).size >= maxOccupancy;
   }
@@ -221,7 +225,7 @@ class Walker {
   private step(step: Step): void {
     if (step.op === "task") {
       this.task++;
-      while (this.task >= dealt(this.tasks, this.cores.length, this.index).to) this.index++;
+      while (this.task >= blockPartition(this.tasks, this.cores.length, this.index).to) this.index++;
       this.core.tasks++;
     } else if (step.op === "sync") this.sync(step);
     else this.move(step);
@@ -240,8 +244,8 @@ class Walker {
   result(): Walked {
     const { lives, events, dropped, waits, outputTiles } = this;
     const coreTotals = this.cores.map(({ tasks, busy, time }) => ({ tasks, end: time.end, busy }));
-    const held = { lifetimes: lives.all, occupancy: occupancyOf(lives.all) };
-    return { ...this.total(), events, dropped, waits, coreTotals, outputTiles, ...held };
+    const residency = { lifetimes: lives.all, occupancy: occupancyOf(lives.all) };
+    return { ...this.total(), events, dropped, waits, coreTotals, outputTiles, ...residency };
   }
 
   private get core(): Core {
@@ -260,11 +264,11 @@ class Walker {
 
   private move(stmt: MovingStmt): void {
     const { core } = this;
-    const sizes = boxOf(stmt).map((size) => evaluate(size, this.env));
+    const sizes = sizesOf(stmt).map((size) => evaluate(size, this.env));
     const { pipe, cycles, work, operand } = this.program.costOf(stmt, sizes);
     const start = core.free(pipe);
     core.runs(pipe, cycles);
-    core.moved[operand] = at(core.moved, operand) + work.touched;
+    core.transferred[operand] = at(core.transferred, operand) + work.touched;
     if (this.index === 0) {
       for (const { buffer, write } of this.accesses(stmt)) {
         if (write) {
@@ -273,8 +277,8 @@ class Walker {
         } else this.lives.read(buffer, core.free(pipe));
       }
     }
-    const { from, to, region } = this.movedBy(stmt);
-    if (region?.buffer === this.output) this.keepOutput(region);
+    const { from, to, region } = this.transferOf(stmt);
+    if (region?.buffer === this.output) this.storeOutput(region);
     if (core.events >= this.eventsOfCore) {
       this.dropped++;
       return;
@@ -293,25 +297,25 @@ class Walker {
   }
 
   /** Statements run many times, and each is taken apart once. */
-  private movedBy(stmt: MovingStmt): Moved {
-    const known = this.moves.get(stmt);
-    if (known !== undefined) return known;
+  private transferOf(stmt: MovingStmt): Transfer {
+    const move = this.moves.get(stmt);
+    if (move !== undefined) return move;
     const accesses = accessesOf(stmt).filter(({ temporary }) => temporary !== true);
     const written = accesses.find(({ write }) => write);
     invariant(written !== undefined, "a statement that moves elements writes some");
     const from = accesses.flatMap(({ buffer, write }) => (write ? [] : [buffer]));
-    const moved = { from, to: written.buffer, ...defined({ region: written.region }) };
-    this.moves.set(stmt, moved);
-    return moved;
+    const transfer = { from, to: written.buffer, ...defined({ region: written.region }) };
+    this.moves.set(stmt, transfer);
+    return transfer;
   }
 
   private get eventsOfCore(): number {
     return Math.floor(maxEvents / this.cores.length);
   }
 
-  private keepOutput({ offsets, sizes }: Region): void {
+  private storeOutput({ offsets, sizes }: Region): void {
     if (this.outputTiles.length >= maxOutputTiles) return;
-    const value = (box: Region["offsets"]): number[] => box.map((entry) => evaluate(entry, this.env));
+    const value = (forms: Region["offsets"]): number[] => forms.map((entry) => evaluate(entry, this.env));
     this.outputTiles.push({
       core: this.index,
       task: this.task,
@@ -321,7 +325,7 @@ class Walker {
   }
 }
 
-interface Moved {
+interface Transfer {
   readonly from: readonly string[];
   readonly to: string;
   /** Absent where a whole tile is written. */
@@ -332,25 +336,25 @@ interface Moved {
 class Lives {
   readonly all: Lifetime[] = [];
   /** The tile each buffer holds: its place in `all`, and how often the buffer was written. */
-  private readonly latest = new Map<string, { place: number; turn: number }>();
+  private readonly latest = new Map<string, { place: number; writes: number }>();
 
   /** Tiles that may still be read. */
-  get open(): Lifetime[] {
+  get live(): Lifetime[] {
     return [...this.latest.values()].flatMap(({ place }) => this.all[place] ?? []);
   }
 
   written(buffer: UbBuffer, start: number, end: number): void {
-    const turn = (this.latest.get(buffer.name)?.turn ?? -1) + 1;
-    this.latest.set(buffer.name, { place: this.all.length, turn });
+    const writes = (this.latest.get(buffer.name)?.writes ?? -1) + 1;
+    this.latest.set(buffer.name, { place: this.all.length, writes });
     if (this.all.length >= maxLifetimes) return;
-    const address = buffer.addresses?.[turn % buffer.buffers] ?? 0;
+    const address = buffer.addresses?.[writes % buffer.buffers] ?? 0;
     this.all.push({ buffer: buffer.name, address, bytes: ubBytes(buffer), start, end });
   }
 
   read(buffer: UbBuffer, end: number): void {
     const place = this.latest.get(buffer.name)?.place ?? -1;
-    const held = this.all[place];
-    if (held !== undefined) this.all[place] = { ...held, end: Math.max(held.end, end) };
+    const lifetime = this.all[place];
+    if (lifetime !== undefined) this.all[place] = { ...lifetime, end: Math.max(lifetime.end, end) };
   }
 }
 
@@ -362,12 +366,12 @@ function occupancyOf(lifetimes: readonly Lifetime[]): Occupancy[] {
   ]);
   edges.sort((a, b) => a.cycle - b.cycle || a.bytes - b.bytes);
   const points: { cycle: number; bytes: number }[] = [];
-  let held = 0;
+  let bytesInUse = 0;
   for (const { cycle, bytes } of edges) {
-    held += bytes;
+    bytesInUse += bytes;
     const last = points[points.length - 1];
-    if (last?.cycle === cycle) last.bytes = held;
-    else points.push({ cycle, bytes: held });
+    if (last?.cycle === cycle) last.bytes = bytesInUse;
+    else points.push({ cycle, bytes: bytesInUse });
   }
   return points.slice(0, maxOccupancy);
 }

@@ -3,7 +3,7 @@ import { gatheredTable } from "../access.js";
 import { ofEach } from "../func.js";
 import { gatherPipe } from "../regions.js";
 import { ubStrides } from "../tile.js";
-import type { HeldTensor, Instructions } from "../tiling/gather-lowering.js";
+import type { PlacedTensor, Instructions } from "../tiling/gather-lowering.js";
 import { gatherWork } from "../tiling/gather-work.js";
 import { operandRowBytes, type Tiling } from "../tiling/index.js";
 import { at } from "../types.js";
@@ -20,13 +20,13 @@ export interface TileWork {
 /** Returns the work of a whole tile of a schedule. */
 export function workOfTile(tiling: Tiling): TileWork {
   const { target, operands, tile, gather } = tiling;
-  const held = operands.map((operand): HeldTensor => {
+  const resident = operands.map((operand): PlacedTensor => {
     const { type } = operand.operand;
     if (!operand.inUb) return { type };
     const rowBytes = operandRowBytes(tiling, operand);
     return { type, inTile: ubStrides({ dtype: type.dtype, shape: operand.tile, rowBytes }) };
   });
-  const setting = { map: gather.map, ...ofEach(gather, held) };
+  const setting = { map: gather.map, ...ofEach(gather, resident) };
   const pipe = gatherPipe(gather, at(operands, gatheredTable).inUb);
   return {
     transfers: operands.flatMap((operand, k) =>
@@ -35,7 +35,7 @@ export function workOfTile(tiling: Tiling): TileWork {
             {
               pipe: operand.operand.role === "output" ? "MTE3" : "MTE2",
               operand: k,
-              work: transferWork(at(held, k), operand.tile, target),
+              work: transferWork(at(resident, k), operand.tile, target),
             } as const,
           ]
         : [],

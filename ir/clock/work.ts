@@ -82,10 +82,10 @@ export const repeatedWork = (work: Work, times: number): Work =>
     : counts.reduce<Work>((sum, count) => ({ ...sum, [count]: times * work[count] }), noWork);
 
 /** Returns the sum of several pieces of work. */
-export const sumOfWork = (parts: readonly Work[]): Work =>
-  parts.reduce<Work>(
-    (sum, part) =>
-      counts.reduce<Work>((own, count) => ({ ...own, [count]: sum[count] + part[count] }), noWork),
+export const sumOfWork = (pieces: readonly Work[]): Work =>
+  pieces.reduce<Work>(
+    (sum, piece) =>
+      counts.reduce<Work>((entry, count) => ({ ...entry, [count]: sum[count] + piece[count] }), noWork),
     noWork,
   );
 

@@ -2,19 +2,19 @@
  * The bound of an index value that the text leaves open: the largest that keeps every coordinate it is in inside its extent.
  * For a window that is StableHLO's clamp: its start is held so that the whole window lies inside.
  */
-import { isRead, type AccessMap, type Forms, type Site } from "../access.js";
-import { partsOf, sitesOf, soleAtom, type Linear } from "../linear.js";
+import { isRead, type AccessMap, type Forms, type IndexOperand } from "../access.js";
+import { innerForms, indicesOf, soleAtom, type Linear } from "../linear.js";
 import { at, elementCount, maxElements, type Shape, type TensorType } from "../types.js";
-import { largestThat, rangesOf, staysBelow, type Ranges } from "./intervals.js";
+import { largestThat, rangesOf, staysWithin, type Ranges } from "./intervals.js";
 
-/** A site whose bound may be open: `below` is absent, and what counts from the end may count from it. */
-export interface OpenSite extends Omit<Site, "fromEnd"> {
-  readonly fromEnd?: number | "below";
+/** A site whose bound may be open: `extent` is absent, and what counts from the end may count from it. */
+export interface DynamicIndex extends Omit<IndexOperand, "wrapNegativeBy"> {
+  readonly wrapNegativeBy?: number | "extent";
 }
 
 /** A map as text gives it: bare reads have no bound yet. */
-export interface OpenMap extends Omit<AccessMap, "sites"> {
-  readonly sites: readonly OpenSite[];
+export interface DynamicMap extends Omit<AccessMap, "indices"> {
+  readonly indices: readonly DynamicIndex[];
 }
 
 /** A coordinate with the dim of its input. */
@@ -28,7 +28,7 @@ export interface PlacedCoord {
 
 /** Every coordinate of a map; those beyond an input's rank are for the verifier. */
 export function coordinatesOf(map: Forms, inputs: readonly TensorType[]): readonly PlacedCoord[] {
-  const reads = map.sites.flatMap(({ value }) => (isRead(value) ? [value] : []));
+  const reads = map.indices.flatMap(({ value }) => (isRead(value) ? [value] : []));
   return [...reads, ...map.reads].flatMap(({ table, at: coords }) =>
     coords.flatMap((coord, dim) => {
       const extent = inputs[table]?.shape[dim];
@@ -42,40 +42,40 @@ export function coordinatesOf(map: Forms, inputs: readonly TensorType[]): readon
  * nothing is read, the bound is 0. A site under `wrap` in a sum stays open too, because its modulus has to be stated. A site that stands alone in a coordinate has its extent; one that no coordinate depends on has every index.
  * Without a result, the coordinates are those inside the regions of a tile: sums prove nothing there, and their bounds are stated.
  */
-export function withBounds(map: OpenMap, inputs: readonly TensorType[], result?: Shape): AccessMap {
+export function withBounds(map: DynamicMap, inputs: readonly TensorType[], result?: Shape): AccessMap {
   const named = namedBy(coordinatesOf(map, inputs));
   // An output of another rank is for the verifier to refuse.
   const output = result?.length === map.domain.length ? result : undefined;
   const readsNone = output !== undefined && elementCount(output) === 0;
-  const sites = [...map.sites];
+  const indices = [...map.indices];
   let ranges: Ranges | undefined;
-  const mostOf = (s: number): number | undefined =>
+  const maxOf = (s: number): number | undefined =>
     largest(s, named.get(s) ?? [], () => {
-      if (output !== undefined) ranges ??= rangesOf({ ...map, sites }, inputs, output);
+      if (output !== undefined) ranges ??= rangesOf({ ...map, indices }, inputs, output);
       return ranges;
     });
-  const close = (s: number, below: number): void => {
-    sites[s] = { ...at(sites, s), below };
+  const close = (s: number, extent: number): void => {
+    indices[s] = { ...at(indices, s), extent };
     ranges = undefined;
   };
   // A sum of several open ones may hold only once the others are bounded.
   let waiting: readonly number[] = [];
   const retry = (): void => {
     for (const s of waiting) {
-      const below = mostOf(s);
-      if (below === undefined) continue;
-      close(s, below);
+      const extent = maxOf(s);
+      if (extent === undefined) continue;
+      close(s, extent);
       waiting = waiting.filter((other) => other !== s);
       retry();
       return;
     }
   };
-  for (const [s, site] of map.sites.entries()) {
-    if (!isOpen(site) || (site.keep === "wrap" && isInSum(s, named.get(s) ?? []))) continue;
-    const below = mostOf(s);
-    if (below === undefined) waiting = [...waiting, s];
+  for (const [s, index] of map.indices.entries()) {
+    if (!isUnbounded(index) || (index.outOfRange === "wrap" && isInSum(s, named.get(s) ?? []))) continue;
+    const extent = maxOf(s);
+    if (extent === undefined) waiting = [...waiting, s];
     else {
-      close(s, below);
+      close(s, extent);
       retry();
     }
   }
@@ -84,58 +84,59 @@ export function withBounds(map: OpenMap, inputs: readonly TensorType[], result?:
     waiting = waiting.slice(1);
     retry();
   }
-  return { ...map, sites: sites.map(fromBound) };
+  return { ...map, indices: indices.map(fromBound) };
 }
 
 /** The coordinates that each site is in. */
 function namedBy(placed: readonly PlacedCoord[]): ReadonlyMap<number, readonly PlacedCoord[]> {
   const named = new Map<number, PlacedCoord[]>();
   for (const one of placed) {
-    for (const s of new Set(sitesOf(one.coord))) {
-      const known = named.get(s);
-      if (known === undefined) named.set(s, [one]);
-      else known.push(one);
+    for (const s of new Set(indicesOf(one.coord))) {
+      const bound = named.get(s);
+      if (bound === undefined) named.set(s, [one]);
+      else bound.push(one);
     }
   }
   return named;
 }
 
-const isOpen = ({ keep, below }: OpenSite): boolean => keep !== "any" && below === undefined;
+const isUnbounded = ({ outOfRange, extent }: DynamicIndex): boolean =>
+  outOfRange !== "any" && extent === undefined;
 
-function fromBound({ fromEnd, ...site }: OpenSite): Site {
-  if (fromEnd === undefined) return site;
-  return { ...site, fromEnd: fromEnd === "below" ? (site.below ?? 0) : fromEnd };
+function fromBound({ wrapNegativeBy, ...site }: DynamicIndex): IndexOperand {
+  if (wrapNegativeBy === undefined) return site;
+  return { ...site, wrapNegativeBy: wrapNegativeBy === "extent" ? (site.extent ?? 0) : wrapNegativeBy };
 }
 
 /** By the coordinates that it is in: undefined where not even 0 suits; 0 where there is nothing to name. */
 function largest(
   s: number,
-  own: readonly PlacedCoord[],
+  coords: readonly PlacedCoord[],
   rangesOfOthers: () => Ranges | undefined,
 ): number | undefined {
-  const alone = own.filter(({ coord }) => isAlone(coord, s)).map(({ extent }) => extent);
-  const sums = own.filter(({ coord }) => !isAlone(coord, s));
-  if (own.some(({ extent }) => extent === 0)) return 0;
-  const most = Math.min(maxElements, ...alone);
-  if (sums.length === 0) return most;
+  const alone = coords.filter(({ coord }) => isAlone(coord, s)).map(({ extent }) => extent);
+  const sums = coords.filter(({ coord }) => !isAlone(coord, s));
+  if (coords.some(({ extent }) => extent === 0)) return 0;
+  const max = Math.min(maxElements, ...alone);
+  if (sums.length === 0) return max;
   const ranges = rangesOfOthers();
   if (ranges === undefined) return 0;
-  const fits = (below: number): boolean => {
-    const sites = ranges.sites.map((range, k) => (k === s ? ([0, below - 1] as const) : range));
-    return sums.every(({ coord, extent }) => staysBelow(coord, extent, { ...ranges, sites }));
+  const fits = (extent: number): boolean => {
+    const indices = ranges.indices.map((range, k) => (k === s ? ([0, extent - 1] as const) : range));
+    return sums.every(({ coord, extent }) => staysWithin(coord, extent, { ...ranges, indices }));
   };
-  return largestThat(1, most, fits);
+  return largestThat(1, max, fits);
 }
 
 /** Whether something is added to a site in a coordinate. */
-const isInSum = (s: number, own: readonly PlacedCoord[]): boolean => {
+const isInSum = (s: number, coords: readonly PlacedCoord[]): boolean => {
   const added = (form: Linear): boolean =>
-    sitesOf(form).includes(s) &&
-    (form.at !== 0 || form.terms.length > 1 || form.terms.some(({ of }) => partsOf(of).some(added)));
-  return own.some(({ coord }) => added(coord));
+    indicesOf(form).includes(s) &&
+    (form.at !== 0 || form.terms.length > 1 || form.terms.some(({ of }) => innerForms(of).some(added)));
+  return coords.some(({ coord }) => added(coord));
 };
 
 const isAlone = (coord: Linear, s: number): boolean => {
   const only = soleAtom(coord);
-  return only?.kind === "site" && only.site === s;
+  return only?.kind === "index" && only.index === s;
 };

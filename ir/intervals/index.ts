@@ -1,12 +1,18 @@
 /** What a form can be: by intervals, over loops, and the bounds of index values that follow from it. */
-export { coordinatesOf, withBounds, type OpenMap, type OpenSite, type PlacedCoord } from "./index-bounds.js";
+export {
+  coordinatesOf,
+  withBounds,
+  type DynamicMap,
+  type DynamicIndex,
+  type PlacedCoord,
+} from "./index-bounds.js";
 export {
   anyIndex,
   dimRanges,
   intervalOf,
   largestThat,
   rangesOf,
-  staysBelow,
+  staysWithin,
   type Interval,
   type Ranges,
 } from "./intervals.js";

@@ -2,7 +2,7 @@
  * The values that a coordinate of an access map can take, by interval arithmetic: what a region must contain, and the proof
  * that a coordinate stays inside its extent.
  */
-import { isRead, termDim, type AccessMap, type Site } from "../access.js";
+import { isRead, reductionDim, type AccessMap, type IndexOperand } from "../access.js";
 import {
   atomsOf,
   dimsOf,
@@ -33,7 +33,7 @@ export type Interval = readonly [least: number, most: number];
 /** What the dims and the sites of a map can be, by number. */
 export interface Ranges {
   readonly dims: readonly Interval[];
-  readonly sites: readonly Interval[];
+  readonly indices: readonly Interval[];
   /** By name. */
   readonly symbols?: ReadonlyMap<string, Interval>;
   /** What the loops around a tile can be, by name; absent over whole tensors. */
@@ -42,29 +42,29 @@ export interface Ranges {
 
 /** Bounds that hold at every point; reached where the terms do not depend on each other. */
 export function intervalOf(form: Linear, ranges: Ranges): Interval {
-  let [least, most] = [form.at, form.at];
+  let [least, max] = [form.at, form.at];
   for (const { by, of } of rejoined(form.terms)) {
     const [a, b] = intervalOfAtom(of, ranges);
     least += by * (by > 0 ? a : b);
-    most += by * (by > 0 ? b : a);
+    max += by * (by > 0 ? b : a);
   }
-  return [least, most];
+  return [least, max];
 }
 
 function intervalOfAtom(of: Atom, ranges: Ranges): Interval {
   switch (of.kind) {
     case "dim":
       return at(ranges.dims, of.dim);
-    case "site":
-      return at(ranges.sites, of.site);
+    case "index":
+      return at(ranges.indices, of.index);
     case "div": {
-      const [least, most] = intervalOf(of.of, ranges);
-      return [quotient(least, of.by), quotient(most, of.by)];
+      const [least, max] = intervalOf(of.of, ranges);
+      return [quotient(least, of.by), quotient(max, of.by)];
     }
     case "mod": {
-      const [least, most] = intervalOf(of.of, ranges);
-      const oneTurn = quotient(least, of.by) === quotient(most, of.by);
-      return oneTurn ? [remainder(least, of.by), remainder(most, of.by)] : [0, of.by - 1];
+      const [least, max] = intervalOf(of.of, ranges);
+      const onePeriod = quotient(least, of.by) === quotient(max, of.by);
+      return onePeriod ? [remainder(least, of.by), remainder(max, of.by)] : [0, of.by - 1];
     }
     case "symbol": {
       const range = ranges.symbols?.get(of.name);
@@ -113,71 +113,75 @@ const indexRanges: Readonly<Record<IndexDType, Interval>> = {
 export const anyIndex: Interval = [0, maxElements - 1];
 
 /** An empty dim counts as its first place: nothing is read there. `map`: where r is a dim behind those of the output. */
-export const dimRanges = (output: Shape, map: Walked = { sites: [] }): Interval[] =>
-  [...output, ...(map.reduced === undefined ? [] : [termPlaces(map)])].map((extent) => [
+export const dimRanges = (output: Shape, map: Walked = { indices: [] }): Interval[] =>
+  [...output, ...(map.reduced === undefined ? [] : [reductionLength(map)])].map((extent) => [
     0,
     Math.max(0, extent - 1),
   ]);
 
-type Walked = Pick<AccessMap, "reduced"> & { readonly sites: readonly Pick<Site, "below">[] };
+type Walked = Pick<AccessMap, "reduced"> & { readonly indices: readonly Pick<IndexOperand, "extent">[] };
 
 /** The least number that r is below: the number of terms, and in a bag the last place at which terms may end. 0 where there are none. */
-export function termPlaces({ reduced, sites }: Walked): number {
-  if (reduced?.bag === undefined) return reduced?.most ?? 0;
-  return Math.max(0, (sites[reduced.bag.to]?.below ?? maxElements) - 1);
+export function reductionLength({ reduced, indices }: Walked): number {
+  if (reduced?.segment === undefined) return reduced?.max ?? 0;
+  return Math.max(0, (indices[reduced.segment.to]?.extent ?? maxElements) - 1);
 }
 
 /** Whether a form is never evaluated: it follows r, and no element has a term. */
-export const isOfNoTerm = (form: Linear, map: Walked & Pick<AccessMap, "domain">): boolean =>
-  dimsOf(form).includes(termDim(map)) && termPlaces(map) === 0;
+export const isEmptyReduction = (form: Linear, map: Walked & Pick<AccessMap, "domain">): boolean =>
+  dimsOf(form).includes(reductionDim(map)) && reductionLength(map) === 0;
 
 /** The ranges of a map whose sites are in order; a site whose bound is open counts as any index. */
 export function rangesOf(
-  map: Pick<AccessMap, "reduced"> & { readonly sites: readonly Bounded[] },
+  map: Pick<AccessMap, "reduced"> & { readonly indices: readonly Bounded[] },
   inputs: readonly TensorType[],
   output: Shape,
   around: Pick<Ranges, "loops" | "symbols"> = {},
 ): Ranges {
   const fixed = { dims: dimRanges(output, map), ...around };
-  const sites: Interval[] = [];
-  const ranges = { ...fixed, sites };
-  for (const site of map.sites) sites.push(siteRange(site, inputs, ranges));
+  const indices: Interval[] = [];
+  const ranges = { ...fixed, indices };
+  for (const index of map.indices) indices.push(indexRange(index, inputs, ranges));
   return ranges;
 }
 
-type Bounded = Pick<Site, "value" | "keep" | "below"> & { readonly fromEnd?: number | "below" };
+type Bounded = Pick<IndexOperand, "value" | "outOfRange" | "extent"> & {
+  readonly wrapNegativeBy?: number | "extent";
+};
 
-function siteRange(site: Bounded, inputs: readonly TensorType[], before: Ranges): Interval {
-  const { keep, below, fromEnd, value } = site;
-  if (keep !== "any") return below === undefined ? anyIndex : [0, Math.max(0, below - 1)];
-  const [least, most] = isRead(value) ? typeRange(inputs[value.table]?.dtype) : intervalOf(value, before);
+function indexRange(index: Bounded, inputs: readonly TensorType[], before: Ranges): Interval {
+  const { outOfRange, extent, wrapNegativeBy, value } = index;
+  if (outOfRange !== "any") return extent === undefined ? anyIndex : [0, Math.max(0, extent - 1)];
+  const [least, max] = isRead(value) ? typeRange(inputs[value.table]?.dtype) : intervalOf(value, before);
   // What counts from the end ends up below that end.
-  return least < 0 && typeof fromEnd === "number" ? [least, Math.max(most, fromEnd - 1)] : [least, most];
+  return least < 0 && typeof wrapNegativeBy === "number"
+    ? [least, Math.max(max, wrapNegativeBy - 1)]
+    : [least, max];
 }
 
 const typeRange = (dtype: DType | undefined): Interval =>
   dtype === undefined || !isIndexDType(dtype) ? anyIndex : indexRanges[dtype];
 
 /** Points of the output dims that are tried one by one where intervals prove nothing. */
-const mostTried = 4096;
+const maxTried = 4096;
 
 const noLoops: Env = new Map();
 
 /** Whether a form lies in [0, below) at every point. */
-export function staysBelow(form: Linear, below: number, ranges: Ranges): boolean {
-  const inside = ([least, most]: Interval): boolean => least >= 0 && most < below;
+export function staysWithin(form: Linear, extent: number, ranges: Ranges): boolean {
+  const inside = ([least, max]: Interval): boolean => least >= 0 && max < extent;
   if (inside(intervalOf(form, ranges))) return true;
   const dims = [...new Set(atomsOf(form).flatMap((of) => (of.kind === "dim" ? [of.dim] : [])))];
   const points = dims.reduce((product, d) => product * (at(ranges.dims, d)[1] + 1), 1);
-  if (dims.length === 0 || points > mostTried) return false;
-  const free = atomsOf(form).some(({ kind }) => kind === "site");
+  if (dims.length === 0 || points > maxTried) return false;
+  const free = atomsOf(form).some(({ kind }) => kind === "index");
   const every = (rest: readonly number[], fixed: readonly Interval[]): boolean => {
     const [d, ...others] = rest;
     if (d === undefined) {
-      const here = { dims: fixed, sites: ranges.sites };
+      const here = { dims: fixed, indices: ranges.indices };
       if (free) return inside(intervalOf(form, here));
-      const value = evaluate(form, noLoops, { dims: fixed.map(([only]) => only), sites: [] });
-      return value >= 0 && value < below;
+      const value = evaluate(form, noLoops, { dims: fixed.map(([only]) => only), indices: [] });
+      return value >= 0 && value < extent;
     }
     for (let k = 0; k <= at(ranges.dims, d)[1]; k++) {
       if (

@@ -31,7 +31,7 @@ export type Judgement =
 const holds: Judgement = { kind: "holds" };
 
 /** Iterations that are tried one by one when there is no proof. */
-const mostTried = 4096;
+const maxTried = 4096;
 
 /** Whether a form is at least zero in every iteration of the loops, outermost first. */
 export function neverNegative(form: Linear, loops: readonly ForStmt[]): Judgement {
@@ -53,7 +53,7 @@ function firstFailure(form: Linear, loops: readonly ForStmt[]): Judgement {
       const value = evaluate(form, env);
       if (value < 0) return { kind: "fails", env, value };
     }
-    if (++tried > mostTried) return { kind: "unproved" };
+    if (++tried > maxTried) return { kind: "unproved" };
   }
   return holds;
 }
@@ -63,8 +63,8 @@ function relevant(form: Linear, loops: readonly ForStmt[]): readonly ForStmt[] {
   const needed = new Set([...loopVariables(form), ...symbolsOf(form)]);
   for (const loop of [...loops].reverse()) {
     const empty = isConstant(loop.lower) && isConstant(loop.upper) && loop.upper.at <= loop.lower.at;
-    const open = !isConstant(loop.lower) || !isConstant(loop.upper);
-    if (!needed.has(loop.iv) && !empty && !open) continue;
+    const varies = !isConstant(loop.lower) || !isConstant(loop.upper);
+    if (!needed.has(loop.iv) && !empty && !varies) continue;
     needed.add(loop.iv);
     for (const bound of [loop.lower, loop.upper]) {
       loopVariables(bound).forEach((name) => needed.add(name));
@@ -92,9 +92,9 @@ export function* attempts(
   const [lower, upper] = [evaluate(loop.lower, env), evaluate(loop.upper, env)];
   for (let value = lower; value < upper; value += loop.step) {
     let empty = true;
-    for (const found of attempts(inner, new Map(env).set(loop.iv, value))) {
+    for (const attempt of attempts(inner, new Map(env).set(loop.iv, value))) {
       empty = false;
-      yield found;
+      yield attempt;
     }
     if (empty) yield undefined;
   }
@@ -106,31 +106,31 @@ export function* attempts(
  */
 function lowerBound(form: Linear, loops: readonly ForStmt[]): number {
   if (isConstant(form)) return form.at;
-  const whole = form.terms.find(({ of }) => of.kind === "div" || of.kind === "mod");
-  if (whole !== undefined) {
-    const [least, most] = roundedBounds(whole.of, loops);
-    return whole.by * (whole.by > 0 ? least : most) + lowerBound(without(form, whole), loops);
+  const rounded = form.terms.find(({ of }) => of.kind === "div" || of.kind === "mod");
+  if (rounded !== undefined) {
+    const [least, max] = roundedBounds(rounded.of, loops);
+    return rounded.by * (rounded.by > 0 ? least : max) + lowerBound(without(form, rounded), loops);
   }
   const minima = form.terms.filter(({ of }) => of.kind === "min");
-  const found = minima.find(({ by }) => by > 0) ?? minima[0];
-  if (found?.of.kind === "min") {
-    const rest = without(form, found);
-    const sides = found.of.of.map((side) => lowerBound(add(rest, scale(side, found.by)), loops));
-    return found.by > 0 ? Math.min(...sides) : Math.max(...sides);
+  const minimum = minima.find(({ by }) => by > 0) ?? minima[0];
+  if (minimum?.of.kind === "min") {
+    const rest = without(form, minimum);
+    const sides = minimum.of.of.map((side) => lowerBound(add(rest, scale(side, minimum.by)), loops));
+    return minimum.by > 0 ? Math.min(...sides) : Math.max(...sides);
   }
   return boundWithout(form, loops);
 }
 
 function roundedBounds(of: Atom, loops: readonly ForStmt[]): readonly [least: number, most: number] {
   if (of.kind !== "div" && of.kind !== "mod") throw new InternalError(`${of.kind} rounds nothing`);
-  const [least, most] = boundsOf(of.of, loops);
-  const turns = [quotient(least, of.by), quotient(most, of.by)] as const;
-  if (of.kind === "div") return turns;
-  return turns[0] === turns[1] ? [remainder(least, of.by), remainder(most, of.by)] : [0, of.by - 1];
+  const [least, max] = boundsOf(of.of, loops);
+  const periods = [quotient(least, of.by), quotient(max, of.by)] as const;
+  if (of.kind === "div") return periods;
+  return periods[0] === periods[1] ? [remainder(least, of.by), remainder(max, of.by)] : [0, of.by - 1];
 }
 
-const without = ({ at: constantPart, terms }: Linear, term: Term): Linear => ({
-  at: constantPart,
+const without = ({ at: constantTerm, terms }: Linear, term: Term): Linear => ({
+  at: constantTerm,
   terms: terms.filter((other) => other !== term),
 });
 
@@ -171,9 +171,9 @@ function lastValues(loop: ForStmt, outer: readonly ForStmt[]): Linear[] {
 export function residue(form: Linear, by: number, loops: readonly ForStmt[]): number | undefined {
   let sum = form.at;
   for (const term of form.terms) {
-    const part = residueOf(term.of, term.by, by, loops);
-    if (part === undefined) return undefined;
-    sum += part;
+    const rest = residueOf(term.of, term.by, by, loops);
+    if (rest === undefined) return undefined;
+    sum += rest;
   }
   return ((sum % by) + by) % by;
 }

@@ -61,7 +61,7 @@ function atomForms(of: Atom, variables: ReadonlyMap<string, Form>): Minimum | un
     case "mod":
       return undefined;
     case "dim":
-    case "site":
+    case "index":
     case "symbol":
       throw new InternalError(`a ${of.kind} is no part of a size or a bound`);
     default:
@@ -109,9 +109,9 @@ export function falling(minimum: Minimum, loop: number, inside: ReadonlySet<numb
 export function unchangedUpTo(forms: readonly Falling[], offsets: LoopOffsets): number {
   let limit = Infinity;
   for (const { fall, above } of forms) {
-    let room = -1;
-    for (const gap of above) room = Math.max(room, valueOf(gap, offsets));
-    limit = Math.min(limit, Math.floor(room / fall));
+    let smallest = -1;
+    for (const gap of above) smallest = Math.max(smallest, valueOf(gap, offsets));
+    limit = Math.min(limit, Math.floor(smallest / fall));
   }
   return limit;
 }

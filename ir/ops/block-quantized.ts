@@ -5,8 +5,8 @@
  * gather_block_quantized.cc): blocks that the last one of a row cuts short, zero points packed by rows, and a missing zero point of
  * 2^(bits-1) for bytes and 0 for 4-bit types. Its release 1.30 rejects an index out of range.
  */
-import { gatherOver, type MapParts, type OutOfBounds, type Read } from "../access.js";
-import { dim, div, site, type Linear } from "../linear.js";
+import { gatherOver, type MapBody, type OutOfBounds, type Read } from "../access.js";
+import { dim, div, index, type Linear } from "../linear.js";
 import {
   at,
   elementsInByte,
@@ -52,15 +52,15 @@ const unpacked = ({ shape }: TensorType, dtype: DType): TensorType => ({
 
 function blocksOf(inputs: OpInputs): Blocks {
   const [data, indices, scales, zeroPoints] = inputs.inputs;
-  const type = (name: string, own: TensorType | undefined, allowed: readonly DType[]): TensorType => {
-    if (own === undefined || !allowed.includes(own.dtype))
+  const type = (name: string, given: TensorType | undefined, allowed: readonly DType[]): TensorType => {
+    if (given === undefined || !allowed.includes(given.dtype))
       breakRule(
         "TC104",
         inputs,
-        `${who} does not take ${name} of type ${String(own?.dtype)}`,
+        `${who} does not take ${name} of type ${String(given?.dtype)}`,
         `it takes ${allowed.join(", ")}`,
       );
-    return own;
+    return given;
   };
   const stored = type("data", data, ["u8", "u4", "i4"]);
   const bits = intAttr(inputs.attrs, "bits") ?? 4;
@@ -86,20 +86,20 @@ function blocksOf(inputs: OpInputs): Blocks {
   );
   if (stored.dtype === "u8" && (gatherAxis !== 0 || quantizeAxis !== rank - 1))
     breakRule("TC105", inputs, `bytes are gathered along axis 0 and quantized along the last, ${rank - 1}`);
-  const own = stored.dtype === "u8" ? unpacked(stored, element) : stored;
+  const logical = stored.dtype === "u8" ? unpacked(stored, element) : stored;
   const scale = type("scales", scales, scaleTypes);
-  const blocks = own.shape.map((extent, k) => (k === quantizeAxis ? Math.ceil(extent / block) : extent));
+  const blocks = logical.shape.map((extent, k) => (k === quantizeAxis ? Math.ceil(extent / block) : extent));
   const same = (name: string, given: TensorType, expected: Shape): void => {
     if (given.shape.length === rank && expected.every((extent, k) => extent === given.shape[k])) return;
     breakRule(
       "TC103",
       inputs,
-      `${name} is ${formatType(given)}; for data ${formatType(own)} in blocks of ${block} it has shape ${formatShape(expected)}`,
+      `${name} is ${formatType(given)}; for data ${formatType(logical)} in blocks of ${block} it has shape ${formatShape(expected)}`,
     );
   };
   same("scales", scale, blocks);
   const head = {
-    data: own,
+    data: logical,
     indices: type("indices", indices, ["i32", "i64"]),
     scales: scale,
     gatherAxis,
@@ -120,7 +120,7 @@ function blocksOf(inputs: OpInputs): Blocks {
 }
 
 /** T(f32(i32(q) - i32(z)) * f32(s)) of the element, the zero point and the scale of its block. */
-function partsOf({
+function bodyOf({
   data,
   indices,
   scales,
@@ -130,11 +130,11 @@ function partsOf({
   block,
   oob,
   zero,
-}: Blocks): MapParts {
+}: Blocks): MapBody {
   const indexRank = indices.shape.length;
-  const below = at(data.shape, gatherAxis);
+  const extent = at(data.shape, gatherAxis);
   const coords = data.shape.map((_, k): Linear => {
-    if (k === gatherAxis) return site(0);
+    if (k === gatherAxis) return index(0);
     return dim(k < gatherAxis ? k : k + indexRank - 1);
   });
   const ofBlock = coords.map((coord, k) => (k === quantizeAxis ? div(coord, block) : coord));
@@ -143,29 +143,29 @@ function partsOf({
     { table: 2, at: ofBlock },
     ...(zeroPoints === undefined ? [] : [{ table: 3, at: ofBlock }]),
   ];
-  const read = (own: number): Expression => ({ kind: "read", read: own });
+  const read = (entry: number): Expression => ({ kind: "read", read: entry });
   const zeros: Expression | undefined =
     zeroPoints !== undefined
       ? castTo("i32", zeroPoints.dtype, read(2))
       : zero === 0
         ? undefined
         : { kind: "number", type: "i32", bits: zero };
-  const whole: Expression =
+  const scaled: Expression =
     zeros === undefined
       ? read(0)
       : { kind: "op", op: "sub", of: [castTo("i32", data.dtype, read(0)), zeros] };
   const product: Expression = {
     kind: "op",
     op: "mul",
-    of: [{ kind: "cast", to: "f32", of: whole }, castTo("f32", scales.dtype, read(1))],
+    of: [{ kind: "cast", to: "f32", of: scaled }, castTo("f32", scales.dtype, read(1))],
   };
   return {
-    sites: [
+    indices: [
       {
         value: { table: 1, at: indices.shape.map((_, k) => dim(gatherAxis + k)) },
-        keep: oob,
-        below,
-        fromEnd: below,
+        outOfRange: oob,
+        extent,
+        wrapNegativeBy: extent,
       },
     ],
     reads,
@@ -202,7 +202,7 @@ export const onnxGatherBlockQuantized = defineOperator({
     return {
       operator: {
         op: "mapped",
-        map: gatherOver(output, tensors.length, partsOf(blocks)),
+        map: gatherOver(output, tensors.length, bodyOf(blocks)),
         inputs: tensors.map(({ shape }) => shape),
         types: tensors.map(({ dtype }) => dtype),
       },

@@ -8,15 +8,15 @@ import { defined } from "../defined.js";
 import {
   gatherOver,
   readData,
-  type MapParts,
+  type MapBody,
   type OutOfBounds,
   type Read,
   type Reduced,
-  type Site,
+  type IndexOperand,
 } from "../access.js";
-import { add, constant, dim, div, mod, scale, site } from "../linear.js";
+import { add, constant, dim, div, mod, scale, index } from "../linear.js";
 import { at, formatShape, formatType, invariant, type DType, type TensorType } from "../types.js";
-import { castTo, mostTerms, type Expression, type Reduction } from "../values/expression.js";
+import { castTo, maxReductionElements, type Expression, type Reduction } from "../values/expression.js";
 import { oobOf, oobSpec } from "./attributes.js";
 import {
   checkDType,
@@ -39,7 +39,7 @@ type Mode = keyof typeof modes;
 const modeWords = Object.keys(modes) as readonly Mode[];
 
 /** The operator's tensors and attributes. */
-interface Bags {
+interface Segments {
   readonly weight: TensorType;
   readonly input: TensorType;
   /** Of an input of one dim: where bags begin. */
@@ -47,16 +47,16 @@ interface Bags {
   readonly weights?: TensorType;
   readonly how: Reduction;
   /** Rows of the output. */
-  readonly bags: number;
+  readonly segments: number;
   /** Terms of a bag at most. */
-  readonly most: number;
+  readonly max: number;
   /** Whether the last offset is where the last bag ends. */
   readonly ended: boolean;
   readonly padding?: number;
   readonly oob: OutOfBounds;
 }
 
-function bagsOf(inputs: OpInputs): Bags {
+function segmentsOf(inputs: OpInputs): Segments {
   const { attrs } = inputs;
   const [weight, input] = [inputs.data, inputs.indices];
   if (weight.dtype === "f64")
@@ -95,7 +95,9 @@ function bagsOf(inputs: OpInputs): Bags {
     weight,
     input,
     ...defined({ weights }),
-    ...(offsets === undefined ? rowsAsBags(inputs) : bagsBetween(inputs, offsets, mostTerms(how))),
+    ...(offsets === undefined
+      ? rowsAsSegments(inputs)
+      : segmentsBetween(inputs, offsets, maxReductionElements(how))),
     how,
     ...(padding === undefined ? {} : { padding: padding < 0 ? padding + rows : padding }),
     oob: oobOf(inputs),
@@ -115,11 +117,11 @@ function checkWeights(inputs: OpInputs, weights: TensorType, how: Reduction): vo
     );
 }
 
-type Extent = Pick<Bags, "offsets" | "bags" | "most" | "ended">;
+type Extent = Pick<Segments, "offsets" | "segments" | "max" | "ended">;
 
 /** Each row of the input is a bag. */
-function rowsAsBags(inputs: OpInputs): Extent {
-  const [bags = 0, length = 0] = inputs.indices.shape;
+function rowsAsSegments(inputs: OpInputs): Extent {
+  const [segments = 0, length = 0] = inputs.indices.shape;
   const given = ["include_last_offset", "longest_bag"].find(
     (name) => (intAttr(inputs.attrs, name) ?? 0) !== 0,
   );
@@ -127,11 +129,11 @@ function rowsAsBags(inputs: OpInputs): Extent {
     breakRule("TC105", inputs, `${given} is about offsets, and input of two dims has none`, "leave it out");
   if (length === 0)
     breakRule("TC103", inputs, `input ${formatType(inputs.indices)} has bags without a place`);
-  return { bags, most: length, ended: false };
+  return { segments, max: length, ended: false };
 }
 
 /** The input is a list of all bags, one after the other. */
-function bagsBetween(inputs: OpInputs, offsets: TensorType, highest: number): Extent {
+function segmentsBetween(inputs: OpInputs, offsets: TensorType, highest: number): Extent {
   const { dtype, shape } = offsets;
   if (!indexTypes.includes(dtype))
     breakRule(
@@ -148,58 +150,61 @@ function bagsBetween(inputs: OpInputs, offsets: TensorType, highest: number): Ex
   if (last === 1 && count === 0)
     breakRule("TC103", inputs, "offsets that include the last have one element or more");
   const listed = at(inputs.indices.shape, 0);
-  const most = intAttr(inputs.attrs, "longest_bag") ?? Math.min(Math.max(1, listed), highest);
-  if (most < 1 || most > highest)
-    breakRule("TC105", inputs, `longest_bag is ${most}; a bag has 1 to ${highest} terms`);
-  return { offsets, bags: count - last, most, ended: last === 1 };
+  const max = intAttr(inputs.attrs, "longest_bag") ?? Math.min(Math.max(1, listed), highest);
+  if (max < 1 || max > highest)
+    breakRule("TC105", inputs, `longest_bag is ${max}; a bag has 1 to ${highest} terms`);
+  return { offsets, segments: count - last, max, ended: last === 1 };
 }
 
-const firstOffset: Site = { value: { table: 2, at: [constant(0)] }, keep: "error", below: 1 };
+const firstOffset: IndexOperand = { value: { table: 2, at: [constant(0)] }, outOfRange: "error", extent: 1 };
 
 /**
  * The first offset, which is 0, and the index values between which the terms of bag d0 lie: its offset and
  * the next one, which the last bag has not. That one ends with the list: the first offset is read in place of
  * the next, and the length of the list is added.
  */
-function endsOf({ offsets, ended }: Bags, listed: number): Site[] {
-  const below = listed + 1;
+function endsOf({ offsets, ended }: Segments, listed: number): IndexOperand[] {
+  const extent = listed + 1;
   const next = add(dim(0), constant(1));
-  const from: Site = { value: { table: 2, at: [dim(0)] }, keep: "error", below };
-  if (ended) return [firstOffset, from, { value: { table: 2, at: [next] }, keep: "error", below }];
+  const from: IndexOperand = { value: { table: 2, at: [dim(0)] }, outOfRange: "error", extent };
+  if (ended) return [firstOffset, from, { value: { table: 2, at: [next] }, outOfRange: "error", extent }];
   const count = Math.max(1, at(offsets?.shape ?? [], 0));
-  const behind: Site = { value: { table: 2, at: [mod(next, count)] }, keep: "any" };
-  const to = add(site(2), scale(div(next, count), listed));
-  return [firstOffset, from, behind, { value: to, keep: "error", below }];
+  const end: IndexOperand = { value: { table: 2, at: [mod(next, count)] }, outOfRange: "any" };
+  const to = add(index(2), scale(div(next, count), listed));
+  return [firstOffset, from, end, { value: to, outOfRange: "error", extent }];
 }
 
 /** Returns the index operands and reads of no bag: the only offset is the last one and the first one. */
-const partsOfNone = ({ shape }: TensorType): MapParts => ({
-  sites: shape.includes(0) ? [] : [firstOffset],
+const bodyOfNone = ({ shape }: TensorType): MapBody => ({
+  indices: shape.includes(0) ? [] : [firstOffset],
   ...readData([constant(0), dim(1)]),
 });
 
 /** T(fold(f32(row) * f32(weight))), T(mean(f32(row))) or T(max(f32(row))) of the rows that a bag names. */
-function partsOf(bags: Bags): MapParts {
-  const { weight, input, offsets, weights, how, most, padding, oob } = bags;
+function bodyOf(segments: Segments): MapBody {
+  const { weight, input, offsets, weights, how, max, padding, oob } = segments;
   const term = dim(2);
-  const ends = offsets === undefined ? [] : endsOf(bags, at(input.shape, 0));
+  const ends = offsets === undefined ? [] : endsOf(segments, at(input.shape, 0));
   const place = offsets === undefined ? [dim(0), term] : [term];
-  const row: Site = {
+  const row: IndexOperand = {
     value: { table: 1, at: place },
-    keep: oob,
-    below: at(weight.shape, 0),
-    ...defined({ but: padding }),
+    outOfRange: oob,
+    extent: at(weight.shape, 0),
+    ...defined({ excluded: padding }),
   };
-  const element: Read = { table: 0, at: [site(ends.length), dim(1)] };
+  const element: Read = { table: 0, at: [index(ends.length), dim(1)] };
   const reads =
     weights === undefined ? [element] : [element, { table: offsets === undefined ? 2 : 3, at: place }];
   const [read, factor] = reads.map((_, k) => castTo("f32", weight.dtype, { kind: "read", read: k }));
   invariant(read !== undefined, "a bag has rows");
   const of: Expression = factor === undefined ? read : { kind: "op", op: "mul", of: [read, factor] };
-  const reduced: Reduced = { most, ...(ends.length === 0 ? {} : { bag: { from: 1, to: ends.length - 1 } }) };
+  const reduced: Reduced = {
+    max,
+    ...(ends.length === 0 ? {} : { segment: { from: 1, to: ends.length - 1 } }),
+  };
   return {
     reduced,
-    sites: [...ends, row],
+    indices: [...ends, row],
     reads,
     value: castTo(weight.dtype, "f32", { kind: "reduce", how, of }),
   };
@@ -241,17 +246,17 @@ export const torchEmbeddingBag = defineOperator({
     oob: oobSpec("error"),
   },
   resolve(inputs) {
-    const bags = bagsOf(inputs);
-    const { weight, input, offsets, weights, oob } = bags;
-    const output = [bags.bags, at(weight.shape, 1)];
+    const segments = segmentsOf(inputs);
+    const { weight, input, offsets, weights, oob } = segments;
+    const output = [segments.segments, at(weight.shape, 1)];
     const tensors = [
       weight,
       input,
       ...(offsets === undefined ? [] : [offsets]),
       ...(weights === undefined ? [] : [weights]),
     ];
-    const parts = bags.bags === 0 && offsets !== undefined ? partsOfNone(offsets) : partsOf(bags);
-    const map = gatherOver(output, tensors.length, parts);
+    const body = segments.segments === 0 && offsets !== undefined ? bodyOfNone(offsets) : bodyOf(segments);
+    const map = gatherOver(output, tensors.length, body);
     return {
       operator: { op: "mapped", map, inputs: tensors.map(({ shape }) => shape) },
       output,

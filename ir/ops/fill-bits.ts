@@ -10,7 +10,7 @@ import {
 } from "../types.js";
 
 /** Undefined where the type does not hold the number exactly. Of a complex number the real part, below the zero bits of the other. */
-export function bitsOfWhole(value: number, dtype: Exclude<DType, "string">): bigint | undefined {
+export function bitsOfInteger(value: number, dtype: Exclude<DType, "string">): bigint | undefined {
   if (isFloat8(dtype)) {
     const bits = float8Bits(dtype, value);
     return float8Value(dtype, bits) === value ? BigInt(bits) : undefined;
@@ -21,14 +21,16 @@ export function bitsOfWhole(value: number, dtype: Exclude<DType, "string">): big
       return value === 0 || value === 1 ? BigInt(value) : undefined;
     case "signed":
     case "unsigned": {
-      const whole = BigInt(value);
-      const bits = BigInt.asUintN(type.bits, whole);
-      return whole === (type.class === "signed" ? BigInt.asIntN(type.bits, whole) : bits) ? bits : undefined;
+      const integer = BigInt(value);
+      const bits = BigInt.asUintN(type.bits, integer);
+      return integer === (type.class === "signed" ? BigInt.asIntN(type.bits, integer) : bits)
+        ? bits
+        : undefined;
     }
     case "float":
       return floatBits(value, type);
     case "complex":
-      return floatBits(value, elementTypes[type.part]);
+      return floatBits(value, elementTypes[type.component]);
     default:
       return assertNever(type);
   }

@@ -6,7 +6,7 @@
  * numbers that docs/specifications.md gives its sentences.
  */
 import { gatherOver, readData, type AccessMap } from "../access.js";
-import { add, constant, dim, div, mod, scale, site } from "../linear.js";
+import { add, constant, dim, div, mod, scale, index } from "../linear.js";
 import { at, elementCount, formatShape, formatType, maxElements, type DType, type Shape } from "../types.js";
 import { axis } from "./attributes.js";
 import type { PyptoLevel } from "../profile.js";
@@ -35,7 +35,7 @@ function checkInputs(inputs: OpInputs): undefined {
     const allowed = k === 0 ? params[at] : indexTypes;
     if (!allowed.includes(dtype)) {
       const instead = k === 0 ? laterLevel(inputs, (level) => params[level].includes(dtype)) : "";
-      const hint = [`it takes ${allowed.join(", ")}`, instead].filter((part) => part !== "").join("; ");
+      const hint = [`it takes ${allowed.join(", ")}`, instead].filter((piece) => piece !== "").join("; ");
       breakRule(
         "TC104",
         inputs,
@@ -59,16 +59,16 @@ function checkInputs(inputs: OpInputs): undefined {
 /** out[d0, d1] = param[block * block_table[0, t div block] + t mod block, d1] with t = indices[0, d0]. */
 function pagedMap(inputs: readonly Shape[], block: number, output: Shape): AccessMap {
   const [param, , blockTable] = inputs;
-  const [tokens, page, row] = [site(0), site(1), site(2)];
+  const [tokens, page, row] = [index(0), index(1), index(2)];
   return gatherOver(output, inputs.length, {
-    sites: [
+    indices: [
       {
         value: { table: 1, at: [constant(0), dim(0)] },
-        keep: "error",
-        below: at(blockTable ?? [], 1) * block,
+        outOfRange: "error",
+        extent: at(blockTable ?? [], 1) * block,
       },
-      { value: { table: 2, at: [constant(0), div(tokens, block)] }, keep: "any" },
-      { value: add(scale(page, block), mod(tokens, block)), keep: "error", below: at(param ?? [], 0) },
+      { value: { table: 2, at: [constant(0), div(tokens, block)] }, outOfRange: "any" },
+      { value: add(scale(page, block), mod(tokens, block)), outOfRange: "error", extent: at(param ?? [], 0) },
     ],
     ...readData([row, dim(1)]),
   });

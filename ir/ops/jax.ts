@@ -21,7 +21,7 @@ import {
   wordAttr,
 } from "./op-def.js";
 import { axis } from "./attributes.js";
-import { bitsOfWhole } from "./fill-bits.js";
+import { bitsOfInteger } from "./fill-bits.js";
 import { takeAlongOperator, takeOperator, type IndexPolicy } from "./take.js";
 
 /** NaN for inexact types, the most negative and the largest number of signed and unsigned ones, true. */
@@ -70,7 +70,7 @@ const fillValue = {
   help: "what jax's mode fill reads out of range, a whole number; absent: NaN, the lowest or the largest of the type, true",
 } as const satisfies AttrSpec;
 
-function policyOf(inputs: OpInputs, fromEnd: readonly Mode[], who: string): IndexPolicy {
+function policyOf(inputs: OpInputs, wrapModes: readonly Mode[], who: string): IndexPolicy {
   const mode = wordAttr(inputs.attrs, "mode") as Mode;
   const value = intAttr(inputs.attrs, "fill_value");
   if (mode !== "fill" && value !== undefined)
@@ -81,11 +81,11 @@ function policyOf(inputs: OpInputs, fromEnd: readonly Mode[], who: string): Inde
       "leave one of them out",
     );
   const dtype = inputs.data.dtype as keyof typeof fillBits;
-  const bits = value === undefined ? fillBits[dtype] : bitsOfWhole(value, dtype);
+  const bits = value === undefined ? fillBits[dtype] : bitsOfInteger(value, dtype);
   if (bits === undefined)
     breakRule("TC105", inputs, `${who} fills with ${value ?? 0}, which ${dtype} does not hold exactly`);
   return {
-    negative: fromEnd.includes(mode) ? "from-end" : "illegal",
+    negative: wrapModes.includes(mode) ? "from-end" : "illegal",
     oob: policies[mode],
     ...(mode === "fill" && bits !== 0n ? { fill: bits.toString() } : {}),
   };

@@ -1,7 +1,7 @@
 /** Operators and attributes by the names that case files and flags give them. */
 import { camelCase, keyOfAttr } from "./attributes.js";
 import type { AttrSpec, OpDef, Operators } from "./op-def.js";
-import { dialectOf, ownName } from "./operator-names.js";
+import { dialectOf, unqualifiedName } from "./operator-names.js";
 import { findOp, opDefs, type AttributeKey, type Dialect } from "./registry.js";
 
 export { dialectOf, operatorsMeant } from "./operator-names.js";
@@ -14,14 +14,14 @@ const unique = <T>(list: readonly T[]): readonly T[] => [...new Set(list)];
 export function commonName(def: OpDef, operators: Operators = opDefs): string {
   const { kind } = def;
   const taken = kind === undefined || operatorNamed(dialectOf(def), kind, operators)?.kind !== kind;
-  return taken ? ownName(def) : kind;
+  return taken ? unqualifiedName(def) : kind;
 }
 
 /** What its framework's tests call so, else the operator of this name, else the dialect's first of this kind. */
 function operatorNamed(dialect: string, name: string, operators: Operators): OpDef | undefined {
-  const own = operators.filter((def) => dialectOf(def) === dialect);
-  const tested = own.find((def) => def.testName === name);
-  return tested ?? findOp(`${dialect}.${name}`, operators) ?? own.find((def) => def.kind === name);
+  const inDialect = operators.filter((def) => dialectOf(def) === dialect);
+  const tested = inDialect.find((def) => def.testName === name);
+  return tested ?? findOp(`${dialect}.${name}`, operators) ?? inDialect.find((def) => def.kind === name);
 }
 
 /** The dialects of operators, in their order. */
@@ -31,8 +31,8 @@ export const dialects = dialectsOf(opDefs) as readonly Dialect[];
 
 /** What may stand beside a dialect: common names, and each operator's own. */
 export function operatorNames(dialect: string, operators: Operators = opDefs): readonly string[] {
-  const own = operators.filter((def) => dialectOf(def) === dialect);
-  return unique([...own.map((def) => commonName(def, operators)), ...own.map(ownName)]);
+  const inDialect = operators.filter((def) => dialectOf(def) === dialect);
+  return unique([...inDialect.map((def) => commonName(def, operators)), ...inDialect.map(unqualifiedName)]);
 }
 
 /** An attribute with its names in text and in descriptions. */
@@ -83,16 +83,16 @@ export const attributeAliases: ReadonlyMap<string, AttributeKey> = new Map(
 
 /** What all say, then what some say behind it: dialects, or operators where others of their dialect do not say it. */
 function helpOf(specs: readonly (Pick<AttrSpec, "help"> & { readonly def: OpDef })[]): string {
-  const parts = unique(specs.flatMap(({ help }) => help.split("; ")));
-  return parts
-    .map((part) => {
-      const says = ({ help }: Pick<AttrSpec, "help">): boolean => help.split("; ").includes(part);
+  const sentences = unique(specs.flatMap(({ help }) => help.split("; ")));
+  return sentences
+    .map((sentence) => {
+      const says = ({ help }: Pick<AttrSpec, "help">): boolean => help.split("; ").includes(sentence);
       const saying = specs.filter(says);
       const names = saying.map(({ def }) => {
         const dialect = dialectOf(def);
         return specs.every((spec) => dialectOf(spec.def) !== dialect || says(spec)) ? dialect : def.name;
       });
-      return saying.length === specs.length ? part : `${part} (${unique(names).join(", ")})`;
+      return saying.length === specs.length ? sentence : `${sentence} (${unique(names).join(", ")})`;
     })
     .join("; ");
 }
@@ -106,11 +106,11 @@ export const operatorFor = (
   name: string,
   keys: readonly string[],
   operators: Operators = opDefs,
-): OpDef | undefined => knowingMost(operatorNamed(dialect, name, operators), keys, operators);
+): OpDef | undefined => bestMatch(operatorNamed(dialect, name, operators), keys, operators);
 
 /** The operator that a dialect has in place of another dialect's: one of its kind, if there is one. */
 export const counterpartOf = ({ kind }: OpDef, dialect: string, keys: readonly string[]): OpDef | undefined =>
-  knowingMost(
+  bestMatch(
     opDefs.find((def) => dialectOf(def) === dialect && kind !== undefined && def.kind === kind),
     keys,
     opDefs,
@@ -124,7 +124,7 @@ export function operatorInText(
 ): OpDef | undefined {
   const split = text.indexOf(".");
   const [dialect, name] = [text.slice(0, split), text.slice(split + 1)];
-  return knowingMost(findOp(text, operators), keys, operators) ?? operatorFor(dialect, name, keys, operators);
+  return bestMatch(findOp(text, operators), keys, operators) ?? operatorFor(dialect, name, keys, operators);
 }
 
 /** The dialect's operators of the same kind, itself among them. */
@@ -136,12 +136,12 @@ export const operatorKin = (named: OpDef, operators: Operators = opDefs): readon
   );
 
 /** Where a dialect has several operators of one kind, the first that knows the most of the attributes given. */
-function knowingMost(
+function bestMatch(
   named: OpDef | undefined,
   keys: readonly string[],
   operators: Operators,
 ): OpDef | undefined {
   if (named === undefined) return undefined;
-  const known = (def: OpDef): number => keys.filter((key) => attributesOf(def).has(key)).length;
-  return operatorKin(named, operators).reduce((best, def) => (known(def) > known(best) ? def : best), named);
+  const count = (def: OpDef): number => keys.filter((key) => attributesOf(def).has(key)).length;
+  return operatorKin(named, operators).reduce((best, def) => (count(def) > count(best) ? def : best), named);
 }

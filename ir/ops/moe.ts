@@ -5,7 +5,7 @@
  * (NVIDIA/TensorRT-LLM#14592).
  */
 import { gatherOver } from "../access.js";
-import { dim, site } from "../linear.js";
+import { dim, index } from "../linear.js";
 import { at, formatShape, formatType, type DType, type TensorType } from "../types.js";
 import { castTo, type Expression } from "../values/expression.js";
 import { oobOf, oobSpec } from "./attributes.js";
@@ -60,10 +60,10 @@ export const moeCombine = defineOperator({
       operator: {
         op: "mapped",
         map: gatherOver(output, 3, {
-          reduced: { most: experts },
-          sites: [{ value: { table: 1, at: place }, keep: oob, below: at(x.shape, 0) }],
+          reduced: { max: experts },
+          indices: [{ value: { table: 1, at: place }, outOfRange: oob, extent: at(x.shape, 0) }],
           reads: [
-            { table: 0, at: [site(0), dim(1)] },
+            { table: 0, at: [index(0), dim(1)] },
             { table: 2, at: place },
           ],
           value: castTo(x.dtype, "f32", { kind: "reduce", how: "fold", of: product }),

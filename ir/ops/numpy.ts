@@ -6,8 +6,8 @@
  * stands for the indices that `numpy.nonzero` makes of it: whoever knows its values puts those in its place (`expandMasks`).
  */
 import { defined } from "../defined.js";
-import { gatherOver, readData, type OutOfBounds, type Site } from "../access.js";
-import { add, constant, dim, scale, site, type Linear } from "../linear.js";
+import { gatherOver, readData, type OutOfBounds, type IndexOperand } from "../access.js";
+import { add, constant, dim, scale, index, type Linear } from "../linear.js";
 import { outputShape, readAs, type Operator } from "../operator.js";
 import { at, formatShape, type DType } from "../types.js";
 import { axis, oobOf, oobSpec } from "./attributes.js";
@@ -27,7 +27,7 @@ import {
   type ExpandedInput,
   type ExpandedMasks,
 } from "./op-def.js";
-import { siteOf, takeAlongOperator, takeOperator } from "./take.js";
+import { indexOperand, takeAlongOperator, takeOperator } from "./take.js";
 
 const modes = { raise: "error", wrap: "wrap", clip: "clamp" } as const satisfies Readonly<
   Record<string, OutOfBounds>
@@ -122,7 +122,9 @@ function parseItem(inputs: OpInputs, text: string): Item {
       `a subscript has integers, slices such as 1:8:2, "...", newaxis and the arrays ${names.join(", ")}`,
     );
   }
-  const [start, stop, step] = slice.slice(1).map((part) => (part === undefined ? undefined : Number(part)));
+  const [start, stop, step] = slice
+    .slice(1)
+    .map((bound) => (bound === undefined ? undefined : Number(bound)));
   if (step === 0) breakRule("TC105", inputs, "a slice's step is not 0");
   return {
     kind: "slice",
@@ -141,7 +143,7 @@ function dimsTaken({ inputs }: OpInputs, item: Item): number {
 /** Whole dims stand for the ellipsis, and behind the subscript where it has none. */
 function itemsOf(inputs: OpInputs): readonly Item[] {
   const text = wordAttr(inputs.attrs, "subscript");
-  const items = text.split(",").map((part) => parseItem(inputs, part.trim()));
+  const items = text.split(",").map((item) => parseItem(inputs, item.trim()));
   const rank = inputs.data.shape.length;
   const dimsUsed = items.reduce((sum, item) => sum + dimsTaken(inputs, item), 0);
   if (dimsUsed > rank) breakRule("TC102", inputs, `${who} has ${dimsUsed} indices for the ${rank} dims of x`);
@@ -183,7 +185,7 @@ function indexOperator(inputs: OpInputs, items: readonly Item[], oob: OutOfBound
   const together = last - first + 1 === advanced.length;
   const output: number[] = together ? [] : [...shared];
   let sharedFrom = 0;
-  const sites: Site[] = [];
+  const indices: IndexOperand[] = [];
   // Coordinates of arrays wait for the place of the shared dims.
   const coords: ((from: number) => Linear)[] = [];
   const follow = (start: number, step: number, count: number): void => {
@@ -200,9 +202,9 @@ function indexOperator(inputs: OpInputs, items: readonly Item[], oob: OutOfBound
     switch (item.kind) {
       case "array":
         coords.push((from) => {
-          const places = broadcastCoords(at(shapes, item.table - 1), shared, from);
-          sites.push(siteOf({ negative: "from-end", oob }, item.table, places, extent));
-          return site(sites.length - 1);
+          const coords = broadcastCoords(at(shapes, item.table - 1), shared, from);
+          indices.push(indexOperand({ negative: "from-end", oob }, item.table, coords, extent));
+          return index(indices.length - 1);
         });
         break;
       case "integer": {
@@ -222,8 +224,8 @@ function indexOperator(inputs: OpInputs, items: readonly Item[], oob: OutOfBound
         break;
       }
       case "ellipsis": {
-        const behind = items.slice(k + 1).filter(({ kind }) => kind !== "newaxis").length;
-        while (coords.length < data.length - behind) follow(0, 1, at(data, coords.length));
+        const after = items.slice(k + 1).filter(({ kind }) => kind !== "newaxis").length;
+        while (coords.length < data.length - after) follow(0, 1, at(data, coords.length));
         break;
       }
       case "newaxis":
@@ -232,27 +234,27 @@ function indexOperator(inputs: OpInputs, items: readonly Item[], oob: OutOfBound
     }
   });
   const read = readData(coords.map((coord) => coord(sharedFrom)));
-  const map = gatherOver(output, inputs.inputs.length, { sites, ...read });
+  const map = gatherOver(output, inputs.inputs.length, { indices, ...read });
   return { op: "mapped", map, inputs: inputs.inputs.map(({ shape }) => shape) };
 }
 
 /** Refuses (TC102, TC103) a mask whose extents are not those of the dims of x that it stands for. */
 function checkMasks(inputs: OpInputs, items: readonly Item[]): void {
   const { shape } = inputs.data;
-  const behind = (k: number): number =>
+  const after = (k: number): number =>
     items.slice(k + 1).reduce((sum, item) => sum + dimsTaken(inputs, item), 0);
   let place = 0;
   for (const [k, item] of items.entries()) {
-    const taken = item.kind === "ellipsis" ? shape.length - place - behind(k) : dimsTaken(inputs, item);
+    const taken = item.kind === "ellipsis" ? shape.length - place - after(k) : dimsTaken(inputs, item);
     const type = item.kind === "array" ? inputs.inputs[item.table] : undefined;
     if (item.kind === "array" && type?.dtype === "bool") {
       const name = inputName(arrays, item.table);
       if (type.shape.length === 0)
         breakRule("TC102", inputs, `mask ${name} has no dim`, "x[True] is x[newaxis]; write newaxis or 0:0");
       type.shape.forEach((extent, d) => {
-        const own = at(shape, place + d);
-        if (extent === own) return;
-        const message = `mask ${name} ${formatShape(type.shape)} stands for dim ${place + d} of x with ${extent} elements, and the dim has ${own}`;
+        const length = at(shape, place + d);
+        if (extent === length) return;
+        const message = `mask ${name} ${formatShape(type.shape)} stands for dim ${place + d} of x with ${extent} elements, and the dim has ${length}`;
         breakRule("TC103", inputs, message, "a mask has the extents of the dims that it chooses from");
       });
     }
@@ -267,15 +269,15 @@ function expandMasks(inputs: OpInputs): ExpandedMasks {
     input > 0 && dtype === "bool" ? shape.map((_, maskDim) => ({ input, maskDim })) : [{ input }],
   );
   const flat = expanded.flat();
-  const parts = wordAttr(inputs.attrs, "subscript")
+  const items = wordAttr(inputs.attrs, "subscript")
     .split(",")
-    .map((part) => {
-      const item = parseItem(inputs, part.trim());
-      if (item.kind !== "array") return part.trim();
+    .map((text) => {
+      const item = parseItem(inputs, text.trim());
+      if (item.kind !== "array") return text.trim();
       const first = flat.findIndex(({ input }) => input === item.table);
       return at(expanded, item.table).map((_, k) => inputName(arrays, first + k));
     });
-  return { attrs: { subscript: parts.flat().join(", ") }, inputs: flat };
+  return { attrs: { subscript: items.flat().join(", ") }, inputs: flat };
 }
 
 export const numpyIndex = defineOperator({

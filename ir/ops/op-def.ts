@@ -216,7 +216,7 @@ export function checkDType(
       "TC104",
       inputs,
       `${who} does not take ${operand} of type ${dtype}`,
-      [`it takes ${allowed.join(", ")}`, instead()].filter((part) => part !== "").join("; "),
+      [`it takes ${allowed.join(", ")}`, instead()].filter((piece) => piece !== "").join("; "),
     );
   }
 }

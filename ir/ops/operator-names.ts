@@ -5,7 +5,7 @@ import type { OpDef, Operators } from "./op-def.js";
 /** Returns whose rules a definition holds: one of `dialects`, or the prefix of an operator that tilec does not have. */
 export const dialectOf = (def: OpDef): string => def.name.slice(0, def.name.indexOf("."));
 /** Returns the name of an operator without its dialect. */
-export const ownName = ({ name }: Pick<OpDef, "name">): string => name.slice(name.indexOf(".") + 1);
+export const unqualifiedName = ({ name }: Pick<OpDef, "name">): string => name.slice(name.indexOf(".") + 1);
 
 /** `GatherElements`, `gather_elements` and `gather-elements` alike. */
 const letters = (word: string): string => word.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
@@ -19,15 +19,15 @@ export function operatorsMeant(name: string, operators: Operators): readonly str
   const [dialect, word] = [name.slice(0, Math.max(0, split)), name.slice(split + 1)];
   const same = (called: string | undefined): boolean =>
     called !== undefined && letters(called) === letters(word);
-  const named = operators.filter((def) => same(ownName(def)) || same(def.testName));
-  const own = named.filter((def) => dialectOf(def) === dialect);
-  const groups = [own, named, operators.filter(({ kind }) => same(kind))];
-  const [found] = groups.filter((group) => group.length > 0);
-  if (found !== undefined) return found.map((def) => def.name);
+  const named = operators.filter((def) => same(unqualifiedName(def)) || same(def.testName));
+  const inDialect = named.filter((def) => dialectOf(def) === dialect);
+  const groups = [inDialect, named, operators.filter(({ kind }) => same(kind))];
+  const [group] = groups.filter((group) => group.length > 0);
+  if (group !== undefined) return group.map((def) => def.name);
   const near =
     didYouMean(
       name,
       operators.map((def) => def.name),
-    ) ?? didYouMean(word, operators.map(ownName));
-  return operators.flatMap((def) => (def.name === near || ownName(def) === near ? [def.name] : []));
+    ) ?? didYouMean(word, operators.map(unqualifiedName));
+  return operators.flatMap((def) => (def.name === near || unqualifiedName(def) === near ? [def.name] : []));
 }

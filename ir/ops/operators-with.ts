@@ -5,10 +5,10 @@ import type { Operators } from "./op-def.js";
 import { opDefs } from "./registry.js";
 
 /** The built-in operators and these behind them. Throws a CompileError (TC702) for two of one name. */
-export function operatorsWith(own: Operators): Operators {
-  checkArgument("operatorsWith", "list", own);
-  const operators = [...opDefs, ...own];
-  own.forEach(({ name }, k) => {
+export function operatorsWith(added: Operators): Operators {
+  checkArgument("operatorsWith", "list", added);
+  const operators = [...opDefs, ...added];
+  added.forEach(({ name }, k) => {
     const first = operators.findIndex((def) => def.name === name);
     if (first === opDefs.length + k) return;
     const other = first < opDefs.length ? "a built-in operator" : `operators[${first - opDefs.length}]`;

@@ -111,8 +111,8 @@ export const levelOf = (inputs: OpInputs): PyptoLevel =>
 
 /** Returns what to write for the first later level that `takes` an input, where the program says its level; empty where none does. */
 export function laterLevel(inputs: OpInputs, takes: (level: PyptoLevel) => boolean): string {
-  const own = levelOf(inputs);
-  const later = pyptoLevels.slice(pyptoLevels.indexOf(own) + 1).find(takes);
+  const stated = levelOf(inputs);
+  const later = pyptoLevels.slice(pyptoLevels.indexOf(stated) + 1).find(takes);
   if (later === undefined) return "";
   const [profile = "head"] = profiles.filter((name) => profileFacts[name].level === later);
   // A text states its level itself, and takes no flag for it.
@@ -140,9 +140,9 @@ function checkChip(inputs: OpInputs, page: Page): void {
 }
 
 function checkSupport(inputs: OpInputs, page: Page): void {
-  const own = levelOf(inputs);
+  const level = levelOf(inputs);
   const { dtype } = inputs.data;
-  checkDType(inputs, "data", page.dtypes[own], cited(inputs, page, "dtypes"), () =>
+  checkDType(inputs, "data", page.dtypes[level], cited(inputs, page, "dtypes"), () =>
     laterLevel(inputs, (level) => page.dtypes[level].includes(dtype)),
   );
   checkChip(inputs, page);
@@ -161,7 +161,7 @@ function checkSupport(inputs: OpInputs, page: Page): void {
       );
     }
     const rank = shape.length;
-    checkRank(inputs, operand, ...page[ranks][own], cited(inputs, page, ranks), () =>
+    checkRank(inputs, operand, ...page[ranks][level], cited(inputs, page, ranks), () =>
       laterLevel(inputs, (level) => page[ranks][level][0] <= rank && rank <= page[ranks][level][1]),
     );
   }

@@ -193,7 +193,7 @@ export function expandMasks({
 }
 
 function unknownOperator(name: string, operators: Operators, span: Span | undefined): Diagnostic {
-  const names = operators.map((known) => known.name);
+  const names = operators.map((def) => def.name);
   const [meant, ...others] = operatorsMeant(name, operators);
   const hint = meant === undefined ? `known: ${names.join(", ")}` : [meant, ...others].join(" or ");
   return error("TC003", `unknown operator ${name}`, { span, hint });
@@ -248,8 +248,8 @@ export const originOf = ({ name, origin }: OpDef): { readonly notes?: readonly s
 
 function checkInputs(def: OpDef, source: SourceOp): Diagnostic[] {
   const { inputs: names = ["data", "indices"], optional = [], variadic = false } = def;
-  const [given, known] = [source.inputs.length, names.length];
-  if (given < known - optional.length || (given > known && !variadic)) {
+  const [given, expected] = [source.inputs.length, names.length];
+  if (given < expected - optional.length || (given > expected && !variadic)) {
     const takes = `${names.join(", ")}${variadic ? ", …" : ""}`;
     return [error("TC702", `${def.name} takes ${takes}, not ${given} inputs`, { span: source.span })];
   }
@@ -264,9 +264,9 @@ function checkInputs(def: OpDef, source: SourceOp): Diagnostic[] {
 function checkAttrs(def: OpDef, source: SourceOp): Diagnostic[] {
   return Object.entries(source.attrs).flatMap(([name, value]) => {
     const spec = Object.hasOwn(def.attrs, name) ? def.attrs[name] : undefined;
-    const known = Object.keys(def.attrs).join(", ");
+    const attributes = Object.keys(def.attrs).join(", ");
     if (spec === undefined) {
-      const hint = `its attributes are ${known}`;
+      const hint = `its attributes are ${attributes}`;
       return [error("TC105", `${def.name} has no attribute ${name}`, { span: source.span, hint })];
     }
     const refused = (takes: string): Diagnostic[] => [
@@ -294,8 +294,11 @@ function checkAttrs(def: OpDef, source: SourceOp): Diagnostic[] {
 
 /** True if a value is a version after all of an attribute's words. */
 function isLater({ words, later }: Extract<AttrSpec, { kind: "word" }>, value: string): boolean {
-  const parts = (version: string): number[] => version.split(".").map(Number);
-  const [[major = 0, minor = 0], [last = 0, lastMinor = 0]] = [parts(value), parts(words.at(-1) ?? "")];
+  const numbersOf = (version: string): number[] => version.split(".").map(Number);
+  const [[major = 0, minor = 0], [last = 0, lastMinor = 0]] = [
+    numbersOf(value),
+    numbersOf(words.at(-1) ?? ""),
+  ];
   return later === true && /^\d{1,4}\.\d{1,4}$/.test(value) && (major - last || minor - lastMinor) > 0;
 }
 

@@ -32,14 +32,14 @@ function faultIn(resolved: Partial<Resolved> | undefined, inputs: readonly Tenso
   const { message, notes } = disputed ?? { message: "", notes: [] };
   if (typeof message !== "string" || !Array.isArray(notes) || notes.some((note) => typeof note !== "string"))
     return "disputed takes a message and a list of notes";
-  const [own, given] = [inputShapes(operator), inputs.map(({ shape }) => shape)];
+  const [expected, given] = [inputShapes(operator), inputs.map(({ shape }) => shape)];
   const result = outputShape(operator);
-  const odd = [...own, result, output].find((shape) => !isShape(shape));
+  const odd = [...expected, result, output].find((shape) => !isShape(shape));
   if (odd !== undefined || output === undefined)
     return `it has the shape ${JSON.stringify(odd)}, whose extents are not whole numbers`;
   const packed = operator.op === "mapped" && operator.types !== undefined;
-  if (own.length !== given.length || (!packed && own.some((shape, k) => !alike(shape, given[k]))))
-    return `it reads inputs ${shown(own)}, and is given ${shown(given)}`;
+  if (expected.length !== given.length || (!packed && expected.some((shape, k) => !alike(shape, given[k]))))
+    return `it reads inputs ${shown(expected)}, and is given ${shown(given)}`;
   if (!alike(output, result))
     return `its output is ${formatShape(output)}, and its operator gives ${formatShape(result)}`;
   if (operator.op === "gather" || operator.op === "gather_elements") {
@@ -48,8 +48,8 @@ function faultIn(resolved: Partial<Resolved> | undefined, inputs: readonly Tenso
       return `axis ${axis} is none of the dims of data ${formatShape(data)}`;
   }
   if (operator.op !== "mapped") return undefined;
-  const wrong = operator.map.sites.find(({ keep }) => keep !== "any" && !isPolicy(keep));
-  return wrong === undefined ? undefined : `its map has an index value of policy ${wrong.keep}`;
+  const wrong = operator.map.indices.find(({ outOfRange }) => outOfRange !== "any" && !isPolicy(outOfRange));
+  return wrong === undefined ? undefined : `its map has an index value of policy ${wrong.outOfRange}`;
 }
 
 const isShape = (shape: unknown): boolean =>

@@ -4,9 +4,9 @@
  * Source: openxla/stablehlo docs/spec.md, section gather; C1 to C23 are its numbers. A start index is clamped so that its window
  * lies inside the operand. Quantized types and `indices_are_sorted`, a promise that nothing here needs, are left out.
  */
-import { gatherOver, readData, type AccessMap, type Site } from "../access.js";
+import { gatherOver, readData, type AccessMap, type IndexOperand } from "../access.js";
 import { error } from "../diagnostic.js";
-import { add, constant, dim, site, type Linear } from "../linear.js";
+import { add, constant, dim, index, type Linear } from "../linear.js";
 import { elementsInByte } from "../element-types.js";
 import { at, formatShape, isPacked, type DType, type Shape } from "../types.js";
 import { oobOf, oobSpec } from "./attributes.js";
@@ -321,41 +321,41 @@ function resultOf(gather: Gather): Result {
     collapsedSliceDims.includes(d) || operandBatchingDims.includes(d) ? [] : [d],
   );
   const batch = batchDimsOf(gather);
-  const places = Array.from({ length: resultRank(gather) }, (_, d) => d);
-  const batchPlaces = places.filter((d) => !offsetDims.includes(d));
+  const dims = Array.from({ length: resultRank(gather) }, (_, d) => d);
+  const batchDims = dims.filter((d) => !offsetDims.includes(d));
   const ofOperand = new Map(sliced.map((d, k) => [d, at(offsetDims, k)]));
-  const ofIndices = new Map(batch.map((d, k) => [d, at(batchPlaces, k)]));
+  const ofIndices = new Map(batch.map((d, k) => [d, at(batchDims, k)]));
   const sizes = new Map([
     ...sliced.map((d) => [ofOperand.get(d), at(sliceSizes, d)] as const),
     ...batch.map((d) => [ofIndices.get(d), at(startIndices, d)] as const),
   ]);
-  return { shape: places.map((d) => sizes.get(d) ?? 0), ofOperand, ofIndices };
+  return { shape: dims.map((d) => sizes.get(d) ?? 0), ofOperand, ofIndices };
 }
 
 /** operand_index = full_start_index + full_batching_index + full_offset_index. */
-function mapOf(gather: Gather, result: Result, keep: Site["keep"]): AccessMap {
+function mapOf(gather: Gather, result: Result, outOfRange: IndexOperand["outOfRange"]): AccessMap {
   const { operand, startIndices, startIndexMap, indexVectorDim, sliceSizes } = gather;
   const { operandBatchingDims, startIndicesBatchingDims } = gather;
   const along = (place: number | undefined): Linear => (place === undefined ? constant(0) : dim(place));
-  const sites = startIndexMap.map((d, component): Site => {
+  const indices = startIndexMap.map((d, component): IndexOperand => {
     const coords = startIndices.map((_, k) =>
       k === indexVectorDim ? constant(component) : along(result.ofIndices.get(k)),
     );
     // An empty slice reads nothing, wherever it starts.
-    const below = at(operand, d) - Math.max(1, at(sliceSizes, d)) + 1;
+    const extent = at(operand, d) - Math.max(1, at(sliceSizes, d)) + 1;
     const value = { table: 1, at: coords };
     // The start of a window has no modulus under `wrap`: the elements of the window would have another one.
-    if (keep === "wrap" && result.ofOperand.has(d)) return { value, keep };
-    return { value, keep, below: Math.max(0, below) };
+    if (outOfRange === "wrap" && result.ofOperand.has(d)) return { value, outOfRange };
+    return { value, outOfRange, extent: Math.max(0, extent) };
   });
   const coords = operand.map((_, d) => {
     const started = startIndexMap.indexOf(d);
     const batching = operandBatchingDims.indexOf(d);
-    const start = started === -1 ? constant(0) : site(started);
+    const start = started === -1 ? constant(0) : index(started);
     const batch = batching === -1 ? undefined : result.ofIndices.get(at(startIndicesBatchingDims, batching));
     return add(add(along(result.ofOperand.get(d)), along(batch)), start);
   });
-  return gatherOver(result.shape, 2, { sites, ...readData(coords) });
+  return gatherOver(result.shape, 2, { indices, ...readData(coords) });
 }
 
 export const stablehloGather = defineOperator({

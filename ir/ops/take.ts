@@ -1,7 +1,7 @@
 /** What `take` and `take_along_axis` mean in numpy, and in torch and jax, which follow it. */
 import { defined } from "../defined.js";
-import { gatherOver, readData, type NegativeIndex, type OutOfBounds, type Site } from "../access.js";
-import { dim, div, mod, site, type Linear } from "../linear.js";
+import { gatherOver, readData, type NegativeIndex, type OutOfBounds, type IndexOperand } from "../access.js";
+import { dim, div, mod, index, type Linear } from "../linear.js";
 import type { Operator } from "../operator.js";
 import { at, elementCount, formatShape, strides, type Shape } from "../types.js";
 import { broadcastCoords, broadcastShapes } from "./broadcast.js";
@@ -15,16 +15,16 @@ export interface IndexPolicy {
 }
 
 /** A site that reads the index input of number `table`. */
-export const siteOf = (
+export const indexOperand = (
   { negative, oob }: IndexPolicy,
   table: number,
-  coords: Extract<Site["value"], { readonly table: number }>["at"],
-  below: number,
-): Site => ({
+  coords: Extract<IndexOperand["value"], { readonly table: number }>["at"],
+  extent: number,
+): IndexOperand => ({
   value: { table, at: coords },
-  keep: oob,
-  below,
-  ...(negative === "from-end" ? { fromEnd: below } : {}),
+  outOfRange: oob,
+  extent,
+  ...(negative === "from-end" ? { wrapNegativeBy: extent } : {}),
 });
 
 const fillOf = ({ fill }: IndexPolicy) => defined({ fill });
@@ -45,17 +45,17 @@ export function takeOperator(inputs: OpInputs, axis: number | undefined, policy:
   if (alone !== undefined && policy.fill === undefined) return { op: "gather", axis: alone, data, indices };
   const q = indices.length;
   if (alone === undefined) {
-    const read = readData(coordsOfFlat(data, site(0)));
+    const read = readData(coordsOfFlat(data, index(0)));
     const coords = indices.map((_, k) => dim(k));
-    const sites = [siteOf(policy, 1, coords, elementCount(data))];
-    const map = gatherOver(indices, 2, { sites, ...read, ...fillOf(policy) });
+    const operands = [indexOperand(policy, 1, coords, elementCount(data))];
+    const map = gatherOver(indices, 2, { indices: operands, ...read, ...fillOf(policy) });
     return { op: "mapped", map, inputs: [data, indices] };
   }
   const output = [...data.slice(0, alone), ...indices, ...data.slice(alone + 1)];
   const coords = indices.map((_, k) => dim(alone + k));
-  const read = readData(data.map((_, k) => (k === alone ? site(0) : dim(k < alone ? k : k + q - 1))));
-  const sites = [siteOf(policy, 1, coords, at(data, alone))];
-  const map = gatherOver(output, 2, { sites, ...read, ...fillOf(policy) });
+  const read = readData(data.map((_, k) => (k === alone ? index(0) : dim(k < alone ? k : k + q - 1))));
+  const operands = [indexOperand(policy, 1, coords, at(data, alone))];
+  const map = gatherOver(output, 2, { indices: operands, ...read, ...fillOf(policy) });
   return { op: "mapped", map, inputs: [data, indices] };
 }
 
@@ -78,14 +78,14 @@ export function takeAlongOperator(
     );
   }
   const output = off.map((extent, k) => (k === axis ? at(indices, axis) : extent));
-  const follows = data.every((extent, k) => k === axis || extent === at(output, k));
-  if (follows && policy.fill === undefined && indices.every((extent, k) => extent === at(output, k)))
+  const matches = data.every((extent, k) => k === axis || extent === at(output, k));
+  if (matches && policy.fill === undefined && indices.every((extent, k) => extent === at(output, k)))
     return { op: "gather_elements", axis, data, indices };
-  const read = readData(broadcastCoords(data, output).map((coord, k) => (k === axis ? site(0) : coord)));
+  const read = readData(broadcastCoords(data, output).map((coord, k) => (k === axis ? index(0) : coord)));
   // Indices that are broadcast to none are not looked up.
-  const own = { ...policy, oob: unlessEmpty(output, policy.oob) };
-  const sites = [siteOf(own, 1, broadcastCoords(indices, output), at(data, axis))];
-  const map = gatherOver(output, 2, { sites, ...read, ...fillOf(policy) });
+  const effective = { ...policy, oob: unlessEmpty(output, policy.oob) };
+  const operands = [indexOperand(effective, 1, broadcastCoords(indices, output), at(data, axis))];
+  const map = gatherOver(output, 2, { indices: operands, ...read, ...fillOf(policy) });
   return { op: "mapped", map, inputs: [data, indices] };
 }
 
@@ -94,7 +94,11 @@ export function takeFlatOperator(inputs: OpInputs, policy: IndexPolicy): Operato
   const [data, indices] = [inputs.data.shape, inputs.indices.shape];
   const output = [elementCount(indices)];
   if (data.length === 1 && indices.length === 1) return { op: "gather_elements", axis: 0, data, indices };
-  const sites = [siteOf(policy, 1, coordsOfFlat(indices, dim(0)), elementCount(data))];
-  const map = gatherOver(output, 2, { sites, ...readData(coordsOfFlat(data, site(0))), ...fillOf(policy) });
+  const operands = [indexOperand(policy, 1, coordsOfFlat(indices, dim(0)), elementCount(data))];
+  const map = gatherOver(output, 2, {
+    indices: operands,
+    ...readData(coordsOfFlat(data, index(0))),
+    ...fillOf(policy),
+  });
   return { op: "mapped", map, inputs: [data, indices] };
 }

@@ -5,7 +5,7 @@
  * on the CPU and a 0 in the output on a GPU, which is policy `zero` here.
  */
 import { gatherOver, readData } from "../access.js";
-import { dim, site } from "../linear.js";
+import { dim, index } from "../linear.js";
 import { outputShape, type Operator } from "../operator.js";
 import { at, formatShape, type DType, type Shape } from "../types.js";
 import { batchDims, oobOf, oobSpec } from "./attributes.js";
@@ -21,7 +21,7 @@ import {
   type OpInputs,
   unlessEmpty,
 } from "./op-def.js";
-import { siteOf, type IndexPolicy } from "./take.js";
+import { indexOperand, type IndexPolicy } from "./take.js";
 
 /** tf.dtypes, without the quantized types and those of 8 bits and fewer that are no integers. */
 const dataTypes: readonly DType[] = [
@@ -66,11 +66,11 @@ function gatherOperator(
 ): Operator {
   const [data, indices] = [inputs.data.shape, inputs.indices.shape];
   if (batch === 0) return { op: "gather", axis: along, data, indices };
-  const own = indices.length - batch;
+  const rank = indices.length - batch;
   const coords = indices.map((_, k) => dim(k < batch ? k : along + k - batch));
   const map = gatherOver(output, 2, {
-    sites: [siteOf(policy, 1, coords, at(data, along))],
-    ...readData(data.map((_, k) => (k === along ? site(0) : dim(k < along ? k : k + own - 1)))),
+    indices: [indexOperand(policy, 1, coords, at(data, along))],
+    ...readData(data.map((_, k) => (k === along ? index(0) : dim(k < along ? k : k + rank - 1)))),
   });
   return { op: "mapped", map, inputs: [data, indices] };
 }

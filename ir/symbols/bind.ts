@@ -1,15 +1,15 @@
 /** Binding the symbols of a program: substitution, after which no later stage knows of them. */
 import { mapForms, type AccessMap } from "../access.js";
 import { emptyBody } from "../addressing.js";
-import { withBounds, type OpenSite } from "../intervals/index-bounds.js";
+import { withBounds, type DynamicIndex } from "../intervals/index-bounds.js";
 import { error, type Diagnostic } from "../diagnostic.js";
 import {
   inputsOf,
-  openSymbols,
+  dynamicSymbols,
   outputOf,
   type AccessFunc,
   type Func,
-  type OpenTile,
+  type DynamicTile,
   type Operand,
   type TileFunc,
 } from "../func.js";
@@ -19,7 +19,7 @@ import { mapStatement, type Stmt } from "../tile.js";
 import { at, elementCount, type Shape, type Span, type TensorType } from "../types.js";
 import { verifyEverySize } from "../verify/every-size.js";
 import {
-  atMost,
+  maxSizes,
   sizesTaken,
   takesSize,
   type Sizes,
@@ -38,7 +38,7 @@ export type BindResult =
  * TC107 for a symbol without a size, one beyond its most, and a name that is no symbol of the program.
  */
 export function bindSizes(func: Func, sizes: Sizes): BindResult {
-  const symbols = openSymbols(func);
+  const symbols = dynamicSymbols(func);
   const broken = func.level === "access" ? verifyEverySize(func) : [];
   const diagnostics = broken.length > 0 ? broken : sizeFaults(func.name, symbols, sizes, func.span);
   if (diagnostics.length > 0) return { ok: false, diagnostics };
@@ -47,13 +47,13 @@ export function bindSizes(func: Func, sizes: Sizes): BindResult {
 
 /** The same for some of the symbols: those without a size stay open. */
 export function bindSome(func: Func, sizes: Sizes): BindResult {
-  const open = openSymbols(func).filter(({ name }) => !Object.hasOwn(sizes, name));
-  const result = bindSizes(func, { ...atMost(open), ...sizes });
-  if (!result.ok || open.length === 0 || func.level !== "access" || func.symbolic === undefined)
+  const missing = dynamicSymbols(func).filter(({ name }) => !Object.hasOwn(sizes, name));
+  const result = bindSizes(func, { ...maxSizes(missing), ...sizes });
+  if (!result.ok || missing.length === 0 || func.level !== "access" || func.symbolic === undefined)
     return result;
   const { outermost, map } = func.symbolic;
   const symbolic: Symbolic = {
-    symbols: open,
+    symbols: missing,
     outermost: outermost.map((name) => (name !== null && Object.hasOwn(sizes, name) ? null : name)),
     map: substituted(map, new Map(Object.entries(sizes))),
   };
@@ -67,24 +67,27 @@ function substituted(map: SymbolicMap, env: Env): SymbolicMap {
     const left = bindSymbols(form, env);
     return isConstant(left) && !isConstant(form) ? constant(Math.max(0, left.at)) : left;
   };
-  const sites = placed.sites.map(({ below, fromEnd, ...site }) => ({
+  const indices = placed.indices.map(({ extent, wrapNegativeBy, ...site }) => ({
     ...site,
-    ...(below === undefined ? {} : { below: size(below) }),
-    ...(fromEnd === undefined ? {} : { fromEnd: fromEnd === "below" ? fromEnd : size(fromEnd) }),
+    ...(extent === undefined ? {} : { extent: size(extent) }),
+    ...(wrapNegativeBy === undefined
+      ? {}
+      : { wrapNegativeBy: wrapNegativeBy === "extent" ? wrapNegativeBy : size(wrapNegativeBy) }),
   }));
-  return { ...placed, sites };
+  return { ...placed, indices };
 }
 
-/** The program whose symbols are at most so many elements, those that are named. `most`: no more than each may be already. */
-export function withMost(func: AccessFunc, most: Sizes): AccessFunc {
+/** The program whose symbols are at most so many elements, those that are named. `sizes`: no more than each may be already. */
+export function withMaxSizes(func: AccessFunc, sizes: Sizes): AccessFunc {
   const { symbolic } = func;
   if (symbolic === undefined) return func;
-  const symbols = symbolic.symbols.map(({ name, most: before }) => ({ name, most: most[name] ?? before }));
-  return { ...bound(func, atMost(symbols)), symbolic: { ...symbolic, symbols } };
+  const symbols = symbolic.symbols.map(({ name, most: before }) => ({ name, most: sizes[name] ?? before }));
+  return { ...bound(func, maxSizes(symbols)), symbolic: { ...symbolic, symbols } };
 }
 
 /** What keeps a program from running: TC107 for each symbol that has no size. */
-export const unbound = (func: Func): Diagnostic[] => sizeFaults(func.name, openSymbols(func), {}, func.span);
+export const unbound = (func: Func): Diagnostic[] =>
+  sizeFaults(func.name, dynamicSymbols(func), {}, func.span);
 
 /** `N=37,V=100`: what `--bind` takes. */
 export const formatSizes = (sizes: Sizes): string =>
@@ -107,8 +110,8 @@ function sizeFaults(
     ...symbols.flatMap((symbol) => {
       const size = Object.hasOwn(sizes, symbol.name) ? sizes[symbol.name] : undefined;
       if (size === undefined) {
-        const open = formatSizes(Object.fromEntries(symbols.map(({ name: of, most }) => [of, most])));
-        return [fault(`symbol ${symbol.name} of @${name} has no size`, `bind it: ${open} are the most`)];
+        const limits = formatSizes(Object.fromEntries(symbols.map(({ name: of, most }) => [of, most])));
+        return [fault(`symbol ${symbol.name} of @${name} has no size`, `bind it: ${limits} are the most`)];
       }
       if (takesSize(symbol, size)) return [];
       const message = `symbol ${symbol.name} is ${size}, and ${sizesTaken(symbol)}`;
@@ -139,41 +142,43 @@ export function bindMap(
   output: Shape | undefined,
 ): AccessMap {
   const placed = substituted(map, new Map(Object.entries(sizes)));
-  const sites = placed.sites.map(({ below, fromEnd, ...site }): OpenSite => ({
+  const indices = placed.indices.map(({ extent, wrapNegativeBy, ...site }): DynamicIndex => ({
     ...site,
-    ...(below === undefined ? {} : { below: evaluate(below, noSizes) }),
-    ...(fromEnd === undefined ? {} : { fromEnd: fromEnd === "below" ? fromEnd : evaluate(fromEnd, noSizes) }),
+    ...(extent === undefined ? {} : { extent: evaluate(extent, noSizes) }),
+    ...(wrapNegativeBy === undefined
+      ? {}
+      : { wrapNegativeBy: wrapNegativeBy === "extent" ? wrapNegativeBy : evaluate(wrapNegativeBy, noSizes) }),
   }));
   // An output of another rank is for the verifier to refuse.
   const domain = output?.length === map.domain.length ? output : map.domain;
-  return withBounds({ ...placed, domain, sites }, inputs, output);
+  return withBounds({ ...placed, domain, indices }, inputs, output);
 }
 
 /** Of a form without symbols. */
 const noSizes: Env = new Map();
 
 /** A program over symbols at some sizes. `gather`: bound to the same sizes by `bindSizes`. */
-export function bindTile(open: OpenTile, gather: AccessFunc, sizes: Sizes): TileFunc {
-  const { symbolic: _, ...program } = open;
+export function bindTile(dynamic: DynamicTile, gather: AccessFunc, sizes: Sizes): TileFunc {
+  const { symbolic: _, ...program } = dynamic;
   const { operands, map } = gather;
   const env = new Map(Object.entries(sizes));
   const empty = elementCount(outputOf(gather).type.shape) === 0;
-  const body = empty ? emptyBody(map, operands) : bodyAt(open.body, map, env);
-  const values = new Map([...env, ...namedBounds(open, map)]);
+  const body = empty ? emptyBody(map, operands) : bodyAt(dynamic.body, map, env);
+  const values = new Map([...env, ...namedBounds(dynamic, map)]);
   const shares =
     operands.every(({ type }) => elementCount(type.shape) > 0) && ![...values.values()].includes(0);
   const bound = { operands, body };
-  return { ...program, ...bound, ...(shares ? { openForm: { program: open, values, bound } } : {}) };
+  return { ...program, ...bound, ...(shares ? { dynamicForm: { program: dynamic, values, bound } } : {}) };
 }
 
 /** What the bounds of a map that sizes tell are at these. */
-function namedBounds(open: OpenTile, map: AccessMap): [string, number][] {
-  const sites = taskOfTile(open).gather?.stmt.map.sites ?? [];
-  return sites.flatMap(({ open: names = {} }, s) => {
-    const { below, fromEnd } = at(map.sites, s);
+function namedBounds(dynamic: DynamicTile, map: AccessMap): [string, number][] {
+  const indices = taskOfTile(dynamic).gather?.stmt.map.indices ?? [];
+  return indices.flatMap(({ dynamic: names = {} }, s) => {
+    const { extent, wrapNegativeBy } = at(map.indices, s);
     const named = [
-      [names.below, below],
-      [names.fromEnd, fromEnd],
+      [names.extent, extent],
+      [names.wrapNegativeBy, wrapNegativeBy],
     ] as const;
     return named.flatMap(([name, value]): [string, number][] =>
       name === undefined || value === undefined ? [] : [[name, value]],
@@ -182,13 +187,13 @@ function namedBounds(open: OpenTile, map: AccessMap): [string, number][] {
 }
 
 function bodyAt(body: readonly Stmt[], map: AccessMap, env: Env): Stmt[] {
-  const form = (open: Linear): Linear => bindSymbols(open, env);
+  const form = (symbolic: Linear): Linear => bindSymbols(symbolic, env);
   const placed = (inside: AccessMap): AccessMap => {
-    const { sites, ...rest } = mapForms(inside, form);
+    const { indices, ...rest } = mapForms(inside, form);
     return {
       ...rest,
       domain: map.domain,
-      sites: sites.map(({ value }, s) => ({ ...at(map.sites, s), value })),
+      indices: indices.map(({ value }, s) => ({ ...at(map.indices, s), value })),
     };
   };
   return body.map((stmt) => mapStatement(stmt, form, placed));

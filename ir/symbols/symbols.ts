@@ -2,12 +2,12 @@
  * Sizes that a program leaves open. A symbol is the outermost extent of a tensor, so strides are numbers whatever its size; it
  * may also stand in coordinates and bounds. Binding is substitution (`bind.ts`).
  */
-import type { AccessMap, Site } from "../access.js";
+import type { AccessMap, IndexOperand } from "../access.js";
 import { constant, symbol, type Linear } from "../linear.js";
 import type { ForStmt } from "../tile.js";
 import type { Shape } from "../types.js";
 
-/** A size that is open, from 0 to `most` elements. */
+/** A size that is open, from 0 to `max` elements. */
 export interface Sym {
   readonly name: string;
   readonly most: number;
@@ -17,15 +17,15 @@ export interface Sym {
 export const isSymbolName = (text: string): boolean => /^[A-WYZ][A-Z0-9_]*$/.test(text);
 
 /** A site whose bound is a sum of symbols, or open: absent beside a policy, it is the largest that its coordinates allow. */
-export interface SymbolicSite extends Omit<Site, "below" | "fromEnd" | "open"> {
-  readonly below?: Linear;
-  /** `below`: counts from the bound. */
-  readonly fromEnd?: Linear | "below";
+export interface SymbolicIndex extends Omit<IndexOperand, "extent" | "wrapNegativeBy" | "dynamic"> {
+  readonly extent?: Linear;
+  /** `extent`: counts from the bound. */
+  readonly wrapNegativeBy?: Linear | "extent";
 }
 
 /** An access map over symbols. */
-export interface SymbolicMap extends Omit<AccessMap, "sites"> {
-  readonly sites: readonly SymbolicSite[];
+export interface SymbolicMap extends Omit<AccessMap, "indices"> {
+  readonly indices: readonly SymbolicIndex[];
 }
 
 /** What of a function is made of symbols. */
@@ -48,7 +48,7 @@ export const takesSize = ({ most }: Sym, size: number): boolean =>
 export const sizesTaken = ({ name, most }: Sym): string => `dim ${name} <= ${most} says 0 to ${most}`;
 
 /** Every symbol at its most. */
-export const atMost = (symbols: readonly Sym[]): Sizes =>
+export const maxSizes = (symbols: readonly Sym[]): Sizes =>
   Object.fromEntries(symbols.map(({ name, most }) => [name, most]));
 
 /** The extents of a tensor whose outermost one is a symbol, or null where all are numbers. `shape` has them at the most. */
@@ -63,7 +63,7 @@ export const sizeRanges = (
 
 /**
  * Symbols as loops over their sizes, around all others: what holds in every iteration holds for every size but 0, which has no
- * code in common with others (`openFormOf`).
+ * code in common with others (`dynamicFormOf`).
  */
 export const sizesAround = ({ symbolic }: { readonly symbolic?: Symbolic }): readonly ForStmt[] =>
   (symbolic?.symbols ?? []).map(({ name, most }) => sizeLoop(name, 1, most));
@@ -72,11 +72,11 @@ export const sizesAround = ({ symbolic }: { readonly symbolic?: Symbolic }): rea
 export const sizesAt = (sizes: ReadonlyMap<string, number>): readonly ForStmt[] =>
   [...sizes].map(([name, size]) => sizeLoop(name, size, size));
 
-const sizeLoop = (iv: string, least: number, most: number): ForStmt => ({
+const sizeLoop = (iv: string, least: number, max: number): ForStmt => ({
   op: "for",
   iv,
   lower: constant(least),
-  upper: constant(most + 1),
+  upper: constant(max + 1),
   step: 1,
   mode: "parallel",
   body: [],

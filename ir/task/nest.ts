@@ -51,5 +51,5 @@ function tripsOf({ lower, upper, step }: ForStmt, around: readonly ForStmt[]): n
 }
 
 /** Whether the trips of a loop differ with the sizes of symbols. */
-export const hasOpenTrips = ({ stmt }: ParallelLoop): boolean =>
+export const hasDynamicTrips = ({ stmt }: ParallelLoop): boolean =>
   [stmt.lower, stmt.upper].some((bound) => symbolsOf(bound).length > 0);

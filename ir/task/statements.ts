@@ -14,18 +14,18 @@ export interface Located<S extends Stmt = Stmt> {
 }
 
 /** Whether a statement is the gather, which a program has once. */
-export const isGather = (found: Located): found is Located<GatherStmt> => found.stmt.op === "gather";
+export const isGather = (located: Located): located is Located<GatherStmt> => located.stmt.op === "gather";
 
 /** Every statement of a program, in program order, those inside a loop after it. */
 export function statementsOf(func: TileFunc): readonly Located[] {
-  const found: Located[] = [];
-  locate(func.body, sizesAround(func), found);
-  return found;
+  const located: Located[] = [];
+  locate(func.body, sizesAround(func), located);
+  return located;
 }
 
-function locate(body: readonly Stmt[], loops: readonly ForStmt[], found: Located[]): void {
+function locate(body: readonly Stmt[], loops: readonly ForStmt[], located: Located[]): void {
   body.forEach((stmt, place) => {
-    found.push({ stmt, loops, body, place });
-    if (stmt.op === "for") locate(stmt.body, [...loops, stmt], found);
+    located.push({ stmt, loops, body, place });
+    if (stmt.op === "for") locate(stmt.body, [...loops, stmt], located);
   });
 }

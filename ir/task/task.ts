@@ -23,8 +23,8 @@ const tasks = new WeakMap<TileFunc, Task>();
 /** The task of a program; the same value for the same program. Takes programs that no verifier has seen. */
 export function taskOfTile(func: TileFunc): Task {
   checkArgument("taskOfTile", "tile program", func);
-  const known = tasks.get(func);
-  if (known !== undefined) return known;
+  const cached = tasks.get(func);
+  if (cached !== undefined) return cached;
   const task = newTask(func);
   tasks.set(func, task);
   return task;
@@ -43,27 +43,27 @@ function newTask(func: TileFunc): Task {
     if (load !== undefined && feeds(load, gather)) loads.set(buffer, load);
   }
   const store = only(all.filter(isStore).filter(({ stmt }) => stmt.from === to.buffer));
-  const takes = store !== undefined && isBehind(store, gather);
+  const takes = store !== undefined && isAfter(store, gather);
   return takes ? { nest, gather, loads, store } : { nest, gather, loads };
 }
 
 /** In the gather's own body behind it; where runs of it take terms in, behind their loop. */
-function isBehind(store: Located, gather: Located<GatherStmt>): boolean {
+function isAfter(store: Located, gather: Located<GatherStmt>): boolean {
   if (store.body === gather.body) return store.place > gather.place;
-  const terms = gather.loops.at(-1);
+  const reduction = gather.loops.at(-1);
   return (
-    gather.stmt.part !== undefined &&
-    terms !== undefined &&
+    gather.stmt.chunk !== undefined &&
+    reduction !== undefined &&
     store.loops.length === gather.loops.length - 1 &&
-    store.body.includes(terms) &&
-    store.place > store.body.indexOf(terms)
+    store.body.includes(reduction) &&
+    store.place > store.body.indexOf(reduction)
   );
 }
 
 const only = <T>(list: readonly T[]): T | undefined => (list.length === 1 ? list[0] : undefined);
 
-const isLoad = (found: Located): found is Located<LoadStmt> => found.stmt.op === "load";
-const isStore = (found: Located): found is Located<StoreStmt> => found.stmt.op === "store";
+const isLoad = (located: Located): located is Located<LoadStmt> => located.stmt.op === "load";
+const isStore = (located: Located): located is Located<StoreStmt> => located.stmt.op === "store";
 
 /** Whether a load stands in a body around the gather, before it. */
 const feeds = (load: Located, gather: Located): boolean =>

@@ -29,13 +29,13 @@ interface Sum {
   readonly taken: readonly Amount[];
 }
 
-function sumOfForm({ at, terms }: Linear, { amount, ordered = (own) => own }: FormLanguage): Sum {
+function sumOfForm({ at, terms }: Linear, { amount, ordered = (entry) => entry }: FormLanguage): Sum {
   const [added, taken]: [Amount[], Amount[]] = [[], []];
   let number = at;
   for (const { by, of } of ordered(terms)) {
-    const own = amount({ by: Math.abs(by), of });
-    if (own.text === undefined) number += Math.sign(by) * own.by;
-    else if (own.by !== 0) (by > 0 ? added : taken).push(own);
+    const entry = amount({ by: Math.abs(by), of });
+    if (entry.text === undefined) number += Math.sign(by) * entry.by;
+    else if (entry.by !== 0) (by > 0 ? added : taken).push(entry);
   }
   return { added, number, taken };
 }
@@ -47,7 +47,7 @@ function amountText({ by, text = "", isTight = false }: Amount, { product }: For
 /** Returns the text of a form: what is added, the number, what is taken away. */
 export function printForm(form: Linear, language: FormLanguage): string {
   const { added, number, taken } = sumOfForm(form, language);
-  const texts = (amounts: readonly Amount[]): string[] => amounts.map((own) => amountText(own, language));
+  const texts = (amounts: readonly Amount[]): string[] => amounts.map((entry) => amountText(entry, language));
   const { literal } = language;
   if (added.length === 0) return [literal(number), ...texts(taken)].join(" - ");
   const head = [...texts(added), ...(number > 0 ? [literal(number)] : [])].join(" + ");
@@ -58,7 +58,7 @@ export function printForm(form: Linear, language: FormLanguage): string {
 export function printAddend(form: Linear, language: FormLanguage): string {
   const { added, number, taken } = sumOfForm(form, language);
   const signed = (sign: string, amounts: readonly Amount[]): string[] =>
-    amounts.map((own) => ` ${sign} ${amountText(own, language)}`);
+    amounts.map((entry) => ` ${sign} ${amountText(entry, language)}`);
   const whole = number === 0 ? "" : ` ${number < 0 ? "-" : "+"} ${language.literal(Math.abs(number))}`;
   return [...signed("+", added), whole, ...signed("-", taken)].join("");
 }

@@ -27,14 +27,14 @@ export function formatText(text: string, file: string): FormatResult {
   const withCode = new Set(tokens.slice(0, -1).map(({ span }) => span.line));
   /** By line of the canonical text; those before the end under its length. */
   const before = new Map<number, Comment[]>();
-  const behind = new Map<number, Comment[]>();
+  const after = new Map<number, Comment[]>();
   for (const comment of comments) {
     const trails = withCode.has(comment.line);
     const next = lines.findIndex((line) => line > comment.line);
     const place = next === -1 ? lines.length : next;
     const line = begun[trails ? place - 1 : place] ?? printed.length;
-    const found = trails ? behind : before;
-    found.set(line, [...(found.get(line) ?? []), comment]);
+    const comments = trails ? after : before;
+    comments.set(line, [...(comments.get(line) ?? []), comment]);
   }
   const formatted = [...printed, undefined].flatMap((line, k): string[] => {
     // The end of a body is less far in than the statements before it.
@@ -42,7 +42,7 @@ export function formatText(text: string, file: string): FormatResult {
     const above = (before.get(k) ?? []).flatMap((comment) =>
       comment.gap ? [`${indent}${comment.text}`, ""] : [`${indent}${comment.text}`],
     );
-    const trailing = (behind.get(k) ?? []).map((comment) => ` ${comment.text}`).join("");
+    const trailing = (after.get(k) ?? []).map((comment) => ` ${comment.text}`).join("");
     return line === undefined ? above : [...above, `${line}${trailing}`];
   });
   return { ok: true, text: `${formatted.join("\n").trimEnd()}\n` };

@@ -50,17 +50,17 @@ import {
 } from "../linear.js";
 import { lex, type Token } from "./lex.js";
 import { depthOf, maxDepth } from "./nesting.js";
-import { SiteList } from "./site-list.js";
+import { IndexList } from "./index-list.js";
 import { typedValue, type DraftValue } from "./value-text.js";
 import { ParseError, TokenReader } from "./token-reader.js";
 import { frameworks, type Framework } from "../framework.js";
 import { pyptoLevels, type PyptoLevel } from "../profile.js";
 import type { Copies, EntryValue, Schedule } from "../schedule.js";
 import { entryInText, type ScheduleEntry } from "../schedule-entries.js";
-import { atMost, isSymbolName, type Sym, type Symbolic, type SymbolicMap } from "../symbols/symbols.js";
+import { maxSizes, isSymbolName, type Sym, type Symbolic, type SymbolicMap } from "../symbols/symbols.js";
 import type { Operators } from "../ops/op-def.js";
 import { reductions } from "../values/expression.js";
-import { pipes, type Part, type Region, type Stmt, type UbBuffer } from "../tile.js";
+import { pipes, type ReductionChunk, type Region, type Stmt, type UbBuffer } from "../tile.js";
 import { dtypeMeant } from "../element-type-names.js";
 import { assertNever, at, isDType, type DType, type Shape, type TensorType } from "../types.js";
 
@@ -89,7 +89,7 @@ export function parseTokens(
   const parser = new Parser(tokens, operators);
   const { lines } = parser;
   const funcs: Func[] = [];
-  const found: Diagnostic[] = [];
+  const diagnostics: Diagnostic[] = [];
   try {
     parser.declarations();
   } catch (thrown) {
@@ -101,25 +101,25 @@ export function parseTokens(
       funcs.push(parser.func());
     } catch (thrown) {
       if (!(thrown instanceof ParseError)) throw thrown;
-      found.push(thrown.diagnostic);
+      diagnostics.push(thrown.diagnostic);
       parser.skipToNextFunc();
     }
   }
-  if (funcs.length === 0 && found.length === 0) {
+  if (funcs.length === 0 && diagnostics.length === 0) {
     const span = at(tokens, tokens.length - 1).span;
-    found.push(
+    diagnostics.push(
       error("TC002", "the text holds no function", { span, hint: "a program begins with `func @name(`" }),
     );
   }
   const names = new Set<string>();
   for (const func of funcs) {
     if (names.has(func.name)) {
-      found.push(error("TC003", `function @${func.name} is defined twice`, { span: func.span }));
+      diagnostics.push(error("TC003", `function @${func.name} is defined twice`, { span: func.span }));
     }
     names.add(func.name);
   }
   const { symbols } = parser;
-  return { module: { ...(symbols.length === 0 ? {} : { symbols }), funcs }, diagnostics: found, lines };
+  return { module: { ...(symbols.length === 0 ? {} : { symbols }), funcs }, diagnostics: diagnostics, lines };
 }
 
 /** Parses `tile = [8, 64], residency = gm`, in braces or without, as reports and programs print it. `file` names the text in diagnostics. */
@@ -132,7 +132,7 @@ export function parseSchedule(
   const { tokens, diagnostics } = lex(inBraces ? text : `{${text}}`, file);
   if (diagnostics.length > 0) return { schedule: {}, diagnostics };
   try {
-    return { schedule: new Parser(tokens).wholeSchedule(), diagnostics: [] };
+    return { schedule: new Parser(tokens).fullSchedule(), diagnostics: [] };
   } catch (thrown) {
     if (!(thrown instanceof ParseError)) throw thrown;
     return { schedule: {}, diagnostics: [thrown.diagnostic] };
@@ -144,7 +144,7 @@ interface MapScope {
   /** What the text calls the inputs, by table. */
   readonly names: readonly string[];
   readonly outRank: number;
-  readonly sites: SiteList;
+  readonly indices: IndexList;
   readonly lets: Map<string, Linear>;
 }
 
@@ -175,11 +175,11 @@ const statementWords = Object.keys({
 class Parser extends TokenReader {
   constructor(tokens: readonly Token[], operators?: Operators) {
     super(tokens);
-    this.own = operators && { operators };
+    this.head = operators && { operators };
   }
 
   /** What a program of a text that was read with operators of its own has besides. */
-  private readonly own: Pick<SourceFunc, "operators"> | undefined;
+  private readonly head: Pick<SourceFunc, "operators"> | undefined;
 
   private depth = 0;
   /** Of the tile program that is being read: its gather's map speaks of them. */
@@ -210,14 +210,14 @@ class Parser extends TokenReader {
       if (this.symbolNamed(token.text) !== undefined) this.fail(token, `dim ${token.text} is declared twice`);
       this.punct("<=");
       const bound = this.peek();
-      const most = this.int();
-      if (most < 1) this.fail(bound, `a symbol may be at least 1, not at most ${most}`);
-      this.symbols.push({ name: token.text, most });
+      const max = this.int();
+      if (max < 1) this.fail(bound, `a symbol may be at least 1, not at most ${max}`);
+      this.symbols.push({ name: token.text, most: max });
     }
   }
 
   private symbolNamed(name: string): Sym | undefined {
-    return this.symbols.find((known) => known.name === name);
+    return this.symbols.find((symbol) => symbol.name === name);
   }
 
   atEnd(): boolean {
@@ -251,7 +251,7 @@ class Parser extends TokenReader {
         );
       return this.tileFunc(start, name, operandsOf(values));
     }
-    const result = this.openType();
+    const result = this.dynamicType();
     const tail = this.tail();
     this.punct("{");
     this.newLine();
@@ -276,7 +276,7 @@ class Parser extends TokenReader {
     const func: SourceFunc | AccessFunc =
       opToken.text === "access.gather"
         ? { level: "access", ...head, ...this.accessBody(head, outermost) }
-        : { level: "source", ...head, op: opToken.text, attrs: this.attrs(), ...this.own };
+        : { level: "source", ...head, op: opToken.text, attrs: this.attrs(), ...this.head };
     this.newLine();
     this.word("return");
     const returned = this.take("value", `%${outputName}`);
@@ -297,51 +297,51 @@ class Parser extends TokenReader {
   private param(): { readonly value: Value; readonly outermost: string | null } {
     const name = this.take("value", "a parameter such as %data").text;
     this.punct(":");
-    const { type, outermost } = this.openType();
+    const { type, outermost } = this.dynamicType();
     return { value: { name, type }, outermost };
   }
 
   /** A type whose outermost extent may be a symbol, at its most. */
-  private openType(): { readonly type: TensorType; readonly outermost: string | null } {
+  private dynamicType(): { readonly type: TensorType; readonly outermost: string | null } {
     const word = this.take("word", "tensor<…> or gm<…>");
     if (word.text !== "tensor" && word.text !== "gm")
       this.fail(word, `expected tensor<…> or gm<…>, not ${word.text}`);
     this.punct("<");
     const token = this.peek();
-    const open = this.extents();
+    const shape = this.extents();
     this.punct(">");
-    const [first] = open.parts;
+    const [first] = shape.extents;
     const outer = first === undefined || !isSymbolName(first) ? undefined : this.symbolNamed(first);
     if (first !== undefined && isSymbolName(first) && outer === undefined)
       this.fail(token, `no dim ${first} is declared`, `dim ${first} <= 4096 before the functions`, "TC003");
-    const parts = outer === undefined ? open.parts : [String(outer.most), ...open.parts.slice(1)];
-    const type = this.typeOf(token, open.dtype, parts);
+    const extents = outer === undefined ? shape.extents : [String(outer.most), ...shape.extents.slice(1)];
+    const type = this.typeOf(token, shape.dtype, extents);
     return { type, outermost: outer?.name ?? null };
   }
 
   /** `3x5xf32`, or `f32` for a scalar */
   private shapedType(): TensorType {
     const token = this.peek();
-    const { parts, dtype } = this.extents();
-    return this.typeOf(token, dtype, parts);
+    const { extents, dtype } = this.extents();
+    return this.typeOf(token, dtype, extents);
   }
 
-  private extents(): { readonly parts: readonly string[]; readonly dtype: DType } {
+  private extents(): { readonly extents: readonly string[]; readonly dtype: DType } {
     const token = this.take("word", "a type such as 3x5xf32");
-    const parts = token.text.split("x");
+    const words = token.text.split("x");
     // No element type begins with a digit, so the last part is the type.
-    const dtype = parts.pop() ?? "";
+    const dtype = words.pop() ?? "";
     if (!isDType(dtype))
       return this.fail(
         token,
         `unknown element type ${dtype}`,
         hintOfType(dtype, "see docs/ir.md for the types"),
       );
-    return { parts, dtype };
+    return { extents: words, dtype };
   }
 
-  private typeOf(token: Token, dtype: DType, parts: readonly string[]): TensorType {
-    const inner = parts.find(isSymbolName);
+  private typeOf(token: Token, dtype: DType, extents: readonly string[]): TensorType {
+    const inner = extents.find(isSymbolName);
     if (inner !== undefined)
       this.fail(
         token,
@@ -349,7 +349,7 @@ class Parser extends TokenReader {
         "strides are numbers: put it first",
         "TC204",
       );
-    const shape = parts.map(Number);
+    const shape = extents.map(Number);
     if (shape.some((extent) => !Number.isSafeInteger(extent) || extent < 0)) {
       return this.fail(token, `${token.text} is not a type`);
     }
@@ -367,7 +367,7 @@ class Parser extends TokenReader {
     return target === undefined ? { schedule } : { target, schedule };
   }
 
-  wholeSchedule(): Schedule {
+  fullSchedule(): Schedule {
     this.acceptWord("schedule");
     const schedule = this.schedule();
     if (!this.atEnd()) this.fail(this.peek(), `${this.peek().text} follows the schedule`);
@@ -427,13 +427,13 @@ class Parser extends TokenReader {
 
   /** `{key = value, …}`; a repeated key is an error. */
   private entries(read: (key: Token) => void): void {
-    const seen = new Set<string>();
+    const names = new Set<string>();
     this.punct("{");
     while (!this.accept("}")) {
-      if (seen.size > 0) this.punct(",");
+      if (names.size > 0) this.punct(",");
       const key = this.take(this.peek().kind === "value" ? "value" : "word", "a name");
-      if (seen.has(key.text)) this.fail(key, `${key.text} is given twice`);
-      seen.add(key.text);
+      if (names.has(key.text)) this.fail(key, `${key.text} is given twice`);
+      names.add(key.text);
       this.punct("=");
       read(key);
     }
@@ -442,17 +442,17 @@ class Parser extends TokenReader {
   private accessBody(
     func: Pick<AccessFunc, "operands">,
     outermost: Symbolic["outermost"],
-  ): Pick<AccessFunc, "map" | "paired" | "framework" | "frameworkOp" | "tiles" | "symbolic"> {
+  ): Pick<AccessFunc, "map" | "sharedDims" | "framework" | "frameworkOp" | "tiles" | "symbolic"> {
     const inputs = inputsOf(func);
     const types = inputs.map(({ type }) => type);
-    const open = this.map(
+    const parsedMap = this.map(
       inputs.map((input) => input.name),
       types.map(({ dtype }) => dtype),
       outputOf(func).type.shape,
     );
     let oob: OutOfBounds | undefined;
     let fill: string | undefined;
-    let paired: Shape = [];
+    let shared: Shape = [];
     let framework: Framework | undefined;
     let operator: string | undefined;
     let level: PyptoLevel | undefined;
@@ -462,7 +462,7 @@ class Parser extends TokenReader {
       const tiled = inputs.find((input) => key.text === `${keyOf(input)}_tile`);
       if (key.text === "oob") oob = this.policy();
       else if (key.text === "fill") fill = this.bits();
-      else if (key.text === "paired") paired = this.intList();
+      else if (key.text === "paired") shared = this.intList();
       else if (key.text === "framework") framework = this.oneOf(frameworks);
       else if (key.text === "operator" && framework !== undefined)
         operator = this.take("word", "an operator of the framework, such as gather").text;
@@ -477,12 +477,12 @@ class Parser extends TokenReader {
       const names = inputs.map((input) => `${keyOf(input)}_tile`);
       return this.fail(start, `${names.join(" and ")} come together`);
     }
-    const over = open(oob, fill);
+    const over = parsedMap(oob, fill);
     const named = new Set([...outermost, ...symbolsIn(over)]);
     const symbols = this.symbols.filter(({ name }) => named.has(name));
     return {
-      map: bindMap(over, atMost(symbols), types, outputOf(func).type.shape),
-      paired,
+      map: bindMap(over, maxSizes(symbols), types, outputOf(func).type.shape),
+      sharedDims: shared,
       ...defined({ framework }),
       ...(operator === undefined ? {} : { frameworkOp: { name: operator, ...defined({ level }) } }),
       ...(symbols.length === 0 ? {} : { symbolic: { symbols, outermost, map: over } }),
@@ -513,7 +513,7 @@ class Parser extends TokenReader {
     names: readonly string[],
     types: readonly DType[],
     output: Shape,
-  ): (keep: OutOfBounds, fill: string | undefined) => SymbolicMap {
+  ): (outOfRange: OutOfBounds, fill: string | undefined) => SymbolicMap {
     this.punct("(");
     let outRank = 0;
     while (this.peek().text !== ";" && this.peek().text !== ")") {
@@ -523,23 +523,23 @@ class Parser extends TokenReader {
         this.fail(token, `output dims are d0, d1, … in order; expected d${outRank}`);
       outRank++;
     }
-    const scope: MapScope = { names, outRank, sites: new SiteList(), lets: new Map() };
+    const scope: MapScope = { names, outRank, indices: new IndexList(), lets: new Map() };
     const reduced = this.accept(";") ? this.reduced(scope) : undefined;
     this.punct(")");
     this.lets(scope);
-    const read = this.acceptWord("yield") ? this.yielded(scope, types) : this.moved(scope);
+    const read = this.acceptWord("yield") ? this.yielded(scope, types) : this.copiedElement(scope);
     // An output of another rank is for the verifier to refuse.
     const domain = Array.from({ length: outRank }, (_, d) => output[d] ?? 1);
-    return (keep, fill) =>
-      scope.sites.close(domain, names.length, { ...defined({ reduced, fill }), ...read }, keep);
+    return (outOfRange, fill) =>
+      scope.indices.close(domain, names.length, { ...defined({ reduced, fill }), ...read }, outOfRange);
   }
 
   /** `let t = error(%i[d0] in 8)`, any number of them */
   private lets(scope: MapScope): void {
     while (this.acceptWord("let")) {
       const token = this.take("word", "a name for an index value");
-      const known = this.symbolNamed(token.text) !== undefined;
-      if (reservedWords.has(token.text) || /^d\d+$/.test(token.text) || known)
+      const isSymbol = this.symbolNamed(token.text) !== undefined;
+      if (reservedWords.has(token.text) || /^d\d+$/.test(token.text) || isSymbol)
         this.fail(token, `${token.text} has a meaning of its own`);
       if (scope.lets.has(token.text)) this.fail(token, `${token.text} is defined twice`);
       this.punct("=");
@@ -547,29 +547,29 @@ class Parser extends TokenReader {
     }
   }
 
-  /** `r < 8`, or of a bag `r in error(%off[d0] in 65) to error(%off[d0 + 1] in 65) most 16`, behind what it names */
+  /** `r < 8`, or of a bag `r in error(%off[d0] in 65) to error(%off[d0 + 1] in 65) max 16`, behind what it names */
   private reduced(scope: MapScope): Reduced {
     this.lets(scope);
     this.word("r");
-    if (this.accept("<")) return { most: this.int() };
+    if (this.accept("<")) return { max: this.int() };
     this.word("in");
-    const from = this.bagEnd(scope);
+    const from = this.segmentEnd(scope);
     this.word("to");
-    const to = this.bagEnd(scope);
+    const to = this.segmentEnd(scope);
     this.word("most");
-    return { most: this.int(), bag: { from, to } };
+    return { max: this.int(), segment: { from, to } };
   }
 
   /** An index value with its bound: the number of its site. */
-  private bagEnd(scope: MapScope): number {
+  private segmentEnd(scope: MapScope): number {
     const token = this.peek();
     const only = soleAtom(this.coordFactor(scope));
-    if (only?.kind === "site" && scope.sites.isBounded(only.site)) return only.site;
+    if (only?.kind === "index" && scope.indices.isBounded(only.index)) return only.index;
     return this.fail(token, "r lies between two index values with bounds", "error(%offsets[d0] in 65)");
   }
 
   /** `-> (t, d1)`: the coordinates of an element of the data. */
-  private moved(scope: MapScope): Pick<AccessMap, "reads" | "value"> {
+  private copiedElement(scope: MapScope): Pick<AccessMap, "reads" | "value"> {
     this.punct("->");
     this.punct("(");
     const coords: Linear[] = [];
@@ -594,21 +594,22 @@ class Parser extends TokenReader {
 
   private value(scope: MapScope, reads: Read[]): DraftValue {
     if (++this.depth > maxDepth) this.failDepth(this.peek());
-    let left = this.valueTerm(scope, reads);
+    let left = this.valueProduct(scope, reads);
     for (;;) {
       const token = this.peek();
-      if (this.accept("+")) left = { kind: "op", op: "add", of: [left, this.valueTerm(scope, reads)] };
-      else if (this.accept("-")) left = { kind: "op", op: "sub", of: [left, this.valueTerm(scope, reads)] };
+      if (this.accept("+")) left = { kind: "op", op: "add", of: [left, this.valueProduct(scope, reads)] };
+      else if (this.accept("-"))
+        left = { kind: "op", op: "sub", of: [left, this.valueProduct(scope, reads)] };
       // `%q[t] -8`: the lexer takes the sign for the number's.
       else if ((token.kind === "int" || token.kind === "number") && token.text.startsWith("-"))
-        left = { kind: "op", op: "add", of: [left, this.valueTerm(scope, reads)] };
+        left = { kind: "op", op: "add", of: [left, this.valueProduct(scope, reads)] };
       else break;
     }
     this.depth--;
     return left;
   }
 
-  private valueTerm(scope: MapScope, reads: Read[]): DraftValue {
+  private valueProduct(scope: MapScope, reads: Read[]): DraftValue {
     let left = this.valueFactor(scope, reads);
     for (;;) {
       const op = this.accept("*") ? "mul" : this.accept("/") ? "div" : undefined;
@@ -625,8 +626,8 @@ class Parser extends TokenReader {
     }
     if (token.kind === "value") {
       const read = this.read(scope);
-      const known = reads.findIndex((own) => sameRead(own, read));
-      return { kind: "read", read: known === -1 ? reads.push(read) - 1 : known };
+      const position = reads.findIndex((other) => sameRead(other, read));
+      return { kind: "read", read: position === -1 ? reads.push(read) - 1 : position };
     }
     const call = this.accept("(")
       ? undefined
@@ -667,13 +668,13 @@ class Parser extends TokenReader {
 
   private coord(scope: MapScope): Linear {
     if (++this.depth > maxDepth) this.failDepth(this.peek());
-    let left = this.coordTerm(scope);
+    let left = this.coordProduct(scope);
     for (;;) {
-      if (this.accept("+")) left = add(left, this.coordTerm(scope));
-      else if (this.accept("-")) left = sub(left, this.coordTerm(scope));
+      if (this.accept("+")) left = add(left, this.coordProduct(scope));
+      else if (this.accept("-")) left = sub(left, this.coordProduct(scope));
       // `d0 -1`: the lexer takes the sign for the number's.
       else if (this.peek().kind === "int" && this.peek().text.startsWith("-"))
-        left = add(left, this.coordTerm(scope));
+        left = add(left, this.coordProduct(scope));
       else break;
     }
     this.depth--;
@@ -684,7 +685,7 @@ class Parser extends TokenReader {
     return this.fail(token, `coordinates nest deeper than ${maxDepth}`, "let a = … names an inner one");
   }
 
-  private coordTerm(scope: MapScope): Linear {
+  private coordProduct(scope: MapScope): Linear {
     let left = this.coordFactor(scope);
     for (;;) {
       const token = this.peek();
@@ -732,18 +733,19 @@ class Parser extends TokenReader {
     if (word.text === "from_end") {
       this.punct("(");
       const value = this.coord(scope);
-      const fromEnd = this.acceptWord("of") ? this.bound(scope) : "below";
+      const wrapNegativeBy = this.acceptWord("of") ? this.bound(scope) : "extent";
       this.punct(")");
-      return scope.sites.push({ value, fromEnd });
+      return scope.indices.push({ value, wrapNegativeBy });
     }
-    const keep = word.text === "fill" ? "zero" : outOfBoundsPolicies.find((policy) => policy === word.text);
-    if (keep !== undefined) {
+    const outOfRange =
+      word.text === "fill" ? "zero" : outOfBoundsPolicies.find((policy) => policy === word.text);
+    if (outOfRange !== undefined) {
       this.punct("(");
       const value = this.coord(scope);
-      const below = this.acceptWord("in") ? { below: this.bound(scope) } : {};
-      const but = this.acceptWord("but") ? { but: this.int() } : {};
+      const extent = this.acceptWord("in") ? { extent: this.bound(scope) } : {};
+      const excluded = this.acceptWord("but") ? { excluded: this.int() } : {};
       this.punct(")");
-      return scope.sites.push({ value, keep, ...below, ...but });
+      return scope.indices.push({ value, outOfRange, ...extent, ...excluded });
     }
     const named = scope.lets.get(word.text);
     if (named !== undefined) return named;
@@ -777,7 +779,7 @@ class Parser extends TokenReader {
       this.position++;
       return iv(token.text);
     }
-    return scope.sites.push({ value: this.read(scope) });
+    return scope.indices.push({ value: this.read(scope) });
   }
 
   private block(): Stmt[] {
@@ -851,9 +853,9 @@ class Parser extends TokenReader {
       this.fail(start, `a gather reads every input: ${inputs.length} regions, not ${from.length}`);
     this.word("to");
     const to = this.region();
-    const part = this.acceptWord("into") ? this.part() : undefined;
+    const chunk = this.acceptWord("into") ? this.chunk() : undefined;
     const types = inputs.map(({ type }) => type);
-    const open = this.map(
+    const parsedMap = this.map(
       from.map((region) => region.buffer),
       types.map(({ dtype }) => dtype),
       outputOf({ operands: this.operands }).type.shape,
@@ -876,12 +878,12 @@ class Parser extends TokenReader {
         "add {oob = error, origin = […]}",
       );
     }
-    const map = bindMap(open(oob, fill), {}, types, undefined);
+    const map = bindMap(parsedMap(oob, fill), {}, types, undefined);
     return {
       op: "gather",
       from,
       to,
-      ...defined({ part }),
+      ...defined({ chunk }),
       map,
       origins,
       ...defined({ scratch }),
@@ -889,8 +891,8 @@ class Parser extends TokenReader {
     };
   }
 
-  /** `%sum part %r to min(%r + 4, 8) of 8` */
-  private part(): Part {
+  /** `%sum chunk %r to min(%r + 4, 8) of 8` */
+  private chunk(): ReductionChunk {
     const into = this.buffers();
     this.word("part");
     const from = this.expr();
@@ -970,17 +972,17 @@ class Parser extends TokenReader {
 
   private expr(): Linear {
     if (++this.depth > maxDepth) this.fail(this.peek(), `expressions nest deeper than ${maxDepth}`);
-    let left = this.term();
+    let left = this.linearProduct();
     for (;;) {
-      if (this.accept("+")) left = add(left, this.term());
-      else if (this.accept("-")) left = sub(left, this.term());
+      if (this.accept("+")) left = add(left, this.linearProduct());
+      else if (this.accept("-")) left = sub(left, this.linearProduct());
       else break;
     }
     this.depth--;
     return left;
   }
 
-  private term(): Linear {
+  private linearProduct(): Linear {
     const token = this.peek();
     if (token.kind === "int") {
       const value = this.int();
@@ -988,7 +990,7 @@ class Parser extends TokenReader {
       const factor = this.peek();
       if (factor.kind === "int")
         this.fail(factor, "a number is multiplied with a variable, not with another number");
-      return scale(this.term(), value);
+      return scale(this.linearProduct(), value);
     }
     if (token.kind === "value") return iv(this.take("value", "a loop variable").text);
     if (this.acceptWord("min")) {
@@ -1027,11 +1029,13 @@ const hintOfType = (name: string, otherwise: string): string => {
 };
 
 /** The symbols of a map's coordinates and bounds. */
-const symbolsIn = ({ sites, reads }: SymbolicMap): readonly string[] =>
+const symbolsIn = ({ indices, reads }: SymbolicMap): readonly string[] =>
   [
     ...reads.flatMap((read) => read.at),
-    ...sites.flatMap((site) => [
-      ...coordsOf(site),
-      ...[site.below, site.fromEnd].flatMap((form) => (form === undefined || form === "below" ? [] : [form])),
+    ...indices.flatMap((index) => [
+      ...coordsOf(index),
+      ...[index.extent, index.wrapNegativeBy].flatMap((form) =>
+        form === undefined || form === "extent" ? [] : [form],
+      ),
     ]),
   ].flatMap(symbolsOf);

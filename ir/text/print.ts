@@ -9,20 +9,20 @@ import {
   isMove,
   isRead,
   policyOf,
-  termDim,
+  reductionDim,
   type AccessMap,
   type OutOfBounds,
   type Read,
   type Reduced,
-  type Site,
+  type IndexOperand,
 } from "../access.js";
-import { withBounds, type OpenSite } from "../intervals/index-bounds.js";
+import { withBounds, type DynamicIndex } from "../intervals/index-bounds.js";
 import type { Attrs } from "../attrs.js";
 import {
   outputPlace,
   inputsOf,
   keyOf,
-  openSymbols,
+  dynamicSymbols,
   outputOf,
   type AccessFunc,
   type FrameworkOp,
@@ -32,26 +32,26 @@ import {
   type TileFunc,
   type Value,
 } from "../func.js";
-import { site, sitesOf, type Linear } from "../linear.js";
+import { index, indicesOf, type Linear } from "../linear.js";
 import { printForm, printOperand, type Amount, type FormLanguage } from "./form-text.js";
 import { depthOf, maxDepth } from "./nesting.js";
 import type { EntryValue, Schedule } from "../schedule.js";
 import { scheduleEntries } from "../schedule-entries.js";
 import type { Sym, SymbolicMap } from "../symbols/symbols.js";
-import type { Part, Region, Stmt, UbBuffer } from "../tile.js";
+import type { ReductionChunk, Region, Stmt, UbBuffer } from "../tile.js";
 import { assertNever, at, formatShape, formatType, type Shape, type TensorType } from "../types.js";
 
 /** The canonical text of a module; it parses back to an equal value. */
 export function printModule(module: Module): string {
   checkArgument("printModule", "module", module);
   const { funcs } = module;
-  const symbols = module.symbols ?? funcs.flatMap(openSymbols);
+  const symbols = module.symbols ?? funcs.flatMap(dynamicSymbols);
   const distinct = new Map(symbols.map((symbol) => [symbol.name, symbol]));
   return printSymbols([...distinct.values()]) + funcs.map(printAlone).join("\n");
 }
 
 /** The canonical text of a function and of the symbols that it names; it parses back to an equal value. */
-export const printFunc = (func: Func): string => printSymbols(openSymbols(func)) + printAlone(func);
+export const printFunc = (func: Func): string => printSymbols(dynamicSymbols(func)) + printAlone(func);
 
 const printSymbols = (symbols: readonly Sym[]): string =>
   symbols.map(({ name, most }) => `dim ${name} <= ${most}\n`).join("");
@@ -82,7 +82,7 @@ function printAccess(func: AccessFunc): string {
     func.tiles?.map((tile, k) => `${printKey(`${keyOf(at(inputs, k))}_tile`)} = ${formatShape(tile)}`) ?? [];
   const attrs = [
     ...printOutside(func.map),
-    ...(func.paired.length === 0 ? [] : [`paired = ${formatShape(func.paired)}`]),
+    ...(func.sharedDims.length === 0 ? [] : [`paired = ${formatShape(func.sharedDims)}`]),
     ...(func.framework === undefined ? [] : [`framework = ${func.framework}`]),
     ...(func.frameworkOp === undefined ? [] : printFrameworkOp(func.frameworkOp)),
     ...tiles,
@@ -115,10 +115,10 @@ const printNames = (values: readonly Value[]): string => values.map(({ name }) =
 export function printTypes(func: Func): string[] {
   const outermost = func.level === "source" ? [] : (func.symbolic?.outermost ?? []);
   return func.operands.map(({ type }, k) => {
-    const open = outermost[k] ?? null;
-    return open === null
+    const symbol = outermost[k] ?? null;
+    return symbol === null
       ? formatType(type)
-      : `${open}x${formatType({ ...type, shape: type.shape.slice(1) })}`;
+      : `${symbol}x${formatType({ ...type, shape: type.shape.slice(1) })}`;
   });
 }
 
@@ -159,7 +159,7 @@ function printEntry(value: EntryValue): string {
   if (typeof value !== "object") return String(value);
   if (Array.isArray(value)) return formatShape(value);
   return `{${Object.entries(value)
-    .map(([operand, own]) => `${printKey(operand)} = ${own}`)
+    .map(([operand, value]) => `${printKey(operand)} = ${value}`)
     .join(", ")}}`;
 }
 
@@ -184,34 +184,38 @@ export interface MapContext {
  * than once. A read is bare where the operation's policy and the bound that it would have are its own.
  */
 export function printMap(map: AccessMap, context: MapContext): string {
-  const bare = bareSites(map, context);
-  const sites = map.sites.map(({ below, fromEnd, ...site }, s): ShownSite => ({
+  const bare = bareIndices(map, context);
+  const indices = map.indices.map(({ extent, wrapNegativeBy, ...site }, s): PrintedIndex => ({
     ...site,
     bare: at(bare, s),
-    ...(below === undefined ? {} : { below: String(below) }),
-    ...(fromEnd === undefined ? {} : { fromEnd: fromEnd === below ? "below" : String(fromEnd) }),
+    ...(extent === undefined ? {} : { extent: String(extent) }),
+    ...(wrapNegativeBy === undefined
+      ? {}
+      : { wrapNegativeBy: wrapNegativeBy === extent ? "extent" : String(wrapNegativeBy) }),
   }));
-  return printShown({ ...map, sites }, context.names);
+  return printShown({ ...map, indices }, context.names);
 }
 
 /** `printMap` for a map whose bounds are over symbols: those that are open stay so. */
 function printSymbolic(map: SymbolicMap, { names }: MapContext): string {
   const takes = takesPolicy(map);
-  const sites = map.sites.map(({ below, fromEnd, ...site }, s): ShownSite => ({
+  const indices = map.indices.map(({ extent, wrapNegativeBy, ...site }, s): PrintedIndex => ({
     ...site,
-    bare: below === undefined && at(takes, s),
-    ...(below === undefined ? {} : { below: printLinear(below) }),
-    ...(fromEnd === undefined ? {} : { fromEnd: fromEnd === "below" ? "below" : printLinear(fromEnd) }),
+    bare: extent === undefined && at(takes, s),
+    ...(extent === undefined ? {} : { extent: printLinear(extent) }),
+    ...(wrapNegativeBy === undefined
+      ? {}
+      : { wrapNegativeBy: wrapNegativeBy === "extent" ? "extent" : printLinear(wrapNegativeBy) }),
   }));
-  return printShown({ ...map, sites }, names);
+  return printShown({ ...map, indices }, names);
 }
 
 /** A site with its bounds as text. */
-interface ShownSite extends Pick<Site, "value" | "keep" | "but"> {
+interface PrintedIndex extends Pick<IndexOperand, "value" | "outOfRange" | "excluded"> {
   readonly bare: boolean;
-  readonly below?: string;
-  /** `below`: from the bound. */
-  readonly fromEnd?: string;
+  readonly extent?: string;
+  /** `extent`: from the bound. */
+  readonly wrapNegativeBy?: string;
 }
 
 /** A map with whatever stands beside the values of its sites. */
@@ -219,37 +223,37 @@ interface Shown extends Sited, Pick<AccessMap, "domain" | "reduced" | "value"> {
 
 /** The sites of a map with whatever stands beside their values. */
 interface Sited {
-  readonly sites: readonly Pick<Site, "value" | "keep">[];
+  readonly indices: readonly Pick<IndexOperand, "value" | "outOfRange">[];
   readonly reads: readonly Read[];
 }
 
 function printShown(
-  map: Omit<Shown, "sites"> & { readonly sites: readonly ShownSite[] },
+  map: Omit<Shown, "indices"> & { readonly indices: readonly PrintedIndex[] },
   names: readonly string[],
 ): string {
   const dims = Array.from({ length: map.domain.length }, (_, d) => `d${d}`).join(", ");
-  const uses = map.sites.map(() => 0);
+  const uses = map.indices.map(() => 0);
   for (const s of usesOf(map)) uses[s] = at(uses, s) + 1;
   const alone = readable(
     map,
     uses.map((count) => count === 1),
   );
   // Sites are numbered in the order of their text.
-  const inline = textOrder(map, alone).every((site, k) => site === k) ? alone : alone.map(() => false);
-  const r = termDim(map);
+  const inline = textOrder(map, alone).every((index, k) => index === k) ? alone : alone.map(() => false);
+  const r = reductionDim(map);
   const words: string[] = [];
-  const lets = map.sites.map((site, s) => {
-    const body = printSite(site, names, words, r);
+  const lets = map.indices.map((index, s) => {
+    const body = printIndex(index, names, words, r);
     words.push(at(inline, s) ? body : `s${s}`);
     return at(inline, s) ? "" : `let s${s} = ${body} `;
   });
-  const inRange = sitesOfRange(map);
+  const inRange = indicesOfRange(map);
   const listed = ({ at: coords }: Read): string =>
     coords.map((coord) => printLinear(coord, words, r)).join(", ");
-  const [moved] = map.reads;
+  const [read] = map.reads;
   const value =
-    isMove(map) && moved?.table === gatheredTable
-      ? `-> (${listed(moved)})`
+    isMove(map) && read?.table === gatheredTable
+      ? `-> (${listed(read)})`
       : `yield ${printValue(
           map.value,
           map.reads.map((read) => `%${at(names, read.table)}[${listed(read)}]`),
@@ -261,31 +265,31 @@ function printShown(
 /** `lets` name index values that the ends of a bag are read by, and what is looked up before them. */
 function printReduced(reduced: Reduced | undefined, words: readonly string[], lets: string): string {
   if (reduced === undefined) return "";
-  const { most, bag } = reduced;
-  return bag === undefined
-    ? `; r < ${most}`
-    : `; ${lets}r in ${at(words, bag.from)} to ${at(words, bag.to)} most ${most}`;
+  const { max, segment } = reduced;
+  return segment === undefined
+    ? `; r < ${max}`
+    : `; ${lets}r in ${at(words, segment.from)} to ${at(words, segment.to)} most ${max}`;
 }
 
 /** Sites that the text of a map defines up to the range of its terms: the ends of its bags, and those before them. */
-const sitesOfRange = ({ reduced }: Pick<Shown, "reduced">): number => Math.max(-1, ...endsOf(reduced)) + 1;
+const indicesOfRange = ({ reduced }: Pick<Shown, "reduced">): number => Math.max(-1, ...endsOf(reduced)) + 1;
 
 const endsOf = (reduced: Reduced | undefined): readonly number[] =>
-  reduced?.bag === undefined ? [] : [reduced.bag.from, reduced.bag.to];
+  reduced?.segment === undefined ? [] : [reduced.segment.from, reduced.segment.to];
 
 /** The sites that stand at their use, without those that would make coordinates nest too deep to be read. */
-function readable({ sites, reads }: Sited, wanted: readonly boolean[]): readonly boolean[] {
+function readable({ indices, reads }: Sited, wanted: readonly boolean[]): readonly boolean[] {
   const alone = [...wanted];
   const depths: number[] = [];
   const within = (forms: readonly Linear[], parentheses: number): number => {
     const depth = parentheses + Math.max(0, ...forms.map((form) => depthOf(form, depths)));
     if (depth <= maxDepth) return depth;
-    for (const s of forms.flatMap(sitesOf)) [alone[s], depths[s]] = [false, 0];
+    for (const s of forms.flatMap(indicesOf)) [alone[s], depths[s]] = [false, 0];
     return parentheses + Math.max(0, ...forms.map((form) => depthOf(form, depths)));
   };
   // The parentheses of a policy, and of what counts from the end.
-  for (const [s, own] of sites.entries()) {
-    const depth = within(coordsOf(own), 2);
+  for (const [s, operand] of indices.entries()) {
+    const depth = within(coordsOf(operand), 2);
     depths.push(at(alone, s) ? depth : 0);
   }
   for (const read of reads) within(read.at, 0);
@@ -295,7 +299,7 @@ function readable({ sites, reads }: Sited, wanted: readonly boolean[]): readonly
 /** The sites that the text of a map names: those of a read as often as the value names it. */
 const usesOf = (map: Shown): readonly number[] => [
   ...endsOf(map.reduced),
-  ...[...map.sites.flatMap(coordsOf), ...readsIn(map.value).flatMap((k) => at(map.reads, k).at)].flatMap(
+  ...[...map.indices.flatMap(coordsOf), ...readsIn(map.value).flatMap((k) => at(map.reads, k).at)].flatMap(
     inTextOrder,
   ),
 ];
@@ -303,7 +307,7 @@ const usesOf = (map: Shown): readonly number[] => [
 /** The sites of a form as they are printed: what is added before what is taken away. */
 const inTextOrder = ({ terms }: Linear): readonly number[] =>
   [...terms.filter(({ by }) => by > 0), ...terms.filter(({ by }) => by < 0)].flatMap(({ of }) =>
-    of.kind === "site" ? [of.site] : sitesOf({ at: 0, terms: [{ by: 1, of }] }),
+    of.kind === "index" ? [of.index] : indicesOf({ at: 0, terms: [{ by: 1, of }] }),
   );
 
 /** The order in which the text defines the sites where some stand at their use. */
@@ -313,63 +317,67 @@ function textOrder(map: Shown, inline: readonly boolean[]): readonly number[] {
     for (const s of forms.flatMap(inTextOrder)) if (at(inline, s)) define(s);
   };
   const define = (s: number): void => {
-    used(coordsOf(at(map.sites, s)));
+    used(coordsOf(at(map.indices, s)));
     order.push(s);
   };
   const defineLets = (first: number, end: number): void => {
     for (let s = first; s < end; s++) if (!at(inline, s)) define(s);
   };
-  const inRange = sitesOfRange(map);
+  const inRange = indicesOfRange(map);
   defineLets(0, inRange);
-  used(endsOf(map.reduced).map(site));
-  defineLets(inRange, map.sites.length);
+  used(endsOf(map.reduced).map(index));
+  defineLets(inRange, map.indices.length);
   used(map.reads.flatMap((read) => read.at));
   return order;
 }
 
 /** Sites whose text may name no policy: the operation's is theirs, and a coordinate is made from them. */
 function takesPolicy(map: {
-  readonly sites: readonly (Pick<Site, "value" | "keep" | "but"> & { readonly fromEnd?: unknown })[];
+  readonly indices: readonly (Pick<IndexOperand, "value" | "outOfRange" | "excluded"> & {
+    readonly wrapNegativeBy?: unknown;
+  })[];
   readonly reads: readonly Read[];
 }): readonly boolean[] {
-  const keep = policyOf(map);
+  const policy = policyOf(map);
   const coordinates = [
     ...map.reads.flatMap((read) => read.at),
-    ...map.sites.flatMap(({ value }) => (isRead(value) ? value.at : [])),
+    ...map.indices.flatMap(({ value }) => (isRead(value) ? value.at : [])),
   ];
-  const named = new Set(coordinates.flatMap(sitesOf));
-  return map.sites.map(
-    (site, s) =>
-      site.keep === keep &&
-      site.but === undefined &&
+  const named = new Set(coordinates.flatMap(indicesOf));
+  return map.indices.map(
+    (index, s) =>
+      index.outOfRange === policy &&
+      index.excluded === undefined &&
       named.has(s) &&
-      (isRead(site.value) || site.fromEnd !== undefined),
+      (isRead(index.value) || index.wrapNegativeBy !== undefined),
   );
 }
 
 /** Sites that read as they should where their text names neither policy nor bound. */
-function bareSites(map: AccessMap, { inputs, output }: MapContext): readonly boolean[] {
+function bareIndices(map: AccessMap, { inputs, output }: MapContext): readonly boolean[] {
   let bare = takesPolicy(map);
   if (inputs === undefined) return bare;
   // What one is without its bound depends on the others that have none.
   for (let left = -1; left !== 0;) {
-    const closed = withBounds({ ...map, sites: withoutBounds(map, bare) }, inputs, output);
-    const holds = bare.map((was, s) => was && at(closed.sites, s).below === at(map.sites, s).below);
+    const closed = withBounds({ ...map, indices: withoutBounds(map, bare) }, inputs, output);
+    const holds = bare.map((was, s) => was && at(closed.indices, s).extent === at(map.indices, s).extent);
     left = bare.filter((was, s) => was && !at(holds, s)).length;
     bare = holds;
   }
   return bare;
 }
 
-const withoutBounds = ({ sites }: AccessMap, bare: readonly boolean[]): readonly OpenSite[] =>
-  sites.map((site, s): OpenSite => {
-    if (!at(bare, s)) return site;
-    const { below, fromEnd, ...rest } = site;
-    return fromEnd === undefined ? rest : { ...rest, fromEnd: fromEnd === below ? "below" : fromEnd };
+const withoutBounds = ({ indices }: AccessMap, bare: readonly boolean[]): readonly DynamicIndex[] =>
+  indices.map((index, s): DynamicIndex => {
+    if (!at(bare, s)) return index;
+    const { extent, wrapNegativeBy, ...rest } = index;
+    return wrapNegativeBy === undefined
+      ? rest
+      : { ...rest, wrapNegativeBy: wrapNegativeBy === extent ? "extent" : wrapNegativeBy };
   });
 
-function printSite(
-  { value, fromEnd, keep, below, but, bare }: ShownSite,
+function printIndex(
+  { value, wrapNegativeBy, outOfRange, extent, excluded, bare }: PrintedIndex,
   names: readonly string[],
   inner: readonly string[],
   r: number,
@@ -378,24 +386,24 @@ function printSite(
     ? `%${at(names, value.table)}[${value.at.map((coord) => printLinear(coord, inner, r)).join(", ")}]`
     : printLinear(value, inner, r);
   const counted =
-    fromEnd === undefined
+    wrapNegativeBy === undefined
       ? read
-      : fromEnd === "below"
+      : wrapNegativeBy === "extent"
         ? `from_end(${read})`
-        : `from_end(${read} of ${fromEnd})`;
-  if (bare || keep === "any") return counted;
-  const bound = below === undefined ? "" : ` in ${below}`;
-  return `${printPolicy(keep)}(${counted}${bound}${but === undefined ? "" : ` but ${but}`})`;
+        : `from_end(${read} of ${wrapNegativeBy})`;
+  if (bare || outOfRange === "any") return counted;
+  const bound = extent === undefined ? "" : ` in ${extent}`;
+  return `${printPolicy(outOfRange)}(${counted}${bound}${excluded === undefined ? "" : ` but ${excluded}`})`;
 }
 
 /** What fill bits other than 0 make of `zero`. */
-const printPolicy = (keep: OutOfBounds): string => (keep === "zero" ? "fill" : keep);
+const printPolicy = (policy: OutOfBounds): string => (policy === "zero" ? "fill" : policy);
 
-/** What is added, then the constant, then what is taken away. `sites` are the texts of a map's sites, `r` is the dim of its terms. */
-export const printLinear = (form: Linear, sites: readonly string[] = [], r?: number): string =>
-  printForm(form, textForms(sites, r));
+/** What is added, then the constant, then what is taken away. `indices` are the texts of a map's sites, `r` is the dim of its terms. */
+export const printLinear = (form: Linear, indices: readonly string[] = [], r?: number): string =>
+  printForm(form, textForms(indices, r));
 
-function textForms(sites: readonly string[], r: number | undefined): FormLanguage {
+function textForms(indices: readonly string[], r: number | undefined): FormLanguage {
   const name = (text: string, by: number): Amount => ({ by, text, isTight: true });
   const language: FormLanguage = {
     literal: String,
@@ -404,8 +412,8 @@ function textForms(sites: readonly string[], r: number | undefined): FormLanguag
       switch (of.kind) {
         case "dim":
           return name(of.dim === r ? "r" : `d${of.dim}`, by);
-        case "site":
-          return name(at(sites, of.site), by);
+        case "index":
+          return name(at(indices, of.index), by);
         case "iv":
           return name(`%${of.name}`, by);
         case "symbol":
@@ -456,7 +464,7 @@ export function printStmtHead(stmt: Stmt, inputs?: readonly TensorType[]): strin
       const origins = stmt.origins.length === 0 ? "" : `, origin = ${stmt.origins.map(printList).join(", ")}`;
       const outside = printOutside(stmt.map).join(", ");
       return (
-        `gather ${stmt.from.map(printRegion).join(", ")} to ${printRegion(stmt.to)} ${printPart(stmt.part)}` +
+        `gather ${stmt.from.map(printRegion).join(", ")} to ${printRegion(stmt.to)} ${printChunk(stmt.chunk)}` +
         `${printMap(stmt.map, { names, ...defined({ inputs }) })} {${outside}${origins}${scratch}}`
       );
     }
@@ -469,11 +477,11 @@ export function printStmtHead(stmt: Stmt, inputs?: readonly TensorType[]): strin
   }
 }
 
-/** `into %sum part %r to min(%r + 4, 8) of 8` */
-function printPart(part: Part | undefined): string {
-  if (part === undefined) return "";
-  const into = part.into.map((name) => `%${name}`).join(", ");
-  return `into ${into} part ${printLinear(part.from)} to ${printLinear(part.to)} of ${part.of} `;
+/** `into %sum chunk %r to min(%r + 4, 8) of 8` */
+function printChunk(chunk: ReductionChunk | undefined): string {
+  if (chunk === undefined) return "";
+  const into = chunk.into.map((name) => `%${name}`).join(", ");
+  return `into ${into} part ${printLinear(chunk.from)} to ${printLinear(chunk.to)} of ${chunk.of} `;
 }
 
 function printStmt(stmt: Stmt, inputs: readonly TensorType[], indent: string): string[] {

@@ -48,8 +48,8 @@ export class TokenReader {
     // `row-copy` is three tokens.
     while (words.some((word) => word.startsWith(`${text}-`)) && this.accept("-"))
       text += `-${this.take("word", "a word").text}`;
-    const found = words.find((word) => word === text);
-    return found ?? this.fail(token, `expected ${words.join(", ")}; found ${text}`);
+    const match = words.find((word) => word === text);
+    return match ?? this.fail(token, `expected ${words.join(", ")}; found ${text}`);
   }
 
   /** The next token, which stays. */

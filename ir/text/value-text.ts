@@ -27,7 +27,7 @@ type Fail = (token: Token, message: string, hint: string, code: "TC104" | "TC205
 
 /** The expression over reads of these types. A number has the type of the other side, or of the cast around it. */
 export function typedValue(draft: DraftValue, reads: readonly DType[], fail: Fail): Expression {
-  const known = (node: DraftValue): DType | undefined => {
+  const typeOf = (node: DraftValue): DType | undefined => {
     switch (node.kind) {
       case "read":
         return reads[node.read];
@@ -36,9 +36,9 @@ export function typedValue(draft: DraftValue, reads: readonly DType[], fail: Fai
       case "cast":
         return node.to;
       case "op":
-        return known(node.of[0]) ?? known(node.of[1]);
+        return typeOf(node.of[0]) ?? typeOf(node.of[1]);
       case "reduce":
-        return known(node.of);
+        return typeOf(node.of);
     }
   };
   const typed = (node: DraftValue, around: DType | undefined): Expression => {
@@ -49,11 +49,11 @@ export function typedValue(draft: DraftValue, reads: readonly DType[], fail: Fai
         return { kind: "number", ...literal(node.token, node.text, around, fail) };
       case "cast":
         // A number in a cast alone has its type, and needs none.
-        return known(node.of) === undefined
+        return typeOf(node.of) === undefined
           ? typed(node.of, node.to)
           : { kind: "cast", to: node.to, of: typed(node.of, undefined) };
       case "op": {
-        const side = known(node) ?? around;
+        const side = typeOf(node) ?? around;
         return { kind: "op", op: node.op, of: [typed(node.of[0], side), typed(node.of[1], side)] };
       }
       case "reduce":
@@ -78,8 +78,8 @@ function literal(
       `cast the other side: f32(…)`,
       "TC104",
     );
-  const found = readNumber(text, type);
-  return found.ok ? { type, bits: found.bits } : fail(token, `B4: ${found.message}`, found.hint, "TC205");
+  const number = readNumber(text, type);
+  return number.ok ? { type, bits: number.bits } : fail(token, `B4: ${number.message}`, number.hint, "TC205");
 }
 
 const binding: Readonly<Record<Operation, number>> = { add: 1, sub: 1, mul: 2, div: 2, min: 3, max: 3 };

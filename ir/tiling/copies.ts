@@ -19,7 +19,7 @@ type Looped = Pick<TiledGather, "target" | "operands"> & {
 };
 
 /** Copies that a schedule asks for. */
-const asked = (buffers: Buffers, operand: Operand): Copies =>
+const requestedFor = (buffers: Buffers, operand: Operand): Copies =>
   typeof buffers === "number" ? buffers : (entryOf(buffers, keyOf(operand)) ?? 1);
 
 /** Whether a schedule asks for a second copy of anything. */
@@ -27,15 +27,15 @@ export const doubles = (buffers: Buffers): boolean =>
   typeof buffers === "number" ? buffers === 2 : Object.values(buffers).includes(2);
 
 /** Whether several iterations write one tile: the output follows every loop but that of a sum's terms. */
-export const isWrittenByParts = ({ loops }: Looped, { operand, follows }: TiledOperand): boolean =>
-  operand.role === "output" && loops.some(({ dim }) => !follows.has(dim));
+export const isWrittenInPieces = ({ loops }: Looped, { operand, dependsOn }: TiledOperand): boolean =>
+  operand.role === "output" && loops.some(({ dim }) => !dependsOn.has(dim));
 
 const isStreamed = (tiling: Looped, tiled: TiledOperand): boolean =>
-  tiled.inUb && !isWrittenByParts(tiling, tiled) && isMoved(tiling, tiled);
+  tiled.inUb && !isWrittenInPieces(tiling, tiled) && isTransferred(tiling, tiled);
 
-const isMoved = ({ loops, target }: Looped, { follows }: TiledOperand): boolean =>
+const isTransferred = ({ loops, target }: Looped, { dependsOn }: TiledOperand): boolean =>
   loops.some(
-    (loop) => follows.has(loop.dim) && (loop.mode === "serial" || !targetFacts[target.kind].privateUb),
+    (loop) => dependsOn.has(loop.dim) && (loop.mode === "serial" || !targetFacts[target.kind].privateUb),
   );
 
 /** Operands that a second copy is of use to. */
@@ -43,7 +43,7 @@ export const streamedOperands = (tiling: Looped): readonly TiledOperand[] =>
   tiling.operands.filter((operand) => isStreamed(tiling, operand));
 
 export const copiesOf = (tiling: Looped, operand: TiledOperand): Copies =>
-  asked(tiling.schedule.buffers, operand.operand) === 2 && isStreamed(tiling, operand) ? 2 : 1;
+  requestedFor(tiling.schedule.buffers, operand.operand) === 2 && isStreamed(tiling, operand) ? 2 : 1;
 
 /** What asks for two copies of these streamed operands, in its shortest form. */
 export function buffersOf(tiling: Looped, doubled: readonly TiledOperand[]): Buffers {
@@ -57,5 +57,6 @@ export const keptSingle = (tiling: Looped): readonly TiledOperand[] =>
   typeof tiling.schedule.buffers === "number"
     ? []
     : tiling.operands.filter(
-        (operand) => asked(tiling.schedule.buffers, operand.operand) === 2 && !isStreamed(tiling, operand),
+        (operand) =>
+          requestedFor(tiling.schedule.buffers, operand.operand) === 2 && !isStreamed(tiling, operand),
       );

@@ -15,7 +15,7 @@ export interface WordRun {
 }
 
 /** A dim of the box that a strip is, in some layout: neighbours along it lie so many words apart. */
-export interface StripDim {
+export interface ChunkDim {
   /** The output dim whose size says how much of it is valid. */
   readonly dim: number;
   readonly extent: number;
@@ -68,7 +68,7 @@ export type FlatStep =
       readonly length: number;
     }
   /** Marks of the valid part of a strip, kept for the whole kernel. The last two dims are a tile, those before loops. */
-  | { readonly op: "see"; readonly of: WordRun; readonly dims: readonly StripDim[] };
+  | { readonly op: "see"; readonly of: WordRun; readonly dims: readonly ChunkDim[] };
 
 /** Words that the scalar unit writes at the start of a run. */
 export interface Seed {
@@ -77,7 +77,7 @@ export interface Seed {
 }
 
 /** What one strip of so many entries becomes. */
-export interface FlatStrip {
+export interface FlatChunk {
   readonly entries: number;
   readonly steps: readonly FlatStep[];
   /** Addresses of the final TGATHER. */
@@ -96,9 +96,9 @@ export interface FlatProgram {
   /** The dim that strips are cut along, and its extent in the tile; those before it are loops. */
   readonly dim: number;
   readonly extent: number;
-  readonly full: FlatStrip;
+  readonly full: FlatChunk;
   /** The last strip, where the extent is no multiple of the entries of the others. */
-  readonly tail?: FlatStrip;
+  readonly tail?: FlatChunk;
   /** How far a strip's start moves with each output dim, in words of data and output and in index values. */
   readonly starts: {
     readonly data: readonly number[];

@@ -18,19 +18,28 @@ import { dataCoords, gatheredTable, inputTile } from "../access.js";
 import { soleAtom } from "../linear.js";
 import { indexBytes, indexRule, type IndexBytes, type IndexRule } from "../policy.js";
 import type { Target } from "../target.js";
-import { alignUp, assertNever, at, bytesOf, isPacked, isPowerOfTwo, isSigned, wholeBytes } from "../types.js";
+import {
+  alignUp,
+  assertNever,
+  at,
+  bytesOf,
+  isPacked,
+  isPowerOfTwo,
+  isSigned,
+  byteAligned,
+} from "../types.js";
 import type {
   Added,
   AddedName,
   FlatProgram,
   FlatStep,
-  FlatStrip,
+  FlatChunk,
   WordRun,
   Seed,
-  StripDim,
+  ChunkDim,
 } from "./flat-program.js";
 import type { LoweringFacts } from "./gather-lowering.js";
-import { isPlain, plainSites } from "./plain.js";
+import { isPlain, plainIndices } from "./plain.js";
 
 /** What of a gather does not depend on the strip. */
 interface Form {
@@ -49,7 +58,7 @@ interface Form {
   readonly output: readonly number[];
   readonly index: readonly number[];
   /** Where in its tuple each site reads. */
-  readonly places: readonly number[];
+  readonly positions: readonly number[];
   /** Bytes of what index values are read as: of the low words alone where a 64-bit value wraps by a power of two. */
   readonly indexBytes: IndexBytes;
   /** Whether each word of the output first takes its index values by the pattern, which then become its address. */
@@ -95,26 +104,27 @@ function formOf(facts: LoweringFacts, target: Target): Form | string {
   // Each of the 256 values of a byte is one of f16, there and back.
   const gatheredBytes = wordBytes === 1 && !takes.includes(1) ? 2 : wordBytes;
   if (!takes.includes(gatheredBytes)) return `the vector unit gathers no ${8 * bytes}-bit elements`;
-  const dtype = wholeBytes(index.type.dtype);
-  const sites = plainSites(map);
+  const dtype = byteAligned(index.type.dtype);
+  const indices = plainIndices(map);
   // As 32-bit values, those of fewer bits are all themselves.
   const signed = isSigned(dtype) || bytesOf(dtype) < 4;
-  const rules = sites.map((site): IndexRule => ({ ...indexRule(site, dtype), signed }));
-  for (const { outside, below } of rules) {
-    if (outside === "remainder" && !isPowerOfTwo(below)) return `wraps by ${below}, which is no power of two`;
-    if (below === 0) return "data without elements";
+  const rules = indices.map((index): IndexRule => ({ ...indexRule(index, dtype), signed }));
+  for (const { outside, extent } of rules) {
+    if (outside === "remainder" && !isPowerOfTwo(extent))
+      return `wraps by ${extent}, which is no power of two`;
+    if (extent === 0) return "data without elements";
   }
   // The high word of a value decides nothing of what is left of it by a power of two: the low ones lie two words apart.
   const apart = bytesOf(dtype) === 8 && rules.some(({ outside }) => outside === "remainder") ? 2 : 1;
   const each = bytes / wordBytes;
-  const strides = sites.map(() => 0);
+  const strides = indices.map(() => 0);
   const [byData, byIndex] = [tile.map(() => 0), tile.map(() => 0)];
   dataCoords(map).forEach((coord, k) => {
     const only = soleAtom(coord);
     if (only?.kind === "dim") byData[only.dim] = at(data.inTile ?? [], k) * each;
-    if (only?.kind === "site") strides[only.site] = at(data.inTile ?? [], k) * each;
+    if (only?.kind === "index") strides[only.index] = at(data.inTile ?? [], k) * each;
   });
-  const places = sites.map(({ value }) => {
+  const positions = indices.map(({ value }) => {
     let place = 0;
     value.at.forEach((coord, k) => {
       const only = soleAtom(coord);
@@ -139,7 +149,7 @@ function formOf(facts: LoweringFacts, target: Target): Form | string {
     data: byData,
     output: output.inTile.map((step) => step * each),
     index: byIndex,
-    places,
+    positions,
     spreadFirst: rules.length > 1 || apart === 2,
     indexBytes: apart === 2 ? 4 : indexBytes(dtype),
     signed: isSigned(dtype),
@@ -166,14 +176,14 @@ function* cutsOf(form: Form): Generator<Cut> {
     const extent = at(tile, dim);
     const unit = unitOf(form, dim);
     if (unit === undefined) return;
-    const whole = Math.max(unit, wholeRepeats(form, dim));
-    const known = new Set<number>();
-    for (const parts of stripCounts(Math.ceil(extent / unit))) {
-      const equal = Math.min(extent, alignUp(Math.ceil(extent / parts), unit));
-      const longest = parts === 1 ? extent : Math.floor((extent - 1) / (parts - 1) / whole) * whole;
-      for (const entries of [equal, alignUp(equal, whole), longest]) {
-        if (entries < equal || entries > extent || known.has(entries)) continue;
-        known.add(entries);
+    const multiple = Math.max(unit, fullRepeats(form, dim));
+    const tried = new Set<number>();
+    for (const count of chunkCounts(Math.ceil(extent / unit))) {
+      const equal = Math.min(extent, alignUp(Math.ceil(extent / count), unit));
+      const longest = count === 1 ? extent : Math.floor((extent - 1) / (count - 1) / multiple) * multiple;
+      for (const entries of [equal, alignUp(equal, multiple), longest]) {
+        if (entries < equal || entries > extent || tried.has(entries)) continue;
+        tried.add(entries);
         yield { dim, entries };
       }
     }
@@ -181,13 +191,13 @@ function* cutsOf(form: Form): Generator<Cut> {
 }
 
 /** 1 to 16, 20, 24 and so on to 32, 40, 48 and so on, and as many as there can be: of many strips, one more is hardly felt. */
-function* stripCounts(most: number): Generator<number> {
-  for (let n = 1; n < most; n += n < 16 ? 1 : 2 ** (Math.floor(Math.log2(n)) - 2)) yield n;
-  yield most;
+function* chunkCounts(max: number): Generator<number> {
+  for (let n = 1; n < max; n += n < 16 ? 1 : 2 ** (Math.floor(Math.log2(n)) - 2)) yield n;
+  yield max;
 }
 
 /** How many entries of a strip, a power of two, are whole repeats of the vector unit as addresses and as index values. */
-function wholeRepeats({ output, index, target: { vectorBytes } }: Form, dim: number): number {
+function fullRepeats({ output, index, target: { vectorBytes } }: Form, dim: number): number {
   const wordBytes = [4 * at(output, dim), 4 * at(index, dim)];
   let entries = 1;
   // A figure that is no power of two has none.
@@ -264,10 +274,10 @@ function sizedOf(form: Form, cut: Cut): Sized {
 }
 
 function lengthsOf(form: Form, cut: Cut): Omit<Sized, "otherInOutput"> {
-  const { tile, output, data, each, rules, indexPitch, places, spreadFirst } = form;
+  const { tile, output, data, each, rules, indexPitch, positions, spreadFirst } = form;
   const extents = tile.map((extent, d) => (d < cut.dim ? 1 : d === cut.dim ? cut.entries : extent));
   const length = lengthOf(extents, output, each);
-  const raw = lengthOf(extents, form.index, 1, Math.max(...places));
+  const raw = lengthOf(extents, form.index, 1, Math.max(...positions));
   // Rows of 64-bit values are blocks of four, of 32-bit ones of eight.
   const spread =
     form.indexBytes === 8 && !spreadFirst && indexPitch % block !== 0 && raw > indexPitch
@@ -280,7 +290,7 @@ function lengthsOf(form: Form, cut: Cut): Omit<Sized, "otherInOutput"> {
   const same =
     !spreadFirst &&
     each === 1 &&
-    at(places, 0) === 0 &&
+    at(positions, 0) === 0 &&
     extents.every((extent, d) => extent === 1 || at(index, d) === at(output, d));
   const resolved = spreadFirst ? length : spread === undefined ? raw : spread.rows * spread.toPitch;
   // A strip finds its index values as they were loaded where no other strip takes the same ones.
@@ -290,10 +300,11 @@ function lengthsOf(form: Form, cut: Cut): Omit<Sized, "otherInOutput"> {
   );
   const mutable = spreadFirst || isConverted(form) || (form.fresh && alone);
   const needsOther = rules.some(
-    ({ outside, fromEnd, signed }) =>
+    ({ outside, wrapNegativeBy, signed }) =>
       outside === "report" ||
       outside === "none" ||
-      (mutable && (outside === "remainder" || fromEnd !== undefined || (outside === "nearest" && !signed))),
+      (mutable &&
+        (outside === "remainder" || wrapNegativeBy !== undefined || (outside === "nearest" && !signed))),
   );
   return {
     cut,
@@ -338,7 +349,7 @@ function addsOf(form: Form, sized: Sized): readonly Added[] {
   const narrow = spread === undefined ? raw : spread.rows * spread.toPitch;
   // Behind what values of 8 and 16 bits become, what they are on their way.
   const between = form.indexBytes < 4 ? words(form.indexBytes === 1 ? raw / 2 : raw) : 0;
-  const parts: Added[] = [
+  const added: Added[] = [
     { name: "narrow", bytes: isConverted(form) ? words(narrow) + between : 0 },
     { name: "addresses", bytes: addressRuns(form, sized).bytes },
     { name: "pattern", bytes: same ? 0 : words(length) },
@@ -350,7 +361,7 @@ function addsOf(form: Form, sized: Sized): readonly Added[] {
     { name: "widened", bytes: isWidened(form) ? widenedOutput(form) + 2 * alignUp(length, 16) : 0 },
     { name: "border", bytes: hasBorder(form) ? target.blockBytes : 0 },
   ];
-  return parts.filter(({ bytes }) => bytes > 0);
+  return added.filter(({ bytes }) => bytes > 0);
 }
 
 const hasBorder = ({ rules }: Form): boolean => rules.some(({ outside }) => outside === "none");
@@ -369,32 +380,32 @@ function programOf(form: Form, sized: Sized, adds: readonly Added[]): FlatProgra
   const rest = extent % cut.entries;
   const moving = (strides: readonly number[]): number[] =>
     strides.map((stride, d) => (d < cut.dim || (d === cut.dim && cut.entries < extent) ? stride : 0));
-  const seen = rules.some(({ outside }) => outside === "report") ? alignUp(sized.resolved, block) : 0;
+  const flagBytes = rules.some(({ outside }) => outside === "report") ? alignUp(sized.resolved, block) : 0;
   return {
     wordBytes,
     each,
     indexBytes: form.indexBytes,
     dim: cut.dim,
     extent,
-    full: stripOf(form, sized, sized),
-    ...(rest === 0 ? {} : { tail: stripOf(form, sizedOf(form, { ...cut, entries: rest }), sized) }),
+    full: chunkOf(form, sized, sized),
+    ...(rest === 0 ? {} : { tail: chunkOf(form, sizedOf(form, { ...cut, entries: rest }), sized) }),
     starts: { data: moving(data), index: moving(index), output: moving(output) },
-    setup: setupOf(form, sized, seen),
-    close: folded(seen),
+    setup: setupOf(form, sized, flagBytes),
+    close: folded(flagBytes),
     ...(isWidened(form) ? { widened: { words: form.dataWords, output: widenedOutput(form) } } : {}),
     adds,
   };
 }
 
-/** `room`: the strip whose runs are laid out, which others are parts of. */
-function stripOf(form: Form, sized: Sized, room: Sized): FlatStrip {
-  const { rules, indexBytes, strides, places, indexPitch } = form;
+/** `available`: the strip whose runs are laid out, which others are parts of. */
+function chunkOf(form: Form, sized: Sized, available: Sized): FlatChunk {
+  const { rules, indexBytes, strides, positions, indexPitch } = form;
   const { length, raw, resolved, hasBase, spread, mutable } = sized;
-  const runs = addressRuns(form, room);
+  const runs = addressRuns(form, available);
   const steps: FlatStep[] = [];
   const source: WordRun = { in: isConverted(form) ? "narrow" : "index", from: 0 };
   if (indexBytes === 1 || indexBytes === 2) {
-    const between: WordRun = { in: "narrow", from: alignUp(room.raw, block) };
+    const between: WordRun = { in: "narrow", from: alignUp(available.raw, block) };
     steps.push({ op: "widen", bytes: indexBytes, signed: form.signed, by: between, length: raw });
     if (indexBytes === 2 && !form.signed) {
       // Read as signed: the bits above are those of the sign.
@@ -422,28 +433,22 @@ function stripOf(form: Form, sized: Sized, room: Sized): FlatStrip {
     const { sum } = runs;
     value = sum;
     for (let k = 0; k < rules.length; k++) {
-      const step = at(places, k) - at(places, Math.max(0, k - 1));
+      const step = at(positions, k) - at(positions, Math.max(0, k - 1));
       if (step !== 0) steps.push({ op: "TADDS", to: pattern, of: pattern, by: step, length });
-      const own = k === 0 ? sum : (runs.write ?? sum);
-      steps.push({ op: "TGATHER", to: own, of: source, by: pattern, length: resolved, held: raw });
-      const found = resolvedBy(
-        form,
-        at(rules, k),
-        { read: own, write: own, other: runs.other },
-        sized,
-        steps,
-      );
-      const scaled = scaledBy(at(strides, k), found, own, length, steps);
+      const run = k === 0 ? sum : (runs.write ?? sum);
+      steps.push({ op: "TGATHER", to: run, of: source, by: pattern, length: resolved, held: raw });
+      const low = resolvedBy(form, at(rules, k), { read: run, write: run, other: runs.other }, sized, steps);
+      const scaled = scaledBy(at(strides, k), low, run, length, steps);
       if (k > 0) steps.push({ op: "TADD", to: sum, of: sum, by: scaled, length });
       else if (!sameRun(scaled, sum)) steps.push({ op: "TADDS", to: sum, of: scaled, by: 0, length });
     }
-    const back = at(places, 0) - at(places, places.length - 1);
+    const back = at(positions, 0) - at(positions, positions.length - 1);
     if (back !== 0) steps.push({ op: "TADDS", to: pattern, of: pattern, by: back, length });
     if (hasBase) steps.push({ op: "TADD", to: sum, of: sum, by: base, length });
   } else {
     const write = mutable ? source : (runs.write ?? source);
-    const found = resolvedBy(form, at(rules, 0), { read: source, write, other: runs.other }, sized, steps);
-    const scaled = scaledBy(at(strides, 0), found, write, resolved, steps);
+    const result = resolvedBy(form, at(rules, 0), { read: source, write, other: runs.other }, sized, steps);
+    const scaled = scaledBy(at(strides, 0), result, write, resolved, steps);
     if (runs.spreadTo !== undefined) {
       value = runs.spreadTo;
       steps.push({ op: "TGATHER", to: value, of: scaled, by: pattern, length, held: resolved });
@@ -467,7 +472,7 @@ interface Resolving {
 }
 
 /** Where resolved values are, and where marks of those outside, under `zero`. */
-interface Found {
+interface Resolved {
   readonly value: WordRun;
   readonly mark?: WordRun;
 }
@@ -475,21 +480,21 @@ interface Found {
 /** `ir/policy.ts` as vector instructions: the elements that index values name, each inside its extent. */
 function resolvedBy(
   form: Form,
-  { below, fromEnd, outside, signed }: IndexRule,
+  { extent, wrapNegativeBy, outside, signed }: IndexRule,
   { read, write, other = write }: Resolving,
   sized: Sized,
   steps: FlatStep[],
-): Found {
+): Resolved {
   const length = sized.resolved;
   let from = read;
   // -n where a value is negative, n above it: a shift spreads the sign.
   const negatives = (): WordRun => {
     const by = sameRun(from, write) ? other : write;
     steps.push({ op: "TSHRS", to: by, of: from, by: 31, length });
-    steps.push({ op: "TMULS", to: by, of: by, by: -below, length });
+    steps.push({ op: "TMULS", to: by, of: by, by: -extent, length });
     return by;
   };
-  if (fromEnd !== undefined && outside !== "remainder") {
+  if (wrapNegativeBy !== undefined && outside !== "remainder") {
     steps.push({ op: "TADD", to: write, of: from, by: negatives(), length });
     from = write;
   }
@@ -500,22 +505,22 @@ function resolvedBy(
       if (outside === "nearest" && !signed)
         steps.push({ op: "TMAX", to: write, of: from, by: negatives(), length });
       else steps.push({ op: "TMAXS", to: write, of: from, by: 0, length });
-      steps.push({ op: "TMINS", to: write, of: write, by: below - 1, length });
+      steps.push({ op: "TMINS", to: write, of: write, by: extent - 1, length });
       return { value: write };
     case "remainder": {
       const by = sameRun(from, write) ? other : write;
-      steps.push({ op: "TEXPANDS", to: by, by: below - 1, length });
+      steps.push({ op: "TEXPANDS", to: by, by: extent - 1, length });
       steps.push({ op: "TAND", to: write, of: from, by, length });
       return { value: write };
     }
     case "report":
     case "none":
       steps.push({ op: "TMAXS", to: other, of: from, by: 0, length });
-      steps.push({ op: "TMINS", to: other, of: other, by: below - 1, length });
+      steps.push({ op: "TMINS", to: other, of: other, by: extent - 1, length });
       // Not 0 where the value was outside.
       steps.push({ op: "TSUB", to: write, of: from, by: other, length });
       if (outside === "report") {
-        steps.push({ op: "see", of: write, dims: seenDims(form, sized) });
+        steps.push({ op: "see", of: write, dims: outOfRangeDims(form, sized) });
         return { value: other };
       }
       steps.push({ op: "TMINS", to: write, of: write, by: 1, length });
@@ -531,7 +536,7 @@ function resolvedBy(
 /** Times a stride of the data tile; far outside it where the mark is set. */
 function scaledBy(
   stride: number,
-  { value, mark }: Found,
+  { value, mark }: Resolved,
   write: WordRun,
   length: number,
   steps: FlatStep[],
@@ -545,13 +550,13 @@ function scaledBy(
 }
 
 /** The dims of what is resolved, outermost first; one that is whole in every tile joins the one before it. */
-function seenDims(form: Form, { extents, index }: Sized): readonly StripDim[] {
+function outOfRangeDims(form: Form, { extents, index }: Sized): readonly ChunkDim[] {
   const { spreadFirst, output, each, tile, ragged } = form;
   const strides = spreadFirst ? output : index;
   const last = tile.length - 1;
   const counted = spreadFirst ? each : 1;
   const dims = tile
-    .map((_, dim): StripDim => ({ dim, extent: at(extents, dim), stride: at(strides, dim), each: 1 }))
+    .map((_, dim): ChunkDim => ({ dim, extent: at(extents, dim), stride: at(strides, dim), each: 1 }))
     .filter(({ extent, stride }) => extent > 1 && stride > 0)
     .sort((a, b) => b.stride - a.stride);
   const inner = dims.at(-1);
@@ -560,7 +565,7 @@ function seenDims(form: Form, { extents, index }: Sized): readonly StripDim[] {
       ? { ...inner, stride: 1, each: counted }
       : { dim: last, extent: 1, stride: 1, each: counted };
   const outer = inner?.stride === counted ? dims.slice(0, -1) : dims;
-  const joined: StripDim[] = [];
+  const joined: ChunkDim[] = [];
   for (const dim of outer) {
     const before = joined.at(-1);
     if (before !== undefined && !ragged.has(dim.dim) && before.stride === dim.stride * dim.extent)
@@ -577,21 +582,21 @@ function seenDims(form: Form, { extents, index }: Sized): readonly StripDim[] {
 /** Words of the data tile from a strip's start that its addresses may name, to the end of a block of it. */
 function spanOf(form: Form, sized: Sized): number {
   const { rules, strides, target, wordBytes } = form;
-  const picked = rules.reduce((sum, { below }, s) => sum + (below - 1) * at(strides, s), 0);
-  return alignUp((picked + mostBase(form, sized) + 1) * wordBytes, target.blockBytes) / wordBytes;
+  const picked = rules.reduce((sum, { extent }, s) => sum + (extent - 1) * at(strides, s), 0);
+  return alignUp((picked + maxBase(form, sized) + 1) * wordBytes, target.blockBytes) / wordBytes;
 }
 
 /** The largest part of an address that the output's place decides, in words. */
-const mostBase = ({ data, each }: Form, { extents }: Sized): number =>
+const maxBase = ({ data, each }: Form, { extents }: Sized): number =>
   extents.reduce((sum, extent, d) => sum + (extent - 1) * at(data, d), each - 1);
 
-function setupOf(form: Form, sized: Sized, seen: number): FlatProgram["setup"] {
-  const { data, each, target, places } = form;
+function setupOf(form: Form, sized: Sized, flagBytes: number): FlatProgram["setup"] {
+  const { data, each, target, positions } = form;
   const { same, hasBase, index } = sized;
   const seeds: Seed[] = [];
   const steps: FlatStep[] = [];
   if (!same) {
-    const start = at(places, 0);
+    const start = at(positions, 0);
     fill(form, sized, { in: "pattern", start, by: index, word: 0, padded: false }, seeds, steps);
   }
   if (hasBase) {
@@ -599,7 +604,7 @@ function setupOf(form: Form, sized: Sized, seen: number): FlatProgram["setup"] {
     const padded = at(data, data.length - 1) === each;
     fill(form, sized, { in: "base", start: 0, by: data, word: 1, padded }, seeds, steps);
   }
-  if (seen > 0) steps.push({ op: "TEXPANDS", to: { in: "seen", from: 0 }, by: 0, length: seen });
+  if (flagBytes > 0) steps.push({ op: "TEXPANDS", to: { in: "seen", from: 0 }, by: 0, length: flagBytes });
   if (hasBorder(form))
     steps.push({ op: "TEXPANDS", to: { in: "border", from: 0 }, by: 0, length: target.blockBytes / 4 });
   return { seeds, steps };
@@ -643,11 +648,11 @@ function fill(
   for (let have = block; have < row; have *= 2) {
     copy(have, Math.min(have, row - have), (have / each) * along);
   }
-  const most = start + (at(extents, last) - 1) * along + (each - 1) * word;
+  const max = start + (at(extents, last) - 1) * along + (each - 1) * word;
   // Words behind a row's last element are as that: what they name is there, whatever strip they are in.
   if (!padded && along > 0 && row > at(extents, last) * each) {
     const run: WordRun = { in: name, from: 0 };
-    steps.push({ op: "TMINS", to: run, of: run, by: most, length: row });
+    steps.push({ op: "TMINS", to: run, of: run, by: max, length: row });
   }
   for (let d = last - 1; d >= 0; d--) {
     for (let have = 1; have < at(extents, d); have *= 2) {
@@ -659,10 +664,10 @@ function fill(
 /** `seen` by halves down to one block. */
 function folded(length: number): FlatStep[] {
   const steps: FlatStep[] = [];
-  const seen = (from: number): WordRun => ({ in: "seen", from });
+  const flagRun = (from: number): WordRun => ({ in: "seen", from });
   for (let words = length; words > block;) {
     const half = alignUp(words / 2, block);
-    steps.push({ op: "TOR", to: seen(0), of: seen(0), by: seen(half), length: words - half });
+    steps.push({ op: "TOR", to: flagRun(0), of: flagRun(0), by: flagRun(half), length: words - half });
     words = half;
   }
   return steps;

@@ -23,13 +23,13 @@ import type { TiledGather, TiledOperand } from "./tiled.js";
  * The use of a part of UB: a tile of an operand, by its number, scratch of PyPTO's vector gather, what the lowering adds, a result, what
  * terms come to.
  */
-export type PartUse = { readonly operand: number } | "scratch" | "added" | "result" | "sum";
+export type FootprintUse = { readonly operand: number } | "scratch" | "added" | "result" | "sum";
 
 /** What one operand, or scratch, takes of UB, in bytes. */
-export interface FootprintPart {
+export interface FootprintEntry {
   /** For people: an operand's key (`keyOf`), `scratch`, what a lowering adds (`addresses`), or what a value is computed in: `value 1`. */
   readonly part: string;
-  readonly use: PartUse;
+  readonly use: FootprintUse;
   readonly dtype: DType;
   /** Extents of the tile in elements. */
   readonly tile: Shape;
@@ -45,9 +45,9 @@ export interface FootprintPart {
 }
 
 export interface Footprint {
-  readonly parts: readonly FootprintPart[];
+  readonly parts: readonly FootprintEntry[];
   /** Tiles that the rule `spec` counts though they stay in global memory: on machines that gather in place, those that an Ascend core has in UB. */
-  readonly written: readonly FootprintPart[];
+  readonly written: readonly FootprintEntry[];
   /** Their sum under the rule. */
   readonly bytes: number;
   /** What the plan of addresses takes, whatever the rule counts: padding and second buffers included. */
@@ -104,24 +104,24 @@ function scratchShape(indexTile: Shape, dtype: DType, target: Target): Shape {
  * gather no more than it.
  */
 export const ubCapacity = ({ gather, schedule }: Pick<TiledGather, "gather" | "schedule">): number =>
-  countsResultAlone(gather) && profileOf(schedule).rowsBelowBudget ? schedule.ubBytes - 1 : schedule.ubBytes;
+  countsResultAlone(gather) && profileOf(schedule).rowsUnderBudget ? schedule.ubBytes - 1 : schedule.ubBytes;
 
 /** Returns what a tile needs, whatever its lowering: no kernel of the tile takes less, and one of them takes no more but for the scratch. */
 export function footprintOf(tiling: TiledGather & { readonly loops: readonly Loop[] }): Footprint {
   const { gather, operands, schedule, target, tile } = tiling;
   const { budgetRule: rule, ubBytes: budget } = schedule;
-  const parts: FootprintPart[] = [];
+  const entries: FootprintEntry[] = [];
   let [total, planned] = [0, 0];
   const hold = (
     { part, dtype, tile: shape }: Temporary,
-    use: PartUse,
+    use: FootprintUse,
     row = rowBytes(shape, dtype, target.blockBytes),
     buffers: Copies = 1,
   ): void => {
     const bytes = bytesFor(elementCount(shape), dtype);
     const padded = rowsOf(shape) * row;
     const counted = rule === "full" ? padded * buffers : bytes;
-    parts.push({ part, use, dtype, tile: shape, bytes, rowBytes: row, padded, buffers, counted });
+    entries.push({ part, use, dtype, tile: shape, bytes, rowBytes: row, padded, buffers, counted });
     total += counted;
     planned += padded * buffers;
   };
@@ -137,16 +137,16 @@ export function footprintOf(tiling: TiledGather & { readonly loops: readonly Loo
         return true;
     }
   };
-  const written: FootprintPart[] = [];
-  for (const [number, held] of operands.entries()) {
-    const { operand, tile: own } = held;
-    const part = { part: keyOf(operand), dtype: operand.type.dtype, tile: own };
-    if (held.inUb) {
-      hold(part, { operand: number }, operandRowBytes(tiling, held), copiesOf(tiling, held));
+  const written: FootprintEntry[] = [];
+  for (const [number, tiled] of operands.entries()) {
+    const { operand, tile: tile } = tiled;
+    const entry = { part: keyOf(operand), dtype: operand.type.dtype, tile: tile };
+    if (tiled.inUb) {
+      hold(entry, { operand: number }, operandRowBytes(tiling, tiled), copiesOf(tiling, tiled));
     } else if (rule === "spec" && gathersInPlace && isWritten(operand)) {
-      const bytes = bytesFor(elementCount(own), part.dtype);
+      const bytes = bytesFor(elementCount(tile), entry.dtype);
       const alone = { bytes, rowBytes: 0, padded: 0, buffers: 1, counted: bytes } as const;
-      written.push({ ...part, use: { operand: number }, ...alone });
+      written.push({ ...entry, use: { operand: number }, ...alone });
       total += bytes;
     }
   }
@@ -156,14 +156,14 @@ export function footprintOf(tiling: TiledGather & { readonly loops: readonly Loo
     loads &&
     elementCount(tile) > 0 &&
     hasPtoForm(gather.map, inputsOf(gather).length);
-  for (const { operand, tile: own, inUb } of scratched ? operands : []) {
+  for (const { operand, tile: tile, inUb } of scratched ? operands : []) {
     const { role, type } = operand;
     if (role !== "indices" || !inUb) continue;
     const { dtype } = type;
-    hold({ part: "scratch", dtype, tile: scratchShape(own, dtype, target) }, "scratch");
+    hold({ part: "scratch", dtype, tile: scratchShape(tile, dtype, target) }, "scratch");
   }
   // A tile without elements computes none.
-  const carried = tiling.terms < (gather.map.reduced?.most ?? 0);
+  const carried = tiling.reductionTile < (gather.map.reduced?.max ?? 0);
   if (elementCount(tile) > 0) {
     const inUb = (table: number): boolean => at(operands, table).inUb;
     const results = vectorUnit ? temporariesOf(gather.map, gather.operands, inUb, tile) : [];
@@ -171,7 +171,7 @@ export function footprintOf(tiling: TiledGather & { readonly loops: readonly Loo
     for (const result of results) hold(result, "result");
     for (const sum of sums) hold(sum, "sum");
   }
-  return { parts, written, bytes: total, planned, budget, rule };
+  return { parts: entries, written, bytes: total, planned, budget, rule };
 }
 
 /**
@@ -180,7 +180,7 @@ export function footprintOf(tiling: TiledGather & { readonly loops: readonly Loo
  */
 export function withAdded({ parts, ...need }: Footprint, adds: readonly Added[]): Footprint {
   const kept = parts.filter(({ use }) => use !== "scratch");
-  const added = adds.map(({ name, bytes }): FootprintPart => {
+  const added = adds.map(({ name, bytes }): FootprintEntry => {
     const counted = need.rule === "full" ? bytes : 0;
     const tile = [bytes];
     return {
@@ -196,7 +196,7 @@ export function withAdded({ parts, ...need }: Footprint, adds: readonly Added[])
     };
   });
   const all = [...kept, ...added];
-  const counted = [...all, ...need.written].reduce((sum, part) => sum + part.counted, 0);
-  const planned = all.reduce((sum, part) => sum + part.padded * part.buffers, 0);
+  const counted = [...all, ...need.written].reduce((sum, entry) => sum + entry.counted, 0);
+  const planned = all.reduce((sum, entry) => sum + entry.padded * entry.buffers, 0);
   return { ...need, parts: all, bytes: counted, planned };
 }

@@ -5,7 +5,7 @@ import type { GatherClass } from "../schedule.js";
 import type { Added, FlatProgram } from "./flat-program.js";
 
 /** A tensor as a gather finds it: in a tile in UB, with so many elements between neighbours there, or in place. */
-export interface HeldTensor {
+export interface PlacedTensor {
   readonly type: TensorType;
   readonly inTile?: readonly number[];
 }
@@ -14,8 +14,8 @@ export interface HeldTensor {
 export interface LoweringFacts {
   readonly map: AccessMap;
   /** By table: the data, then the tables of indices. */
-  readonly inputs: readonly HeldTensor[];
-  readonly output: HeldTensor;
+  readonly inputs: readonly PlacedTensor[];
+  readonly output: PlacedTensor;
   /** The largest output tile, in elements. */
   readonly tile: Shape;
   /** Output dims along which some tiles are shorter. */
@@ -25,7 +25,7 @@ export interface LoweringFacts {
   /** Bytes of UB that the program's own buffers leave free; those of its scratch are free too. */
   readonly spareBytes: number;
   /** The class that the schedule asks for. */
-  readonly asked?: GatherClass;
+  readonly requested?: GatherClass;
 }
 
 /** Vector instructions by what they read: one tile and a scalar, or two tiles. */
@@ -49,7 +49,7 @@ export interface Instructions {
 }
 
 /** Instructions with their cycles. */
-export interface TimedWay extends Instructions {
+export interface TimedLowering extends Instructions {
   /** Of the gather of one whole tile, on one core. */
   readonly cycles: number;
   /** On each core, before its first gather. */
@@ -65,20 +65,20 @@ export interface LackingClass {
 }
 
 /** A class that was not chosen: slower, or with the reason why the gather cannot have it. */
-export type LostClass = Pick<TimedWay, "class" | "cycles" | "setup"> | LackingClass;
+export type LostClass = Pick<TimedLowering, "class" | "cycles" | "setup"> | LackingClass;
 
 /** In which ways a gather can be done, in the room that there is. */
-export interface Ways {
+export interface Lowerings {
   /** Each class; `flat` in the longest strips that there is room for. */
-  readonly found: readonly TimedWay[];
+  readonly lowerings: readonly TimedLowering[];
   /** Those of them that the schedule leaves to choose from. */
-  readonly open: readonly TimedWay[];
+  readonly eligible: readonly TimedLowering[];
   /** And in other strips. */
-  readonly further: () => Iterable<TimedWay>;
+  readonly further: () => Iterable<TimedLowering>;
   readonly lacking: readonly LackingClass[];
 }
 
 /** What a gather becomes, and why nothing else. */
-export interface GatherLowering extends TimedWay {
+export interface GatherLowering extends TimedLowering {
   readonly lost: readonly LostClass[];
 }

@@ -4,7 +4,7 @@ import {
   gatheredTable,
   inputTile,
   isMove,
-  isOfTerm,
+  isInReduction,
   isRead,
   rowDim,
   rowElements,
@@ -30,8 +30,8 @@ import {
 } from "../types.js";
 import type { Reduction } from "../values/expression.js";
 import type { VectorStep } from "../values/vector-steps.js";
-import type { FlatProgram, FlatStep, FlatStrip } from "./flat-program.js";
-import type { HeldTensor, Instructions } from "./gather-lowering.js";
+import type { FlatProgram, FlatStep, FlatChunk } from "./flat-program.js";
+import type { PlacedTensor, Instructions } from "./gather-lowering.js";
 import { elementsTogether, liesInTile, programOfRows, readForm, readsOfSteps } from "./value-rows.js";
 
 /** When the scalar unit and the vector unit of a core are ready for their first gather. */
@@ -50,8 +50,8 @@ export function readyCycles(
 export interface GatherSetting {
   readonly map: AccessMap;
   /** By table. */
-  readonly inputs: readonly HeldTensor[];
-  readonly output: HeldTensor;
+  readonly inputs: readonly PlacedTensor[];
+  readonly output: PlacedTensor;
   readonly lowering: Instructions;
 }
 
@@ -83,9 +83,9 @@ export function gatherWork(setting: GatherSetting, sizes: Shape, target: Target)
   const { map, lowering } = setting;
   const { vectorUnit } = targetFacts[target.kind];
   if (!isMove(map) && vectorUnit) return valueWork(setting, sizes, target);
-  const moved = movedWork(setting, sizes, target);
-  if (isMove(map) || lowering.class === "direct") return moved;
-  return repeatedWork(moved, map.reduced?.most ?? 1);
+  const copying = moveWork(setting, sizes, target);
+  if (isMove(map) || lowering.class === "direct") return copying;
+  return repeatedWork(copying, map.reduced?.max ?? 1);
 }
 
 /**
@@ -96,9 +96,9 @@ export function valueWork(setting: GatherSetting, sizes: Shape, target: Target, 
   const { map, inputs } = setting;
   const columns = elementsTogether(map, sizes);
   const rows = elementCount(sizes) / columns;
-  const terms = map.reduced?.most ?? 0;
+  const reductionLength = map.reduced?.max ?? 0;
   const types = inputs.map(({ type }) => type.dtype);
-  const { element, term } = programOfRows(map, types);
+  const { element, reduction } = programOfRows(map, types);
   const repeats = repeatsOf(columns, target);
   const ofSteps = (steps: readonly VectorStep[]): Work => ({
     ...noWork,
@@ -114,27 +114,32 @@ export function valueWork(setting: GatherSetting, sizes: Shape, target: Target, 
     sumOfWork(
       readsOfSteps(steps).map((read) => readWork(setting, at(map.reads, read), columns, target, least)),
     );
-  const ofSites = (own: boolean): Work => {
-    const sites = map.sites.filter((_, s) => isOfTerm(map, s) !== own);
+  const ofIndices = (reduced: boolean): Work => {
+    const indices = map.indices.filter((_, s) => isInReduction(map, s) !== reduced);
     return {
       ...noWork,
-      ...lookups({ ...setting, map: { ...map, sites } }, 1, target),
-      scalars: sites.length,
+      ...lookups({ ...setting, map: { ...map, indices } }, 1, target),
+      scalars: indices.length,
     };
   };
   const once = sumOfWork([
-    ofSites(true),
+    ofIndices(true),
     ofReads(element),
     ofSteps(element),
     // Terms begin at a row of zeros.
-    ...(term === undefined ? [] : [ofTiles([1]), ofTiles(beside[term.how].last)]),
+    ...(reduction === undefined ? [] : [ofTiles([1]), ofTiles(reductionWork[reduction.how].last)]),
   ]);
   const each =
-    term === undefined
+    reduction === undefined
       ? noWork
-      : sumOfWork([ofSites(false), ofReads(term.steps), ofSteps(term.steps), ofTiles(beside[term.how].term)]);
+      : sumOfWork([
+          ofIndices(false),
+          ofReads(reduction.steps),
+          ofSteps(reduction.steps),
+          ofTiles(reductionWork[reduction.how].perElement),
+        ]);
   return sumOfWork([
-    repeatedWork(sumOfWork([once, repeatedWork(each, terms)]), rows),
+    repeatedWork(sumOfWork([once, repeatedWork(each, reductionLength)]), rows),
     { ...noWork, waits: waitsOfValue },
   ]);
 }
@@ -195,30 +200,30 @@ function readWork(
   }
 }
 
-const none = { term: [], last: [] };
+const none = { perElement: [], last: [] };
 
 /**
  * Tiles that each instruction of a reduction reads beside its operation, for each term and behind the last. An exact sum scales and converts a
  * term to 64 bits, adds two words with the carry between them (a sum, a compare, two sums), and adds what is NaN or infinite by itself (a
  * compare, a selection, a sum); last it converts the words, scales them and selects.
  */
-const beside: Readonly<
-  Record<Reduction, { readonly term: readonly number[]; readonly last: readonly number[] }>
+const reductionWork: Readonly<
+  Record<Reduction, { readonly perElement: readonly number[]; readonly last: readonly number[] }>
 > = {
   fold: none,
   max: none,
   min: none,
-  mean: { term: [], last: [1] },
-  exact: { term: [1, 1, 2, 2, 2, 2, 1, 2, 2], last: [2, 1, 2] },
+  mean: { perElement: [], last: [1] },
+  exact: { perElement: [1, 1, 2, 2, 2, 2, 1, 2, 2], last: [2, 1, 2] },
 };
 
-function movedWork(setting: GatherSetting, sizes: Shape, target: Target): Work {
+function moveWork(setting: GatherSetting, sizes: Shape, target: Target): Work {
   const { map, inputs, lowering } = setting;
   const data = at(inputs, gatheredTable);
   const size = meanBytes(data.type.dtype);
   const elements = elementCount(sizes);
   const { steps, waits } = lowering;
-  const components = map.sites.length;
+  const components = map.indices.length;
   switch (lowering.class) {
     case "flat":
       invariant(lowering.flat !== undefined, "a flat gather has a program");
@@ -239,7 +244,7 @@ function movedWork(setting: GatherSetting, sizes: Shape, target: Target): Work {
     case "mgather":
     case "row-fetch": {
       const { picks, burst, rows, outer } = picked(setting, sizes);
-      const looked = lookups(setting, picks, target);
+      const lookupWork = lookups(setting, picks, target);
       const bursts = picks * outer * rows;
       const touched = bursts * touchedBy(burst * size, data, target);
       // MGATHER of the 950 is a function of threads (pto-isa include/pto/npu/a5/MGather.hpp).
@@ -262,9 +267,9 @@ function movedWork(setting: GatherSetting, sizes: Shape, target: Target): Work {
               padded: bursts * alignUp(burst * size, target.blockBytes),
               rowIndices: picks * components,
             }),
-        bytes: elements * size + looked.bytes,
-        touched: touched + looked.touched,
-        gmScalars: looked.gmScalars,
+        bytes: elements * size + lookupWork.bytes,
+        touched: touched + lookupWork.touched,
+        gmScalars: lookupWork.gmScalars,
         waits,
         // Who reads the indices waits for their load, on the pipe of the rows.
         loadWaits: inputs.some(({ inTile }, table) => table !== gatheredTable && inTile !== undefined)
@@ -275,14 +280,14 @@ function movedWork(setting: GatherSetting, sizes: Shape, target: Target): Work {
     case "scalar": {
       // 8 and 16 bytes move as words of 4: each is read and written.
       const scalars = elements * (components + 2 * Math.max(1, size / 4));
-      const looked = lookups(setting, elements, target);
-      if (data.inTile !== undefined) return { ...noWork, ...looked, scalars, waits };
+      const lookupWork = lookups(setting, elements, target);
+      if (data.inTile !== undefined) return { ...noWork, ...lookupWork, scalars, waits };
       return {
         ...noWork,
-        bytes: elements * size + looked.bytes,
-        touched: elements * touchedBy(size, data, target) + looked.touched,
+        bytes: elements * size + lookupWork.bytes,
+        touched: elements * touchedBy(size, data, target) + lookupWork.touched,
         scalars,
-        gmScalars: elements + looked.gmScalars,
+        gmScalars: elements + lookupWork.gmScalars,
         waits,
       };
     }
@@ -296,14 +301,14 @@ function flatWork(program: FlatProgram, sizes: Shape, target: Target): VectorWor
   const { dim, extent, full, tail, widened } = program;
   const outer = elementCount(sizes.slice(0, dim));
   const size = at(sizes, dim);
-  const most = Math.floor(extent / full.entries);
-  const strips = Math.min(Math.ceil(size / full.entries), most);
-  const short = tail === undefined || size <= most * full.entries ? undefined : tail;
+  const max = Math.floor(extent / full.entries);
+  const chunks = Math.min(Math.ceil(size / full.entries), max);
+  const short = tail === undefined || size <= max * full.entries ? undefined : tail;
   const work = [
-    stripWork(program, full, outer * strips, target),
-    ...(short === undefined ? [] : [stripWork(program, short, outer, target)]),
+    chunkWork(program, full, outer * chunks, target),
+    ...(short === undefined ? [] : [chunkWork(program, short, outer, target)]),
   ];
-  const sum = (count: keyof VectorWork): number => work.reduce((all, own) => all + own[count], 0);
+  const sum = (count: keyof VectorWork): number => work.reduce((all, one) => all + one[count], 0);
   return {
     rows: sum("rows"),
     repeats: sum("repeats"),
@@ -317,26 +322,26 @@ function flatWork(program: FlatProgram, sizes: Shape, target: Target): VectorWor
 type VectorWork = Pick<Work, "rows" | "repeats" | "gathered" | "steps" | "stepRepeats">;
 
 /** So many strips: their steps, the last gather, and its words as bytes again where they were widened. */
-function stripWork(
+function chunkWork(
   { wordBytes, widened }: FlatProgram,
-  strip: FlatStrip,
+  chunk: FlatChunk,
   times: number,
   target: Target,
 ): VectorWork {
-  const { rows, repeats, gathered, steps, stepRepeats } = workOfSteps(strip.steps, target);
-  const bytes = strip.length * (widened === undefined ? wordBytes : 2);
+  const { rows, repeats, gathered, steps, stepRepeats } = workOfSteps(chunk.steps, target);
+  const bytes = chunk.length * (widened === undefined ? wordBytes : 2);
   return {
     rows: times * (rows + 1),
     repeats: times * (repeats + Math.ceil(bytes / target.vectorBytes) - 1),
-    gathered: times * (gathered + beyondFirst(strip.length, target)),
+    gathered: times * (gathered + beyondFirst(chunk.length, target)),
     steps: times * (steps + (widened === undefined ? 0 : 1)),
     // Addresses become byte offsets; the first repeat of that is in the row's cycles.
     stepRepeats:
       times *
       (stepRepeats +
-        repeatsOf(strip.length, target) -
+        repeatsOf(chunk.length, target) -
         1 +
-        (widened === undefined ? 0 : repeatsOf(strip.length / 2, target))),
+        (widened === undefined ? 0 : repeatsOf(chunk.length / 2, target))),
   };
 }
 
@@ -407,7 +412,7 @@ export function workOfSteps(list: readonly FlatStep[], target: Target): VectorWo
 
 /** The index values that the scalar unit reads in global memory, so many times each. */
 function lookups({ map, inputs }: GatherSetting, times: number, target: Target) {
-  const sizes = map.sites.flatMap(({ value }) => {
+  const sizes = map.indices.flatMap(({ value }) => {
     if (!isRead(value) || value.table === gatheredTable) return [];
     const { type, inTile } = at(inputs, value.table);
     return inTile === undefined ? [meanBytes(type.dtype)] : [];
@@ -420,7 +425,7 @@ function lookups({ map, inputs }: GatherSetting, times: number, target: Target) 
 }
 
 /** Bytes that global memory moves for a burst of a tensor, whose rows lie a pitch apart. */
-export function touchedBy(bytes: number, { type }: HeldTensor, target: Target): number {
+export function touchedBy(bytes: number, { type }: PlacedTensor, target: Target): number {
   const pitch = (type.shape.at(-1) ?? 1) * meanBytes(type.dtype);
   return bytes + beyondBurst(bytes, pitch, target);
 }
@@ -428,10 +433,10 @@ export function touchedBy(bytes: number, { type }: HeldTensor, target: Target): 
 /** How often an index is looked up, and the box that each names. */
 function picked({ map, inputs, output }: GatherSetting, sizes: Shape) {
   const first = rowDim(map);
-  const box = sizes.slice(first);
-  const within = ({ type, inTile = strides(type.shape) }: HeldTensor): Shape =>
-    inTile.slice(inTile.length - box.length);
-  const [burst = 1, rows = 1, ...outer] = folded(box, within(at(inputs, gatheredTable)), within(output));
+  const inner = sizes.slice(first);
+  const within = ({ type, inTile = strides(type.shape) }: PlacedTensor): Shape =>
+    inTile.slice(inTile.length - inner.length);
+  const [burst = 1, rows = 1, ...outer] = folded(inner, within(at(inputs, gatheredTable)), within(output));
   return { picks: elementCount(sizes.slice(0, first)), burst, rows, outer: elementCount(outer) };
 }
 
@@ -453,10 +458,10 @@ function direct({ map, inputs, output }: GatherSetting, sizes: Shape, target: Ta
   const rows = elements / inRow;
   const pieces = inRow === 1 ? elements : rows * Math.ceil(row / target.vectorBytes);
   let [instructions, bytes, padded] = [0, 0, 0];
-  const add = (part: { readonly bytes: number; readonly padded: number; readonly runs: number }): void => {
-    instructions += part.runs;
-    bytes += part.bytes;
-    padded += part.padded;
+  const add = (slice: { readonly bytes: number; readonly padded: number; readonly runs: number }): void => {
+    instructions += slice.runs;
+    bytes += slice.bytes;
+    padded += slice.padded;
   };
   for (let table = gatheredTable + 1; table < inputs.length; table++) {
     const { type, inTile } = at(inputs, table);
@@ -470,7 +475,7 @@ function direct({ map, inputs, output }: GatherSetting, sizes: Shape, target: Ta
     const line = transactionBytes(target);
     const fetched = rows * alignUp(row, line);
     const kept = Math.min(1, target.secondLevelBytes / Math.max(1, slab));
-    const once = Math.min(fetched, slab * sharedPart(map, sizes, output.type.shape));
+    const once = Math.min(fetched, slab * sharedFraction(map, sizes, output.type.shape));
     const lines = Math.ceil((kept * once + (1 - kept) * fetched) / line);
     // What a cache holds passes it again, as far as the traffic counts it.
     add({
@@ -493,11 +498,12 @@ function direct({ map, inputs, output }: GatherSetting, sizes: Shape, target: Ta
 }
 
 /** What a box owes of a slab that the output shares along the dims that the data does not follow. */
-function sharedPart(map: AccessMap, sizes: Shape, output: Shape): number {
-  const follows = followedBy(map, gatheredTable);
-  let part = 1;
-  for (let d = 0; d < sizes.length; d++) if (!follows.has(d)) part = (part * at(sizes, d)) / at(output, d);
-  return part;
+function sharedFraction(map: AccessMap, sizes: Shape, output: Shape): number {
+  const dims = followedBy(map, gatheredTable);
+  let fraction = 1;
+  for (let d = 0; d < sizes.length; d++)
+    if (!dims.has(d)) fraction = (fraction * at(sizes, d)) / at(output, d);
+  return fraction;
 }
 
 /** A box of a tensor, read or written where it is. */

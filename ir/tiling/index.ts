@@ -1,14 +1,14 @@
 /** What a schedule makes of a gather, whether that is legal and why, and what would be. */
-export { buffersOf, copiesOf, doubles, isWrittenByParts, keptSingle, streamedOperands } from "./copies.js";
+export { buffersOf, copiesOf, doubles, isWrittenInPieces, keptSingle, streamedOperands } from "./copies.js";
 export {
   operandRowBytes,
   ubCapacity,
   type Footprint,
-  type FootprintPart,
-  type PartUse,
+  type FootprintEntry,
+  type FootprintUse,
 } from "./footprint.js";
 export { type Loop } from "./loops.js";
-export { waysOf, type GatherLowering, type LoweringFacts, type Steps } from "./lowering.js";
+export { loweringsOf, type GatherLowering, type LoweringFacts, type Steps } from "./lowering.js";
 export {
   anyLegal,
   largestEntry,
@@ -16,7 +16,7 @@ export {
   nearestLegal,
   pinned,
   replaced,
-  ownOrSmallest,
+  statedOrSmallest,
   smallest,
   smallestArithmetic,
   smallestInView,
@@ -27,11 +27,11 @@ export { leastEntry } from "./packed.js";
 export {
   footprintNotes,
   noLegalTile,
-  otherWaysOut,
+  otherRemedies,
   refusals,
   shapeRefusals,
   suggestionText,
-  type WaysOut,
+  type Remedies,
 } from "./refusals.js";
 export {
   bufferBytes,
@@ -50,9 +50,9 @@ export {
 } from "./rules/index.js";
 export {
   dataResidency,
-  isLookedUp,
+  isLookup,
   movableTables,
-  openResidencies,
+  residencyChoices,
   readsInGm,
   placed,
   residencyOf,

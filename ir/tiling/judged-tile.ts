@@ -7,10 +7,10 @@ import type { Tiling } from "./tiling.js";
  * Returns the tile that is judged, one entry for each that the schedule states: an entry beyond its view or its extent covers as much as
  * that. Along a dim that a profile pins, the extent is the longer of input and index.
  */
-export function judgedTile({ gather, schedule, cut, terms }: Tiling): Shape {
+export function judgedTile({ gather, schedule, cut, reductionTile }: Tiling): Shape {
   const pins = pinnedTiles(gather, schedule);
   return schedule.tile.map((entry, d) => {
-    if (d >= cut.length) return Math.min(entry, terms);
+    if (d >= cut.length) return Math.min(entry, reductionTile);
     if (pins.includes(d)) return Math.min(entry, requiredView(gather, d));
     // Without elements, no entry covers less than another.
     return at(cut, d) === 0 ? entry : Math.min(entry, at(cut, d));

@@ -5,7 +5,7 @@
  * all of them; everything outside them is parallel, and one iteration of the parallel loops is a task. A view splits
  * the iteration into tasks whatever the data follows.
  */
-import { followedBy, gatheredTable, termDim } from "../access.js";
+import { followedBy, gatheredTable, reductionDim } from "../access.js";
 import { at } from "../types.js";
 import { dataResidency } from "./residency.js";
 import type { TiledGather } from "./tiled.js";
@@ -20,8 +20,8 @@ export interface Loop {
   readonly step: number;
 }
 
-export function tiledLoops({ gather, schedule, tile, terms, extents }: TiledGather): Loop[] {
-  const follows = followedBy(gather.map, gatheredTable);
+export function tiledLoops({ gather, schedule, tile, reductionTile, extents }: TiledGather): Loop[] {
+  const dims = followedBy(gather.map, gatheredTable);
   const views: number[] = [];
   const tiles: number[] = [];
   for (const d of schedule.order) {
@@ -31,7 +31,7 @@ export function tiledLoops({ gather, schedule, tile, terms, extents }: TiledGath
   }
   let serialFrom = tiles.length;
   const fullLoad = dataResidency(gather, schedule) === "ub";
-  while (fullLoad && serialFrom > 0 && !follows.has(at(tiles, serialFrom - 1))) {
+  while (fullLoad && serialFrom > 0 && !dims.has(at(tiles, serialFrom - 1))) {
     serialFrom--;
   }
   return [
@@ -41,8 +41,8 @@ export function tiledLoops({ gather, schedule, tile, terms, extents }: TiledGath
         ({ dim, kind: "tile", mode: k < serialFrom ? "parallel" : "serial", step: at(tile, dim) }) as const,
     ),
     // The terms of an element are taken in by one task, in order.
-    ...(terms < (gather.map.reduced?.most ?? 0)
-      ? [{ dim: termDim(gather.map), kind: "tile", mode: "serial", step: terms } as const]
+    ...(reductionTile < (gather.map.reduced?.max ?? 0)
+      ? [{ dim: reductionDim(gather.map), kind: "tile", mode: "serial", step: reductionTile } as const]
       : []),
   ];
 }
@@ -50,9 +50,9 @@ export function tiledLoops({ gather, schedule, tile, terms, extents }: TiledGath
 /** Tiles along one output dim: a view that the tile does not divide ends in a smaller tile. */
 export function tilesAlong(extent: number, view: number, tile: number): number {
   if (extent === 0) return 0;
-  const whole = Math.floor(extent / view);
-  const rest = extent - whole * view;
-  return whole * Math.ceil(view / tile) + Math.ceil(rest / tile);
+  const fullViews = Math.floor(extent / view);
+  const rest = extent - fullViews * view;
+  return fullViews * Math.ceil(view / tile) + Math.ceil(rest / tile);
 }
 
 export const viewsAlong = (extent: number, view: number): number => Math.ceil(extent / view);

@@ -19,7 +19,7 @@
 import { ofEach } from "../func.js";
 import { defined } from "../defined.js";
 import { dataCoords, gatheredTable, isMove, rowDim, policyOf, type AccessMap } from "../access.js";
-import { sitesOf, soleAtom, type Linear } from "../linear.js";
+import { indicesOf, soleAtom, type Linear } from "../linear.js";
 import { targetFacts, type Target } from "../target.js";
 import { ubStrides, type Pipe } from "../tile.js";
 import { alignUp, at, bitsOf, bytesFor, bytesOf, elementCount, invariant, isPacked } from "../types.js";
@@ -29,23 +29,23 @@ import type { Footprint } from "./footprint.js";
 import { gatherClasses, type GatherClass } from "../schedule.js";
 import type {
   GatherLowering,
-  HeldTensor,
+  PlacedTensor,
   Instructions,
   LackingClass,
   LostClass,
   LoweringFacts,
   Steps,
-  TimedWay,
-  Ways,
+  TimedLowering,
+  Lowerings,
 } from "./gather-lowering.js";
 import { gatherWork, readyCycles, workOfSteps } from "./gather-work.js";
 import { cyclesOfWork } from "../clock/price.js";
 import type { Loop } from "./loops.js";
-import { isPlain, plainSites, type PlainSite } from "./plain.js";
+import { isPlain, plainIndices, type PlainIndex } from "./plain.js";
 import type { TiledGather } from "./tiled.js";
 import { computedByRow } from "./value-rows.js";
 
-export type { GatherLowering, LoweringFacts, Steps, TimedWay, Ways } from "./gather-lowering.js";
+export type { GatherLowering, LoweringFacts, Steps, TimedLowering, Lowerings } from "./gather-lowering.js";
 
 const noSteps: Steps = { scalar: 0, tile: 0 };
 const nothing = {
@@ -55,21 +55,21 @@ const nothing = {
   waits: 0,
 } as const;
 
-const gathers: readonly TimedWay[] = [{ ...nothing, class: "direct", cycles: 0, setup: 0 }];
+const gathers: readonly TimedLowering[] = [{ ...nothing, class: "direct", cycles: 0, setup: 0 }];
 /** How every gather is done on a target that is no Ascend core. */
-export const direct: Ways = { found: gathers, open: gathers, further: () => [], lacking: [] };
+export const direct: Lowerings = { lowerings: gathers, eligible: gathers, further: () => [], lacking: [] };
 
 /** What a gather is likely to become under a schedule: the fastest way where the cores gather as many tiles each, all of them whole. */
 export function likeliest({
   tile,
   extents,
   schedule,
-  ways,
-}: Pick<TiledGather, "tile" | "extents" | "schedule"> & { readonly ways: Ways }): GatherLowering {
+  lowerings,
+}: Pick<TiledGather, "tile" | "extents" | "schedule"> & { readonly lowerings: Lowerings }): GatherLowering {
   const tiles = tile.reduce((count, entry, d) => count * Math.ceil(at(extents, d) / Math.max(1, entry)), 1);
-  const [first] = fastestFirst(ways.open, Math.max(1, tiles / schedule.cores));
+  const [first] = fastestFirst(lowerings.eligible, Math.max(1, tiles / schedule.cores));
   invariant(first !== undefined, "a gather can be done in some way");
-  return loweringBy(ways, first);
+  return loweringBy(lowerings, first);
 }
 
 /** What of a gather under a schedule the ways to do it depend on. */
@@ -86,7 +86,7 @@ export function loweringFacts(
     return looped.has(d) && (view % entry !== 0 || at(extents, d) % entry !== 0) ? [d] : [];
   });
   const innermost = loops.at(-1);
-  const held = operands.map(({ operand: { type }, tile: shape, inUb }): HeldTensor => {
+  const tensors = operands.map(({ operand: { type }, tile: shape, inUb }): PlacedTensor => {
     if (!inUb) return { type };
     const rowBytes = alignUp(bytesFor(shape.at(-1) ?? 1, type.dtype), target.blockBytes);
     return { type, inTile: ubStrides({ dtype: type.dtype, shape, rowBytes }) };
@@ -97,59 +97,63 @@ export function loweringFacts(
   );
   return {
     map: gather.map,
-    ...ofEach(gather, held),
+    ...ofEach(gather, tensors),
     tile,
     ragged: new Set(ragged),
     // A load leaves the serial loops that its operand does not follow.
     freshIndices: ofEach(gather, operands)
       .inputs.slice(gatheredTable + 1)
-      .every(({ inUb, follows }) => inUb && (innermost?.mode !== "serial" || follows.has(innermost.dim))),
+      .every(({ inUb, dependsOn }) => inUb && (innermost?.mode !== "serial" || dependsOn.has(innermost.dim))),
     spareBytes: schedule.ubBytes - need.planned + scratch,
-    ...defined({ asked: schedule.lowering }),
+    ...defined({ requested: schedule.lowering }),
   };
 }
 
 /** A class with the ways of it for which there is room, the likeliest first, or why the gather does not have it. */
-type Option = { readonly class: GatherClass; readonly ways: () => Iterable<Instructions> } | LackingClass;
+type Option =
+  { readonly class: GatherClass; readonly instructions: () => Iterable<Instructions> } | LackingClass;
 
 const lacks = (kind: GatherClass, reason: string): Option => ({ class: kind, reason, room: false });
 
-const only = (way: Instructions): Option => ({ class: way.class, ways: () => [way] });
+const only = (instructions: Instructions): Option => ({
+  class: instructions.class,
+  instructions: () => [instructions],
+});
 
 /** How a gather can be done on a target. */
-export function waysOf(gather: LoweringFacts, target: Target): Ways {
+export function loweringsOf(gather: LoweringFacts, target: Target): Lowerings {
   if (!targetFacts[target.kind].vectorUnit) return direct;
-  const timed = (way: Instructions): TimedWay => ({
-    ...way,
-    cycles: cyclesOf(way, gather, target),
-    setup: readyCycles(way.once, target).vector,
+  const timed = (instructions: Instructions): TimedLowering => ({
+    ...instructions,
+    cycles: cyclesOf(instructions, gather, target),
+    setup: readyCycles(instructions.once, target).vector,
   });
-  const [found, lacking]: [TimedWay[], LackingClass[]] = [[], []];
+  const [results, lacking]: [TimedLowering[], LackingClass[]] = [[], []];
   const more: (() => Iterable<Instructions>)[] = [];
-  const { asked, spareBytes } = gather;
+  const { requested, spareBytes } = gather;
   for (const option of optionsOf(gather, target)) {
     if ("reason" in option) {
       lacking.push(option);
       continue;
     }
-    const [first] = option.ways();
+    const [first] = option.instructions();
     if (first !== undefined) {
-      found.push(timed(first));
-      if (asked === undefined || asked === option.class) more.push(option.ways);
-    } else if (!found.some((way) => way.class === option.class)) {
+      results.push(timed(first));
+      if (requested === undefined || requested === option.class) more.push(option.instructions);
+    } else if (!results.some((lowering) => lowering.class === option.class)) {
       const reason = `needs more than the ${Math.max(0, spareBytes)} B of UB that are left`;
       lacking.push({ class: option.class, reason, room: true });
     }
   }
-  const wanted = found.filter((way) => way.class === asked);
+  const wanted = results.filter((lowering) => lowering.class === requested);
   return {
-    found,
-    open: wanted.length > 0 ? wanted : found,
+    lowerings: results,
+    eligible: wanted.length > 0 ? wanted : results,
     *further() {
-      for (const ways of more) {
+      for (const instructions of more) {
         let first = true;
-        for (const way of ways()) {
-          if (!first) yield timed(way);
+        for (const option of instructions()) {
+          if (!first) yield timed(option);
           first = false;
         }
       }
@@ -159,31 +163,31 @@ export function waysOf(gather: LoweringFacts, target: Target): Ways {
 }
 
 /** The ways that take the fewest cycles first, where a core gathers so many whole tiles. */
-export const fastestFirst = (ways: readonly TimedWay[], tiles: number): readonly TimedWay[] =>
-  [...ways].sort((a, b) => tiles * (a.cycles - b.cycles) + a.setup - b.setup);
+export const fastestFirst = (lowerings: readonly TimedLowering[], tiles: number): readonly TimedLowering[] =>
+  [...lowerings].sort((a, b) => tiles * (a.cycles - b.cycles) + a.setup - b.setup);
 
 /** A way beside the classes that were not taken, each in the way that takes the fewest cycles for a tile: these for reports alone. */
-export const loweringBy = (ways: Ways, chosen: TimedWay): GatherLowering => ({
+export const loweringBy = (lowerings: Lowerings, chosen: TimedLowering): GatherLowering => ({
   ...chosen,
   get lost() {
-    return othersThan(chosen, ways);
+    return othersThan(chosen, lowerings);
   },
 });
 
-const othersThan = (chosen: TimedWay, { found, lacking }: Ways): readonly LostClass[] =>
+const othersThan = (chosen: TimedLowering, { lowerings, lacking }: Lowerings): readonly LostClass[] =>
   gatherClasses.flatMap((kind): LostClass[] => {
     if (kind === chosen.class) return [];
     const [best] = fastestFirst(
-      found.filter((way) => way.class === kind),
+      lowerings.filter((lowering) => lowering.class === kind),
       1,
     );
     if (best !== undefined) return [{ class: kind, cycles: best.cycles, setup: best.setup }];
-    return lacking.filter((way) => way.class === kind);
+    return lacking.filter((lack) => lack.class === kind);
   });
 
-const cyclesOf = (way: Instructions, gather: LoweringFacts, target: Target): number =>
+const cyclesOf = (lowering: Instructions, gather: LoweringFacts, target: Target): number =>
   cyclesOfWork(
-    gatherWork({ ...gather, lowering: way }, gather.tile, target),
+    gatherWork({ ...gather, lowering: lowering }, gather.tile, target),
     pipeOfGather(gather),
     target,
     1,
@@ -218,7 +222,7 @@ function flat(gather: LoweringFacts, target: Target): Option {
   if (typeof programs === "string") return lacks("flat", programs);
   return {
     class: "flat",
-    *ways() {
+    *instructions() {
       for (const program of programs()) {
         yield {
           ...nothing,
@@ -242,13 +246,16 @@ function onceOf({ setup, close }: FlatProgram, target: Target): Instructions["on
 }
 
 /** The one site of a map that has no other and picks along one dim of the data. */
-function onlySite(map: AccessMap): PlainSite | undefined {
+function onlyIndex(map: AccessMap): PlainIndex | undefined {
   if (!isPlain(map)) return undefined;
-  const sites = plainSites(map);
-  const picking = dataCoords(map).filter((coord) => sitesOf(coord).length > 0);
+  const indices = plainIndices(map);
+  const picking = dataCoords(map).filter((coord) => indicesOf(coord).length > 0);
   const [only] = picking;
-  return sites.length === 1 && picking.length === 1 && only !== undefined && soleAtom(only)?.kind === "site"
-    ? sites[0]
+  return indices.length === 1 &&
+    picking.length === 1 &&
+    only !== undefined &&
+    soleAtom(only)?.kind === "index"
+    ? indices[0]
     : undefined;
 }
 
@@ -267,31 +274,32 @@ const isRows = ({ map }: LoweringFacts): boolean => rowDim(map) < map.domain.len
 function noTable(gather: LoweringFacts, target: Target): string | undefined {
   const { map, inputs, tile } = gather;
   const data = at(inputs, gatheredTable).type;
-  const site = onlySite(map);
+  const index = onlyIndex(map);
   const rows =
     data.shape.length === 2 &&
-    site !== undefined &&
+    index !== undefined &&
     isRows(gather) &&
     inputs.length === 2 &&
     at(inputs, 1).inTile !== undefined &&
-    site.value.at.length === 1 &&
-    isDim(site.value.at[0], 0) &&
+    index.value.at.length === 1 &&
+    isDim(index.value.at[0], 0) &&
     hasIndicesOf(gather, "i32");
   if (!rows) return "the gather takes no rows of a table by a list of i32 indices";
   if (isPacked(data.dtype) || bytesOf(data.dtype) > 4)
     return `MGATHER takes elements of 1, 2 and 4 bytes, and ${data.dtype} is none`;
-  if (site.keep !== "clamp" && site.keep !== "zero" && site.keep !== "unchecked")
-    return `MGATHER has no policy ${site.keep}`;
+  if (index.outOfRange !== "clamp" && index.outOfRange !== "zero" && index.outOfRange !== "unchecked")
+    return `MGATHER has no policy ${index.outOfRange}`;
   // The 950's header takes a table's rows to be as long as those that are fetched (pto-isa include/pto/npu/a5/MGather.hpp:127).
   if (target.isa === "a5" && tile[1] !== data.shape[1])
     return "MGATHER of the 950 fetches whole rows of a table";
   return undefined;
 }
 
-const countsFromEnd = (map: AccessMap): boolean => map.sites.some((site) => site.fromEnd !== undefined);
+const wrapsNegative = (map: AccessMap): boolean =>
+  map.indices.some((index) => index.wrapNegativeBy !== undefined);
 
 /** i + n for a negative i: mins, maxs, muls, add. */
-const fromEnd: Steps = { scalar: 3, tile: 1 };
+const wrapSteps: Steps = { scalar: 3, tile: 1 };
 const clamp: Steps = { scalar: 2, tile: 0 };
 
 const sum = (a: Steps, b: Steps): Steps => ({ scalar: a.scalar + b.scalar, tile: a.tile + b.tile });
@@ -311,10 +319,10 @@ const scalar = (gather: LoweringFacts): Instructions => ({
 
 function mgather({ map, tile, spareBytes }: LoweringFacts, target: Target): Option {
   // MGATHER's own `zero` takes a negative index for a large one, which is outside as well.
-  const steps = sum(countsFromEnd(map) ? fromEnd : noSteps, policyOf(map) === "clamp" ? clamp : noSteps);
+  const steps = sum(wrapsNegative(map) ? wrapSteps : noSteps, policyOf(map) === "clamp" ? clamp : noSteps);
   const changed = steps.scalar + steps.tile > 0;
   const bytes = changed ? alignUp((tile[0] ?? 1) * 4, target.blockBytes) : 0;
-  const way: Instructions = {
+  const instructions: Instructions = {
     ...nothing,
     class: "mgather",
     adds: changed ? [{ name: "addresses", bytes }] : [],
@@ -322,7 +330,7 @@ function mgather({ map, tile, spareBytes }: LoweringFacts, target: Target): Opti
     // MGATHER waits for V, and V for the load of the indices. On the 950 it runs on V itself, and MTE2 waits for it.
     waits: target.isa === "a5" ? 2 : 1,
   };
-  return { class: "mgather", ways: () => (bytes <= spareBytes ? [way] : []) };
+  return { class: "mgather", instructions: () => (bytes <= spareBytes ? [instructions] : []) };
 }
 
 /** A value has one form, under the name of how its rows come: its instructions and waits are counted row by row. */
@@ -336,5 +344,5 @@ const rowFetch = ({ map }: LoweringFacts): Instructions => ({
   ...nothing,
   class: "row-fetch",
   // MTE2 and MTE3 to the scalar unit and V, and both back to MTE2.
-  waits: map.sites.some(({ keep }) => keep === "zero" || keep === "error") ? 5 : 4,
+  waits: map.indices.some(({ outOfRange }) => outOfRange === "zero" || outOfRange === "error") ? 5 : 4,
 });

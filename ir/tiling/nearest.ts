@@ -11,7 +11,7 @@ import { largestThat } from "../intervals/intervals.js";
 import { alignUp, at, elementCount, formatShape, sameShape, type Shape } from "../types.js";
 import { doubles } from "./copies.js";
 import { ubCapacity } from "./footprint.js";
-import { entryBelow, leastEntry, limitOf } from "./packed.js";
+import { entryUpTo, leastEntry, limitOf } from "./packed.js";
 import {
   freeDims,
   holds,
@@ -31,23 +31,21 @@ export const replaced = (shape: Shape, dim: number, entry: number): number[] => 
 export function pinned(tiling: Tiling): Tiling {
   const { gather, schedule } = tiling;
   const [views, tiles] = [pinnedViews(gather, schedule), pinnedTiles(gather, schedule)];
-  const cut = schedule.view.map((entry, d) =>
-    entryBelow(entry, at(tiling.extents, d), leastEntry(gather, d)),
-  );
+  const cut = schedule.view.map((entry, d) => entryUpTo(entry, at(tiling.extents, d), leastEntry(gather, d)));
   const view = cut.map((entry, d) => (views.includes(d) ? Math.max(requiredView(gather, d), entry) : entry));
   const tile = schedule.tile.map((entry, d) => (tiles.includes(d) ? at(view, d) : entry));
   const same = sameShape(view, schedule.view) && sameShape(tile, schedule.tile);
   return same ? tiling : tiling.with({ tile, view });
 }
 
-/** The largest legal entry along a dim, up to `most`; undefined if none is. */
-export function largestEntry(tiling: Tiling, dim: number, most: number): number | undefined {
+/** The largest legal entry along a dim, up to `max`; undefined if none is. */
+export function largestEntry(tiling: Tiling, dim: number, max: number): number | undefined {
   const legal = (n: number): boolean =>
     isLegal(tiling.with({ tile: replaced(tiling.schedule.tile, dim, n) }));
-  if (legal(most)) return most;
+  if (legal(max)) return max;
   // What lies between them starts inside a byte.
   const step = leastEntry(tiling.gather, dim);
-  const times = largestThat(1, Math.ceil(most / step) - 1, (n) => legal(step * n));
+  const times = largestThat(1, Math.ceil(max / step) - 1, (n) => legal(step * n));
   return times === undefined ? undefined : step * times;
 }
 
@@ -60,14 +58,14 @@ export function smallest(tiling: Tiling, lastEntry = 1): Tiling {
   const last = extents.length - 1;
   const entry = (d: number): number => alignUp(d === last ? lastEntry : 1, leastEntry(tiling.gather, d));
   // Terms that are taken in at once stay as many as they are.
-  const terms = schedule.tile.slice(extents.length);
-  const least = pinned(tiling.with({ tile: [...extents.map((_, d) => entry(d)), ...terms] }));
+  const reductionEntries = schedule.tile.slice(extents.length);
+  const least = pinned(tiling.with({ tile: [...extents.map((_, d) => entry(d)), ...reductionEntries] }));
   if (!doubles(schedule.buffers) || least.footprint.planned <= ubCapacity(least)) return least;
   return extents
     .reduce<Tiling[]>(
-      (found, extent, d) => [
-        ...found,
-        ...found
+      (tiles, extent, d) => [
+        ...tiles,
+        ...tiles
           .filter(({ tile }) => at(tile, d) < extent)
           .map((other) => other.with({ tile: replaced(other.schedule.tile, d, extent) })),
       ],
@@ -87,7 +85,7 @@ export function nearestLegal(tiling: Tiling): Tiling[] {
   const { schedule, target } = tiling;
   if (schedule.ubBytes === target.ubBytes && target.ubSafeBytes < target.ubBytes) {
     const safe = legalAround(start.with({ ubBytes: target.ubSafeBytes }));
-    if (safe.length > 0) return safe.map((found) => found.with({ ubBytes: schedule.ubBytes }));
+    if (safe.length > 0) return safe.map((nearest) => nearest.with({ ubBytes: schedule.ubBytes }));
   }
   return legalAround(start);
 }
@@ -99,10 +97,10 @@ function legalAround(start: Tiling): Tiling[] {
   const clipped = schedule.tile.map((entry, d) =>
     pins.includes(d) || d >= extents.length
       ? entry
-      : entryBelow(Math.max(1, Math.min(entry, limitOf(start, d))), limitOf(start, d), leastEntry(gather, d)),
+      : entryUpTo(Math.max(1, Math.min(entry, limitOf(start, d))), limitOf(start, d), leastEntry(gather, d)),
   );
-  const whole = start.with({ tile: clipped });
-  if (isLegal(whole)) return [whole];
+  const full = start.with({ tile: clipped });
+  if (isLegal(full)) return [full];
   const shrink = (tile: Shape, dim: number): Tiling | undefined => {
     const entry = largestEntry(start.with({ tile }), dim, at(tile, dim));
     return entry === undefined ? undefined : start.with({ tile: replaced(tile, dim, entry) });
@@ -112,8 +110,8 @@ function legalAround(start: Tiling): Tiling[] {
     return single.sort((a, b) => elementCount(b.schedule.tile) - elementCount(a.schedule.tile));
   let tile: Shape = clipped;
   for (const dim of free) {
-    const found = shrink(tile, dim);
-    if (found !== undefined) return [found];
+    const smaller = shrink(tile, dim);
+    if (smaller !== undefined) return [smaller];
     tile = replaced(tile, dim, leastEntry(gather, dim));
   }
   return [smallest(start)].filter(isLegal);
@@ -145,10 +143,10 @@ export function largestGatherDims(
 }
 
 function withGatherDim(gather: AccessFunc, dim: number, extent: number): AccessFunc {
-  const paired = gather.paired.includes(dim);
+  const isShared = gather.sharedDims.includes(dim);
   const operands = gather.operands.map((operand, k) => {
     const { shape } = operand.type;
-    if (k !== gatheredTable && !paired) return operand;
+    if (k !== gatheredTable && !isShared) return operand;
     const to = k === gatheredTable ? extent : Math.min(at(shape, dim), extent);
     return { ...operand, type: { ...operand.type, shape: replaced(shape, dim, to) } };
   });
@@ -163,14 +161,14 @@ export function smallestInView(tiling: Tiling): Tiling {
 }
 
 /** The user's tile as it is, or the smallest where none was given. */
-export const ownOrSmallest = (tiling: Tiling): Tiling =>
+export const statedOrSmallest = (tiling: Tiling): Tiling =>
   tiling.gather.schedule.tile === undefined ? smallestInView(tiling) : tiling;
 
 /** The arithmetic of the smallest tile, `data 4096x1xf32 131072 B + …`. */
 export function smallestArithmetic(tiling: Tiling): string {
   const least = smallest(tiling);
   const { parts, written, bytes, planned, budget } = least.footprint;
-  const sum = [...parts, ...written].map((part) => `${part.part} ${part.counted} B`).join(" + ");
+  const sum = [...parts, ...written].map((entry) => `${entry.part} ${entry.counted} B`).join(" + ");
   const head = `the smallest tile ${formatShape(least.schedule.tile)} needs ${sum} = ${bytes} B`;
   return bytes > ubCapacity(least)
     ? `${head}, over ${budget} B by ${bytes - budget} B`

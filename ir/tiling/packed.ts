@@ -20,30 +20,30 @@ interface Packing {
   /** By output dim; undefined where any entry does. */
   readonly steps: readonly (PackedStep | undefined)[];
   /** Of terms that are taken in at once. */
-  readonly terms?: PackedStep;
+  readonly reduction?: PackedStep;
   /** The name of an operand that is read from the middle of a byte whatever the tile. */
   readonly never?: string;
   /** Operands whose rows do not fill their bytes. */
   readonly uneven: readonly Operand[];
 }
 
-const known = new WeakMap<AccessFunc["operands"], Map<AccessFunc["map"], Packing>>();
+const cached = new WeakMap<AccessFunc["operands"], Map<AccessFunc["map"], Packing>>();
 
 /** The steps of a gather, derived once: schedules are weighed by the hundred. */
 export function packingOf({ operands, map }: Pick<AccessFunc, "operands" | "map">): Packing {
-  const own = known.get(operands) ?? new Map<AccessFunc["map"], Packing>();
-  known.set(operands, own);
-  const found = own.get(map) ?? packing({ operands, map });
-  own.set(map, found);
-  return found;
+  const packings = cached.get(operands) ?? new Map<AccessFunc["map"], Packing>();
+  cached.set(operands, packings);
+  const existing = packings.get(map) ?? packing({ operands, map });
+  packings.set(map, existing);
+  return existing;
 }
 
 function packing({ operands, map }: Pick<AccessFunc, "operands" | "map">): Packing {
   const steps: (PackedStep | undefined)[] = Array.from({ length: map.domain.length }, () => undefined);
-  const most = map.reduced?.most ?? 1;
-  const extents = [...outputOf({ operands }).type.shape, most];
+  const max = map.reduced?.max ?? 1;
+  const extents = [...outputOf({ operands }).type.shape, max];
   let never: string | undefined;
-  let terms: PackedStep | undefined;
+  let reduction: PackedStep | undefined;
   const inputs = inputsOf({ operands });
   inputs.forEach(({ name, type }, table) => {
     const each = elementsInByte(type.dtype);
@@ -56,8 +56,8 @@ function packing({ operands, map }: Pick<AccessFunc, "operands" | "map">): Packi
       const step = stepFor(by, each);
       if (of.dim >= map.domain.length) {
         // What is taken away counts from a part's end, and the last part may be shorter.
-        const own = by < 0 ? most : step;
-        if (own > (terms?.step ?? 1)) terms = { step: own, dtype: type.dtype };
+        const reach = by < 0 ? max : step;
+        if (reach > (reduction?.step ?? 1)) reduction = { step: reach, dtype: type.dtype };
         continue;
       }
       if (step > (steps[of.dim]?.step ?? 1)) steps[of.dim] = { step, dtype: type.dtype };
@@ -66,7 +66,7 @@ function packing({ operands, map }: Pick<AccessFunc, "operands" | "map">): Packi
   return {
     steps,
     uneven: inputs.filter(({ type }) => !rowsFillBytes(type)),
-    ...defined({ never, terms }),
+    ...defined({ never, reduction }),
   };
 }
 
@@ -96,7 +96,7 @@ export const keepsStep = (entry: number, limit: number, step: number): boolean =
   entry >= limit || entry % step === 0;
 
 /** The nearest entry that is no larger and keeps to the step of its dim; the least of all where none is. */
-export const entryBelow = (entry: number, limit: number, step: number): number =>
+export const entryUpTo = (entry: number, limit: number, step: number): number =>
   entry >= limit ? entry : Math.min(limit, Math.max(step, step * Math.floor(entry / step)));
 
 /** The least entry that keeps to the step of a dim. */

@@ -18,17 +18,16 @@ export interface Straddled {
 
 /** Pages along each output dim: what div and mod of it alone are by. */
 function pagesOf(map: AccessMap): ReadonlyMap<number, readonly number[]> {
-  const found = new Map<number, number[]>();
+  const blocks = new Map<number, number[]>();
   for (const form of formsOf(map)) {
     for (const of of atomsOf(form)) {
       if (of.kind !== "div" && of.kind !== "mod") continue;
       const dim = countedFrom(of.of, of.by);
-      const known = dim === undefined ? undefined : (found.get(dim) ?? []);
-      if (dim !== undefined && known !== undefined && !known.includes(of.by))
-        found.set(dim, [...known, of.by]);
+      const rows = dim === undefined ? undefined : (blocks.get(dim) ?? []);
+      if (dim !== undefined && rows !== undefined && !rows.includes(of.by)) blocks.set(dim, [...rows, of.by]);
     }
   }
-  return found;
+  return blocks;
 }
 
 /** The dim that a form is, from a page's start on. */
@@ -45,16 +44,16 @@ export function straddledPages(tiling: Tiling): readonly Straddled[] {
   return [...pagesOf(gather.map)].flatMap(([dim, pages]): Straddled[] => {
     const entry = at(tile, dim);
     const limit = Math.min(at(extents, dim), at(schedule.view, dim));
-    const whole = (n: number): boolean =>
+    const isBlocked = (n: number): boolean =>
       n >= limit || pages.every((page) => n % page === 0 || page % n === 0);
-    if (entry === 0 || whole(entry)) return [];
+    if (entry === 0 || isBlocked(entry)) return [];
     const candidates = pages.flatMap((page) =>
       entry > page
         ? [page * Math.floor(entry / page), page * Math.ceil(entry / page)]
         : [largestDivisor(page, entry), page],
     );
     const fine = candidates
-      .filter((n) => n <= limit && whole(n))
+      .filter((n) => n <= limit && isBlocked(n))
       .filter((n) => isLegal(tiling.with({ tile: replaced(schedule.tile, dim, n) })));
     const [less, more] = [fine.filter((n) => n < entry), fine.filter((n) => n > entry)];
     const instead = [
@@ -66,11 +65,11 @@ export function straddledPages(tiling: Tiling): readonly Straddled[] {
 }
 
 /** The largest divisor of a number that is at most another. */
-function largestDivisor(of: number, most: number): number {
+function largestDivisor(of: number, max: number): number {
   let best = 1;
   for (let n = 1; n * n <= of; n++) {
     if (of % n !== 0) continue;
-    for (const divisor of [n, of / n]) if (divisor <= most) best = Math.max(best, divisor);
+    for (const divisor of [n, of / n]) if (divisor <= max) best = Math.max(best, divisor);
   }
   return best;
 }

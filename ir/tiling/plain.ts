@@ -8,7 +8,7 @@ import {
   type AccessMap,
   type OutOfBounds,
   type Read,
-  type Site,
+  type IndexOperand,
 } from "../access.js";
 import { dimsOf, isConstant, soleAtom } from "../linear.js";
 
@@ -19,28 +19,28 @@ import { dimsOf, isConstant, soleAtom } from "../linear.js";
 export const hasPtoForm = (map: AccessMap, inputs: number): boolean => inputs === 2 && isPlain(map);
 
 /** A site that reads an index input at dims and constants, under a bound that negative values count from. */
-export interface PlainSite extends Site {
+export interface PlainIndex extends IndexOperand {
   readonly value: Read;
-  readonly keep: OutOfBounds;
-  readonly below: number;
+  readonly outOfRange: OutOfBounds;
+  readonly extent: number;
 }
 
-const isPlainSite = (site: Site): site is PlainSite =>
-  isRead(site.value) &&
-  site.keep !== "any" &&
-  site.below !== undefined &&
-  site.but === undefined &&
-  countsFromBound(site) &&
-  site.value.at.every((coord) => isConstant(coord) || soleAtom(coord)?.kind === "dim");
+const isPlainIndex = (index: IndexOperand): index is PlainIndex =>
+  isRead(index.value) &&
+  index.outOfRange !== "any" &&
+  index.extent !== undefined &&
+  index.excluded === undefined &&
+  countsFromBound(index) &&
+  index.value.at.every((coord) => isConstant(coord) || soleAtom(coord)?.kind === "dim");
 
 // Asked for each tile that is weighed.
-const known = new WeakMap<AccessMap, boolean>();
+const cached = new WeakMap<AccessMap, boolean>();
 
 /** Whether a map is one of the three operators' kind. */
 export function isPlain(map: AccessMap): boolean {
-  const found = known.get(map) ?? plain(map);
-  known.set(map, found);
-  return found;
+  const existing = cached.get(map) ?? plain(map);
+  cached.set(map, existing);
+  return existing;
 }
 
 /**
@@ -48,31 +48,35 @@ export function isPlain(map: AccessMap): boolean {
  * table as the others, and leaves zero bits where there is no element, all under one policy.
  */
 function plain(map: AccessMap): boolean {
-  const { sites, fill } = map;
+  const { indices, fill } = map;
   const coords = dataCoords(map);
   const atoms = coords.map(soleAtom);
   const direct = atoms.flatMap((of) => (of?.kind === "dim" ? [of.dim] : []));
-  const picked = atoms.flatMap((of) => (of?.kind === "site" ? [of.site] : []));
+  const picked = atoms.flatMap((of) => (of?.kind === "index" ? [of.index] : []));
   const patterns = new Map<number, string>();
   return (
     isMove(map) &&
     direct.length + picked.length === coords.length &&
     new Set(direct).size === direct.length &&
-    picked.length === sites.length &&
-    new Set(picked).size === sites.length &&
-    sites.length > 0 &&
+    picked.length === indices.length &&
+    new Set(picked).size === indices.length &&
+    indices.length > 0 &&
     fill === undefined &&
-    sites.every((site) => {
-      if (!isPlainSite(site) || site.value.table === gatheredTable || site.keep !== sites[0]?.keep)
+    indices.every((index) => {
+      if (
+        !isPlainIndex(index) ||
+        index.value.table === gatheredTable ||
+        index.outOfRange !== indices[0]?.outOfRange
+      )
         return false;
-      const { table } = site.value;
-      const pattern = site.value.at.map((coord) => dimsOf(coord).join()).join(";");
-      const known = patterns.get(table) ?? pattern;
-      patterns.set(table, known);
-      return known === pattern;
+      const { table } = index.value;
+      const pattern = index.value.at.map((coord) => dimsOf(coord).join()).join(";");
+      const expected = patterns.get(table) ?? pattern;
+      patterns.set(table, expected);
+      return expected === pattern;
     })
   );
 }
 
 /** The sites of a plain map. */
-export const plainSites = (map: AccessMap): readonly PlainSite[] => map.sites.filter(isPlainSite);
+export const plainIndices = (map: AccessMap): readonly PlainIndex[] => map.indices.filter(isPlainIndex);

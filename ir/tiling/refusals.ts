@@ -11,7 +11,7 @@ import { scheduleEntries, wordsOf } from "../schedule-entries.js";
 import { deviceLimits, type Target } from "../target.js";
 import { assertNever, at, formatShape, formatType, sameShape } from "../types.js";
 import { tooManyBuffers } from "../wgsl-limits.js";
-import { classesOf } from "./asked-lowering.js";
+import { classesOf } from "./requested-lowering.js";
 import {
   anyLegal,
   largestGatherDims,
@@ -25,10 +25,10 @@ import { boundBuffers, isLegal, shapeFaults, type Rule, type RuleVerdict } from 
 import type { Tiling } from "./tiling.js";
 
 /** Schedules under another profile or residency, each as what to type to get it. */
-export type WaysOut = (tiling: Tiling) => readonly { readonly flags: string; readonly tiling: Tiling }[];
+export type Remedies = (tiling: Tiling) => readonly { readonly flags: string; readonly tiling: Tiling }[];
 
-/** What a rule says against a schedule, as diagnostics; empty when it holds. `waysOut` where no tile is legal. */
-export function refusals(rule: Rule, tiling: Tiling, waysOut: WaysOut = () => []): Diagnostic[] {
+/** What a rule says against a schedule, as diagnostics; empty when it holds. `remedies` where no tile is legal. */
+export function refusals(rule: Rule, tiling: Tiling, remedies: Remedies = () => []): Diagnostic[] {
   const broken = rule.judge(tiling).filter((verdict) => !verdict.pass);
   const [first] = broken;
   if (first === undefined) return [];
@@ -38,13 +38,13 @@ export function refusals(rule: Rule, tiling: Tiling, waysOut: WaysOut = () => []
     case "device-limits":
       return broken.map((verdict) => beyondDevice(tiling, verdict));
     case "residency":
-      return [misplaced(tiling, first, waysOut)];
+      return [misplaced(tiling, first, remedies)];
     case "packed-tile":
       return [insideByte(tiling, broken)];
     case "full-load":
-      return [cutGatherDim(tiling, broken, first, waysOut)];
+      return [cutGatherDim(tiling, broken, first, remedies)];
     case "ub-budget":
-      return [anyLegal(tiling) ? overBudget(tiling, first) : noLegalTile(tiling, waysOut)];
+      return [anyLegal(tiling) ? overBudget(tiling, first) : noLegalTile(tiling, remedies)];
     default:
       return assertNever(rule.id);
   }
@@ -92,19 +92,19 @@ const suggested = [true, false].flatMap((words) =>
   Object.values(scheduleEntries).filter((entry) => wordsOf(entry).length > 0 === words),
 );
 
-/** `data 3x2xf32 96 B (dim 0 is a gather dim, loaded whole)`, one line a part. */
+/** `data 3x2xf32 96 B (dim 0 is a gather dim, loaded dims)`, one line a part. */
 export function footprintNotes({ gather, footprint }: Tiling): string[] {
-  const whole = gatherDims(gather.map);
-  const notes = [...footprint.parts, ...footprint.written].map((part) => {
-    const type = formatType({ dtype: part.dtype, shape: part.tile });
+  const dims = gatherDims(gather.map);
+  const notes = [...footprint.parts, ...footprint.written].map((entry) => {
+    const type = formatType({ dtype: entry.dtype, shape: entry.tile });
     const padding =
-      footprint.rule === "full" && part.padded !== part.bytes ? `, ${part.bytes} B unpadded` : "";
-    const times = part.buffers === 2 ? `, 2 buffers of ${part.padded} B` : "";
+      footprint.rule === "full" && entry.padded !== entry.bytes ? `, ${entry.bytes} B unpadded` : "";
+    const times = entry.buffers === 2 ? `, 2 buffers of ${entry.padded} B` : "";
     const why =
-      typeof part.use !== "string" && part.use.operand === gatheredTable && whole.length > 0
-        ? ` (gather dim${whole.length > 1 ? "s" : ""} ${whole.join(", ")} loaded whole)`
+      typeof entry.use !== "string" && entry.use.operand === gatheredTable && dims.length > 0
+        ? ` (gather dim${dims.length > 1 ? "s" : ""} ${dims.join(", ")} loaded whole)`
         : "";
-    return `${part.part} ${type} ${part.counted} B${padding}${times}${why}`;
+    return `${entry.part} ${type} ${entry.counted} B${padding}${times}${why}`;
   });
   return footprint.planned > footprint.budget && footprint.bytes <= footprint.budget
     ? [...notes, `with padding and second buffers ${footprint.planned} B`]
@@ -120,7 +120,7 @@ const suggestionData = ({ schedule }: Tiling) => ({
   nearestBuffers: schedule.buffers,
 });
 
-function misplaced(tiling: Tiling, verdict: RuleVerdict, waysOut: WaysOut): Diagnostic {
+function misplaced(tiling: Tiling, verdict: RuleVerdict, remedies: Remedies): Diagnostic {
   const { gather, schedule, target } = tiling;
   if (verdict.rule === "residency-table") {
     const movable = movableTables(gather, target);
@@ -138,7 +138,7 @@ function misplaced(tiling: Tiling, verdict: RuleVerdict, waysOut: WaysOut): Diag
   }
   if (verdict.rule === "lowering") {
     const others = classesOf(tiling.lowering).map((other) => `--lowering ${other}`);
-    const hint = [...waysOut(tiling).map(({ flags }) => flags), ...others].join(" or ");
+    const hint = [...remedies(tiling).map(({ flags }) => flags), ...others].join(" or ");
     return error("TC403", verdict.detail, { span: gather.opSpan, hint });
   }
   return error("TC403", verdict.detail, {
@@ -171,13 +171,13 @@ function cutGatherDim(
   tiling: Tiling,
   broken: readonly RuleVerdict[],
   first: RuleVerdict,
-  waysOut: WaysOut,
+  remedies: Remedies,
 ): Diagnostic {
   const { gather, schedule, target, footprint } = tiling;
   const [nearest] = nearestLegal(tiling);
   const hint =
     nearest === undefined
-      ? `no tile is legal here: ${smallestArithmetic(tiling)}; ${waysOutText(waysOut(tiling))}`
+      ? `no tile is legal here: ${smallestArithmetic(tiling)}; ${remediesText(remedies(tiling))}`
       : suggestionText(schedule, nearest.schedule);
   const later = laterProfiles(schedule.profile ?? defaultProfile).find((profile) =>
     isLegal(tiling.with({ profile })),
@@ -219,8 +219,8 @@ function overBudget(tiling: Tiling, first: RuleVerdict): Diagnostic {
       data: { target: target.name, tile: schedule.tile, budget: footprint.budget },
     });
   }
-  const culprit = [...footprint.parts, ...footprint.written].reduce((worst, part) =>
-    part.counted > worst.counted ? part : worst,
+  const culprit = [...footprint.parts, ...footprint.written].reduce((worst, entry) =>
+    entry.counted > worst.counted ? entry : worst,
   );
   const nearest = nearestLegal(tiling);
   const [best] = nearest;
@@ -250,15 +250,15 @@ function overBudget(tiling: Tiling, first: RuleVerdict): Diagnostic {
 }
 
 /** TC402: why no tile at all is legal, and the ways out. */
-export function noLegalTile(tiling: Tiling, waysOut: WaysOut): Diagnostic {
+export function noLegalTile(tiling: Tiling, remedies: Remedies): Diagnostic {
   const { gather, schedule, target } = tiling;
   const largest = tiling.residency === "gm" ? [] : largestGatherDims(tiling);
   const dims = largest.map(({ dim, largest: n }) => {
     const extent = at(inputOf(gather, gatheredTable).type.shape, dim);
     return `gather dim ${dim} is ${extent}; the largest that would fit is ${n}`;
   });
-  const ways = waysOut(tiling);
-  const [way] = ways;
+  const others = remedies(tiling);
+  const [remedy] = others;
   const { bytes, planned } = smallest(tiling).footprint;
   return error(
     "TC402",
@@ -269,22 +269,22 @@ export function noLegalTile(tiling: Tiling, waysOut: WaysOut): Diagnostic {
     {
       span: gather.opSpan,
       notes: [whyNone(tiling)],
-      hint: waysOutText(ways),
+      hint: remediesText(others),
       data: {
         profile: profileName(schedule),
         target: target.name,
         budget: schedule.ubBytes,
         bytes: bytes > ubCapacity(tiling) ? bytes : planned,
         largestGatherDim: largest.map((entry) => entry.largest),
-        ...(way === undefined ? {} : suggestionData(way.tiling)),
+        ...(remedy === undefined ? {} : suggestionData(remedy.tiling)),
       },
     },
   );
 }
 
 /** What is left where no other profile or residency helps. */
-export const otherWaysOut =
+export const otherRemedies =
   "gather along a shorter dim, use a narrower element type, or raise the budget with --ub-bytes";
 
-const waysOutText = (ways: ReturnType<WaysOut>): string =>
-  ways.length > 0 ? ways.map(({ flags }) => flags).join(" or ") : otherWaysOut;
+const remediesText = (lowerings: ReturnType<Remedies>): string =>
+  lowerings.length > 0 ? lowerings.map(({ flags }) => flags).join(" or ") : otherRemedies;

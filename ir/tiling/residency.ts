@@ -8,7 +8,7 @@
 import { gatheredTable, readsOf } from "../access.js";
 import { entryOf } from "../entry-of.js";
 import { inputOf, inputsOf, keyOf, type AccessFunc, type Operand } from "../func.js";
-import { sitesOf } from "../linear.js";
+import { indicesOf } from "../linear.js";
 import type { Residencies, Residency } from "../schedule.js";
 import { targetFacts, type Target } from "../target.js";
 import { byteCount } from "../types.js";
@@ -33,16 +33,16 @@ export const dataResidency = (
     : (entryOf(residency, keyOf(inputOf(gather, gatheredTable))) ?? "ub");
 
 /** Whether index values name the places at which a table is read. */
-export const isLookedUp = ({ map }: Pick<AccessFunc, "map">, table: number): boolean =>
-  readsOf(map, table).some((coords) => coords.some((coord) => sitesOf(coord).length > 0));
+export const isLookup = ({ map }: Pick<AccessFunc, "map">, table: number): boolean =>
+  readsOf(map, table).some((coords) => coords.some((coord) => indicesOf(coord).length > 0));
 
 /**
  * True if the operator's framework keeps its inputs in global memory, so that its rule of the buffer counts the result alone:
  * PyPTO's index_select and gather_in_ub. Sources, in hicann/pypto at 883e7df (2026-08-22): framework/src/interface/operation/opcode.cpp,
  * memory types of GATHER and GATHER_IN_UB; docs/zh/api/operation/pypto-index_select.md, rule 5.
  */
-export const countsResultAlone = ({ framework, paired }: AccessFunc): boolean =>
-  framework !== undefined && paired.length === 0;
+export const countsResultAlone = ({ framework, sharedDims }: AccessFunc): boolean =>
+  framework !== undefined && sharedDims.length === 0;
 
 /** True if an Ascend core reads the inputs of such an operator in global memory. */
 export const readsInGm = (gather: AccessFunc, target: Target): boolean =>
@@ -53,7 +53,7 @@ export function movableTables(gather: AccessFunc, target: Target): readonly Oper
   if (targetFacts[target.kind].gathersInPlace) return [];
   const every = readsInGm(gather, target);
   return inputsOf(gather)
-    .filter((_, table) => table !== gatheredTable && (every || isLookedUp(gather, table)))
+    .filter((_, table) => table !== gatheredTable && (every || isLookup(gather, table)))
     .sort((a, b) => byteCount(b.type) - byteCount(a.type));
 }
 
@@ -61,8 +61,8 @@ export function movableTables(gather: AccessFunc, target: Target): readonly Oper
 export function placed(gather: AccessFunc, target: Target, of: (operand: Operand) => Residency): Residencies {
   const [data, ...tables] = inputsOf(gather);
   const elsewhere = tables.filter((table) => of(table) !== home(target));
-  const own = data === undefined ? "ub" : of(data);
-  if (data === undefined || elsewhere.length === 0) return own;
+  const ofData = data === undefined ? "ub" : of(data);
+  if (data === undefined || elsewhere.length === 0) return ofData;
   return Object.fromEntries([data, ...elsewhere].map((operand) => [keyOf(operand), of(operand)]));
 }
 
@@ -74,20 +74,20 @@ export const shortest = (gather: AccessFunc, target: Target, residency: Residenc
  * The residencies to choose among where a schedule leaves that open: full load first, then rows where the target has them; each
  * with its tables where the target has them, then with the largest ones in global memory, one more each time.
  */
-export function openResidencies(
+export function residencyChoices(
   gather: AccessFunc,
   target: Target,
   data: readonly [Residency, ...Residency[]],
 ): readonly [Residencies, ...Residencies[]] {
   const tables = movableTables(gather, target);
-  const of = (own: Residency, inGm: number): Residencies =>
+  const of = (residency: Residency, inGm: number): Residencies =>
     placed(gather, target, (operand) => {
-      if (operand.role === "data") return own;
+      if (operand.role === "data") return residency;
       return tables.indexOf(operand) >= 0 && tables.indexOf(operand) < inGm ? "gm" : home(target);
     });
   const [first, ...others] = data;
-  const rest = [first, ...others].flatMap((own) =>
-    Array.from({ length: tables.length + 1 }, (_, inGm) => [own, inGm] as const),
+  const rest = [first, ...others].flatMap((residency) =>
+    Array.from({ length: tables.length + 1 }, (_, inGm) => [residency, inGm] as const),
   );
-  return [of(first, 0), ...rest.slice(1).map(([own, inGm]) => of(own, inGm))];
+  return [of(first, 0), ...rest.slice(1).map(([residency, inGm]) => of(residency, inGm))];
 }

@@ -7,8 +7,8 @@ import { inputsOf, keyOf } from "../func.js";
 import { largestThat } from "../intervals/intervals.js";
 import type { Sym } from "../symbols/symbols.js";
 import { alignUp, at, maxElements, meanBytes } from "../types.js";
-import { ubCapacity, type FootprintPart } from "./footprint.js";
-import { isLookedUp } from "./residency.js";
+import { ubCapacity, type FootprintEntry } from "./footprint.js";
+import { isLookup } from "./residency.js";
 import type { Tiling } from "./tiling.js";
 
 /** The sizes that fit, every other size as it is, symbols at their most, and every tile as large as there. */
@@ -26,8 +26,8 @@ export interface SizeVerdict {
 /** `96 N + 64 <= 196608 bytes: legal for N <= 2047`. */
 export function formatSizeVerdict({ symbol, most, formula, fits }: SizeVerdict): string {
   if (fits === undefined) return `${formula} bytes: no size of ${symbol} fits`;
-  const own = symbol.startsWith("len(") ? `; it is ${most}` : fits === most ? ", its most" : "";
-  return `${formula} bytes: legal for ${symbol} <= ${fits}${own}`;
+  const note = symbol.startsWith("len(") ? `; it is ${most}` : fits === most ? ", its most" : "";
+  return `${formula} bytes: legal for ${symbol} <= ${fits}${note}`;
 }
 
 /** A verdict for each symbol and each table whose size moves what is whole in UB. */
@@ -40,19 +40,19 @@ export function sizeVerdicts(tiling: Tiling): SizeVerdict[] {
 }
 
 /** An operand's dim whose extent is open. */
-interface Open {
+interface DynamicDim {
   readonly operand: number;
   readonly dim: number;
 }
 
 function ofSymbol(tiling: Tiling, { name, most }: Sym, outermost: readonly (string | null)[]): SizeVerdict[] {
   const { gather } = tiling;
-  const open = inputsOf(gather).flatMap((_, operand): Open[] =>
+  const dynamic = inputsOf(gather).flatMap((_, operand): DynamicDim[] =>
     outermost[operand] === name && followedDims(gather.map, operand)[0] === undefined
       ? [{ operand, dim: 0 }]
       : [],
   );
-  return verdict(tiling, open, name, most).map(({ formula, fitsUpTo }) => ({
+  return verdict(tiling, dynamic, name, most).map(({ formula, fitsUpTo }) => ({
     symbol: name,
     most,
     formula,
@@ -68,7 +68,7 @@ function ofTables(tiling: Tiling, outermost: readonly (string | null)[]): SizeVe
     const long = shape.flatMap((extent, k) => (extent > 1 ? [k] : []));
     const [dim = 0] = long;
     const named = typeof outermost[table] === "string";
-    if (operand.role !== "indices" || !isLookedUp(gather, table) || named || long.length > 1) return [];
+    if (operand.role !== "indices" || !isLookup(gather, table) || named || long.length > 1) return [];
     if (followedDims(gather.map, table)[dim] !== undefined) return [];
     const symbol = `len(${keyOf(operand)})`;
     return verdict(tiling, [{ operand: table, dim }], symbol, at(shape, dim)).map(
@@ -78,37 +78,39 @@ function ofTables(tiling: Tiling, outermost: readonly (string | null)[]): SizeVe
 }
 
 /** `extent`: of the open dims in this tiling. None where nothing of it is in UB. */
-function verdict(tiling: Tiling, open: readonly Open[], name: string, extent: number) {
+function verdict(tiling: Tiling, dynamic: readonly DynamicDim[], name: string, extent: number) {
   const { need, target } = tiling;
   const capacity = ubCapacity(tiling);
-  const dimOf = new Map(open.map(({ operand, dim }) => [operand, dim]));
-  const dimIn = ({ use }: FootprintPart): number | undefined =>
+  const dimOf = new Map(dynamic.map(({ operand, dim }) => [operand, dim]));
+  const dimIn = ({ use }: FootprintEntry): number | undefined =>
     typeof use === "string" ? undefined : dimOf.get(use.operand);
   const all = [...need.parts, ...need.written];
-  const moved = all.flatMap((part) => {
-    const dim = dimIn(part);
-    return dim === undefined ? [] : [{ part, dim }];
+  const entries = all.flatMap((entry) => {
+    const dim = dimIn(entry);
+    return dim === undefined ? [] : [{ entry, dim }];
   });
-  if (moved.length === 0) return [];
-  const padded = ({ part, dim }: { part: FootprintPart; dim: number }): boolean =>
-    dim === part.tile.length - 1 && need.rule === "full";
-  const lines = moved.filter((own) => !padded(own)).map(({ part }) => part.counted / extent);
+  if (entries.length === 0) return [];
+  const padded = ({ entry, dim }: { entry: FootprintEntry; dim: number }): boolean =>
+    dim === entry.tile.length - 1 && need.rule === "full";
+  const lines = entries.filter((piece) => !padded(piece)).map(({ entry }) => entry.counted / extent);
   const each = lines.reduce((sum, bytes) => sum + bytes, 0);
-  const rows = moved.filter(padded).map(({ part }) => ({ by: meanBytes(part.dtype), buffers: part.buffers }));
-  const rest = all.reduce((sum, part) => sum + (dimIn(part) === undefined ? part.counted : 0), 0);
+  const rows = entries
+    .filter(padded)
+    .map(({ entry }) => ({ by: meanBytes(entry.dtype), buffers: entry.buffers }));
+  const rest = all.reduce((sum, entry) => sum + (dimIn(entry) === undefined ? entry.counted : 0), 0);
   const block = target.blockBytes;
   const bytes = (size: number): number =>
     each * size +
     rows.reduce((sum, { by, buffers }) => sum + buffers * alignUp(Math.max(1, size) * by, block), rest);
-  const terms = [
+  const extents = [
     ...(each === 0 ? [] : [`${each} ${name}`]),
     ...rows.map(({ by, buffers }) => `${buffers === 1 ? "" : `${buffers} `}round${block}(${by} ${name})`),
     ...(rest === 0 ? [] : [String(rest)]),
   ];
   return [
     {
-      formula: `${terms.join(" + ")} ${capacity < need.budget ? "<" : "<="} ${need.budget}`,
-      fitsUpTo: (most: number) => largestThat(0, most, (size) => bytes(size) <= capacity),
+      formula: `${extents.join(" + ")} ${capacity < need.budget ? "<" : "<="} ${need.budget}`,
+      fitsUpTo: (max: number) => largestThat(0, max, (size) => bytes(size) <= capacity),
     },
   ];
 }

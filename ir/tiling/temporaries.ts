@@ -2,7 +2,7 @@
  * The tiles of UB in which a vector unit computes the rows of a value: elements that are read, and results of
  * operations. Machines that keep values in registers have none.
  */
-import { countsTerms, isMove, type AccessMap } from "../access.js";
+import { countsElements, isMove, type AccessMap } from "../access.js";
 import { keyOf, type Operand } from "../func.js";
 import { at, type DType, type Shape } from "../types.js";
 import { reductionsIn, typeOf } from "../values/expression.js";
@@ -34,8 +34,8 @@ export function temporariesOf(
   const gathered = copied.map((read, k): Temporary => {
     const operand = at(operands, read.table);
     const before = copied.slice(0, k).filter(({ table }) => table === read.table).length;
-    const part = `gathered ${keyOf(operand)}${before === 0 ? "" : ` ${before + 1}`}`;
-    return { part, dtype: operand.type.dtype, tile: row };
+    const label = `gathered ${keyOf(operand)}${before === 0 ? "" : ` ${before + 1}`}`;
+    return { part: label, dtype: operand.type.dtype, tile: row };
   });
   const { slots } = programOfRows(
     map,
@@ -65,10 +65,10 @@ export function sumsOf(
   if (reduction === undefined) return [];
   const words = wordsOfSum(reduction.how);
   const reads = map.reads.map(({ table }) => at(operands, table).type.dtype);
-  const held = carried ? tile : [elementsTogether(map, tile)];
+  const shape = carried ? tile : [elementsTogether(map, tile)];
   const sum: Temporary =
     words === 1
-      ? { part: "sum", dtype: typeOf(reduction, reads), tile: held }
-      : { part: "sum", dtype: "u32", tile: [words, ...held] };
-  return carried && countsTerms(map) ? [sum, { part: "terms", dtype: "u32", tile }] : [sum];
+      ? { part: "sum", dtype: typeOf(reduction, reads), tile: shape }
+      : { part: "sum", dtype: "u32", tile: [words, ...shape] };
+  return carried && countsElements(map) ? [sum, { part: "terms", dtype: "u32", tile }] : [sum];
 }

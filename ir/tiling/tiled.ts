@@ -21,7 +21,7 @@ export interface TiledOperand {
   /** Extents of its tile, in elements: gather dims are whole. */
   readonly tile: Shape;
   /** Output dims that it follows. */
-  readonly follows: ReadonlySet<number>;
+  readonly dependsOn: ReadonlySet<number>;
   readonly inUb: boolean;
 }
 
@@ -36,7 +36,7 @@ export interface TiledGather {
   /** The tile of the data over the output dims: as `tile`, or longer where the framework cuts the data beyond the output. */
   readonly cut: Shape;
   /** Terms that are taken in at once; 0 without any. */
-  readonly terms: number;
+  readonly reductionTile: number;
   /** The inputs by their number in the map, then the output. */
   readonly operands: readonly TiledOperand[];
 }
@@ -71,18 +71,18 @@ export function tiledOperands({
   target,
   tile,
   cut,
-  terms,
+  reductionTile,
 }: Omit<TiledGather, "operands">): readonly TiledOperand[] {
   const { map } = gather;
   return gather.operands.map((operand, table) => {
     const inUb = residencyOf(operand, schedule.residency, target) === "ub";
-    if (operand.role === "output") return { operand, tile, follows: outputDims(map), inUb };
-    const own = inputTile(
+    if (operand.role === "output") return { operand, tile, dependsOn: outputDims(map), inUb };
+    const shape = inputTile(
       map,
       table,
-      walked(map, inUb && table === gatheredTable ? cut : tile, terms),
+      walked(map, inUb && table === gatheredTable ? cut : tile, reductionTile),
       operand.type.shape,
     );
-    return { operand, tile: own, follows: followedBy(map, table), inUb };
+    return { operand, tile: shape, dependsOn: followedBy(map, table), inUb };
   });
 }

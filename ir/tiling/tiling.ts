@@ -9,17 +9,24 @@ import { at, elementCount, type Shape } from "../types.js";
 import { buffersOf, copiesOf, keptSingle, streamedOperands } from "./copies.js";
 import { footprintOf, ubCapacity, withAdded, type Footprint } from "./footprint.js";
 import { tiledLoops, type Loop } from "./loops.js";
-import { direct, likeliest, loweringFacts, waysOf, type GatherLowering, type Ways } from "./lowering.js";
+import {
+  direct,
+  likeliest,
+  loweringFacts,
+  loweringsOf,
+  type GatherLowering,
+  type Lowerings,
+} from "./lowering.js";
 import { dataResidency } from "./residency.js";
 import { takenSchedule } from "./taken-schedule.js";
 import { entryLimits, tiledOperands, type TiledGather, type TiledOperand } from "./tiled.js";
 import { trafficOf, type Traffic } from "./traffic.js";
 
-interface Parts {
+interface Derived {
   operands?: readonly TiledOperand[];
   need?: Footprint;
   loops?: readonly Loop[];
-  ways?: Ways;
+  lowerings?: Lowerings;
   lowering?: GatherLowering;
   traffic?: Traffic;
   /** How the gather of its program is done, once that is known. */
@@ -31,7 +38,7 @@ export class Tiling implements TiledGather {
   readonly extents: Shape;
   readonly tile: Shape;
   readonly cut: Shape;
-  readonly terms: number;
+  readonly reductionTile: number;
   /** Where the data is. */
   readonly residency: Residency;
   /** The schedule, its tile of as many entries as the profile takes. */
@@ -42,9 +49,9 @@ export class Tiling implements TiledGather {
     stated: ResolvedSchedule,
     readonly target: Target,
     /** Parts that are known. */
-    private readonly parts: Parts = {},
+    private readonly derived: Derived = {},
     /** Ways to do the gather on the target, by what of a schedule they depend on. */
-    private readonly known = new Map<string, Ways>(),
+    private readonly cached = new Map<string, Lowerings>(),
     /** UB that the kernel takes, where the lowering of its program is known. */
     private readonly kernel?: Footprint,
   ) {
@@ -54,18 +61,18 @@ export class Tiling implements TiledGather {
     this.extents = outputOf(gather).type.shape;
     this.cut = entryLimits(gather).map((limit, d) => Math.min(at(tile, d), at(view, d), limit));
     this.tile = this.cut.map((entry, d) => Math.min(entry, at(this.extents, d)));
-    const { most } = gather.map.reduced ?? { most: 0 };
-    this.terms = Math.min(tile[this.extents.length] ?? most, most);
+    const { max } = gather.map.reduced ?? { max: 0 };
+    this.reductionTile = Math.min(tile[this.extents.length] ?? max, max);
     this.residency = dataResidency(gather, schedule);
   }
 
   get operands(): readonly TiledOperand[] {
-    return (this.parts.operands ??= tiledOperands(this));
+    return (this.derived.operands ??= tiledOperands(this));
   }
 
   /** UB that the tile needs, by which it is judged. */
   get need(): Footprint {
-    return (this.parts.need ??= footprintOf(this));
+    return (this.derived.need ??= footprintOf(this));
   }
 
   /** UB that the kernel takes, of a tiling whose lowering is `decided`; what the tile needs of another one. */
@@ -75,63 +82,63 @@ export class Tiling implements TiledGather {
 
   /** Outermost first; loops with one trip are left out. */
   get loops(): readonly Loop[] {
-    return (this.parts.loops ??= tiledLoops(this));
+    return (this.derived.loops ??= tiledLoops(this));
   }
 
   /** How the gather can be done. */
-  get ways(): Ways {
-    return (this.parts.ways ??= this.knownWays());
+  get lowerings(): Lowerings {
+    return (this.derived.lowerings ??= this.cachedLowerings());
   }
 
   /** Which instructions the gather is likely to become: the clock of its program decides. */
   get lowering(): GatherLowering {
-    return (this.parts.lowering ??= likeliest(this));
+    return (this.derived.lowering ??= likeliest(this));
   }
 
   get traffic(): Traffic {
-    return (this.parts.traffic ??= trafficOf(this));
+    return (this.derived.traffic ??= trafficOf(this));
   }
 
   /**
-   * Returns the same with the lowering of its program, which its footprint then counts; itself where the tile does not fit. `found`: asked
+   * Returns the same with the lowering of its program, which its footprint then counts; itself where the tile does not fit. `decide`: asked
    * for once for all tilings of one gather and schedule.
    */
-  decided(found: () => GatherLowering): Tiling {
-    const { need, parts } = this;
+  decided(decide: () => GatherLowering): Tiling {
+    const { need, derived } = this;
     if (this.kernel !== undefined || need.planned > ubCapacity(this)) return this;
-    const { gather, schedule, target, known } = this;
+    const { gather, schedule, target, cached } = this;
     // The program of an output without elements takes nothing.
     if (elementCount(this.extents) === 0)
-      return new Tiling(gather, schedule, target, parts, known, withAdded({ ...need, parts: [] }, []));
-    const lowering = (parts.done ??= found());
+      return new Tiling(gather, schedule, target, derived, cached, withAdded({ ...need, parts: [] }, []));
+    const lowering = (derived.done ??= decide());
     const kernel = withAdded(need, lowering.adds);
-    return new Tiling(gather, schedule, target, { ...parts, lowering }, known, kernel);
+    return new Tiling(gather, schedule, target, { ...derived, lowering }, cached, kernel);
   }
 
   /** The same gather on the same target under another schedule. */
   with(changes: Partial<ResolvedSchedule>): Tiling {
     const onlyCopies = "buffers" in changes && Object.keys(changes).length === 1;
     const same = onlyCopies ? { operands: this.operands, loops: this.loops } : {};
-    return new Tiling(this.gather, { ...this.schedule, ...changes }, this.target, same, this.known);
+    return new Tiling(this.gather, { ...this.schedule, ...changes }, this.target, same, this.cached);
   }
 
   /** A gather under the same schedule; with what is known of this one where its tensors and its map are those of it. */
   of(gather: AccessFunc): Tiling {
-    const { map, operands, paired } = this.gather;
-    const same = gather.map === map && gather.operands === operands && gather.paired === paired;
-    return new Tiling(gather, this.schedule, this.target, same ? this.parts : {});
+    const { map, operands, sharedDims } = this.gather;
+    const same = gather.map === map && gather.operands === operands && gather.sharedDims === sharedDims;
+    return new Tiling(gather, this.schedule, this.target, same ? this.derived : {});
   }
 
   /** Of many schedules, a search finds few that differ in this: one for each tile, and for the bytes that its copies leave free. */
-  private knownWays(): Ways {
+  private cachedLowerings(): Lowerings {
     if (!targetFacts[this.target.kind].vectorUnit) return direct;
     const facts = loweringFacts(this);
-    const held = this.operands.map(({ inUb }) => Number(inUb)).join("");
-    const { tile, ragged, freshIndices, spareBytes, asked } = facts;
-    const key = `${tile.join()} ${held} ${[...ragged].join()} ${freshIndices} ${spareBytes} ${asked}`;
-    const ways = this.known.get(key) ?? waysOf(facts, this.target);
-    this.known.set(key, ways);
-    return ways;
+    const residency = this.operands.map(({ inUb }) => Number(inUb)).join("");
+    const { tile, ragged, freshIndices, spareBytes, requested } = facts;
+    const key = `${tile.join()} ${residency} ${[...ragged].join()} ${freshIndices} ${spareBytes} ${requested}`;
+    const lowerings = this.cached.get(key) ?? loweringsOf(facts, this.target);
+    this.cached.set(key, lowerings);
+    return lowerings;
   }
 }
 
@@ -147,13 +154,13 @@ export class Tilings {
   /** What a gather means under a schedule on the pipeline's target. */
   of(gather: AccessFunc, schedule: ResolvedSchedule): Tiling {
     const { latest, target } = this;
-    const known = latest?.schedule === schedule && latest.target === target ? latest : undefined;
-    if (known?.gather === gather) return known;
-    return (this.latest = known?.of(gather) ?? new Tiling(gather, schedule, target));
+    const tiling = latest?.schedule === schedule && latest.target === target ? latest : undefined;
+    if (tiling?.gather === gather) return tiling;
+    return (this.latest = tiling?.of(gather) ?? new Tiling(gather, schedule, target));
   }
 
   /** The tiling that a pass chose, with what it found out about it. */
-  keep(tiling: Tiling): void {
+  remember(tiling: Tiling): void {
     this.latest = tiling;
   }
 }

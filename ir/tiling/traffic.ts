@@ -8,7 +8,7 @@ import { cutBy, elementsRead, gatheredTable, inputTile, rowElements, walked } fr
 import { keyOf, type Role } from "../func.js";
 import { at, bytesFor, contiguousRun, elementCount } from "../types.js";
 import { tilesAlong, viewsAlong, type Loop } from "./loops.js";
-import { isLookedUp } from "./residency.js";
+import { isLookup } from "./residency.js";
 import { entryLimits, type TiledGather, type TiledOperand } from "./tiled.js";
 
 /** Bytes of one operand between global memory and the cores. */
@@ -83,16 +83,19 @@ export const compulsoryBytes = (tiling: TiledGather, operand: TiledOperand, k: n
   bytesFor(compulsoryElements(tiling, operand, k), operand.operand.type.dtype);
 
 /** Iterations of some of a nest's loops together; the views of a dim count only where its tiles do not. */
-function iterations({ gather, extents, schedule, tile, terms }: TiledGather, kinds: readonly Loop[]): number {
+function iterations(
+  { gather, extents, schedule, tile, reductionTile }: TiledGather,
+  kinds: readonly Loop[],
+): number {
   if (extents.includes(0)) return 0;
-  const { most } = gather.map.reduced ?? { most: 0 };
-  const parts = kinds.some((loop) => loop.dim === extents.length) ? Math.ceil(most / terms) : 1;
+  const { max } = gather.map.reduced ?? { max: 0 };
+  const chunks = kinds.some((loop) => loop.dim === extents.length) ? Math.ceil(max / reductionTile) : 1;
   return extents.reduce((product, extent, d) => {
-    const own = kinds.filter((loop) => loop.dim === d).map((loop) => loop.kind);
+    const loopKinds = kinds.filter((loop) => loop.dim === d).map((loop) => loop.kind);
     const view = Math.min(at(schedule.view, d), extent);
-    if (own.includes("tile")) return product * tilesAlong(extent, view, at(tile, d));
-    return own.includes("view") ? product * viewsAlong(extent, view) : product;
-  }, parts);
+    if (loopKinds.includes("tile")) return product * tilesAlong(extent, view, at(tile, d));
+    return loopKinds.includes("view") ? product * viewsAlong(extent, view) : product;
+  }, chunks);
 }
 
 /** A gather in global memory: a burst for each row that an index names. */
@@ -101,7 +104,7 @@ function fetchedRows(tiling: Planned, operand: TiledOperand, k: number): Operand
   const { dtype, shape } = operand.operand.type;
   const row = rowElements(gather.map, tile, shape);
   // Without an element to name, an index fetches nothing.
-  const elements = gather.map.sites.some((site) => site.below === 0)
+  const elements = gather.map.indices.some((index) => index.extent === 0)
     ? 0
     : elementCount(walked(gather.map, extents));
   const bytes = bytesFor(elements, dtype);
@@ -125,15 +128,15 @@ function repeatedBytes(
 ): Pick<OperandTraffic, "bytes" | "compulsory"> {
   const { dtype } = operand.operand.type;
   const elements = compulsoryElements(tiling, operand, k);
-  const moved = elements === 0 ? 0 : each * iterations(tiling, repeats);
-  return { bytes: bytesFor(moved, dtype), compulsory: bytesFor(elements, dtype) };
+  const elementsIn = elements === 0 ? 0 : each * iterations(tiling, repeats);
+  return { bytes: bytesFor(elementsIn, dtype), compulsory: bytesFor(elements, dtype) };
 }
 
 /** Read or written in place: an index once for each element of the output tile it serves. */
 function inPlace(tiling: Planned, operand: TiledOperand, k: number): OperandTraffic {
   const { role, type } = operand.operand;
-  if (role === "indices" && isLookedUp(tiling.gather, k)) return lookedUp(tiling, operand, k);
-  const repeats = role === "output" ? [] : tiling.loops.filter((loop) => !operand.follows.has(loop.dim));
+  if (role === "indices" && isLookup(tiling.gather, k)) return lookupTraffic(tiling, operand, k);
+  const repeats = role === "output" ? [] : tiling.loops.filter((loop) => !operand.dependsOn.has(loop.dim));
   return {
     operand: keyOf(operand.operand),
     role: operand.operand.role,
@@ -144,11 +147,11 @@ function inPlace(tiling: Planned, operand: TiledOperand, k: number): OperandTraf
 }
 
 /** Read element by element where it lies: what one tile reads of it at most, for every tile. */
-function lookedUp(tiling: Planned, operand: TiledOperand, k: number): OperandTraffic {
+function lookupTraffic(tiling: Planned, operand: TiledOperand, k: number): OperandTraffic {
   const { type } = operand.operand;
   const { map } = tiling.gather;
   const tiles = iterations(tiling, tiling.loops);
-  const elements = elementsRead(map, k, walked(map, tiling.tile, tiling.terms), type.shape);
+  const elements = elementsRead(map, k, walked(map, tiling.tile, tiling.reductionTile), type.shape);
   return {
     operand: keyOf(operand.operand),
     role: operand.operand.role,
@@ -181,12 +184,12 @@ function throughUb(tiling: Planned, operand: TiledOperand, k: number): OperandTr
   const around = [...tiling.loops];
   for (
     let last = around.at(-1);
-    last?.mode === "serial" && !operand.follows.has(last.dim);
+    last?.mode === "serial" && !operand.dependsOn.has(last.dim);
     last = around.at(-1)
   )
     around.pop();
   const { role } = operand.operand;
-  const cut = role === "output" ? operand.follows : cutBy(tiling.gather.map, k);
+  const cut = role === "output" ? operand.dependsOn : cutBy(tiling.gather.map, k);
   const repeats = around.filter((loop) => !cut.has(loop.dim));
   return {
     operand: keyOf(operand.operand),

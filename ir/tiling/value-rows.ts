@@ -31,9 +31,9 @@ export function readForm(map: AccessMap, { at: coords }: Read): ReadForm {
   const [coord] = along;
   if (coord === undefined) return { kind: "still" };
   if (along.length > 1) return { kind: "elements" };
-  const own = coord.terms.filter(({ of }) => dimsIn(of).includes(last));
-  const [term] = own;
-  if (own.length !== 1 || term === undefined) return { kind: "elements" };
+  const moving = coord.terms.filter(({ of }) => dimsIn(of).includes(last));
+  const [term] = moving;
+  if (moving.length !== 1 || term === undefined) return { kind: "elements" };
   if (term.of.kind === "dim") {
     const lies = term.by === 1 && coord === coords[coords.length - 1];
     return { kind: lies ? "row" : "elements" };
@@ -70,11 +70,11 @@ export const programOfRows = (map: AccessMap, types: readonly DType[]): VectorPr
 
 /** Returns the reads that some instructions name, each once. */
 export const readsOfSteps = (steps: readonly VectorStep[]): readonly number[] => {
-  const found = new Set<number>();
+  const rows = new Set<number>();
   for (const step of steps) {
     if (step.op === "TEXPANDS") continue;
     for (const place of "kind" in step.of ? [step.of] : step.of)
-      if (place.kind === "read") found.add(place.read);
+      if (place.kind === "read") rows.add(place.read);
   }
-  return [...found].sort((a, b) => a - b);
+  return [...rows].sort((a, b) => a - b);
 };

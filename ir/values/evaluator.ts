@@ -14,7 +14,7 @@ import {
 import { valueSteps, type ValueStep } from "./steps.js";
 
 /** Steps of a term, whose last is its value, and what becomes of the terms. */
-export type TermSteps = { readonly type: ArithmeticType; readonly steps: readonly ValueStep[] } & (
+export type ReductionSteps = { readonly type: ArithmeticType; readonly steps: readonly ValueStep[] } & (
   | { readonly how: StepwiseReduction }
   /** Each term is a whole number of units, 2^`unit`. */
   | { readonly how: "exact"; readonly unit: number }
@@ -23,18 +23,18 @@ export type TermSteps = { readonly type: ArithmeticType; readonly steps: readonl
 /** Steps of an element, whose last is its value; where it has terms, these come first. */
 export interface ValuePlan {
   readonly steps: readonly ValueStep[];
-  readonly terms?: TermSteps;
+  readonly reduction?: ReductionSteps;
 }
 
 /** Returns the steps of a well-typed expression over reads of these types. */
 export function valuePlan(value: Expression, reads: readonly DType[]): ValuePlan {
-  const { steps, terms } = valueSteps(value, reads);
-  if (terms === undefined) return { steps };
-  const { how, ...ofTerm } = terms;
-  if (how !== "exact") return { steps, terms: { how, ...ofTerm } };
-  const found = gridOfLast(terms.steps);
-  invariant(found.ok, "the terms of an exact sum are proved to have a unit");
-  return { steps, terms: { how, unit: found.grid.lsb, ...ofTerm } };
+  const { steps, reduction } = valueSteps(value, reads);
+  if (reduction === undefined) return { steps };
+  const { how, ...ofTerm } = reduction;
+  if (how !== "exact") return { steps, reduction: { how, ...ofTerm } };
+  const grid = gridOfLast(reduction.steps);
+  invariant(grid.ok, "the terms of an exact sum are proved to have a unit");
+  return { steps, reduction: { how, unit: grid.grid.lsb, ...ofTerm } };
 }
 
 /** Gives the bits of a read, by its number in the map. */
@@ -64,15 +64,17 @@ export interface Evaluator {
 }
 
 /** The evaluator of a value. */
-export function evaluator({ steps, terms }: ValuePlan): Evaluator {
+export function evaluator({ steps, reduction }: ValuePlan): Evaluator {
   let reduced = 0;
   const value = computed(steps, () => reduced);
   const { type } = at(steps, steps.length - 1);
   invariant(isValueType(type), `an output of ${type}`);
-  const reducing = terms ?? { how: "fold", type: "u32", steps: [] };
-  const term = computed(reducing.steps, () => 0);
+  const reducing = reduction ?? { how: "fold", type: "u32", steps: [] };
+  const elementOf = computed(reducing.steps, () => 0);
   const { result, ...taking } =
-    reducing.how === "exact" ? exactSum(reducing.unit, term) : stepwise(reducing.how, reducing.type, term);
+    reducing.how === "exact"
+      ? exactSum(reducing.unit, elementOf)
+      : stepwise(reducing.how, reducing.type, elementOf);
   return {
     element(bitsAt, taken) {
       if (taken !== undefined) reduced = result(taken);
@@ -87,16 +89,16 @@ interface Taking extends Omit<Evaluator, "element"> {
   readonly result: (taken: Taken) => number;
 }
 
-type Term = (bitsAt: BitsAt) => number;
+type ElementOf = (bitsAt: BitsAt) => number;
 
-function stepwise(how: StepwiseReduction, type: ArithmeticType, term: Term): Taking {
+function stepwise(how: StepwiseReduction, type: ArithmeticType, elementOf: ElementOf): Taking {
   const { op, start } = accumulators[how];
   const takes = meaningOf(op, type);
   return {
     result: ({ sum, count }) => reducedTo(how, sum, count),
     start: () => ({ sum: start[type], count: 0, units: 0n }),
     take(taken, bitsAt) {
-      taken.sum = takes(taken.sum, term(bitsAt));
+      taken.sum = takes(taken.sum, elementOf(bitsAt));
       taken.count++;
     },
     words: ({ sum }) => [bitsOfNumber(type, sum)],
@@ -105,14 +107,14 @@ function stepwise(how: StepwiseReduction, type: ArithmeticType, term: Term): Tak
 }
 
 /** Terms are counted in units of 2^`unit`, in 64 bits; those without a value are added by themselves, which takes no order. */
-function exactSum(unit: number, term: Term): Taking {
+function exactSum(unit: number, elementOf: ElementOf): Taking {
   const scale = 2 ** -unit;
   const add = meaningOf("add", "f32");
   return {
     result: ({ sum, units }) => (sum === 0 ? roundedUnits(units, unit) : sum),
     start: () => ({ sum: 0, count: 0, units: 0n }),
     take(taken, bitsAt) {
-      const value = term(bitsAt);
+      const value = elementOf(bitsAt);
       if (Number.isFinite(value)) taken.units += BigInt(value * scale);
       else taken.sum = add(taken.sum, value);
       taken.count++;

@@ -1,6 +1,6 @@
 /** How wide the counter of an exact sum must be (rule B7), from the grid of its terms. */
 import type { DType } from "../types.js";
-import { mostTerms, reductionsIn, type Expression } from "./expression.js";
+import { maxReductionElements, reductionsIn, type Expression } from "./expression.js";
 import { bitLength, gridOfLast, reachOf } from "./grid.js";
 import { valueSteps } from "./steps.js";
 
@@ -16,36 +16,36 @@ export interface ExactWidth {
   readonly terms: number;
   /** Terms that fit into the available bits, but no more than a map may have. */
   readonly mostTerms: number;
-  /** Bits that the sum of `terms` greatest terms takes. */
+  /** Bits that the sum of `elements` greatest terms takes. */
   readonly neededBits: number;
   readonly availableBits: number;
 }
 
 /** A width, or why the terms have none: one of their operations may round, overflow or wrap. */
-export type FoundWidth =
+export type WidthResult =
   { readonly ok: true; readonly width: ExactWidth } | { readonly ok: false; readonly why: string };
 
 /** The width of the exact sum in a well-typed expression, over reads of these types and of so many terms; undefined without one. */
 export function exactWidthOf(
   value: Expression,
   reads: readonly DType[],
-  terms: number,
-): FoundWidth | undefined {
+  elements: number,
+): WidthResult | undefined {
   const [reduction] = reductionsIn(value);
   if (reduction?.how !== "exact") return undefined;
-  const found = gridOfLast(valueSteps(reduction.of, reads).steps);
-  if (!found.ok) return found;
-  const reach = reachOf(found.grid);
-  const room = (1n << BigInt(availableBits)) - 1n;
-  const highest = mostTerms(reduction.how);
+  const grid = gridOfLast(valueSteps(reduction.of, reads).steps);
+  if (!grid.ok) return grid;
+  const reach = reachOf(grid.grid);
+  const greatest = (1n << BigInt(availableBits)) - 1n;
+  const highest = maxReductionElements(reduction.how);
   return {
     ok: true,
     width: {
-      unit: found.grid.lsb,
+      unit: grid.grid.lsb,
       termBits: bitLength(reach),
-      terms,
-      mostTerms: reach * BigInt(highest) <= room ? highest : Number(room / reach),
-      neededBits: bitLength(reach * BigInt(terms)),
+      terms: elements,
+      mostTerms: reach * BigInt(highest) <= greatest ? highest : Number(greatest / reach),
+      neededBits: bitLength(reach * BigInt(elements)),
       availableBits,
     },
   };

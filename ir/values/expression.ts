@@ -53,7 +53,7 @@ export const reductions = ["fold", "exact", "mean", "max", "min"] as const;
 export type Reduction = (typeof reductions)[number];
 
 /** Whether the number of an element's terms matters; a sum of none is what it starts from. */
-export const countsItsTerms = (how: Reduction): boolean => how !== "fold" && how !== "exact";
+export const countsItsElements = (how: Reduction): boolean => how !== "fold" && how !== "exact";
 
 /** A tree; `typeOf` gives the type of each node. */
 export type Expression =
@@ -72,7 +72,7 @@ export const castTo = (to: DType, from: DType, of: Expression): Expression =>
   to === from ? of : { kind: "cast", to, of };
 
 /** The most terms of an element: f32 holds every whole number up to 2^24, and the number of a mean's terms is one. */
-export const mostTerms = (how: Reduction): number => (how === "mean" ? 2 ** 24 - 1 : 2 ** 24);
+export const maxReductionElements = (how: Reduction): number => (how === "mean" ? 2 ** 24 - 1 : 2 ** 24);
 
 /** Returns an expression with others in the place of its reads. */
 export function withReads(value: Expression, of: (read: number) => Expression): Expression {

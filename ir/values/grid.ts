@@ -31,18 +31,18 @@ export interface ValueGrid {
 }
 
 /** The grid of a value, or why one of its operations may round, overflow or wrap. */
-export type FoundGrid =
+export type GridResult =
   { readonly ok: true; readonly grid: ValueGrid } | { readonly ok: false; readonly why: string };
 
 const abs = (value: bigint): bigint => (value < 0n ? -value : value);
 const least = (a: bigint, b: bigint): bigint => (a < b ? a : b);
-const most = (a: bigint, b: bigint): bigint => (a > b ? a : b);
+const max = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 
 /** Binary digits of a magnitude; 0 of zero. */
 export const bitLength = (value: bigint): number => (value === 0n ? 0 : abs(value).toString(2).length);
 
 /** The greatest magnitude of a grid, in units. */
-export const reachOf = ({ low, high }: Pick<ValueGrid, "low" | "high">): bigint => most(abs(low), abs(high));
+export const reachOf = ({ low, high }: Pick<ValueGrid, "low" | "high">): bigint => max(abs(low), abs(high));
 
 /** Bits that the greatest magnitude takes, in units. */
 export const bitsOfGrid = (grid: ValueGrid): number => bitLength(reachOf(grid));
@@ -105,11 +105,11 @@ function roundedTo(format: FloatFormat, value: bigint, lsb: number): bigint {
   const up = 2n * rest > unit || (2n * rest === unit && kept % 2n === 1n) ? 1n : 0n;
   const back = leastUnit(format) - lsb;
   const near = (kept + up) * unit;
-  const found =
+  const grid =
     back >= 0
       ? least(near >> BigInt(back), bound)
       : least(near, bound >> BigInt(Math.min(-back, bitLength(bound))));
-  return value < 0n ? -found : found;
+  return value < 0n ? -grid : grid;
 }
 
 function castGrid(grid: ValueGrid, from: SourceType, to: ValueType): ValueGrid {
@@ -124,15 +124,15 @@ function castGrid(grid: ValueGrid, from: SourceType, to: ValueType): ValueGrid {
     );
   }
   const [low, high] = integerRanges[to];
-  const whole = !isRealSource(from) && isInside(grid, BigInt(low), BigInt(high));
+  const isExact = !isRealSource(from) && isInside(grid, BigInt(low), BigInt(high));
   // An infinity comes to either end of the range.
-  return whole ? grid : gridOfType(to);
+  return isExact ? grid : gridOfType(to);
 }
 
 /** Whether whole numbers lie in a range. */
 function isInside(grid: ValueGrid, low: bigint, high: bigint): boolean {
-  const own = inUnits(0, grid);
-  return own.low >= low && own.high <= high;
+  const units = inUnits(0, grid);
+  return units.low >= low && units.high <= high;
 }
 
 function combined(op: Exclude<Operation, "div">, left: ValueGrid, right: ValueGrid): ValueGrid {
@@ -141,7 +141,7 @@ function combined(op: Exclude<Operation, "div">, left: ValueGrid, right: ValueGr
     return gridFrom(
       left.lsb + right.lsb,
       corners.reduce(least),
-      corners.reduce(most),
+      corners.reduce(max),
       left.digits + right.digits,
     );
   }
@@ -155,7 +155,7 @@ function combined(op: Exclude<Operation, "div">, left: ValueGrid, right: ValueGr
     case "min":
     case "max":
       // Either side, since the other may be an infinity.
-      return gridFrom(lsb, least(a.low, b.low), most(a.high, b.high), Math.max(a.digits, b.digits));
+      return gridFrom(lsb, least(a.low, b.low), max(a.high, b.high), Math.max(a.digits, b.digits));
     default:
       return assertNever(op);
   }
@@ -181,21 +181,21 @@ function inexact(op: Operation, grid: ValueGrid, type: ValueType): string | unde
 /**
  * The grids of some steps, by number. `reduced`: that of what the terms come to; undefined where no steps have it.
  */
-export function gridsOf(steps: readonly ValueStep[], reduced?: FoundGrid): readonly FoundGrid[] {
-  const grids: FoundGrid[] = [];
+export function gridsOf(steps: readonly ValueStep[], reduced?: GridResult): readonly GridResult[] {
+  const grids: GridResult[] = [];
   for (const step of steps) grids.push(gridOfStep(step, grids, steps, reduced));
   return grids;
 }
 
 /** The grid of what steps without terms of their own come to. */
-export const gridOfLast = (steps: readonly ValueStep[]): FoundGrid => at(gridsOf(steps), steps.length - 1);
+export const gridOfLast = (steps: readonly ValueStep[]): GridResult => at(gridsOf(steps), steps.length - 1);
 
 function gridOfStep(
   step: ValueStep,
-  before: readonly FoundGrid[],
+  before: readonly GridResult[],
   steps: readonly ValueStep[],
-  reduced: FoundGrid | undefined,
-): FoundGrid {
+  reduced: GridResult | undefined,
+): GridResult {
   switch (step.kind) {
     case "read":
       return { ok: true, grid: gridOfType(step.type) };
@@ -219,15 +219,15 @@ function gridOfStep(
   }
 }
 
-const checked = (op: Operation, grid: ValueGrid, type: ValueType): FoundGrid => {
+const checked = (op: Operation, grid: ValueGrid, type: ValueType): GridResult => {
   const why = inexact(op, grid, type);
   return why === undefined ? { ok: true, grid } : { ok: false, why };
 };
 
 /** The grid of a sum of up to so many terms of one grid, where each sum on the way is exact in f32 or does not wrap. */
-export function gridOfSum(term: FoundGrid, terms: number, type: ArithmeticType): FoundGrid {
-  if (!term.ok) return term;
-  const { lsb, low, high } = term.grid;
-  const count = BigInt(terms);
-  return checked("add", gridFrom(lsb, least(low * count, 0n), most(high * count, 0n)), type);
+export function gridOfSum(element: GridResult, elements: number, type: ArithmeticType): GridResult {
+  if (!element.ok) return element;
+  const { lsb, low, high } = element.grid;
+  const count = BigInt(elements);
+  return checked("add", gridFrom(lsb, least(low * count, 0n), max(high * count, 0n)), type);
 }

@@ -2,13 +2,13 @@
 export {
   arithmeticTypes,
   castTo,
-  countsItsTerms,
+  countsItsElements,
   isArithmeticType,
   isFloat8Source,
   isIntegerOperation,
   isSourceType,
   isValueType,
-  mostTerms,
+  maxReductionElements,
   operations,
   reductions,
   reductionsIn,
@@ -39,8 +39,8 @@ export {
   valuePlan,
   type Evaluator,
   type Taken,
-  type TermSteps,
+  type ReductionSteps,
   type ValuePlan,
 } from "./evaluator.js";
-export { gridsOf, gridOfLast, gridOfSum, type FoundGrid, type ValueGrid } from "./grid.js";
+export { gridsOf, gridOfLast, gridOfSum, type GridResult, type ValueGrid } from "./grid.js";
 export type { ValueStep } from "./steps.js";

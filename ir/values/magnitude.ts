@@ -54,13 +54,13 @@ function aligned(a: Dyadic, b: Dyadic): readonly [bigint, bigint, number] {
   return [a.units << BigInt(a.exponent - exponent), b.units << BigInt(b.exponent - exponent), exponent];
 }
 
-export function isBelow(a: Dyadic, b: Dyadic): boolean {
+export function isLess(a: Dyadic, b: Dyadic): boolean {
   const [left, right] = aligned(a, b);
   return left < right;
 }
 
-const lower = (a: Dyadic, b: Dyadic): Dyadic => (isBelow(a, b) ? a : b);
-const higher = (a: Dyadic, b: Dyadic): Dyadic => (isBelow(a, b) ? b : a);
+const lower = (a: Dyadic, b: Dyadic): Dyadic => (isLess(a, b) ? a : b);
+const higher = (a: Dyadic, b: Dyadic): Dyadic => (isLess(a, b) ? b : a);
 const negated = ({ units, exponent }: Dyadic): Dyadic => dyadic(-units, exponent);
 
 function sumOf(a: Dyadic, b: Dyadic): Dyadic {
@@ -71,7 +71,8 @@ function sumOf(a: Dyadic, b: Dyadic): Dyadic {
 const productOf = (a: Dyadic, b: Dyadic): Dyadic => dyadic(a.units * b.units, a.exponent + b.exponent);
 
 /** Returns the greatest magnitude of a value. */
-export const mostOf = ({ low, high }: Pick<Magnitude, "low" | "high">): Dyadic => higher(negated(low), high);
+export const largestOf = ({ low, high }: Pick<Magnitude, "low" | "high">): Dyadic =>
+  higher(negated(low), high);
 
 /** The number, away from zero where it has more digits. */
 function roundedAway({ units, exponent }: Dyadic, { digits, least }: FloatFormat): Dyadic {
@@ -98,9 +99,9 @@ function afterRounding(value: Magnitude, format: FloatFormat): Magnitude {
   };
 }
 
-const largestBelow = ({ digits, least }: FloatFormat, exponent: number): Dyadic => {
-  const own = Math.min(digits, exponent - (least - digits + 1));
-  return own <= 0 ? zero : dyadic((1n << BigInt(own)) - 1n, exponent - own);
+const largestUnder = ({ digits, least }: FloatFormat, exponent: number): Dyadic => {
+  const precision = Math.min(digits, exponent - (least - digits + 1));
+  return precision <= 0 ? zero : dyadic((1n << BigInt(precision)) - 1n, exponent - precision);
 };
 
 /** Returns the magnitude of elements of a type, of which nothing else is known than some bounds. */
@@ -112,13 +113,13 @@ export function magnitudeOfType(type: SourceType, bounds?: ElementBounds): Magni
   }
   if (!isFloatValue(type)) {
     const [low, high] = integerRanges[type];
-    return whole(BigInt(low), BigInt(high));
+    return between(BigInt(low), BigInt(high));
   }
   const format = floatFormats[type];
   const last = format.least - format.digits + 1;
   const bias = (format.infinity >>> (format.digits - 1)) - 1;
   const least = Math.max(last, bounds?.least ?? last);
-  const high = largestBelow(format, Math.min(bias + format.least, bounds?.below ?? Infinity));
+  const high = largestUnder(format, Math.min(bias + format.least, bounds?.below ?? Infinity));
   return {
     unit: Math.max(last, least - format.digits + 1),
     least,
@@ -129,7 +130,7 @@ export function magnitudeOfType(type: SourceType, bounds?: ElementBounds): Magni
   };
 }
 
-const whole = (low: bigint, high: bigint): Magnitude => ({
+const between = (low: bigint, high: bigint): Magnitude => ({
   unit: 0,
   least: 0,
   low: dyadic(low),
@@ -152,9 +153,9 @@ export function magnitudeOfNumber(value: number): Magnitude {
     };
   let [units, exponent] = Number.isInteger(value) ? [BigInt(value), 0] : [BigInt(value * 2 ** 149), -149];
   for (; units % 2n === 0n; units /= 2n) exponent++;
-  const own = dyadic(units, exponent);
+  const exact = dyadic(units, exponent);
   const least = exponent + lengthOf(units) - 1;
-  return { unit: exponent, least, low: own, high: own, finite, negativeZero: false };
+  return { unit: exponent, least, low: exact, high: exact, finite, negativeZero: false };
 }
 
 /** The same toward zero, as a whole number. */
@@ -175,9 +176,9 @@ export function fitsInteger({ low, high }: Magnitude, type: keyof typeof integer
 function castMagnitude(value: Magnitude, from: SourceType, to: ValueType): Magnitude {
   if (isFloatValue(to)) return afterRounding(value, floatFormats[to]);
   const [lowest, highest] = integerRanges[to];
-  if (!isRealSource(from)) return fitsInteger(value, to) ? value : whole(BigInt(lowest), BigInt(highest));
-  if (!value.finite || !fitsInteger(value, to)) return whole(BigInt(lowest), BigInt(highest));
-  return whole(truncated(value.low), truncated(value.high));
+  if (!isRealSource(from)) return fitsInteger(value, to) ? value : between(BigInt(lowest), BigInt(highest));
+  if (!value.finite || !fitsInteger(value, to)) return between(BigInt(lowest), BigInt(highest));
+  return between(truncated(value.low), truncated(value.high));
 }
 
 /** Returns the exact result of an operation, before it is rounded or wraps. */
@@ -235,14 +236,14 @@ export function inType(value: Magnitude, type: ValueType): Magnitude {
 }
 
 /** Returns what `count` such terms at most come to, added one after the other from +0. */
-export function foldMagnitude(term: Magnitude, count: number): Magnitude {
-  const zeroed = { low: lower(term.low, zero), high: higher(term.high, zero) };
+export function foldMagnitude(element: Magnitude, count: number): Magnitude {
+  const zeroed = { low: lower(element.low, zero), high: higher(element.high, zero) };
   // Each of n sums grows by 2^-24 of itself at most: (1 + 2^-24)^n is below 1 + n * 2^-23 for the n <= 2^24
   // that there may be.
   const grown = dyadic(BigInt(count) * ((1n << 23n) + BigInt(count)), -23);
   return {
-    ...term,
-    least: term.unit,
+    ...element,
+    least: element.unit,
     low: productOf(zeroed.low, grown),
     high: productOf(zeroed.high, grown),
     negativeZero: false,
@@ -250,10 +251,10 @@ export function foldMagnitude(term: Magnitude, count: number): Magnitude {
 }
 
 /** Returns the exact sum of so many whole terms, of which there may be fewer. */
-export const wholeSum = (term: Magnitude, count: number): Magnitude => ({
-  ...term,
-  low: productOf(lower(term.low, zero), dyadic(BigInt(count))),
-  high: productOf(higher(term.high, zero), dyadic(BigInt(count))),
+export const exactSum = (element: Magnitude, count: number): Magnitude => ({
+  ...element,
+  low: productOf(lower(element.low, zero), dyadic(BigInt(count))),
+  high: productOf(higher(element.high, zero), dyadic(BigInt(count))),
 });
 
 /**
@@ -267,23 +268,23 @@ export interface MagnitudeOf {
 
 /** Returns the magnitude of each step. */
 export function magnitudes(steps: readonly ValueStep[], of: MagnitudeOf): readonly Magnitude[] {
-  const found: Magnitude[] = [];
-  for (const step of steps) found.push(magnitudeOfStep(step, found, of));
-  return found;
+  const results: Magnitude[] = [];
+  for (const step of steps) results.push(magnitudeOfStep(step, results, of));
+  return results;
 }
 
-function magnitudeOfStep(step: ValueStep, found: readonly Magnitude[], of: MagnitudeOf): Magnitude {
+function magnitudeOfStep(step: ValueStep, operands: readonly Magnitude[], of: MagnitudeOf): Magnitude {
   switch (step.kind) {
     case "read":
       return magnitudeOfType(step.type, of.bounds(step.read));
     case "number":
       return magnitudeOfNumber(numberOf(step.type, step.bits));
     case "cast":
-      return castMagnitude(at(found, step.of), step.from, step.type);
+      return castMagnitude(at(operands, step.of), step.from, step.type);
     case "op":
       // A quotient by a number near zero may be anything.
       if (step.op === "div") return magnitudeOfType(step.type);
-      return inType(combined(step.op, at(found, step.of[0]), at(found, step.of[1])), step.type);
+      return inType(combined(step.op, at(operands, step.of[0]), at(operands, step.of[1])), step.type);
     case "reduced":
       return of.reduced ?? magnitudeOfType(step.type);
     default:

@@ -11,10 +11,10 @@ export type ReadNumber =
 export function readNumber(text: string, type: ArithmeticType): ReadNumber {
   if (text.startsWith("0x")) return { ok: true, bits: Number.parseInt(text.slice(2), 16) };
   const [digits = "", exponent = "0"] = text.split("e");
-  const [whole = "", decimals = ""] = digits.split(".");
+  const [integer = "", decimals = ""] = digits.split(".");
   const scale = Number(exponent) - decimals.length;
   if (Math.abs(scale) > 400) return inexact(text, type, Number(text));
-  const mantissa = BigInt(whole + decimals);
+  const mantissa = BigInt(integer + decimals);
   // The number is top / bottom.
   const [top, bottom] =
     scale >= 0 ? [mantissa * 10n ** BigInt(scale), 1n] : [mantissa, 10n ** BigInt(-scale)];
@@ -40,12 +40,12 @@ export function readNumber(text: string, type: ArithmeticType): ReadNumber {
 function isQuotient(value: number, top: bigint, bottom: bigint): boolean {
   // Times 2^149, every f32 is whole.
   const units = BigInt(Math.trunc(value)) === BigInt(0) ? value * 2 ** 149 : undefined;
-  const scaled = units === undefined ? wholeParts(value) : BigInt(units);
+  const scaled = units === undefined ? integerParts(value) : BigInt(units);
   return scaled * bottom === top * 2n ** 149n;
 }
 
 /** A number of 1 or more in units of 2^-149. */
-function wholeParts(value: number): bigint {
+function integerParts(value: number): bigint {
   // An f32 of 1 or more is a multiple of 2^-23.
   return BigInt(value * 2 ** 23) * 2n ** 126n;
 }
@@ -58,7 +58,7 @@ function inexact(text: string, type: ArithmeticType, value: number): ReadNumber 
   const others =
     near === 0 ? [bits, bits + 1] : Math.abs(near) > Math.abs(value) ? [bits - 1, bits] : [bits, bits + 1];
   const shown = others.map(
-    (own) => `0x${own.toString(16).padStart(8, "0")} = ${String(numberOf("f32", own))}`,
+    (bits) => `0x${bits.toString(16).padStart(8, "0")} = ${String(numberOf("f32", bits))}`,
   );
   return {
     ok: false,
@@ -70,6 +70,6 @@ function inexact(text: string, type: ArithmeticType, value: number): ReadNumber 
 /** An integer where it is one, else the bits. */
 export function printNumber(type: ArithmeticType, bits: number): string {
   const value = numberOf(type, bits);
-  const whole = Number.isInteger(value) && !Object.is(value, -0);
-  return whole ? BigInt(value).toString() : `0x${bits.toString(16).padStart(8, "0")}`;
+  const isInteger = Number.isInteger(value) && !Object.is(value, -0);
+  return isInteger ? BigInt(value).toString() : `0x${bits.toString(16).padStart(8, "0")}`;
 }

@@ -30,7 +30,7 @@ export type ValueStep =
 /** The steps of an element, and of a term. */
 export interface ValueSteps {
   readonly steps: readonly ValueStep[];
-  readonly terms?: {
+  readonly reduction?: {
     readonly how: Reduction;
     readonly type: ArithmeticType;
     readonly steps: readonly ValueStep[];
@@ -45,26 +45,26 @@ export function valueSteps(value: Expression, reads: readonly DType[]): ValueSte
   const steps = stepsOf(of, reads);
   const { type } = at(steps, steps.length - 1);
   invariant(isArithmeticType(type), `${how} of ${type}`);
-  return { steps: stepsOf(value, reads, type), terms: { how, type, steps } };
+  return { steps: stepsOf(value, reads, type), reduction: { how, type, steps } };
 }
 
 /** An element that the expression names twice is read once. `reduced`: what its terms come to. */
 function stepsOf(value: Expression, reads: readonly DType[], reduced?: ArithmeticType): readonly ValueStep[] {
   const steps: ValueStep[] = [];
-  const known = new Map<number, number>();
+  const numbers = new Map<number, number>();
   const push = (step: ValueStep): number => steps.push(step) - 1;
   const typeAt = (step: number): SourceType => {
-    const found = steps[step]?.type;
-    invariant(found !== undefined, `step ${step} has a type`);
-    return found;
+    const type = steps[step]?.type;
+    invariant(type !== undefined, `step ${step} has a type`);
+    return type;
   };
   const visit = (node: Expression): number => {
     switch (node.kind) {
       case "read": {
         const type = reads[node.read];
         invariant(type !== undefined && isSourceType(type), `read ${node.read} has a type of values`);
-        const step = known.get(node.read) ?? push({ kind: "read", type, read: node.read });
-        known.set(node.read, step);
+        const step = numbers.get(node.read) ?? push({ kind: "read", type, read: node.read });
+        numbers.set(node.read, step);
         return step;
       }
       case "number":

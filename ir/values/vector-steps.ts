@@ -80,7 +80,7 @@ export type VectorStep =
 /** The instructions of an element, those of each term before them, and how many results are held at once. */
 export interface VectorProgram {
   readonly element: readonly VectorStep[];
-  readonly term?: { readonly how: Reduction; readonly steps: readonly VectorStep[] };
+  readonly reduction?: { readonly how: Reduction; readonly steps: readonly VectorStep[] };
   readonly slots: number;
 }
 
@@ -147,12 +147,12 @@ const widths: Readonly<Partial<Record<SourceType, number>>> = {
 
 /** Returns the instructions that cast between two types; undefined where A2, A3 and A5 have none. */
 export function castChain(from: SourceType, to: ValueType): readonly Link[] | undefined {
-  const [own, wanted] = [widths[from], widths[to]];
-  if (own !== undefined && wanted !== undefined) {
+  const [given, wanted] = [widths[from], widths[to]];
+  if (given !== undefined && wanted !== undefined) {
     // What wraps to fewer bits, or is read as unsigned, keeps its low bits.
-    if (own === wanted) return [];
-    if (own === 32) return wanted === 16 ? [wrapped] : lowByte;
-    if (own === 8) return [exact(from, "f16"), truncated("f16", wanted === 16 ? "i16" : "i32")];
+    if (given === wanted) return [];
+    if (given === 32) return wanted === 16 ? [wrapped] : lowByte;
+    if (given === 8) return [exact(from, "f16"), truncated("f16", wanted === 16 ? "i16" : "i32")];
     if (wanted === 8) return [exact("i16", "f32"), truncated("f32", "i32"), ...lowByte];
     return from === "i16" ? [exact("i16", "f32"), truncated("f32", "i32")] : undefined;
   }
@@ -167,14 +167,14 @@ export function castChain(from: SourceType, to: ValueType): readonly Link[] | un
  * Returns the instructions of a value and of its terms. A cast that no chain has is one instruction, which
  * nothing prints.
  */
-export function vectorProgram({ steps, terms }: ValueSteps): VectorProgram {
+export function vectorProgram({ steps, reduction }: ValueSteps): VectorProgram {
   const element = new Rows(steps).instructions({ kind: "output" });
-  if (terms === undefined) return { element: element.steps, slots: element.slots };
-  const term = new Rows(terms.steps).term(terms.how, terms.type === "f32" ? "f32" : "i32");
+  if (reduction === undefined) return { element: element.steps, slots: element.slots };
+  const laid = new Rows(reduction.steps).reduction(reduction.how, reduction.type === "f32" ? "f32" : "i32");
   return {
     element: element.steps,
-    term: { how: terms.how, steps: term.steps },
-    slots: Math.max(element.slots, term.slots),
+    reduction: { how: reduction.how, steps: laid.steps },
+    slots: Math.max(element.slots, laid.slots),
   };
 }
 
@@ -196,7 +196,7 @@ const minusOne: Readonly<Record<VectorWord, number>> = { f32: 0xbf800000, i32: 0
 /** Lays the steps out one behind the other; a result is overwritten where nothing reads it any more. */
 class Rows {
   private readonly out: VectorStep[] = [];
-  private readonly places: (VectorPlace | Scalar)[] = [];
+  private readonly locations: (VectorPlace | Scalar)[] = [];
   private readonly uses: number[];
   private readonly taken: boolean[] = [];
 
@@ -224,7 +224,7 @@ class Rows {
    * The last result taken into the sum. An exact sum has its own instructions, and a mean divides behind its
    * last term.
    */
-  term(how: Reduction, word: VectorWord): Laid {
+  reduction(how: Reduction, word: VectorWord): Laid {
     const { last } = this.lay();
     const op = how === "max" ? "TMAX" : how === "min" ? "TMIN" : "TADD";
     const sum = { kind: "sum" } as const;
@@ -234,7 +234,7 @@ class Rows {
 
   private lay(): { readonly last: VectorPlace; readonly type: SourceType } {
     this.steps.forEach((step, k) => {
-      this.places[k] = this.placeOf(step);
+      this.locations[k] = this.placeOf(step);
     });
     const last = this.steps.length - 1;
     return { last: this.row(last), type: at(this.steps, last).type };
@@ -257,26 +257,26 @@ class Rows {
 
   private cast({ from, type, of }: Extract<ValueStep, { readonly kind: "cast" }>): VectorPlace {
     let place = this.row(of);
-    let own = this.dies(of);
+    let reused = this.dies(of);
     for (const link of castChain(from, type) ?? [exact(from, type)]) {
       if ("shift" in link) {
-        const to = own && place.kind === "slot" ? place : this.free();
+        const to = reused && place.kind === "slot" ? place : this.free();
         this.out.push({ op: link.shift, to, of: place, word: "i32", by: link.by });
         place = to;
       } else {
         // A row of other words never lies where it is read from.
         const to = this.free();
         this.out.push({ op: "TCVT", to, of: place, cast: link });
-        if (own) this.leave(place);
+        if (reused) this.leave(place);
         place = to;
       }
-      own = true;
+      reused = true;
     }
     return place;
   }
 
   private operation(op: Operation, word: VectorWord, [a, b]: readonly [number, number]): VectorPlace {
-    const [left, right] = [at(this.places, a), at(this.places, b)];
+    const [left, right] = [at(this.locations, a), at(this.locations, b)];
     if (left.kind === "scalar" && right.kind === "scalar")
       return this.operationOf(op, word, this.row(a), true, right, true);
     if (left.kind !== "scalar")
@@ -333,12 +333,12 @@ class Rows {
 
   /** Returns the place of a value; a number is spread over a row. */
   private row(k: number): VectorPlace {
-    const place = at(this.places, k);
+    const place = at(this.locations, k);
     if (place.kind !== "scalar") return place;
     const to = this.free();
     const word = at(this.steps, k).type === "f32" ? "f32" : "i32";
     this.out.push({ op: "TEXPANDS", to, word, by: place.bits });
-    this.places[k] = to;
+    this.locations[k] = to;
     return to;
   }
 
@@ -349,8 +349,8 @@ class Rows {
   }
 
   private free(): VectorPlace {
-    const open = this.taken.indexOf(false);
-    const slot = open === -1 ? this.taken.length : open;
+    const free = this.taken.indexOf(false);
+    const slot = free === -1 ? this.taken.length : free;
     this.taken[slot] = true;
     return { kind: "slot", slot };
   }

@@ -7,9 +7,9 @@ import { alignUp } from "../types.js";
 import { ubBuffers } from "../regions.js";
 
 export function verifyAllocated(func: TileFunc, target: Target): Diagnostic[] {
-  const found: Diagnostic[] = [];
+  const diagnostics: Diagnostic[] = [];
   const report = (message: string): void => {
-    found.push(error("TC202", message, { span: func.span }));
+    diagnostics.push(error("TC202", message, { span: func.span }));
   };
   const budget = func.schedule.ubBytes ?? target.ubBytes;
   const copies: { readonly name: string; readonly start: number; readonly end: number }[] = [];
@@ -32,5 +32,5 @@ export function verifyAllocated(func: TileFunc, target: Target): Diagnostic[] {
       copies.push({ name: buffer.name, start, end });
     }
   }
-  return found;
+  return diagnostics;
 }

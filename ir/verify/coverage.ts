@@ -8,7 +8,7 @@ import type { ForStmt, Region } from "../tile.js";
 import { at, type Shape } from "../types.js";
 
 /** Iterations of one dim's loops that are laid side by side when there is no proof. */
-const mostTried = 4096;
+const maxTried = 4096;
 
 /** What is wrong, dim by dim; each dim has loops of its own. */
 export function uncovered(region: Region, { loops }: Located, shape: Shape): string[] {
@@ -25,10 +25,10 @@ export function uncovered(region: Region, { loops }: Located, shape: Shape): str
     }
   }
   return shape.flatMap((extent, d) => {
-    const own = loops.filter((loop) => owners.get(loop)?.includes(d) === true);
+    const owned = loops.filter((loop) => owners.get(loop)?.includes(d) === true);
     const [offset, size] = [at(region.offsets, d), at(region.sizes, d)];
-    if (proved(offset, size, own, extent)) return [];
-    const fault = tried(offset, size, own, extent);
+    if (proved(offset, size, owned, extent)) return [];
+    const fault = tried(offset, size, owned, extent);
     return fault === undefined ? [] : [`dim ${d} of ${extent}: ${fault}`];
   });
 }
@@ -43,12 +43,12 @@ function proved(offset: Linear, size: Linear, loops: readonly ForStmt[], extent:
   const start = iv(outer.iv);
   const end = min(addStep(start, outer.step), constant(extent));
   if (inner === undefined) return equalLinear(offset, start) && same(size, sub(end, start), loops);
-  const own = iv(inner.iv);
+  const inside = iv(inner.iv);
   return (
-    equalLinear(offset, own) &&
+    equalLinear(offset, inside) &&
     equalLinear(inner.lower, start) &&
     same(inner.upper, end, [outer]) &&
-    same(size, min(constant(inner.step), sub(inner.upper, own)), loops)
+    same(size, min(constant(inner.step), sub(inner.upper, inside)), loops)
   );
 }
 
@@ -66,7 +66,7 @@ function tried(offset: Linear, size: Linear, loops: readonly ForStmt[], extent: 
       const start = evaluate(offset, env);
       pieces.push([start, start + evaluate(size, env)]);
     }
-    if (++count > mostTried)
+    if (++count > maxTried)
       return `it cannot be shown that ${printLinear(offset)} and ${printLinear(size)} cover it`;
   }
   let reached = 0;

@@ -11,7 +11,7 @@ import {
   intervalOf,
   rangesOf,
   rejoined,
-  staysBelow,
+  staysWithin,
   type Interval,
   type Ranges,
 } from "../intervals/intervals.js";
@@ -26,7 +26,7 @@ import {
   quotient,
   remainder,
   scale,
-  sitesOf,
+  indicesOf,
   sub,
   symbol,
   symbolsOf,
@@ -47,7 +47,7 @@ type FormInterval = readonly [least: Linear, most: Linear];
 interface FormIntervals {
   readonly dims: readonly FormInterval[];
   /** Undefined for a bare read, whose bound waits for sizes. */
-  readonly sites: readonly (FormInterval | undefined)[];
+  readonly indices: readonly (FormInterval | undefined)[];
   /** What the symbols can be where a coordinate is read. */
   readonly sizes: ReadonlyMap<string, Interval>;
 }
@@ -61,14 +61,12 @@ export function verifyEverySize(func: AccessFunc): Diagnostic[] {
   // An output without elements has index values where none follows its dim that is empty.
   const elements = placeOf(func, symbolic, 1);
   const indices = indexed(func.map).has(0) ? elements : placeOf(func, symbolic, 0);
-  const { sites, reads } = symbolic.map;
-  const places = [
-    [indices, { sites, reads: [] }],
-    [elements, { sites: [], reads }],
+  const { indices: operandForms, reads } = symbolic.map;
+  const cases = [
+    [indices, { indices: operandForms, reads: [] }],
+    [elements, { indices: [], reads }],
   ] as const;
-  const faults = [negative, outside].flatMap((rule) =>
-    places.flatMap(([place, forms]) => rule(place, forms)),
-  );
+  const faults = [negative, outside].flatMap((rule) => cases.flatMap(([place, forms]) => rule(place, forms)));
   return faults.map(({ rule, message, hint }) =>
     broken(rule, message, opSpan, { code: "TC204", ...defined({ hint }) }),
   );
@@ -95,32 +93,33 @@ function placeOf(func: AccessFunc, symbolic: Symbolic, least: 0 | 1): Place {
   const { reduced } = symbolic.map;
   if (reduced !== undefined) {
     // In a bag, r is below where its terms end.
-    const end = reduced.bag === undefined ? undefined : at(symbolic.map.sites, reduced.bag.to).below;
-    dims.push([constant(0), end === undefined ? constant(reduced.most - 1) : sub(end, constant(2))]);
+    const end =
+      reduced.segment === undefined ? undefined : at(symbolic.map.indices, reduced.segment.to).extent;
+    dims.push([constant(0), end === undefined ? constant(reduced.max - 1) : sub(end, constant(2))]);
   }
   const numbers = rangesOf(func.map, inputs, func.map.domain);
   const read = symbolic.outermost[outputPlace(func)];
   const sizes = new Map(
     symbolic.symbols.map(({ name, most }): [string, Interval] => [name, [name === read ? least : 0, most]]),
   );
-  const sites = symbolic.map.sites.reduce<readonly (FormInterval | undefined)[]>(
-    (before, site, s) => [
+  const indices = symbolic.map.indices.reduce<readonly (FormInterval | undefined)[]>(
+    (before, index, s) => [
       ...before,
-      siteInterval(site, at(numbers.sites, s), { dims, sites: before, sizes }),
+      indexInterval(index, at(numbers.indices, s), { dims, indices: before, sizes }),
     ],
     [],
   );
-  return { func, symbolic, intervals: { dims, sites, sizes }, extents, numbers };
+  return { func, symbolic, intervals: { dims, indices, sizes }, extents, numbers };
 }
 
-function siteInterval(
-  { keep, below, value }: Symbolic["map"]["sites"][number],
-  [least, most]: Interval,
+function indexInterval(
+  { outOfRange, extent, value }: Symbolic["map"]["indices"][number],
+  [least, max]: Interval,
   before: FormIntervals,
 ): FormInterval | undefined {
   // A bound of 0 or less leaves no value, and nothing to prove.
-  if (keep !== "any") return below === undefined ? undefined : [constant(0), sub(below, constant(1))];
-  return isRead(value) ? [constant(least), constant(most)] : intervalOver(value, before);
+  if (outOfRange !== "any") return extent === undefined ? undefined : [constant(0), sub(extent, constant(1))];
+  return isRead(value) ? [constant(least), constant(max)] : intervalOver(value, before);
 }
 
 interface Fault {
@@ -136,7 +135,7 @@ function negative(place: Place, forms: Forms): Fault[] {
       if (of.kind !== "div" && of.kind !== "mod") return [];
       const interval = intervalOver(of.of, place.intervals);
       if (interval === undefined || neverNegative(interval[0], place.intervals.sizes) === true) return [];
-      if (!isOpen(of.of, place) && staysBelow(of.of, Infinity, place.numbers)) return [];
+      if (!isDynamic(of.of, place) && staysWithin(of.of, Infinity, place.numbers)) return [];
       return [{ rule: "V2", message: `${of.kind} ${of.by} is of ${shown(interval)}: it may be negative` }];
     });
 }
@@ -148,41 +147,41 @@ function outside(place: Place, forms: Forms): Fault[] {
     forms,
     inputs.map(({ type }) => type),
   );
-  return placed.flatMap(({ coord, extent: most, table, dim }): Fault[] => {
+  return placed.flatMap(({ coord, extent: max, table, dim }): Fault[] => {
     const extent = at(at(extents, table), dim);
     const interval = intervalOver(coord, intervals);
     if (interval === undefined) return [];
-    if (isConstant(extent) && !isOpen(coord, place) && staysBelow(coord, most, place.numbers)) return [];
+    if (isConstant(extent) && !isDynamic(coord, place) && staysWithin(coord, max, place.numbers)) return [];
     const counter = [interval[0], sub(sub(extent, constant(1)), interval[1])]
       .map((form) => neverNegative(form, intervals.sizes))
-      .find((found) => found !== true);
+      .find((verdict) => verdict !== true);
     if (counter === undefined) return [];
     const where = `dim ${dim} of %${at(inputs, table).name}, which has ${printLinear(extent)} elements`;
     const when = counter === "unproved" ? "" : `, where ${counter}`;
     const hint =
-      sitesOf(coord).length === 0 ? {} : { hint: `bound the sum: error(… in ${printLinear(extent)})` };
+      indicesOf(coord).length === 0 ? {} : { hint: `bound the sum: error(… in ${printLinear(extent)})` };
     return [{ rule: "V1", message: `a coordinate is ${shown(interval)}, outside ${where}${when}`, ...hint }];
   });
 }
 
-const shown = ([least, most]: FormInterval): string => `${printLinear(least)} to ${printLinear(most)}`;
+const shown = ([least, max]: FormInterval): string => `${printLinear(least)} to ${printLinear(max)}`;
 
 /** Whether the size of a symbol moves what a form can be. */
-const isOpen = (form: Linear, { symbolic, intervals: intervals }: Place): boolean => {
-  const parts = [
+const isDynamic = (form: Linear, { symbolic, intervals: intervals }: Place): boolean => {
+  const bounds = [
     ...dimsOf(form).map((d) => at(intervals.dims, d)),
-    ...sitesOf(form).map((s) => intervals.sites[s] ?? []),
+    ...indicesOf(form).map((s) => intervals.indices[s] ?? []),
   ];
   const followed = symbolic.symbols.map(({ name }) => name);
-  return [form, ...parts.flat()].some((of) => symbolsOf(of).some((name) => followed.includes(name)));
+  return [form, ...bounds.flat()].some((of) => symbolsOf(of).some((name) => followed.includes(name)));
 };
 
 function intervalOver(form: Linear, intervals: FormIntervals): FormInterval | undefined {
   let interval: FormInterval = [constant(form.at), constant(form.at)];
   for (const { by, of } of rejoined(form.terms)) {
-    const part = intervalOfAtom(of, intervals);
-    if (part === undefined) return undefined;
-    const [a, b] = by > 0 ? part : [part[1], part[0]];
+    const inner = intervalOfAtom(of, intervals);
+    if (inner === undefined) return undefined;
+    const [a, b] = by > 0 ? inner : [inner[1], inner[0]];
     interval = [add(interval[0], scale(a, by)), add(interval[1], scale(b, by))];
   }
   return interval;
@@ -192,8 +191,8 @@ function intervalOfAtom(of: Atom, intervals: FormIntervals): FormInterval | unde
   switch (of.kind) {
     case "dim":
       return at(intervals.dims, of.dim);
-    case "site":
-      return intervals.sites[of.site];
+    case "index":
+      return intervals.indices[of.index];
     case "symbol":
       return [symbol(of.name), symbol(of.name)];
     case "div": {
@@ -203,13 +202,13 @@ function intervalOfAtom(of: Atom, intervals: FormIntervals): FormInterval | unde
     case "mod": {
       const interval = intervalOver(of.of, intervals);
       if (interval === undefined) return undefined;
-      const [least, most] = interval;
-      const oneTurn =
-        isConstant(least) && isConstant(most) && quotient(least.at, of.by) === quotient(most.at, of.by);
-      if (oneTurn) return [constant(remainder(least.at, of.by)), constant(remainder(most.at, of.by))];
-      const first = [least, sub(constant(of.by - 1), most)];
-      const inFirstTurn = first.every((form) => neverNegative(form, intervals.sizes) === true);
-      return inFirstTurn ? interval : [constant(0), constant(of.by - 1)];
+      const [least, max] = interval;
+      const onePeriod =
+        isConstant(least) && isConstant(max) && quotient(least.at, of.by) === quotient(max.at, of.by);
+      if (onePeriod) return [constant(remainder(least.at, of.by)), constant(remainder(max.at, of.by))];
+      const first = [least, sub(constant(of.by - 1), max)];
+      const inFirstPeriod = first.every((form) => neverNegative(form, intervals.sizes) === true);
+      return inFirstPeriod ? interval : [constant(0), constant(of.by - 1)];
     }
     case "iv":
     case "min":
@@ -220,7 +219,7 @@ function intervalOfAtom(of: Atom, intervals: FormIntervals): FormInterval | unde
 }
 
 /** Sizes of one symbol that are tried one by one: two periods of its divisions. */
-const mostTried = 4096;
+const maxTried = 4096;
 
 /** Whether a form over symbols is at least 0 for all sizes; else sizes at which it is not, as text, or that no proof was found. */
 function neverNegative(form: Linear, sizes: ReadonlyMap<string, Interval>): true | string {
@@ -234,10 +233,10 @@ function neverNegative(form: Linear, sizes: ReadonlyMap<string, Interval>): true
   let exact = true;
   for (const [name, terms] of groups) {
     const group = { at: 0, terms };
-    const found = sizes.has(name) ? leastOver(group, name, sizes) : undefined;
-    exact &&= found !== undefined;
-    least += found?.value ?? intervalOf(group, { dims: [], sites: [], symbols: sizes })[0];
-    if (found !== undefined) worst.push(`${name} is ${found.size}`);
+    const minimum = sizes.has(name) ? leastOver(group, name, sizes) : undefined;
+    exact &&= minimum !== undefined;
+    least += minimum?.value ?? intervalOf(group, { dims: [], indices: [], symbols: sizes })[0];
+    if (minimum !== undefined) worst.push(`${name} is ${minimum.size}`);
   }
   if (least >= 0) return true;
   return exact && worst.length > 0 ? worst.join(" and ") : "unproved";
@@ -254,20 +253,20 @@ function leastOver(
 ): { readonly value: number; readonly size: number } | undefined {
   const [first, last] = sizes.get(name) ?? [0, 0];
   const period = periodOf(form);
-  if (period > mostTried) return undefined;
-  let found = { value: Infinity, size: first };
+  if (period > maxTried) return undefined;
+  let smallest = { value: Infinity, size: first };
   const look = (size: number): void => {
     const value = evaluate(form, new Map([[name, size]]));
-    if (value < found.value) found = { value, size };
+    if (value < smallest.value) smallest = { value, size };
   };
   for (let size = first; size <= Math.min(last, first + period - 1); size++) look(size);
   for (let size = Math.max(first, last - period + 1); size <= last; size++) look(size);
-  return found;
+  return smallest;
 }
 
 function periodOf(form: Linear): number {
   return form.terms.reduce((period, { of }) => {
-    const own = of.kind === "div" || of.kind === "mod" ? of.by * periodOf(of.of) : 1;
-    return (period * own) / greatestCommonDivisor(period, own);
+    const multiple = of.kind === "div" || of.kind === "mod" ? of.by * periodOf(of.of) : 1;
+    return (period * multiple) / greatestCommonDivisor(period, multiple);
   }, 1);
 }

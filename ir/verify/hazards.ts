@@ -48,11 +48,11 @@ export class HazardTracker {
     history.unshift([...at(this.clocks, pipes.indexOf(stmt.from))]);
     history.length = Math.min(history.length, 2);
     this.syncs.set(stmt, history);
-    const seen = history[stmt.lag];
-    if (seen === undefined) return;
-    const own = at(this.clocks, pipes.indexOf(stmt.to));
-    seen.forEach((time, pipe) => {
-      own[pipe] = Math.max(at(own, pipe), time);
+    const awaited = history[stmt.lag];
+    if (awaited === undefined) return;
+    const clock = at(this.clocks, pipes.indexOf(stmt.to));
+    awaited.forEach((time, pipe) => {
+      clock[pipe] = Math.max(at(clock, pipe), time);
     });
   }
 

@@ -16,7 +16,7 @@ import {
   indexPoints,
   gatheredTable,
   isRead,
-  termDim,
+  reductionDim,
   type AccessMap,
 } from "../access.js";
 import { coordinatesOf } from "../intervals/index-bounds.js";
@@ -24,13 +24,13 @@ import type { Diagnostic } from "../diagnostic.js";
 import { inputsOf, outputOf, type Func } from "../func.js";
 import {
   intervalOf,
-  isOfNoTerm,
+  isEmptyReduction,
   rangesOf,
-  staysBelow,
+  staysWithin,
   type Interval,
   type Ranges,
 } from "../intervals/intervals.js";
-import { atomsOf, sitesOf, type Linear } from "../linear.js";
+import { atomsOf, indicesOf, type Linear } from "../linear.js";
 import {
   at,
   bytesOf,
@@ -44,7 +44,7 @@ import {
   type TensorType,
 } from "../types.js";
 import { broken, type BrokenCode } from "./broken.js";
-import { termFaults, termSiteFaults } from "./term-rules.js";
+import { reductionFaults, reductionIndexFaults } from "./reduction-rules.js";
 import { valueFaults } from "./value-rules.js";
 
 /** Where a map's coordinates are inside regions, the regions' own rules say whether they stay there. */
@@ -61,13 +61,13 @@ export function verifyMap(
 ): Diagnostic[] {
   if (holds.get(map) === func.operands) return [];
   const shaped = { map, func, inputs: inputsOf(func).map(({ type }) => type), output: outputOf(func).type };
-  const form = [ranks, terms, order, ...(place === "tensors" ? [loopless] : [])].flatMap((rule) =>
+  const form = [ranks, reductions, order, ...(place === "tensors" ? [loopless] : [])].flatMap((rule) =>
     rule(shaped),
   );
-  const typed = form.length > 0 ? form : [termSites, fill, types].flatMap((rule) => rule(shaped));
-  const found = typed.length > 0 || place === "regions" ? typed : values(shaped);
-  if (found.length === 0 && place === "tensors") holds.set(map, func.operands);
-  return found.map(({ rule, message, code = "TC204", hint }) =>
+  const typed = form.length > 0 ? form : [reductionIndices, fill, types].flatMap((rule) => rule(shaped));
+  const faults = typed.length > 0 || place === "regions" ? typed : values(shaped);
+  if (faults.length === 0 && place === "tensors") holds.set(map, func.operands);
+  return faults.map(({ rule, message, code = "TC204", hint }) =>
     broken(rule, message, span, { code, ...defined({ hint }) }),
   );
 }
@@ -113,7 +113,7 @@ function ranks(shaped: Shaped): Fault[] {
     );
   if (map.write.table !== inputs.length || !isIdentity(map.write, map.domain.length))
     return fault("each point writes the element of the output at its own coordinates");
-  return map.sites.flatMap(({ value }) => {
+  return map.indices.flatMap(({ value }) => {
     if (!isRead(value)) return [];
     const read = inputs[value.table];
     if (read === undefined) return fault(`input ${value.table} of ${inputs.length} is read`);
@@ -123,10 +123,11 @@ function ranks(shaped: Shaped): Fault[] {
   });
 }
 
-const terms = ({ map }: Shaped): Fault[] => termFaults(map).map((fault) => ({ ...fault, code: "TC205" }));
+const reductions = ({ map }: Shaped): Fault[] =>
+  reductionFaults(map).map((fault) => ({ ...fault, code: "TC205" }));
 
-const termSites = ({ map }: Shaped): Fault[] =>
-  termSiteFaults(map).map((fault) => ({ ...fault, code: fault.rule === "A9" ? "TC204" : "TC205" }));
+const reductionIndices = ({ map }: Shaped): Fault[] =>
+  reductionIndexFaults(map).map((fault) => ({ ...fault, code: fault.rule === "A9" ? "TC204" : "TC205" }));
 
 const statedModulus = "state it: wrap(… in n); clamp holds a whole window inside";
 
@@ -134,24 +135,25 @@ const isBound = (value: number): boolean => Number.isInteger(value) && value >= 
 
 function order({ map }: Shaped): Fault[] {
   const fault = (message: string): Fault => ({ rule: "A9", message });
-  const known = (form: Linear, sites: number): boolean =>
+  const isDefined = (form: Linear, indices: number): boolean =>
     atomsOf(form).every((of) => {
-      if (of.kind === "dim") return of.dim >= 0 && of.dim <= termDim(map);
-      return of.kind !== "site" || (of.site >= 0 && of.site < sites);
+      if (of.kind === "dim") return of.dim >= 0 && of.dim <= reductionDim(map);
+      return of.kind !== "index" || (of.index >= 0 && of.index < indices);
     });
   const results = map.reads
     .flatMap((read) => read.at)
     .flatMap((result, k) =>
-      known(result, map.sites.length)
+      isDefined(result, map.indices.length)
         ? []
         : [fault(`result ${k} names a dim or an index value that is none`)],
     );
-  const sites = map.sites.flatMap((site, s) => {
-    const { keep, below, fromEnd, value, but } = site;
-    if (!coordsOf(site).every((form) => known(form, s)))
+  const indices = map.indices.flatMap((index, s) => {
+    const { outOfRange, extent, wrapNegativeBy, value, excluded } = index;
+    if (!coordsOf(index).every((form) => isDefined(form, s)))
       return [fault(`index value ${s} names a dim that is none, or an index value that is not before it`)];
-    if (keep === "any" && below !== undefined) return [fault(`index value ${s} has a bound and no policy`)];
-    if (keep === "wrap" && below === undefined)
+    if (outOfRange === "any" && extent !== undefined)
+      return [fault(`index value ${s} has a bound and no policy`)];
+    if (outOfRange === "wrap" && extent === undefined)
       return [
         {
           rule: "V3",
@@ -159,16 +161,17 @@ function order({ map }: Shaped): Fault[] {
           hint: statedModulus,
         },
       ];
-    if (keep !== "any" && below === undefined)
+    if (outOfRange !== "any" && extent === undefined)
       return [{ rule: "V4", message: `not even index 0 keeps the coordinates of index value ${s} inside` }];
-    if (keep === "any" && fromEnd === undefined && !isRead(value))
+    if (outOfRange === "any" && wrapNegativeBy === undefined && !isRead(value))
       return [fault(`index value ${s} is a sum that no policy bounds`)];
-    if (![below, fromEnd].every((n) => n === undefined || isBound(n)))
-      return [fault(`index value ${s} is held below ${String(below)}, which is no extent`)];
-    const inside = but === undefined || (Number.isInteger(but) && but >= 0 && but < (below ?? 0));
-    return inside ? [] : [fault(`index value ${s} leaves out ${but}, which is outside of its bound`)];
+    if (![extent, wrapNegativeBy].every((n) => n === undefined || isBound(n)))
+      return [fault(`index value ${s} is held below ${String(extent)}, which is no extent`)];
+    const inside =
+      excluded === undefined || (Number.isInteger(excluded) && excluded >= 0 && excluded < (extent ?? 0));
+    return inside ? [] : [fault(`index value ${s} leaves out ${excluded}, which is outside of its bound`)];
   });
-  return [...results, ...sites];
+  return [...results, ...indices];
 }
 
 /** Loop variables and minima come with lowering. */
@@ -189,21 +192,21 @@ function fill({ map, output }: Shaped): Fault[] {
   if (output.dtype === "string") return fault("a string has no fill bits");
   if (BigInt(map.fill) >> BigInt(8 * bytes) !== 0n)
     return fault(`fill bits ${map.fill} are more than the ${8 * bytes} of ${output.dtype}`);
-  const fills = map.sites.some(({ keep }) => keep === "zero");
+  const fills = map.indices.some(({ outOfRange }) => outOfRange === "zero");
   return fills ? [] : fault(`fill bits ${map.fill}, and no index value fills`);
 }
 
 function types(shaped: Shaped): Fault[] {
   const { map, inputs, output } = shaped;
   const reads = map.reads.map(({ table }) => at(inputs, table).dtype);
-  const found: Fault[] = valueFaults(map, reads, output.dtype).map((fault) => ({ code: "TC104", ...fault }));
-  const asIndices = new Set(map.sites.flatMap(({ value }) => (isRead(value) ? [value.table] : [])));
+  const faults: Fault[] = valueFaults(map, reads, output.dtype).map((fault) => ({ code: "TC104", ...fault }));
+  const asIndices = new Set(map.indices.flatMap(({ value }) => (isRead(value) ? [value.table] : [])));
   const asValues = new Set(map.reads.map(({ table }) => table));
   inputs.forEach(({ dtype }, table) => {
     if ((asValues.has(table) && !asIndices.has(table)) || isIndexDType(dtype)) return;
-    found.push({ rule: "A7", message: `indices ${shownInput(shaped, table)} are ${dtype}`, code: "TC104" });
+    faults.push({ rule: "A7", message: `indices ${shownInput(shaped, table)} are ${dtype}`, code: "TC104" });
   });
-  return found;
+  return faults;
 }
 
 function values(shaped: Shaped): Fault[] {
@@ -219,13 +222,13 @@ function values(shaped: Shaped): Fault[] {
   ];
 }
 
-const shownRange = ([least, most]: Interval): string => `${least} to ${most}`;
+const shownRange = ([least, max]: Interval): string => `${least} to ${max}`;
 
 function negative(form: Linear, ranges: Ranges): Fault[] {
   return atomsOf(form).flatMap((of) => {
     if (of.kind !== "div" && of.kind !== "mod") return [];
     const image = intervalOf(of.of, ranges);
-    if (image[0] >= 0 || staysBelow(of.of, Infinity, ranges)) return [];
+    if (image[0] >= 0 || staysWithin(of.of, Infinity, ranges)) return [];
     return [{ rule: "V2", message: `${of.kind} ${of.by} is of ${shownRange(image)}: it may be negative` }];
   });
 }
@@ -235,10 +238,11 @@ function outside(shaped: Shaped, ranges: Ranges): Fault[] {
   return coordinatesOf(map, inputs).flatMap(({ coord, extent, table, dim }): Fault[] => {
     const where = `dim ${dim} of ${shownInput(shaped, table)}, which has ${extent} elements`;
     // No element: the policy says what stands in its place.
-    if (sitesOf(coord).some((s) => at(map.sites, s).below === 0) || isOfNoTerm(coord, map)) return [];
-    if (staysBelow(coord, extent, ranges)) return [];
+    if (indicesOf(coord).some((s) => at(map.indices, s).extent === 0) || isEmptyReduction(coord, map))
+      return [];
+    if (staysWithin(coord, extent, ranges)) return [];
     const image = shownRange(intervalOf(coord, ranges));
-    const hint = sitesOf(coord).length === 0 ? {} : { hint: `bound the sum: error(… in ${extent})` };
+    const hint = indicesOf(coord).length === 0 ? {} : { hint: `bound the sum: error(… in ${extent})` };
     return [{ rule: "V1", message: `a coordinate is ${image}, outside ${where}`, ...hint }];
   });
 }

@@ -29,9 +29,9 @@ export function verifyStructure(func: Func): Diagnostic[] {
 /** The map's rules, then A8: paired dims are gather dims with an output dim of their own number. */
 function verifyAccess(func: AccessFunc): Diagnostic[] {
   const faults = verifyMap(func.map, func, func.opSpan);
-  const follows = followedBy(func.map, gatheredTable);
-  const unpaired = func.paired.filter(
-    (d) => !gatherDims(func.map).includes(d) || d >= func.map.domain.length || follows.has(d),
+  const dims = followedBy(func.map, gatheredTable);
+  const unpaired = func.sharedDims.filter(
+    (d) => !gatherDims(func.map).includes(d) || d >= func.map.domain.length || dims.has(d),
   );
   return [
     ...(faults.length > 0 ? faults : verifyEverySize(func)),

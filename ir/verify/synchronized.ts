@@ -16,8 +16,8 @@ const iterations = 3;
 
 export function verifySynchronized(func: TileFunc, target: Target): Diagnostic[] {
   for (let depth = Math.max(1, depthOf(func.body)); depth > 0; depth--) {
-    const found = racesOf(func, target, depth);
-    if (found.length > 0) return found;
+    const races = racesOf(func, target, depth);
+    if (races.length > 0) return races;
   }
   return [];
 }
@@ -34,7 +34,7 @@ function racesOf(func: TileFunc, target: Target, depth: number): Diagnostic[] {
   const tracker = new HazardTracker();
   const touchesOf = accessLookup(func);
   const copy = new Map<string, number>();
-  const found = new Map<Stmt, Diagnostic>();
+  const diagnostics = new Map<Stmt, Diagnostic>();
   const run = (body: readonly Stmt[], level: number): void => {
     for (const stmt of body) {
       if (stmt.op === "for") {
@@ -53,17 +53,17 @@ function racesOf(func: TileFunc, target: Target, depth: number): Diagnostic[] {
       const pipe = pipeOf(stmt, func);
       if (pipe === undefined) continue;
       const accesses = touchesOf(stmt).map(({ buffer, write }) => {
-        const turn = (copy.get(buffer.name) ?? -1) + (write ? 1 : 0);
-        if (write) copy.set(buffer.name, turn);
+        const writes = (copy.get(buffer.name) ?? -1) + (write ? 1 : 0);
+        if (write) copy.set(buffer.name, writes);
         const addresses = buffer.addresses;
         invariant(addresses !== undefined, "synchronization is checked after allocation");
-        const start = at(addresses, Math.max(0, turn) % buffer.buffers);
+        const start = at(addresses, Math.max(0, writes) % buffer.buffers);
         return { name: buffer.name, start, end: start + ubBytes(buffer), write };
       });
       const race = tracker.issue(pipe, accesses);
-      if (race !== undefined && !found.has(stmt)) {
+      if (race !== undefined && !diagnostics.has(stmt)) {
         const { earlier, later } = race;
-        found.set(
+        diagnostics.set(
           stmt,
           error(
             "TC203",
@@ -76,5 +76,5 @@ function racesOf(func: TileFunc, target: Target, depth: number): Diagnostic[] {
     }
   };
   run(func.body, 0);
-  return [...found.values()];
+  return [...diagnostics.values()];
 }

@@ -16,31 +16,31 @@ import { broken } from "./broken.js";
 export function verifyTemporaries(func: TileFunc, target: Target): Diagnostic[] {
   const { gather } = taskOfTile(func);
   if (gather === undefined || !targetFacts[target.kind].vectorUnit) return [];
-  const { from, map, to, part, scratch = [], span } = gather.stmt;
+  const { from, map, to, chunk, scratch = [], span } = gather.stmt;
   const tile = to.sizes.map((size) => Math.max(0, boundsOf(size, gather.loops)[1]));
   if (tile.includes(0)) return [];
   const inUb = (table: number): boolean => !isParam(func, at(from, table).buffer);
   const needed = [
     ...temporariesOf(map, func.operands, inUb, tile),
-    ...(part === undefined ? sumsOf(map, func.operands, tile, false) : []),
+    ...(chunk === undefined ? sumsOf(map, func.operands, tile, false) : []),
   ];
   const buffers = ubBuffers(func);
   const has = (name: string | undefined, k: number): boolean => {
-    const [buffer, { dtype, tile: own }] = [buffers.get(name ?? ""), at(needed, k)];
+    const [buffer, { dtype, tile: tile }] = [buffers.get(name ?? ""), at(needed, k)];
     return (
       buffer !== undefined &&
       bitsOf(buffer.dtype) === bitsOf(dtype) &&
-      buffer.shape.length === own.length &&
-      own.every((extent, d) => at(buffer.shape, d) >= extent)
+      buffer.shape.length === tile.length &&
+      tile.every((extent, d) => at(buffer.shape, d) >= extent)
     );
   };
   const missing = needed.findIndex((_, k) => !has(scratch[k], k));
   if (missing === -1) return [];
-  const { part: what, dtype, tile: own } = at(needed, missing);
-  const shape = [...own, dtype].join("x");
-  const found = scratch[missing] === undefined ? "there is none" : `%${scratch[missing]} is no such tile`;
+  const { part: what, dtype, tile: extents } = at(needed, missing);
+  const shape = [...extents, dtype].join("x");
+  const problem = scratch[missing] === undefined ? "there is none" : `%${scratch[missing]} is no such tile`;
   return [
-    broken("T16", `scratch ${missing} holds ${what}, ub<${shape}>, and ${found}`, span, {
+    broken("T16", `scratch ${missing} holds ${what}, ub<${shape}>, and ${problem}`, span, {
       hint: `name ${needed.length} tiles in this order: ${needed.map(({ part: name }) => name).join(", ")}`,
     }),
   ];

@@ -14,14 +14,14 @@
  * them, or those of an iteration of a serial loop over all, the innermost one, into tiles of its own, and r goes on from run to run.
  */
 import {
-  countsTerms,
+  countsElements,
   followedDims,
   formsOf,
   gatheredTable,
   mapForms,
   readsOf,
   spanOver,
-  termDim,
+  reductionDim,
 } from "../access.js";
 import type { Diagnostic } from "../diagnostic.js";
 import { inputOf, inputsOf, operandNamed, outputOf, type TileFunc } from "../func.js";
@@ -36,17 +36,17 @@ import {
   iv,
   loopVariables,
   min,
-  sitesOf,
+  indicesOf,
   soleAtom,
   sub,
   substitute,
   type Linear,
 } from "../linear.js";
-import { isOfNoTerm, rangesOf, termPlaces } from "../intervals/intervals.js";
+import { isEmptyReduction, rangesOf, reductionLength } from "../intervals/intervals.js";
 import { boundsOf, neverNegative, residue, type Judgement } from "../intervals/loop-bounds.js";
 import { mapOverTensors, tensorPlace } from "../addressing.js";
 import { loopsMoving } from "../iteration.js";
-import { isParam, typeOfBuffer, ubAccesses, ubBuffers, wholeBuffers } from "../regions.js";
+import { isParam, typeOfBuffer, ubAccesses, ubBuffers, fullBuffers } from "../regions.js";
 import { taskOfTile, tensorRegion } from "../task/index.js";
 import { isGather, statementsOf, type Located } from "../task/statements.js";
 import { printLinear, printRegion } from "../text/print.js";
@@ -56,7 +56,7 @@ import {
   walkedSizes,
   type ForStmt,
   type GatherStmt,
-  type Part,
+  type ReductionChunk,
   type Region,
   type UbBuffer,
 } from "../tile.js";
@@ -89,7 +89,7 @@ type Rule = (program: Program) => readonly Diagnostic[];
 
 /** Rules of names and forms come first: the rest reads regions, and stops where those are wrong. */
 const stages = (): readonly (readonly Rule[])[] => [
-  [termsOfOneTask],
+  [reductionOfOneTask],
   [
     namesOnce,
     variablesInScope,
@@ -101,17 +101,17 @@ const stages = (): readonly (readonly Rule[])[] => [
     targetsCores,
   ],
   [spaces, elementTypes, ranksOfRegions, mapRules],
-  [insideBuffers, wholeByteRegions, oneWriter, oneGather],
+  [insideBuffers, byteAlignedRegions, oneWriter, oneGather],
   [readsInputs],
-  [termsInOrder],
+  [elementsInOrder],
   [followedSizes, fullLoad, readsLoaded, coverage, indicesOfNothing],
 ];
 
 export function verifyTile(func: TileFunc): Diagnostic[] {
   const program: Program = { func, all: statementsOf(func), buffers: ubBuffers(func) };
   for (const rules of stages()) {
-    const found = rules.flatMap((rule) => rule(program));
-    if (found.length > 0) return found;
+    const diagnostics = rules.flatMap((rule) => rule(program));
+    if (diagnostics.length > 0) return diagnostics;
   }
   return [];
 }
@@ -155,7 +155,7 @@ function namesDefined({ func, all, buffers }: Program): Diagnostic[] {
         ? []
         : [broken("T1", `%${buffer} is not defined`, stmt.span)],
     ),
-    ...wholeBuffers(stmt).flatMap((name) =>
+    ...fullBuffers(stmt).flatMap((name) =>
       buffers.has(name) ? [] : [broken("T5", `%${name} is no UB buffer`, stmt.span)],
     ),
   ]);
@@ -189,8 +189,8 @@ const perfectNest: Rule = ({ all }) =>
     if (stmt.op !== "for" || stmt.mode !== "parallel") return [];
     if (loops.some((loop) => loop.mode === "serial"))
       return [broken("T4", `parallel loop %${stmt.iv} inside a serial one`, stmt.span)];
-    const beside = body.find((other) => other !== stmt && other.op !== "alloc");
-    return beside === undefined
+    const sibling = body.find((other) => other !== stmt && other.op !== "alloc");
+    return sibling === undefined
       ? []
       : [broken("T4", `parallel loop %${stmt.iv} stands beside another statement`, stmt.span)];
   });
@@ -245,7 +245,7 @@ function elementTypes({ func, all, buffers }: Program): Diagnostic[] {
 
 function ranksOfRegions({ func, all, buffers }: Program): Diagnostic[] {
   return all.flatMap(({ stmt }) => {
-    const found = regionsOf(stmt).flatMap((region) => {
+    const faults = regionsOf(stmt).flatMap((region) => {
       const rank = typeOfBuffer(func, buffers, region.buffer)?.shape.length ?? 0;
       if (region.offsets.length === rank) return [];
       const message = `${printRegion(region)} has ${region.offsets.length} dims; %${region.buffer} has ${rank}`;
@@ -258,14 +258,14 @@ function ranksOfRegions({ func, all, buffers }: Program): Diagnostic[] {
           ? [stmt.to, stmt.from]
           : [undefined, ""];
     const rank = buffers.get(ub)?.shape.length;
-    if (region === undefined || rank === region.sizes.length) return found;
+    if (region === undefined || rank === region.sizes.length) return faults;
     const message = `%${ub} has rank ${String(rank)}, ${printRegion(region)} has ${region.sizes.length}`;
-    return [...found, broken("T3", message, stmt.span)];
+    return [...faults, broken("T3", message, stmt.span)];
   });
 }
 
 /** A region of packed elements starts at a byte where rows do, so that it is copied by bytes. */
-const wholeByteRegions: Rule = ({ func, all, buffers }) =>
+const byteAlignedRegions: Rule = ({ func, all, buffers }) =>
   all.flatMap(({ stmt, loops }) =>
     regionsOf(stmt).flatMap((region) => {
       const type = typeOfBuffer(func, buffers, region.buffer);
@@ -324,10 +324,10 @@ function insideBuffers({ func, all, buffers }: Program): Diagnostic[] {
     const [region, ub] = stmt.op === "load" ? [stmt.from, stmt.to] : [stmt.to, stmt.from];
     const shape = buffers.get(ub)?.shape ?? [];
     const fits = region.sizes.flatMap((size, k) => {
-      const room = sub(constant(at(shape, k)), size);
+      const slack = sub(constant(at(shape, k)), size);
       const message = (): string =>
         `${printRegion(region)} has ${printLinear(size)} elements along dim ${k}; %${ub} holds ${at(shape, k)}`;
-      return against(neverNegative(room, loops), "T3", message, stmt.span);
+      return against(neverNegative(slack, loops), "T3", message, stmt.span);
     });
     return [...inside, ...fits];
   });
@@ -404,11 +404,11 @@ function followedSizes({ func }: Program): Diagnostic[] {
     followedDims(map, table).flatMap((followed, k) => {
       if (followed === undefined) return [];
       // A framework may cut the data by the tile where the output ends earlier; terms it takes in whole.
-      const ofTerms = dimsOf(followed.form).includes(termDim(map));
-      if (table === gatheredTable && !isParam(func, region.buffer) && !ofTerms) return [];
+      const inReduction = dimsOf(followed.form).includes(reductionDim(map));
+      if (table === gatheredTable && !isParam(func, region.buffer) && !inReduction) return [];
       const read = spanOver(followed, walkedSizes(stmt));
-      const room = sub(read, at(region.sizes, k));
-      if (neverNegative(room, walked).kind === "holds") return [];
+      const slack = sub(read, at(region.sizes, k));
+      if (neverNegative(slack, walked).kind === "holds") return [];
       const dims = [...new Set(dimsOf(followed.form))].map((d) => `d${d}`).join(" and ");
       const message = `${shownDim(region, k)}, which follows ${dims}; the tile reads ${printLinear(read)} of them`;
       return [broken("T10", message, stmt.span)];
@@ -427,7 +427,7 @@ function fullLoad({ func }: Program): Diagnostic[] {
   const { map, from } = stmt;
   const sizes = walkedSizes(stmt);
   const inputs = inputsOf(func);
-  const values = siteLoops(
+  const values = indexLoops(
     stmt,
     inputs.map(({ type }) => type),
   );
@@ -442,36 +442,37 @@ function fullLoad({ func }: Program): Diagnostic[] {
     const start = startOf(region, tensorRegion(task, region).loaded);
     return readsOf(map, table).flatMap((coords) =>
       coords.flatMap((coord, k) => {
-        const sites = sitesOf(coord);
+        const indices = indicesOf(coord);
         // A bound of 0 leaves no index value, and so no coordinate.
-        if (sites.some((s) => at(map.sites, s).below === 0) || isOfNoTerm(coord, map)) return [];
-        const walked = [...around, ...[...new Set(sites)].map((s) => at(values, s))];
+        if (indices.some((s) => at(map.indices, s).extent === 0) || isEmptyReduction(coord, map)) return [];
+        const walked = [...around, ...[...new Set(indices)].map((s) => at(values, s))];
         const only = soleAtom(coord);
         // As long as the tile along its dim.
-        const ofBag = only?.kind === "dim" && only.dim === termDim(map) && map.reduced?.bag !== undefined;
-        if (only?.kind === "dim" && !ofBag && equalLinear(at(sizes, only.dim), at(region.sizes, k)))
+        const ofSegment =
+          only?.kind === "dim" && only.dim === reductionDim(map) && map.reduced?.segment !== undefined;
+        if (only?.kind === "dim" && !ofSegment && equalLinear(at(sizes, only.dim), at(region.sizes, k)))
           return [];
-        const counted = isConstant(coord) || only?.kind === "site" || ofBag;
+        const counted = isConstant(coord) || only?.kind === "index" || ofSegment;
         const form = substitute(coord, (of) =>
-          of.kind === "dim" ? iv(dimName(of.dim)) : of.kind === "site" ? iv(siteName(of.site)) : undefined,
+          of.kind === "dim" ? iv(dimName(of.dim)) : of.kind === "index" ? iv(indexName(of.index)) : undefined,
         );
         const [offset, size] = [at(start, k), at(region.sizes, k)];
-        const moved = counted && !(isConstant(offset) && offset.at === 0);
+        const isShifted = counted && !(isConstant(offset) && offset.at === 0);
         const inside = [form, sub(sub(size, constant(1)), form)];
-        if (!moved && inside.every((side) => neverNegative(side, walked).kind === "holds")) return [];
-        const [least, most] = boundsOf(form, walked);
-        const held = isConstant(coord)
+        if (!isShifted && inside.every((side) => neverNegative(side, walked).kind === "holds")) return [];
+        const [least, max] = boundsOf(form, walked);
+        const inRange = isConstant(coord)
           ? `coordinate ${coord.at}`
-          : only?.kind === "site"
-            ? `the ${most + 1} elements that an index may name`
-            : `the coordinate ${printLinear(coord, siteNames(stmt), termDim(map))}, ${least} to ${most}`;
-        const message = moved
-          ? `${printRegion(region)} starts at ${printLinear(offset)} along dim ${k} of %${name}; it must hold ${held}, from 0`
-          : `${shownDim(region, k)} of %${name}; it must hold ${held}`;
-        const whole = `read dim ${k} of %${name} whole: offset 0, size ${at(type.shape, k)}`;
-        return sites.length === 0 && !ofBag
+          : only?.kind === "index"
+            ? `the ${max + 1} elements that an index may name`
+            : `the coordinate ${printLinear(coord, indexNames(stmt), reductionDim(map))}, ${least} to ${max}`;
+        const message = isShifted
+          ? `${printRegion(region)} starts at ${printLinear(offset)} along dim ${k} of %${name}; it must hold ${inRange}, from 0`
+          : `${shownDim(region, k)} of %${name}; it must hold ${inRange}`;
+        const fullRead = `read dim ${k} of %${name} whole: offset 0, size ${at(type.shape, k)}`;
+        return indices.length === 0 && !ofSegment
           ? [broken("T11", message, stmt.span)]
-          : [broken("T11", `full load: ${message}`, stmt.span, { code: "TC301", hint: whole })];
+          : [broken("T11", `full load: ${message}`, stmt.span, { code: "TC301", hint: fullRead })];
       }),
     );
   });
@@ -483,24 +484,26 @@ const shownDim = (region: Region, k: number): string =>
 
 // No text can spell these.
 const dimName = (d: number): string => `d.${d}`;
-const siteName = (s: number): string => `s.${s}`;
-const siteNames = ({ map }: GatherStmt): readonly string[] => map.sites.map((_, s) => `s${s}`);
+const indexName = (s: number): string => `s.${s}`;
+const indexNames = ({ map }: GatherStmt): readonly string[] => map.indices.map((_, s) => `s${s}`);
 
 /** The dims of a tile as loops over it, and behind them that of the terms of a run; those of a bag stand anywhere. */
 const tileLoops = (stmt: GatherStmt): ForStmt[] => {
   const { map } = stmt;
   const sizes =
-    map.reduced?.bag === undefined ? walkedSizes(stmt) : [...stmt.to.sizes, constant(termPlaces(map))];
+    map.reduced?.segment === undefined
+      ? walkedSizes(stmt)
+      : [...stmt.to.sizes, constant(reductionLength(map))];
   return sizes.map((size, d) => walk(dimName(d), constant(0), size));
 };
 
 /** What each index value may be, as a loop. */
-const siteLoops = ({ map, to }: GatherStmt, inputs: readonly TensorType[]): ForStmt[] =>
+const indexLoops = ({ map, to }: GatherStmt, inputs: readonly TensorType[]): ForStmt[] =>
   rangesOf(
     map,
     inputs,
     to.sizes.map(() => 1),
-  ).sites.map(([least, most], s) => walk(siteName(s), constant(least), constant(most + 1)));
+  ).indices.map(([least, max], s) => walk(indexName(s), constant(least), constant(max + 1)));
 
 const walk = (name: string, lower: Linear, upper: Linear): ForStmt => ({
   op: "for",
@@ -549,10 +552,10 @@ function coverage({ func, all }: Program): Diagnostic[] {
     return report(`%${stmt.to.buffer} is stored once, in the gather's body and behind it`, stmt.span);
   }
   const { to } = store.stmt;
-  const whole =
+  const allRead =
     stmt.to.offsets.every((offset) => isConstant(offset) && offset.at === 0) &&
     stmt.to.sizes.every((size, d) => equalLinear(size, at(to.sizes, d)));
-  if (!whole)
+  if (!allRead)
     return report(
       `the store takes another region of %${stmt.to.buffer} than the gather wrote`,
       store.stmt.span,
@@ -570,32 +573,32 @@ function indicesOfNothing({ func }: Program): readonly Diagnostic[] {
 
 /** Whether the innermost loop around a gather runs over parts of its terms. */
 function isCarried({
-  stmt: { part },
+  stmt: { chunk },
   loops,
 }: { readonly stmt: GatherStmt } & Pick<Located, "loops">): boolean {
   const loop = loops.at(-1);
-  return part !== undefined && loop !== undefined && loopsMoving([part.from, part.to], [loop]).length > 0;
+  return chunk !== undefined && loop !== undefined && loopsMoving([chunk.from, chunk.to], [loop]).length > 0;
 }
 
-const printedPart = ({ from, to, of }: Part): string =>
+const printedChunk = ({ from, to, of }: ReductionChunk): string =>
   `part ${printLinear(from)} to ${printLinear(to)} of ${of}`;
 
 /** Terms that several tasks take in would have to be merged, in an order that differs from run to run. */
-const termsOfOneTask: Rule = ({ all }) =>
+const reductionOfOneTask: Rule = ({ all }) =>
   all.flatMap(({ stmt, loops }) => {
-    if (stmt.op !== "gather" || stmt.part === undefined) return [];
-    const { part, span } = stmt;
+    if (stmt.op !== "gather" || stmt.chunk === undefined) return [];
+    const { chunk, span } = stmt;
     const among = loops.find(
-      ({ iv: name, mode }) => mode === "parallel" && loopVariables(part.from).has(name),
+      ({ iv: name, mode }) => mode === "parallel" && loopVariables(chunk.from).has(name),
     );
     if (among === undefined) return [];
-    const message = `${printedPart(part)} parts the terms of an element among tasks, by loop %${among.iv}`;
+    const message = `${printedChunk(chunk)} parts the terms of an element among tasks, by loop %${among.iv}`;
     const hint = "make its loop serial, inside of the loops over the output";
     return [broken("T15", message, span, { code: "TC301", hint })];
   });
 
 /** Whether a tile has a place for each element of some sizes, as often as its leading extents say. */
-export const hasPlaces = (
+export const hasAddresses = (
   { shape }: UbBuffer,
   leading: Shape,
   sizes: readonly Linear[],
@@ -609,71 +612,71 @@ export const hasPlaces = (
 
 /** Whether r of one run goes on in the next, along every operand: the map over all terms is the same in each. */
 function goesOn(func: TileFunc, stmt: GatherStmt, variable: string): boolean {
-  const { map, part, from } = stmt;
+  const { map, chunk, from } = stmt;
   const task = taskOfTile(func);
-  const first = part === undefined || map.reduced?.bag !== undefined ? constant(0) : part.from;
+  const first = chunk === undefined || map.reduced?.segment !== undefined ? constant(0) : chunk.from;
   const overAll = (form: Linear): Linear =>
     substitute(form, (of) =>
-      of.kind === "dim" && of.dim === termDim(map) ? sub(dim(of.dim), first) : undefined,
+      of.kind === "dim" && of.dim === reductionDim(map) ? sub(dim(of.dim), first) : undefined,
     );
-  const whole = mapForms(map, overAll, ({ table, at: coords }) => {
+  const fullMap = mapForms(map, overAll, ({ table, at: coords }) => {
     const { offsets } = tensorPlace(func, task, at(from, table));
     return coords.map((coord, k) => add(overAll(coord), at(offsets, k)));
   });
-  return !formsOf(whole).some((form) => loopVariables(form).has(variable));
+  return !formsOf(fullMap).some((form) => loopVariables(form).has(variable));
 }
 
-function termsInOrder({ func, all, buffers }: Program): Diagnostic[] {
+function elementsInOrder({ func, all, buffers }: Program): Diagnostic[] {
   const { gather } = taskOfTile(func);
-  const part = gather?.stmt.part;
-  if (gather === undefined || part === undefined) return [];
+  const chunk = gather?.stmt.chunk;
+  if (gather === undefined || chunk === undefined) return [];
   const { stmt, loops } = gather;
   const { map, to, span } = stmt;
   const report = (message: string): Diagnostic[] => [broken("T15", message, span)];
   if (map.reduced === undefined) return report("the gather has no terms to take in part by part");
   const loop = loops.at(-1);
-  const runs = printedPart(part);
-  const whole = equalLinear(part.from, constant(0)) && equalLinear(part.to, constant(part.of));
+  const runs = printedChunk(chunk);
+  const isFull = equalLinear(chunk.from, constant(0)) && equalLinear(chunk.to, constant(chunk.of));
   const carried =
     loop !== undefined &&
     loop.mode === "serial" &&
     equalLinear(loop.lower, constant(0)) &&
-    equalLinear(loop.upper, constant(part.of)) &&
-    equalLinear(part.from, iv(loop.iv)) &&
-    equalLinear(part.to, min(add(iv(loop.iv), constant(loop.step)), constant(part.of)));
-  if (!whole && !carried)
+    equalLinear(loop.upper, constant(chunk.of)) &&
+    equalLinear(chunk.from, iv(loop.iv)) &&
+    equalLinear(chunk.to, min(add(iv(loop.iv), constant(loop.step)), constant(chunk.of)));
+  if (!isFull && !carried)
     return report(
       `${runs} is neither all terms nor those of an iteration of the innermost loop, from 0 in order`,
     );
-  const most = carried ? Math.min(loop.step, part.of) : part.of;
-  if (map.reduced.most !== most) return report(`${runs} has ${most} terms, and the map ${map.reduced.most}`);
+  const max = carried ? Math.min(loop.step, chunk.of) : chunk.of;
+  if (map.reduced.max !== max) return report(`${runs} has ${max} terms, and the map ${map.reduced.max}`);
   if (carried && !goesOn(func, stmt, loop.iv))
     return report(`a coordinate of ${runs} does not go on where the run before ended`);
-  const wanted = countsTerms(map) ? 2 : 1;
-  if (part.into.length !== wanted)
-    return report(`the terms go into ${part.into.length} tiles; it takes ${wanted}`);
+  const wanted = countsElements(map) ? 2 : 1;
+  if (chunk.into.length !== wanted)
+    return report(`the terms go into ${chunk.into.length} tiles; it takes ${wanted}`);
   const reads = map.reads.map(({ table }) => inputOf(func, table).type.dtype);
   const [reduction] = reductionsIn(map.value);
   // The map has the terms of a run.
-  const wide = widthFault(map.value, reads, part.of);
+  const wide = widthFault(map.value, reads, chunk.of);
   if (wide !== undefined) return [broken(wide.rule, wide.message, span, wide)];
   const words = wordsOfSum(reduction?.how ?? "fold");
   const taken = words > 1 ? "u32" : typeOf(reduction ?? map.value, reads);
-  return part.into.flatMap((name, k) => {
+  return chunk.into.flatMap((name, k) => {
     const buffer = buffers.get(name);
     const users = all.filter(
       ({ stmt: other }) =>
-        other !== stmt && ubAccesses(other, func, buffers).some((own) => own.buffer.name === name),
+        other !== stmt && ubAccesses(other, func, buffers).some((access) => access.buffer.name === name),
     );
     if (users.length > 0 || to.buffer === name)
       return report(`%${name} holds what terms come to, and another statement names it`);
     const dtype = k === 0 ? taken : "u32";
     const leading = k === 0 && words > 1 ? [words] : [];
     const fits =
-      buffer?.dtype === dtype && buffer.buffers === 1 && hasPlaces(buffer, leading, to.sizes, loops);
-    const places = k === 0 && words > 1 ? `${words} places` : "a place";
+      buffer?.dtype === dtype && buffer.buffers === 1 && hasAddresses(buffer, leading, to.sizes, loops);
+    const wordsText = k === 0 && words > 1 ? `${words} places` : "a place";
     return fits
       ? []
-      : report(`%${name} is no single tile of ${dtype} with ${places} for each element of the output's`);
+      : report(`%${name} is no single tile of ${dtype} with ${wordsText} for each element of the output's`);
   });
 }

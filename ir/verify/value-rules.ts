@@ -29,9 +29,9 @@ export interface ValueFault {
 /** `reads`: the element types of the map's reads. */
 export function valueFaults(map: AccessMap, reads: readonly DType[], output: DType): ValueFault[] {
   const { value, reduced } = map;
-  const found = nodes(value).flatMap((node) => faultOf(node, reads));
-  if (found.length > 0) return found;
-  const wide = widthFault(value, reads, reduced?.most ?? 0);
+  const faults = nodes(value).flatMap((node) => faultOf(node, reads));
+  if (faults.length > 0) return faults;
+  const wide = widthFault(value, reads, reduced?.max ?? 0);
   if (wide !== undefined) return [wide];
   const type = typeOf(value, reads);
   const packed = [type, output].find(isPacked);
@@ -47,24 +47,24 @@ export function valueFaults(map: AccessMap, reads: readonly DType[], output: DTy
   return [{ rule: "A7", message, hint: `cast it: ${output}(…)` }];
 }
 
-/** What breaks B7 in a well-typed expression: `terms`, an element's at most, are counted in units that each is a multiple of. */
+/** What breaks B7 in a well-typed expression: `elements`, an element's at most, are counted in units that each is a multiple of. */
 export function widthFault(
   value: Expression,
   reads: readonly DType[],
-  terms: number,
+  elements: number,
 ): ValueFault | undefined {
-  const found = exactWidthOf(value, reads, terms);
-  if (found === undefined) return undefined;
+  const width = exactWidthOf(value, reads, elements);
+  if (width === undefined) return undefined;
   const fault = (message: string, hint: string): ValueFault => ({ rule: "B7", message, hint, code: "TC205" });
   const folded = "fold(…) sums in the order of r and rounds each step";
-  if (!found.ok) return fault(`the terms of an exact sum: ${found.why}`, folded);
-  const { unit, termBits, mostTerms, availableBits } = found.width;
-  if (terms <= mostTerms) return undefined;
+  if (!width.ok) return fault(`the terms of an exact sum: ${width.why}`, folded);
+  const { unit, termBits, mostTerms, availableBits } = width.width;
+  if (elements <= mostTerms) return undefined;
   const each = `a term takes ${termBits} bits in units of 2^${unit}`;
   return mostTerms === 0
     ? fault(`${each}, and an exact sum has ${availableBits}`, folded)
     : fault(
-        `${each}: an exact sum of ${availableBits} bits has room for ${mostTerms} terms, not ${terms}`,
+        `${each}: an exact sum of ${availableBits} bits has room for ${mostTerms} terms, not ${elements}`,
         `${mostTerms} terms at most, or ${folded}`,
       );
 }
@@ -123,8 +123,8 @@ function faultOf(node: Expression, reads: readonly DType[]): ValueFault[] {
         return [{ rule: "B2", message: `${node.op} of ${left} and ${right}, which are two types`, hint }];
       if (isArithmeticType(left)) {
         if (left === "f32" || isIntegerOperation(node.op)) return [];
-        const whole = "cast both sides: f32(…) / f32(…)";
-        return [{ rule: "B2", message: `${node.op} of ${left}: a quotient is of f32`, hint: whole }];
+        const hint = "cast both sides: f32(…) / f32(…)";
+        return [{ rule: "B2", message: `${node.op} of ${left}: a quotient is of f32`, hint: hint }];
       }
       return [
         {

@@ -7,7 +7,7 @@ import { verifyStructure } from "./structure.js";
 import { verifySynchronized } from "./synchronized.js";
 
 /** Programs that hold, and the targets for which they do. */
-const known = new WeakMap<TileFunc, Set<Target>>();
+const cached = new WeakMap<TileFunc, Set<Target>>();
 
 /** Every rule of a program that can run, in order; stops at the first kind that is broken. */
 export function faultsOfRun(func: TileFunc, target: Target): readonly Diagnostic[] {
@@ -19,15 +19,15 @@ export function faultsOfRun(func: TileFunc, target: Target): readonly Diagnostic
 
 /** Notes that a pipeline has verified a program. */
 export function markVerified(func: TileFunc, target: Target): void {
-  known.set(func, (known.get(func) ?? new Set()).add(target));
+  cached.set(func, (cached.get(func) ?? new Set()).add(target));
 }
 
 /** Whether a program holds for some target: its parts are then what their types say. */
-export const isVerified = (func: TileFunc): boolean => known.has(func);
+export const isVerified = (func: TileFunc): boolean => cached.has(func);
 
 /** Throws a CompileError with every rule that the program breaks. */
 export function verifyOnce(func: TileFunc, target: Target): void {
-  if (known.get(func)?.has(target) === true) return;
+  if (cached.get(func)?.has(target) === true) return;
   const faults = faultsOfRun(func, target);
   if (faults.length > 0) throw new CompileError(faults);
   markVerified(func, target);

@@ -4,7 +4,7 @@
  */
 import { reference, referenceOfMap } from "../../backends/reference/index.js";
 import { coordinates, type HostInputs } from "../../backends/index.js";
-import { originOf, type Ran } from "./origin-of.js";
+import { originOf, type RunInputs } from "./origin-of.js";
 import {
   defined,
   CompileError,
@@ -68,12 +68,12 @@ const withoutOnes = (shape: readonly number[]): string => {
  * statement that wrote it. Undefined when no element differs. `who` names the run.
  */
 export function differenceFrom(
-  ran: Ran,
+  side: RunInputs,
   expected: TensorValue,
   actual: TensorValue,
   who: string,
 ): Diagnostic | undefined {
-  const { shape } = outputOf(ran.tile).type;
+  const { shape } = outputOf(side.tile).type;
   const differences = differencesBetween(expected, actual);
   if (differences === undefined) return undefined;
   const { first, count } = differences;
@@ -82,7 +82,7 @@ export function differenceFrom(
   const message =
     `${who}: ${count} of ${elementCount(shape)} elements differ; first at ${formatShape(point)}: ` +
     `got ${got}, expected ${wanted}`;
-  const origin = originOf(ran, first);
+  const origin = originOf(side, first);
   return error("TC610", message, {
     ...defined({ notes: origin?.notes, span: origin?.span }),
     data: { element: first, point, count, expected: wanted, actual: got },

@@ -59,7 +59,7 @@ const kinds = {
   programs: [
     "a list of programs, each with its nodes",
     (value: unknown) =>
-      Array.isArray(value) && value.every((own: unknown) => Array.isArray(fieldsOf(own)["nodes"])),
+      Array.isArray(value) && value.every((entry: unknown) => Array.isArray(fieldsOf(entry)["nodes"])),
   ],
   uses: [
     "a list of nodes and who reads them, such as surveyModel(model).nodes",
@@ -72,6 +72,6 @@ const kinds = {
 } as const satisfies Readonly<Record<string, Kind>>;
 
 /** Throws a CompileError (TC702) for an argument of another kind than `call` takes. */
-export const checkOwnArgument = (call: string, kind: keyof typeof kinds, value: unknown): void => {
+export const checkApiArgument = (call: string, kind: keyof typeof kinds, value: unknown): void => {
   checkKind(call, kinds[kind], value);
 };

@@ -111,9 +111,9 @@ export async function runOn(
   const prepared = await backendFor(backend, options).prepare(kernel);
   if (typeof backend !== "string") checkPrepared(backend, prepared);
   try {
-    const ran = await prepared.run(inputs, { ...options, report: true });
-    if (typeof backend !== "string") checkOutput(backend, kernel.tile, ran);
-    return ran;
+    const result = await prepared.run(inputs, { ...options, report: true });
+    if (typeof backend !== "string") checkOutput(backend, kernel.tile, result);
+    return result;
   } finally {
     prepared.release();
   }
@@ -121,17 +121,17 @@ export async function runOn(
 
 /** Throws a RunError (TC611) for what a backend of the caller's own prepares that is no kernel to run. */
 export function checkPrepared(backend: Pick<Backend, "name" | "origin">, prepared: unknown): void {
-  const isWhole =
+  const isComplete =
     isObject(prepared) && ["run", "release"].every((name) => typeof prepared[name] === "function");
-  if (isWhole) return;
+  if (isComplete) return;
   const message = `${backend.name} prepares ${shownValue(prepared)}, without run and release`;
   const hint = "prepare(kernel) gives { run(inputs), release() }";
   throw new RunError([error("TC611", message, { notes: placeOf(backend), hint })]);
 }
 
-function checkOutput(backend: Backend, tile: TileFunc, ran: unknown): void {
+function checkOutput(backend: Backend, tile: TileFunc, result: unknown): void {
   const bytes = byteCount(outputOf(tile).type);
-  const output = isObject(ran) ? ran["output"] : undefined;
+  const output = isObject(result) ? result["output"] : undefined;
   if (ArrayBuffer.isView(output) && kindOf(output) === "Uint8Array" && output.byteLength === bytes) return;
   const message = `${backend.name} gives ${shownValue(output)} as its output; it takes a Uint8Array of ${bytes} bytes`;
   const hint = "run(inputs) resolves to { output }, row-major";

@@ -46,7 +46,7 @@ import {
   record,
   refusal,
   shownValue,
-  wholeNumber,
+  integer,
   yesOrNo,
   type Field,
   type FieldOptions,
@@ -84,7 +84,7 @@ function entryField(entry: ScheduleEntry): Field {
     case "list":
       return numbers(code, entry.takes);
     case "count":
-      return wholeNumber(-Infinity, code);
+      return integer(-Infinity, code);
     case "word":
       return oneOf(entry.words, code);
     case "by-operand": {
@@ -94,7 +94,7 @@ function entryField(entry: ScheduleEntry): Field {
         takes: entry.takes,
         holds: (value) =>
           isOne(entry.all, value) ||
-          (isObject(value) && Object.values(value).every((own) => isOne(entry.each, own))),
+          (isObject(value) && Object.values(value).every((member) => isOne(entry.each, member))),
       };
     }
   }
@@ -219,7 +219,7 @@ export const sizesField = {
 
 /** The limits of a WebGPU device. */
 export const limitFields = Object.fromEntries(
-  limitNames.map((name) => [name, wholeNumber(1)]),
+  limitNames.map((name) => [name, integer(1)]),
 ) as Fields<WgslLimits>;
 
 const targetFields: Fields<Target> = {
@@ -239,7 +239,7 @@ const targetFields: Fields<Target> = {
   ...(Object.fromEntries(figureNames.map((name) => [name, figureField(name)])) as Fields<TargetFigures>),
   limits: record("the limits of a WebGPU device, such as limitsOf(device.limits)", limitFields, {
     code: "TC501",
-    open: true,
+    allowsOthers: true,
     needs: limitNames,
   }),
   sources: {
@@ -303,7 +303,7 @@ const operandsField: Field = {
       };
       const at = `${path}[${k}]`;
       const needs = ["name", "type", "role"];
-      return checkOptions(at, operand, fields, { open: true, path: `${at}.`, needs });
+      return checkOptions(at, operand, fields, { allowsOthers: true, path: `${at}.`, needs });
     });
     if (problems.length > 0) return problems;
     const keys = (value as readonly Operand[]).map(keyOf);
@@ -351,7 +351,7 @@ const symbolField = record(
       takes: "capitals, digits and _, such as N or MAX_PAGES",
       holds: (value) => typeof value === "string" && isSymbolName(value),
     },
-    most: wholeNumber(1),
+    most: integer(1),
   },
   { needs: ["name", "most"] },
 );
@@ -370,13 +370,13 @@ const symbolsField: Field = {
 };
 
 /** What a program may have at a level, beside what it must have. */
-const openFields: Readonly<Partial<Record<Level, Readonly<Record<string, Field>>>>> = {
+const dynamicFields: Readonly<Partial<Record<Level, Readonly<Record<string, Field>>>>> = {
   access: {
     framework: oneOf(frameworks),
     symbolic: record(
       "the symbols of a program",
       { symbols: symbolsField },
-      { open: true, needs: ["symbols"] },
+      { allowsOthers: true, needs: ["symbols"] },
     ),
   },
 };
@@ -384,23 +384,23 @@ const openFields: Readonly<Partial<Record<Level, Readonly<Record<string, Field>>
 /** What each level has of its own. */
 const levelFields = {
   source: { op: opField, attrs: attrsField },
-  access: { map: mapField, paired: numbers("TC702", "a list of dims") },
+  access: { map: mapField, sharedDims: numbers("TC702", "a list of dims") },
   tile: { body: bodyField },
 } as const satisfies Readonly<Record<Level, Readonly<Record<string, Field>>>>;
 
 /** What is no function at any level. What its maps and statements mean is the verifier's to judge. */
 export function checkProgram(program: unknown): Diagnostic[] {
-  const level = isObject(program) ? levels.find((known) => known === program["level"]) : undefined;
+  const level = isObject(program) ? levels.find((name) => name === program["level"]) : undefined;
   if (level === undefined) {
     const hint = "a builder such as gather(…), program(…) and parseModule(…).module.funcs give programs";
     return [error("TC702", `the program is ${shownValue(program)}, no function at any level`, { hint })];
   }
-  const own = levelFields[level];
-  const needs = ["name", "operands", "schedule", ...Object.keys(own)];
+  const fields = levelFields[level];
+  const needs = ["name", "operands", "schedule", ...Object.keys(fields)];
   return checkOptions(
     "the program",
     program,
-    { ...programFields, ...own, ...openFields[level] },
-    { open: true, needs },
+    { ...programFields, ...fields, ...dynamicFields[level] },
+    { allowsOthers: true, needs },
   );
 }

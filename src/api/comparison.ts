@@ -3,7 +3,7 @@ import {
   dataResidency,
   formatEntry,
   isLegal,
-  openResidencies,
+  residencyChoices,
   targetFacts,
   targets,
   type AccessFunc,
@@ -13,7 +13,7 @@ import {
   type Target,
   type Tiling,
 } from "../../ir/index.js";
-import { clockOf, openSchedule, wayTo, type Way } from "../../passes/index.js";
+import { clockOf, unpinnedSchedule, remedyTo, type Remedy } from "../../passes/index.js";
 
 export interface Alternative {
   /** What is other than in the schedule that runs: `residency gm`. */
@@ -36,7 +36,7 @@ export interface Comparison {
 }
 
 /** Ways to schedules; undefined where there is none. */
-type Named = readonly (readonly [name: string, way: Way | undefined])[];
+type Named = readonly (readonly [name: string, way: Remedy | undefined])[];
 
 /** A schedule is worth telling about when it takes less than this share of the cycles. */
 const worthTelling = 0.9;
@@ -44,8 +44,8 @@ const worthTelling = 0.9;
 /** `access` is the program with the user's own schedule, `tiling` what became of it: legal. */
 export function compareSchedules(access: AccessFunc, tiling: Tiling): Comparison {
   const { schedule, target } = tiling;
-  const open = { ...openSchedule(access), residency: schedule.residency };
-  const { order: _, buffers: __, view: ___, ...unchosen } = open;
+  const unpinned = { ...unpinnedSchedule(access), residency: schedule.residency };
+  const { order: _, buffers: __, view: ___, ...unchosen } = unpinned;
   const runs = measured(
     `buffers ${formatEntry(schedule.buffers)}, residency ${formatEntry(schedule.residency)}`,
     {
@@ -57,26 +57,26 @@ export function compareSchedules(access: AccessFunc, tiling: Tiling): Comparison
     ...otherCopies(schedule, target).map(
       (buffers) => [`buffers ${buffers}`, withCopies(access, tiling, buffers)] as const,
     ),
-    ...openResidencies(access, target, ["ub", "gm"])
+    ...residencyChoices(access, target, ["ub", "gm"])
       .map((residency) => ({ residency, name: formatEntry(residency) }))
       .filter(({ name }) => name !== formatEntry(schedule.residency))
       .map(
         ({ residency, name }) =>
-          [`residency ${name}`, wayTo(access, { ...open, residency }, target)] as const,
+          [`residency ${name}`, remedyTo(access, { ...unpinned, residency }, target)] as const,
       ),
   ];
-  const inOtherSizes: Named = knownUbBytes(target)
+  const inOtherSizes: Named = ubBytesOfKind(target)
     .filter((ubBytes) => ubBytes !== schedule.ubBytes)
-    .map((ubBytes) => [`UB of ${ubBytes} B`, wayTo(access, { ...open, ubBytes }, target)]);
+    .map((ubBytes) => [`UB of ${ubBytes} B`, remedyTo(access, { ...unpinned, ubBytes }, target)]);
   const chosen: Named = Object.keys(access.schedule).some((entry) => !(entry in unchosen))
-    ? [["the compiler's choice", wayTo(access, unchosen, target)]]
+    ? [["the compiler's choice", remedyTo(access, unchosen, target)]]
     : [];
   const [others, sized, choice] = [reached(here), reached(inOtherSizes), reached(chosen)];
   // A framework that cuts the tiles itself also decides where its operators read the data.
-  const isOpen = (other: ResolvedSchedule): boolean =>
+  const isUnpinned = (other: ResolvedSchedule): boolean =>
     access.framework === undefined || dataResidency(access, other) === dataResidency(access, schedule);
   const [fastest] = [...others, ...choice]
-    .filter((other) => isOpen(other.schedule) && other.cycles < worthTelling * runs.cycles)
+    .filter((other) => isUnpinned(other.schedule) && other.cycles < worthTelling * runs.cycles)
     .sort((a, b) => a.cycles - b.cycles);
   const alternatives = [runs, ...others, ...sized, ...choice];
   if (fastest === undefined) return { alternatives };
@@ -85,10 +85,10 @@ export function compareSchedules(access: AccessFunc, tiling: Tiling): Comparison
   return { alternatives, better: { flags, cycles, tile, view } };
 }
 
-const reached = (ways: Named): Alternative[] =>
-  ways.flatMap(([name, way]) => (way === undefined ? [] : [measured(name, way)]));
+const reached = (others: Named): Alternative[] =>
+  others.flatMap(([name, remedy]) => (remedy === undefined ? [] : [measured(name, remedy)]));
 
-function measured(name: string, { tiling, flags }: Way): Alternative {
+function measured(name: string, { tiling, flags }: Remedy): Alternative {
   const { cycles, bottleneck, idleCores } = clockOf(tiling);
   return { name, schedule: tiling.schedule, cycles, busiest: bottleneck, idleCores, flags };
 }
@@ -98,17 +98,17 @@ const otherCopies = ({ buffers }: ResolvedSchedule, { kind }: Target): readonly 
   targetFacts[kind].doubleBuffers ? ([1, 2] as const).filter((copies) => copies !== buffers) : [];
 
 /** The tile that the user states, or the one that the compiler chooses with so many copies. */
-function withCopies(access: AccessFunc, tiling: Tiling, buffers: Copies): Way | undefined {
+function withCopies(access: AccessFunc, tiling: Tiling, buffers: Copies): Remedy | undefined {
   if (access.schedule.tile === undefined) {
     const { residency } = tiling.schedule;
-    return wayTo(access, { ...openSchedule(access), residency, buffers }, tiling.target);
+    return remedyTo(access, { ...unpinnedSchedule(access), residency, buffers }, tiling.target);
   }
   const other = tiling.with({ buffers });
   return isLegal(other) ? { tiling: other, flags: `--buffers ${buffers}` } : undefined;
 }
 
 /** Sizes of UB of the machines of a target's kind, whole and as libraries leave it, in bytes. */
-function knownUbBytes({ kind }: Target): readonly number[] {
+function ubBytesOfKind({ kind }: Target): readonly number[] {
   const sizes = Object.values(targets)
     .filter((target) => targetFacts[target.kind] === targetFacts[kind])
     .flatMap(({ ubBytes, ubSafeBytes }) => [ubSafeBytes, ubBytes]);

@@ -29,7 +29,7 @@ import {
   levels as everyLevel,
   limitNames,
   markVerified,
-  openSymbols,
+  dynamicSymbols,
   outputOf,
   printFunc,
   resolveSource,
@@ -41,7 +41,7 @@ import {
   tileFaults,
   verifyStructure,
   webgpu,
-  withMost,
+  withMaxSizes,
   withoutProfile,
   type AccessFunc,
   type BindResult,
@@ -49,7 +49,7 @@ import {
   type Footprint,
   type Func,
   type Level,
-  type OpenTile,
+  type DynamicTile,
   type Property,
   type Resolved,
   type Schedule,
@@ -66,7 +66,7 @@ import {
   decided,
   defaultPipeline,
   isPass,
-  openLowered,
+  dynamicLowered,
   runPipeline,
   type Pass,
   type PipelineOptions,
@@ -242,7 +242,7 @@ export function compileTiled(program: Func, options: CompileOptions): CompiledTi
     options.records !== undefined && input.level === "access" && input.symbolic !== undefined
       ? pieceTable(options.records, input, target)
       : undefined;
-  const parts = {
+  const fields = {
     levels,
     ...(input.level === "access" ? { definition: input } : {}),
     target,
@@ -251,10 +251,10 @@ export function compileTiled(program: Func, options: CompileOptions): CompiledTi
     ...tiling,
     ...defined({ table }),
   };
-  return { ok: true, kernel: kernelOf(func, parts), ...tiling };
+  return { ok: true, kernel: kernelOf(func, fields), ...tiling };
 }
 
-interface KernelParts {
+interface KernelFields {
   readonly levels: ReadonlyMap<Level, Func>;
   readonly definition?: AccessFunc;
   readonly target: Target;
@@ -263,18 +263,18 @@ interface KernelParts {
   readonly tiling?: Tiling;
   readonly table?: TableRecord;
   /** The kernel of which this one is at some sizes. */
-  readonly whole?: { readonly kernel: Kernel; readonly sizes: Sizes };
+  readonly family?: { readonly kernel: Kernel; readonly sizes: Sizes };
 }
 
-function kernelOf(compiled: TileFunc, parts: KernelParts): Kernel {
-  const { levels, definition, target, diagnostics, passes, tiling, whole } = parts;
+function kernelOf(compiled: TileFunc, pieces: KernelFields): Kernel {
+  const { levels, definition, target, diagnostics, passes, tiling, family } = pieces;
   const source = levels.get("source");
   const access = levels.get("access");
   const resolved = source?.level === "source" ? resolvedOf(source, target) : undefined;
-  const footprint = whole?.kernel.footprint ?? tiling?.footprint;
+  const footprint = family?.kernel.footprint ?? tiling?.footprint;
   /** The program compiled again, by target. */
   const again = new Map<Target, Kernel>();
-  const atSizes = new KernelsAtSizes(access?.level === "access" ? access : compiled, parts);
+  const atSizes = new KernelsAtSizes(access?.level === "access" ? access : compiled, pieces);
   return {
     name: compiled.name,
     target,
@@ -286,8 +286,8 @@ function kernelOf(compiled: TileFunc, parts: KernelParts): Kernel {
     diagnostics,
     // Methods speak of the object they are called on: a copy with another tile is another kernel.
     forTarget(device) {
-      const known = this.tile === compiled ? again.get(device) : undefined;
-      const kernel = known ?? forDevice(this, compiled, device, whole);
+      const cached = this.tile === compiled ? again.get(device) : undefined;
+      const kernel = cached ?? forDevice(this, compiled, device, family);
       if (this.tile === compiled && kernel !== this) again.set(device, kernel);
       return kernel;
     },
@@ -303,7 +303,7 @@ function kernelOf(compiled: TileFunc, parts: KernelParts): Kernel {
       return atSizes.at(this, sizes);
     },
     wgsl(limits = defaultLimits) {
-      throwIfErrors(checkOptions("wgsl", limits, limitFields, { open: true, needs: limitNames }));
+      throwIfErrors(checkOptions("wgsl", limits, limitFields, { allowsOthers: true, needs: limitNames }));
       const kernel = this.forTarget(anyDevice);
       return emitWgsl(kernel.tile, { limits, target: kernel.target });
     },
@@ -348,11 +348,11 @@ class KernelsAtSizes {
   /** Of a piece of the table, for all its sizes. */
   private readonly byPiece = new Map<Piece, Kernel>();
   /** The tile program for all sizes. */
-  private open: OpenTile | undefined;
+  private open: DynamicTile | undefined;
 
   constructor(
     private readonly program: AccessFunc | TileFunc,
-    private readonly parts: KernelParts,
+    private readonly pieces: KernelFields,
   ) {}
 
   /** Returns the kernel of a whole one at sizes. Throws a CompileError for sizes that the program does not take. */
@@ -360,7 +360,7 @@ class KernelsAtSizes {
     const { program } = this;
     const symbolic = program.level === "access" ? program.symbolic : undefined;
     const key = formatSizes(
-      Object.fromEntries(openSymbols(program).map(({ name }) => [name, sizes[name] ?? -1])),
+      Object.fromEntries(dynamicSymbols(program).map(({ name }) => [name, sizes[name] ?? -1])),
     );
     const cached = Object.keys(sizes).length === symbolic?.symbols.length ? this.bySizes.get(key) : undefined;
     if (cached !== undefined) return cached;
@@ -374,13 +374,13 @@ class KernelsAtSizes {
 
   /** Returns the kernel under the schedule that the table has for sizes; undefined where it has none. */
   private ofPiece(program: AccessFunc, sizes: Sizes): Kernel | undefined {
-    const { table, target, passes } = this.parts;
+    const { table, target, passes } = this.pieces;
     const piece = table === undefined ? undefined : pieceAt(table.pieces, sizes[table.symbol]);
     if (table === undefined || piece === undefined) return undefined;
     const { schedule, to } = piece;
     const kernel =
       this.byPiece.get(piece) ??
-      compile(withMost(program, { [table.symbol]: to }), { ...schedule, target, passes });
+      compile(withMaxSizes(program, { [table.symbol]: to }), { ...schedule, target, passes });
     this.byPiece.set(piece, kernel);
     return kernel.bind(sizes);
   }
@@ -389,10 +389,10 @@ class KernelsAtSizes {
   private ofProgram(gather: AccessFunc, symbolic: Symbolic, whole: Kernel, sizes: Sizes): Kernel {
     throwIfErrors(verifyStructure(gather));
     const { target, diagnostics } = whole;
-    const { tiling, passes } = this.parts;
+    const { tiling, passes } = this.pieces;
     const definition = definitionAt(gather, whole, sizes);
     // Passes of the user's may make another program of each size.
-    if (tiling !== undefined && passes === defaultPipeline) this.open ??= openLowered(tiling, symbolic);
+    if (tiling !== undefined && passes === defaultPipeline) this.open ??= dynamicLowered(tiling, symbolic);
     const tile = this.open === undefined ? undefined : bindTile(this.open, gather, sizes);
     if (tile === undefined || tileFaults(tile, target).length > 0)
       return { ...compile(gather, { target, passes }), definition };
@@ -407,7 +407,7 @@ class KernelsAtSizes {
       target,
       diagnostics,
       passes,
-      whole: { kernel: whole, sizes },
+      family: { kernel: whole, sizes },
     });
   }
 }
@@ -455,9 +455,9 @@ export const boundTo = (program: Func, { bind }: CompileOptions): BindResult =>
 
 /** The target a program compiles for. Throws a CompileError (TC501) when nobody knows its name. */
 export function resolveTargetOf(program: Func, options: CompileOptions): Target {
-  const found = targetOf(program, options);
-  if (!found.ok) throw new CompileError(found.diagnostics);
-  return found.target;
+  const target = targetOf(program, options);
+  if (!target.ok) throw new CompileError(target.diagnostics);
+  return target.target;
 }
 
 function targetOf(
@@ -508,7 +508,12 @@ function withoutSchedule(program: SourceFunc | AccessFunc): SourceFunc | AccessF
 }
 
 /** Its legality was judged under its own target already. */
-function forDevice(kernel: Kernel, compiled: TileFunc, device: Target, whole: KernelParts["whole"]): Kernel {
+function forDevice(
+  kernel: Kernel,
+  compiled: TileFunc,
+  device: Target,
+  family: KernelFields["family"],
+): Kernel {
   throwIfErrors(
     checkOptions("forTarget", { target: device }, { target: targetField }, { needs: ["target"] }),
   );
@@ -520,7 +525,7 @@ function forDevice(kernel: Kernel, compiled: TileFunc, device: Target, whole: Ke
       `compile for ${device.name} and alter that tile program`,
     );
   }
-  if (whole !== undefined) return whole.kernel.forTarget(device).bind(whole.sizes);
+  if (family !== undefined) return family.kernel.forTarget(device).bind(family.sizes);
   const program = kernel.source ?? kernel.access;
   if (program === undefined) {
     const message = `@${kernel.name} is a tile program for ${kernel.target.name}; ${device.name} needs another`;

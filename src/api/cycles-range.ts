@@ -48,9 +48,9 @@ export function cyclesRange(func: TileFunc, target: Target): CyclesRange | undef
       const [low, high] = range.map((value) => cyclesOf(func, { ...target, [figure]: value }).cycles);
       return { figure, kind, range, cycles: [low ?? cycles, high ?? cycles] };
     })
-    .filter((own) => change(own) > wide * cycles)
+    .filter((figure) => change(figure) > wide * cycles)
     .sort((a, b) => change(b) - change(a));
-  const ends = figures.flatMap((own) => own.cycles);
+  const ends = figures.flatMap((figure) => figure.cycles);
   return ends.length === 0
     ? undefined
     : { low: Math.min(cycles, ...ends), high: Math.max(cycles, ...ends), figures };

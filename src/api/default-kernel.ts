@@ -10,8 +10,8 @@ export function defaultKernel(
   program: AccessFunc | SourceFunc,
   options: Pick<CompileOptions, "target" | "findTarget" | "passes" | "afterPass">,
 ): Kernel {
-  const found = tryCompile(program, options);
-  if (found.ok) return found.kernel;
-  if (program.schedule.residency !== undefined) throw new CompileError(found.diagnostics);
+  const compiled = tryCompile(program, options);
+  if (compiled.ok) return compiled.kernel;
+  if (program.schedule.residency !== undefined) throw new CompileError(compiled.diagnostics);
   return compile(program, { ...options, residency: "auto" });
 }

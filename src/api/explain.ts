@@ -11,17 +11,17 @@ import {
   judgedTile,
   largestGatherDims,
   nearestLegal,
-  openSymbols,
-  otherWaysOut,
+  dynamicSymbols,
+  otherRemedies,
   printMap,
-  ownOrSmallest,
-  programFloor,
+  statedOrSmallest,
+  programLowerBound,
   ratesOf,
   refusals,
   rules as ruleSet,
   sameShape,
   sizeVerdicts,
-  standingOf,
+  rooflineOf,
   targetFacts,
   throwIfErrors,
   whyNone,
@@ -34,7 +34,7 @@ import {
   type ResolvedSchedule,
   type Shape,
   type SizeVerdict,
-  type Standing,
+  type Roofline,
   type Sym,
   type Target,
   type Tiling,
@@ -48,17 +48,17 @@ import {
   isDefaultPipeline,
   residenciesOf,
   spokenOf,
-  waysOut,
+  remedies,
 } from "../../passes/index.js";
 import { cyclesRange, type CyclesRange } from "./cycles-range.js";
-import { programAtMost } from "./program-at-most.js";
+import { programAtMaxSizes } from "./program-at-max-sizes.js";
 import { ascendAnswer, type AscendAnswer } from "../../backends/ascend-answer.js";
 import { isMove } from "../../ir/access.js";
 import { accessOf } from "./access.js";
 import { frameworkWords, type FrameworkWords } from "./framework-words.js";
 import { pagesVerdict, type ProfileVerdict } from "./pages-verdict.js";
 import { compareSchedules, type Comparison } from "./comparison.js";
-import { ranFigures, ranTiling } from "./own-pipeline.js";
+import { runFigures, tilingOfRun } from "./custom-pipeline.js";
 import { performanceHints, reversedOrder, type Reversed } from "./hints.js";
 import { slowerResidency } from "./slower-residency.js";
 import { checkCompile, resolveTargetOf, compileTiled, type CompileOptions } from "./compile.js";
@@ -78,7 +78,7 @@ export interface Infeasible {
 }
 
 /** Every rule over one program and schedule, with the numbers: what `tilec explain` prints. */
-export interface Explanation extends Standing {
+export interface Explanation extends Roofline {
   readonly name: string;
   readonly target: string;
   readonly schedule: ResolvedSchedule;
@@ -133,32 +133,34 @@ export function explain(program: Func, options: CompileOptions = {}): Explanatio
   const unexplained = diagnostics.filter((d) => ["TC201", "TC302", "TC303"].includes(d.code));
   if (unexplained.length > 0) throw new CompileError(unexplained);
   const { passes = defaultPipeline } = options;
-  const own = !isDefaultPipeline(passes);
-  const ran = compiled.ok && own ? ranTiling(compiled.kernel, access) : undefined;
-  const found = ran ?? (compiled.ok ? compiled.tiling : undefined) ?? attempted(access, target);
+  const custom = !isDefaultPipeline(passes);
+  const tilingOfKernel = compiled.ok && custom ? tilingOfRun(compiled.kernel, access) : undefined;
+  const chosen = tilingOfKernel ?? (compiled.ok ? compiled.tiling : undefined) ?? attempted(access, target);
   // What is refused has no kernel: its bytes are those that its tile needs.
-  const tiling = compiled.ok ? decided(found) : found;
+  const tiling = compiled.ok ? decided(chosen) : chosen;
   const bound = bufferBytes(access, target);
   const rules = [...judge(tiling), ...bound].map((verdict) => ({ ...verdict }));
   // No schedule makes a buffer smaller.
   const unbound = bound.find(({ pass }) => !pass);
   const legal = rules.every((rule) => rule.pass);
-  const figures = compiled.ok && own ? ranFigures(compiled.kernel, tiling) : undefined;
+  const figures = compiled.ok && custom ? runFigures(compiled.kernel, tiling) : undefined;
   const { clock, traffic } = figures ?? { clock: clockOf(tiling), traffic: tiling.traffic };
   const machine = ratesOf(target);
   // Other schedules are judged as the built-in pipeline makes them.
-  const compares = legal && !own;
+  const compares = legal && !custom;
   const reversed = compares ? reversedOrder(tiling) : undefined;
-  const asked = own ? undefined : accessOf(program, options);
-  const given = compares ? asked : undefined;
+  const requested = custom ? undefined : accessOf(program, options);
+  const given = compares ? requested : undefined;
   const judged = judgedTile(tiling);
-  const typed = asked?.schedule.tile;
+  const typed = requested?.schedule.tile;
   const clipped =
-    asked !== undefined &&
+    requested !== undefined &&
     typed !== undefined &&
-    (isLongerTile(asked, asked.schedule) || !sameShape(judged, tiling.schedule.tile));
+    (isLongerTile(requested, requested.schedule) || !sameShape(judged, tiling.schedule.tile));
   const pages =
-    asked === undefined ? undefined : pagesVerdict(program, options, { access: asked, target, legal });
+    requested === undefined
+      ? undefined
+      : pagesVerdict(program, options, { access: requested, target, legal });
   const nearest = legal ? [tiling] : unbound === undefined ? nearestLegal(tiling) : [];
   let comparison: Comparison | undefined;
   let range: { readonly of: CyclesRange | undefined } | undefined;
@@ -174,18 +176,23 @@ export function explain(program: Func, options: CompileOptions = {}): Explanatio
       inputs: inputsOf(access).map((input) => input.type),
       output: outputOf(access).type.shape,
     }),
-    ...(own ? { passes: passes.map((pass) => pass.name) } : {}),
+    ...(custom ? { passes: passes.map((pass) => pass.name) } : {}),
     legal,
     ...(clipped ? { judgedTile: judged } : {}),
     ...defined({ pages }),
     rules,
     footprint: tiling.footprint,
-    symbols: openSymbols(access),
+    symbols: dynamicSymbols(access),
     sizes: sizeVerdicts(tiling),
     ...(access.framework === undefined
       ? {}
       : {
-          framework: frameworkWords(access.framework, tiling, legal ? tiling : nearest[0], asked?.schedule),
+          framework: frameworkWords(
+            access.framework,
+            tiling,
+            legal ? tiling : nearest[0],
+            requested?.schedule,
+          ),
         }),
     nearest: nearest.map((near) => near.schedule),
     ...(unbound !== undefined
@@ -195,7 +202,7 @@ export function explain(program: Func, options: CompileOptions = {}): Explanatio
         : { infeasible: infeasible(tiling) }),
     traffic,
     cycles: clock.cycles,
-    ...standingOf({ traffic, target }, clock, programFloor(tiling)),
+    ...rooflineOf({ traffic, target }, clock, programLowerBound(tiling)),
     ...defined({ machine }),
     ...(clock.lowering === undefined || !targetFacts[target.kind].vectorUnit
       ? {}
@@ -205,7 +212,7 @@ export function explain(program: Func, options: CompileOptions = {}): Explanatio
       : { ascend: ascendAnswer(access.map, inputsOf(access)) }),
     ...defined({ reversed }),
     get cyclesRange() {
-      range ??= { of: kernel === undefined ? undefined : cyclesRange(programAtMost(kernel), target) };
+      range ??= { of: kernel === undefined ? undefined : cyclesRange(programAtMaxSizes(kernel), target) };
       return range.of;
     },
     get comparison() {
@@ -221,15 +228,15 @@ export function explain(program: Func, options: CompileOptions = {}): Explanatio
 const infeasible = (tiling: Tiling): Infeasible => ({
   arithmetic: whyNone(tiling),
   largestGatherDims: tiling.residency === "gm" ? [] : largestGatherDims(tiling),
-  waysOut: waysOut(tiling).map((way) => ({
-    schedule: way.tiling.schedule,
-    flags: way.flags,
-    cycles: clockOf(way.tiling).cycles,
+  waysOut: remedies(tiling).map((remedy) => ({
+    schedule: remedy.tiling.schedule,
+    flags: remedy.flags,
+    cycles: clockOf(remedy.tiling).cycles,
   })),
   otherwise:
     refusals(ruleSet.deviceLimits, tiling)[0]?.hint ??
     refusals(ruleSet.residency, tiling)[0]?.hint ??
-    otherWaysOut,
+    otherRemedies,
 });
 
 /** Returns what a tensor that no buffer of the device holds leaves: another machine, or smaller tensors. */
@@ -256,5 +263,5 @@ const shown = ({
 
 /** The schedule that was refused: the user's tile and view, or the smallest tile where none was given. */
 function attempted(access: AccessFunc, target: Target): Tiling {
-  return ownOrSmallest(spokenOf(access, residenciesOf(access, target), target));
+  return statedOrSmallest(spokenOf(access, residenciesOf(access, target), target));
 }

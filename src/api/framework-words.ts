@@ -76,7 +76,7 @@ function tileIn(
   words: FrameworkWords,
   tiling: Tiling,
   judged: Pick<ResolvedSchedule, "view">,
-  viewFollows: boolean,
+  viewDepends: boolean,
 ): FrameworkTile {
   const { tile, view, cores } = tiling.schedule;
   const cuts = entryLimits(tiling.gather).some((limit, d) => at(view, d) < limit);
@@ -84,7 +84,7 @@ function tileIn(
     tile,
     ...(cuts || !sameShape(view, judged.view) ? { view } : {}),
     call: callOf(words, tile),
-    tail: tailOf(words, tiling, viewFollows),
+    tail: tailOf(words, tiling, viewDepends),
     buffers: ([1, 2] as const).map((buffers) => {
       const other = tiling.with({ buffers });
       return { buffers, ...(isLegal(other) ? { cycles: clockOf(other).cycles } : {}) };
@@ -101,17 +101,17 @@ export const callOf = ({ name, others = [] }: FrameworkWords, tile: Shape): stri
 export const isTailAligned = ({ name, elementBytes }: FrameworkWords, tile: Shape): boolean =>
   (at(tile, tile.length - 1) * elementBytes) % frameworkFacts[name].tailBytes === 0;
 
-/** `viewFollows`: a view that nobody typed is as long as a pinned tile. */
-function tailOf(words: FrameworkWords, tiling: Tiling, viewFollows: boolean): TileTail {
+/** `viewDepends`: a view that nobody typed is as long as a pinned tile. */
+function tailOf(words: FrameworkWords, tiling: Tiling, viewDepends: boolean): TileTail {
   const { gather, schedule } = tiling;
   const dim = schedule.tile.length - 1;
   const entry = at(schedule.tile, dim);
   const step = Math.ceil(frameworkFacts[words.name].tailBytes / words.elementBytes);
-  const follows = viewFollows && pinnedTiles(gather, schedule).includes(dim);
+  const fixed = viewDepends && pinnedTiles(gather, schedule).includes(dim);
   const withTail = (n: number): Tiling =>
     tiling.with({
       tile: replaced(schedule.tile, dim, n),
-      ...(follows ? { view: replaced(schedule.view, dim, n) } : {}),
+      ...(fixed ? { view: replaced(schedule.view, dim, n) } : {}),
     });
   const aligned = isTailAligned(words, schedule.tile);
   const nearest = aligned ? [] : [step * Math.floor(entry / step), step * Math.ceil(entry / step)];

@@ -16,15 +16,15 @@ import {
   type Traffic,
 } from "../../ir/index.js";
 import { policyOf } from "../../ir/access.js";
-import { isPlain, plainSites } from "../../ir/tiling/plain.js";
+import { isPlain, plainIndices } from "../../ir/tiling/plain.js";
 import { isPowerOfTwo } from "../../ir/types.js";
 import { clockOf, flagsTo } from "../../passes/index.js";
 
 /** `given` is the program with the user's own schedule, `tiling` what became of it: legal. */
 export function performanceHints(given: AccessFunc, tiling: Tiling): Diagnostic[] {
-  const { traffic: moved, schedule, target, operands } = tiling;
-  if (moved.tasks === 0) return [];
-  const found: Diagnostic[] = [];
+  const { traffic: traffic, schedule, target, operands } = tiling;
+  if (traffic.tasks === 0) return [];
+  const hints: Diagnostic[] = [];
   const fewest = clockOf(tiling).cycles;
   /** The fastest of some schedules that mends what is wrong, where it is legal and no slower, as flags. */
   const mended = (others: readonly Tiling[], mends: (other: Traffic) => boolean): string | undefined => {
@@ -36,43 +36,43 @@ export function performanceHints(given: AccessFunc, tiling: Tiling): Diagnostic[
     return best && flagsTo(given, best.other);
   };
   const wider = largerTiles(tiling);
-  moved.operands.forEach(({ operand, burst, bytes }, k) => {
+  traffic.operands.forEach(({ operand, burst, bytes }, k) => {
     const inPlace = targetFacts[target.kind].gathersInPlace && operands[k]?.inUb === false;
     if (bytes === 0 || burst >= target.burstBytes || inPlace) return;
     const flags = mended(wider, (other) => at(other.operands, k).burst > burst);
     if (flags === undefined) return;
     const message = `${operand} moves in rows of ${burst} B; target ${target.name} wants ${target.burstBytes} B or more`;
-    found.push(hint("TC901", message, { hint: flags, data: { operand, burst, wanted: target.burstBytes } }));
+    hints.push(hint("TC901", message, { hint: flags, data: { operand, burst, wanted: target.burstBytes } }));
   });
-  if (moved.tasks * 2 < schedule.cores) {
-    const flags = mended(smallerTiles(tiling), ({ tasks }) => tasks > moved.tasks);
-    const idle = schedule.cores - moved.tasks;
+  if (traffic.tasks * 2 < schedule.cores) {
+    const flags = mended(smallerTiles(tiling), ({ tasks }) => tasks > traffic.tasks);
+    const idle = schedule.cores - traffic.tasks;
     if (flags !== undefined) {
-      const message = `${moved.tasks} tasks leave ${idle} of ${schedule.cores} cores idle`;
-      found.push(
-        hint("TC902", message, { hint: flags, data: { tasks: moved.tasks, cores: schedule.cores } }),
+      const message = `${traffic.tasks} tasks leave ${idle} of ${schedule.cores} cores idle`;
+      hints.push(
+        hint("TC902", message, { hint: flags, data: { tasks: traffic.tasks, cores: schedule.cores } }),
       );
     }
   }
   const turned = tiling.with({ order: [...schedule.order].reverse() });
-  moved.operands.forEach(({ operand, bytes, compulsory }, k) => {
+  traffic.operands.forEach(({ operand, bytes, compulsory }, k) => {
     if (bytes <= 2 * compulsory) return;
     const flags = mended([turned, ...wider], (other) => at(other.operands, k).bytes < bytes);
     if (flags === undefined) return;
     const message = `${operand} is loaded ${(bytes / compulsory).toFixed(1)} times over: ${bytes} B for ${compulsory} B`;
-    found.push(hint("TC903", message, { hint: flags, data: { operand, bytes, compulsory } }));
+    hints.push(hint("TC903", message, { hint: flags, data: { operand, bytes, compulsory } }));
   });
-  found.push(...straddledPages(tiling).map((straddled) => acrossPages(tiling, straddled)));
-  if (tiling.residency === "ub" && targetFacts[target.kind].vectorUnit) found.push(...onScalarUnit(tiling));
-  return found;
+  hints.push(...straddledPages(tiling).map((straddled) => acrossPages(tiling, straddled)));
+  if (tiling.residency === "ub" && targetFacts[target.kind].vectorUnit) hints.push(...onScalarUnit(tiling));
+  return hints;
 }
 
 /** The same schedule with one entry of the tile, that no rule pins, as large as it may be. */
 function largerTiles(tiling: Tiling): readonly Tiling[] {
   const { schedule, extents, tile } = tiling;
   return freeDims(tiling).flatMap((d) => {
-    const most = Math.min(at(extents, d), at(schedule.view, d));
-    const entry = at(tile, d) < most ? largestEntry(tiling, d, most) : undefined;
+    const max = Math.min(at(extents, d), at(schedule.view, d));
+    const entry = at(tile, d) < max ? largestEntry(tiling, d, max) : undefined;
     return entry === undefined ? [] : tiling.with({ tile: replaced(schedule.tile, d, entry) });
   });
 }
@@ -80,9 +80,9 @@ function largerTiles(tiling: Tiling): readonly Tiling[] {
 /** The same schedule with one entry of the tile, that no rule pins, so small that there is a task a core; in one view, and in views of it. */
 function smallerTiles(tiling: Tiling): readonly Tiling[] {
   const { schedule, tile, traffic } = tiling;
-  const parts = Math.ceil(schedule.cores / traffic.tasks);
+  const count = Math.ceil(schedule.cores / traffic.tasks);
   return freeDims(tiling).flatMap((d) => {
-    const entry = Math.ceil(at(tile, d) / parts);
+    const entry = Math.ceil(at(tile, d) / count);
     const smaller = replaced(schedule.tile, d, entry);
     return [
       tiling.with({ tile: smaller }),
@@ -105,8 +105,8 @@ function acrossPages({ schedule }: Tiling, { dim, entry, pages, instead }: Strad
 function onScalarUnit(tiling: Tiling): Diagnostic[] {
   const { gather, target } = tiling;
   if (clockOf(tiling).lowering?.class !== "scalar" || !isPlain(gather.map)) return [];
-  const by = plainSites(gather.map).map(({ below }) => below);
-  const odd = by.find((below) => !isPowerOfTwo(below));
+  const by = plainIndices(gather.map).map(({ extent }) => extent);
+  const odd = by.find((value) => !isPowerOfTwo(value));
   if (policyOf(gather.map) === "wrap" && odd !== undefined) {
     const message = `indices that wrap by ${odd} gather element by element on the scalar unit`;
     return [hint("TC904", message, { hint: "wrap by a power of two, or before the gather" })];
@@ -135,14 +135,14 @@ export interface Reversed {
 export function reversedOrder(tiling: Tiling): Reversed | undefined {
   const order = [...tiling.schedule.order].reverse();
   const other = tiling.with({ order });
-  const { traffic: moved } = other;
-  if (moved.bytes === tiling.traffic.bytes) return undefined;
-  const data = moved.operands.find(({ role }) => role === "data");
+  const { traffic: traffic } = other;
+  if (traffic.bytes === tiling.traffic.bytes) return undefined;
+  const data = traffic.operands.find(({ role }) => role === "data");
   const dataReloads = data === undefined || data.compulsory === 0 ? 1 : data.bytes / data.compulsory;
   return {
     order,
-    bytes: moved.bytes,
-    compulsory: moved.compulsory,
+    bytes: traffic.bytes,
+    compulsory: traffic.compulsory,
     cycles: clockOf(other).cycles,
     dataReloads,
   };

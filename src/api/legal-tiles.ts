@@ -24,13 +24,13 @@ import {
   targetFacts,
   leastEntry,
   meanBytes,
-  programFloor,
+  programLowerBound,
   ratesOf,
   replaced,
   shapeRefusals,
   sizeVerdicts,
   smallestInView,
-  standingOf,
+  rooflineOf,
   throwIfErrors,
   ubCapacity,
   whyNone,
@@ -44,7 +44,7 @@ import {
   type SearchedEntry,
   type Shape,
   type SizeVerdict,
-  type Standing,
+  type Roofline,
   type Tiling,
 } from "../../ir/index.js";
 import {
@@ -62,7 +62,7 @@ import { checkOptions, checkProgram } from "./check-options.js";
 import { compileFields, compileTiled, resolveTargetOf, type CompileOptions } from "./compile.js";
 
 /** A legal tile with its bytes and cycles. View, order and buffers are those of its fastest schedule where they were left open. */
-export interface LegalTile extends Pick<ResolvedSchedule, SearchedEntry>, Standing {
+export interface LegalTile extends Pick<ResolvedSchedule, SearchedEntry>, Roofline {
   readonly bytes: number;
   readonly traffic: number;
   readonly tasks: number;
@@ -153,23 +153,23 @@ export function legalTiles(program: Func, options: LegalOptions = {}): LegalTile
       error("TC702", `@${program.name} is a tile program: its tile is chosen`, { hint }),
     ]);
   }
-  const open = withoutTile(access.schedule);
-  const gather: AccessFunc = { ...access, schedule: open };
-  const faults = shapeRefusals(gather, open, target);
+  const unpinned = withoutTile(access.schedule);
+  const gather: AccessFunc = { ...access, schedule: unpinned };
+  const faults = shapeRefusals(gather, unpinned, target);
   if (hasErrors(faults)) throw new CompileError(faults);
   const judged = residenciesOf(gather, target, true);
-  const asked = judged.length === 1 ? judged[0] : (open.residency ?? "auto");
-  const found = judged.map((residency) => under(withDefaults(gather, residency, target), onProgress));
+  const requested = judged.length === 1 ? judged[0] : (unpinned.residency ?? "auto");
+  const searches = judged.map((residency) => under(withDefaults(gather, residency, target), onProgress));
   // What stays in global memory takes nothing of UB, and no rule pins its dims: the residency whose smallest tile needs least takes
   // every tile that another one takes.
-  const widest = found.reduce(wider);
-  const loaded = found.filter(({ largestGatherDims: dims }) => dims.length > 0);
+  const widest = searches.reduce(wider);
+  const loaded = searches.filter(({ largestGatherDims: dims }) => dims.length > 0);
   const chosen = compileTiled({ ...program, schedule: withoutTile(program.schedule) }, compileOptions);
   // None where passes left the schedule open.
-  const own = chosen.ok && chosen.tiling !== undefined ? [chosen.tiling] : [];
-  const listed = found.flatMap((part) => part.tilings).filter((tiling) => isKept(tiling));
-  const tiles = ranked([...own, ...listed], own[0]);
-  const pages = standsBesidePages(gather, target)
+  const byDefault = chosen.ok && chosen.tiling !== undefined ? [chosen.tiling] : [];
+  const listed = searches.flatMap((search) => search.tilings).filter((tiling) => isKept(tiling));
+  const tiles = ranked([...byDefault, ...listed], byDefault[0]);
+  const pages = isJudgedByPages(gather, target)
     ? countUnder("pages", program, compileOptions, onProgress)
     : undefined;
   const machine = ratesOf(target);
@@ -179,15 +179,15 @@ export function legalTiles(program: Func, options: LegalOptions = {}): LegalTile
   return {
     name: access.name,
     target: target.name,
-    schedule: { ...schedule, ...sharedBy(tiles, { view, order, buffers }), residency: asked },
+    schedule: { ...schedule, ...sharedBy(tiles, { view, order, buffers }), residency: requested },
     ...defined({ count: widest.count }),
     possible: widest.possible,
     ...defined({ pages, machine }),
     tiles,
     largestGatherDims: loaded.length === 0 ? [] : loaded.reduce(wider).largestGatherDims,
-    sizes: found.flatMap((part) => part.sizes),
+    sizes: searches.flatMap((search) => search.sizes),
     // Where the compiler chooses global memory by itself, some tile is legal, though no full load is.
-    ...(widest.proof === undefined || own.length > 0 ? {} : { proof: widest.proof }),
+    ...(widest.proof === undefined || byDefault.length > 0 ? {} : { proof: widest.proof }),
   };
 }
 
@@ -195,10 +195,10 @@ export function legalTiles(program: Func, options: LegalOptions = {}): LegalTile
  * True if the verdicts of `strict` on a gather stand beside those of PyPTO's pages: on an Ascend target, where a profile pins a dim or the
  * operator is PyPTO's.
  */
-export const standsBesidePages = ({ schedule, paired, framework }: AccessFunc, target: Target): boolean =>
+export const isJudgedByPages = ({ schedule, sharedDims, framework }: AccessFunc, target: Target): boolean =>
   (schedule.profile ?? defaultProfile) === "strict" &&
   targetFacts[target.kind].vectorUnit &&
-  (paired.length > 0 || framework !== undefined);
+  (sharedDims.length > 0 || framework !== undefined);
 
 /** Returns how many tiles of a program are legal under a profile; a tile that it states counts as not given. */
 export function countUnder(
@@ -208,11 +208,11 @@ export function countUnder(
   onProgress: (done: number, total: number) => void = () => undefined,
 ): TileCount {
   const target = resolveTargetOf(program, options);
-  const open = { ...program, schedule: withoutTile(program.schedule) };
-  const taken = accessUnder(profile, open, withoutTile(options));
-  const own = taken.ok ? taken.access : accessOf(open, withoutTile(options));
-  invariant(own !== undefined, "tiles of a tile program are not counted");
-  const gather: AccessFunc = { ...own, schedule: { ...own.schedule, profile } };
+  const unpinned = { ...program, schedule: withoutTile(program.schedule) };
+  const taken = accessUnder(profile, unpinned, withoutTile(options));
+  const access = taken.ok ? taken.access : accessOf(unpinned, withoutTile(options));
+  invariant(access !== undefined, "tiles of a tile program are not counted");
+  const gather: AccessFunc = { ...access, schedule: { ...access.schedule, profile } };
   const counts = residenciesOf(gather, target, true).map((residency) =>
     counted(withDefaults(gather, residency, target), onProgress),
   );
@@ -238,7 +238,7 @@ function sharedBy([first, ...others]: readonly LegalTile[], fallback: Required<S
 
 const withoutTile = <T extends { readonly tile?: Shape }>({ tile: _, ...rest }: T): Omit<T, "tile"> => rest;
 
-interface Part extends Pick<LegalTiles, "count" | "possible" | "largestGatherDims" | "sizes" | "proof"> {
+interface Search extends Pick<LegalTiles, "count" | "possible" | "largestGatherDims" | "sizes" | "proof"> {
   readonly residency: Residencies;
   /** Bytes of UB that its smallest tile needs. */
   readonly least: number;
@@ -267,7 +267,7 @@ function isKept(tiling: Tiling): boolean {
 function counted(
   tiling: Tiling,
   step: (done: number, total: number) => void,
-): Pick<Part, "count" | "possible" | "least"> {
+): Pick<Search, "count" | "possible" | "least"> {
   const { schedule, extents } = tiling;
   const base = smallestInView(tiling);
   const limits = extents.map((extent, d) => Math.max(1, Math.min(extent, schedule.view[d] ?? extent)));
@@ -277,7 +277,7 @@ function counted(
   return { ...defined({ count }), possible, least: base.need.planned };
 }
 
-function under(tiling: Tiling, step: (done: number, total: number) => void): Part {
+function under(tiling: Tiling, step: (done: number, total: number) => void): Search {
   const base = smallestInView(tiling);
   const legal = isLegal(base);
   return {
@@ -309,11 +309,11 @@ function countLegal(
     const [dim, ...inner] = rest;
     if (dim === undefined) {
       step(++done, prefixes);
-      const most = limits[last] ?? 1;
+      const max = limits[last] ?? 1;
       const fits = (n: number): boolean => legal(replaced(tile, last, n));
       const by = stepOf(last);
-      const shorter = Math.ceil(most / by) - 1;
-      return (fits(most) ? 1 : 0) + (largestThat(1, shorter, (times) => fits(by * times)) ?? 0);
+      const shorter = Math.ceil(max / by) - 1;
+      return (fits(max) ? 1 : 0) + (largestThat(1, shorter, (times) => fits(by * times)) ?? 0);
     }
     let sum = 0;
     const [limit, by] = [limits[dim] ?? 1, stepOf(dim)];
@@ -372,7 +372,7 @@ function ranked(tilings: readonly Tiling[], chosen: Tiling | undefined): LegalTi
   }
   const [first] = once.values();
   if (first === undefined) return [];
-  const floor = programFloor(first);
+  const lowerBound = programLowerBound(first);
   const tiles = [...once.values()].map((tiling): Omit<LegalTile, "pareto"> => {
     const clock = clockOf(tiling);
     const { traffic, footprint, schedule } = decided(tiling);
@@ -387,7 +387,7 @@ function ranked(tilings: readonly Tiling[], chosen: Tiling | undefined): LegalTi
       traffic: traffic.bytes,
       tasks: traffic.tasks,
       cycles: clock.cycles,
-      ...standingOf(tiling, clock, floor),
+      ...rooflineOf(tiling, clock, lowerBound),
       default: tiling === chosen,
     };
   });

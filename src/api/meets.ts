@@ -17,6 +17,6 @@ export function meets(kernel: Kernel, inputs: GatherData): Met {
   const { assumes } = kernel.pto();
   const hosts = toHosts(kernel.source ?? kernel.tile, inputs);
   const { map, operands } = kernel.definition ?? mapOfTile(kernel.tile);
-  const found = unmetCondition({ map, operands, inputs: hosts }, assumes);
-  return found === undefined ? { ok: true } : { ok: false, ...found };
+  const unmet = unmetCondition({ map, operands, inputs: hosts }, assumes);
+  return unmet === undefined ? { ok: true } : { ok: false, ...unmet };
 }

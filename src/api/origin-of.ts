@@ -1,9 +1,9 @@
 /** Where an output element of a run comes from: index values, tile, task and core, statement. */
 import type { BackendChoice, BackendName } from "./backends.js";
-import { coordinates, foundSites, type HostInputs } from "../../backends/index.js";
+import { coordinates, resolvedIndices, type HostInputs } from "../../backends/index.js";
 import {
   cyclesOf,
-  dealt,
+  blockPartition,
   formatShape,
   iterations,
   iterationWriting,
@@ -19,7 +19,7 @@ import {
 } from "../../ir/index.js";
 
 /** A tile program that ran, where, and on what. */
-export interface Ran {
+export interface RunInputs {
   readonly tile: TileFunc;
   readonly target: Target;
   readonly inputs: HostInputs;
@@ -37,13 +37,13 @@ export interface Origin {
 }
 
 /** Undefined where the program writes no such element. `element`: row-major number in the output. */
-export function originOf({ tile, target, inputs, backend }: Ran, element: number): Origin | undefined {
+export function originOf({ tile, target, inputs, backend }: RunInputs, element: number): Origin | undefined {
   const point = coordinates(element, outputOf(tile).type.shape);
-  const found = iterationWriting(tile, point);
-  if (found === undefined) return undefined;
-  const { gather, env, dims } = found;
+  const iteration = iterationWriting(tile, point);
+  if (iteration === undefined) return undefined;
+  const { gather, env, dims } = iteration;
   const mapped = { map: gather.map, operands: tile.operands, tile, inputs };
-  const values = foundSites(mapped, point).flatMap(({ at: { read }, value }) => {
+  const values = resolvedIndices(mapped, point).flatMap(({ at: { read }, value }) => {
     if (read === undefined) return [];
     const at = formatShape(coordinates(read.position, read.table.type.shape));
     return [`${keyOf(read.table)}${at} = ${value}`];
@@ -73,6 +73,6 @@ function taskAt(tile: TileFunc, target: Target, env: Env): string {
   if (targetFacts[target.kind].runsOnWebgpu) return `task ${task}`;
   const { tasks, cores } = cyclesOf(tile, target);
   let core = 0;
-  while (dealt(tasks, cores, core).to <= task && core < cores - 1) core++;
+  while (blockPartition(tasks, cores, core).to <= task && core < cores - 1) core++;
   return `task ${task} on core ${core}`;
 }

@@ -5,7 +5,7 @@ import {
   isLegal,
   judge,
   nearestLegal,
-  ownOrSmallest,
+  statedOrSmallest,
   profileFacts,
   type AccessFunc,
   type Func,
@@ -61,10 +61,10 @@ export function pagesVerdict(
   const tilings = residencies.map((residency) => withDefaults(taken, residency, target));
   const unbound = bufferBytes(taken, target).find(({ pass }) => !pass);
   // A typed view stays as it is, also where no tile is typed.
-  if (unbound === undefined && tilings.some((tiling) => isLegal(ownOrSmallest(tiling))))
+  if (unbound === undefined && tilings.some((tiling) => isLegal(statedOrSmallest(tiling))))
     return { profile: newer, stands, legal: true, turns: !legal, nearest: [] };
   const spoken = spokenOf(taken, residencies, target);
-  const broken = unbound ?? judge(ownOrSmallest(spoken)).find(({ pass }) => !pass);
+  const broken = unbound ?? judge(statedOrSmallest(spoken)).find(({ pass }) => !pass);
   return {
     profile: newer,
     stands,

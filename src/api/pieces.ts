@@ -36,8 +36,8 @@ export function pieceTable(
 ): TableRecord | undefined {
   const tables = records.filter((record): record is TableRecord => record.record === "table");
   if (tables.length === 0) return undefined;
-  const own = tableKey(gather, target);
-  return tables.filter((table) => table.gather === own.gather && table.target === own.target).at(-1);
+  const key = tableKey(gather, target);
+  return tables.filter((table) => table.gather === key.gather && table.target === key.target).at(-1);
 }
 
 /** The piece that a size lies in; the first for 0. Undefined beyond the most. */

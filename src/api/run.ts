@@ -32,13 +32,13 @@ export async function run(
   const { backend = "sim", ...rest } = options;
   const types = kernel.source ?? kernel.tile;
   const hosts = toHosts(types, inputs);
-  const ran = await runOn(backend, kernel, hosts, rest);
-  const outputs = { output: fromHost(outputOf(types).type, ran.output, stringsOf(hosts)) };
-  if (!("report" in ran)) return { outputs };
+  const result = await runOn(backend, kernel, hosts, rest);
+  const outputs = { output: fromHost(outputOf(types).type, result.output, stringsOf(hosts)) };
+  if (!("report" in result)) return { outputs };
   return {
     outputs,
     get report() {
-      return ran.report;
+      return result.report;
     },
   };
 }

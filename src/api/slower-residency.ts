@@ -1,11 +1,11 @@
 /** Whether data in global memory would be faster than the full load that a target takes by default. */
 import {
   dataResidency,
-  floorOf,
+  lowerBoundsOf,
   formatEntry,
   hint,
   isLegal,
-  openResidencies,
+  residencyChoices,
   type AccessFunc,
   type Diagnostic,
   type Func,
@@ -15,11 +15,11 @@ import {
 import {
   clockOf,
   flagsTo,
-  openSchedule,
-  wayTo,
+  unpinnedSchedule,
+  remedyTo,
   withBuffers,
   withDefaults,
-  type Way,
+  type Remedy,
 } from "../../passes/index.js";
 import { accessOf } from "./access.js";
 import { compileTiled, type CompileOptions } from "./compile.js";
@@ -36,12 +36,12 @@ export function slowerResidency(given: AccessFunc, tiling: Tiling): Diagnostic[]
   const isDefault = given.schedule.residency === undefined && target.defaultResidency !== "auto";
   if (!isDefault || residency !== "ub") return [];
   const { cycles } = clockOf(tiling);
-  const [fastest] = openResidencies(given, target, ["ub", "gm"])
+  const [fastest] = residencyChoices(given, target, ["ub", "gm"])
     .filter((other) => dataResidency(given, { residency: other }) === "gm")
     // No search where no schedule could be fast enough.
-    .filter((other) => floorOf(withDefaults(given, other, target)).any() * worthTelling < cycles)
-    .flatMap((other) => wayUnder(given, other, tiling) ?? [])
-    .map((way) => ({ ...way, cycles: clockOf(way.tiling).cycles }))
+    .filter((other) => lowerBoundsOf(withDefaults(given, other, target)).any() * worthTelling < cycles)
+    .flatMap((other) => remedyUnder(given, other, tiling) ?? [])
+    .map((remedy) => ({ ...remedy, cycles: clockOf(remedy.tiling).cycles }))
     .sort((a, b) => a.cycles - b.cycles);
   if (fastest === undefined || cycles <= worthTelling * fastest.cycles) return [];
   const name = formatEntry(fastest.tiling.schedule.residency);
@@ -52,8 +52,9 @@ export function slowerResidency(given: AccessFunc, tiling: Tiling): Diagnostic[]
 }
 
 /** The same tile, where one is stated, or the best one. */
-function wayUnder(given: AccessFunc, residency: Residencies, { target }: Tiling): Way | undefined {
-  if (given.schedule.tile === undefined) return wayTo(given, { ...openSchedule(given), residency }, target);
+function remedyUnder(given: AccessFunc, residency: Residencies, { target }: Tiling): Remedy | undefined {
+  if (given.schedule.tile === undefined)
+    return remedyTo(given, { ...unpinnedSchedule(given), residency }, target);
   const tiling = withBuffers(withDefaults(given, residency, target));
   return isLegal(tiling) ? { tiling, flags: flagsTo(given, tiling) } : undefined;
 }

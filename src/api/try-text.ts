@@ -1,5 +1,5 @@
 /** Kernels of WebGPU targets, whose text may be refused where the program is not. */
-import { atMost, CompileError, deviceLimits, openSymbols, targetFacts } from "../../ir/index.js";
+import { maxSizes, CompileError, deviceLimits, dynamicSymbols, targetFacts } from "../../ir/index.js";
 import { raisedLimits, type WgslKernel } from "../../backends/webgpu/index.js";
 import type { CompileResult, Kernel } from "./compile.js";
 
@@ -10,8 +10,8 @@ import type { CompileResult, Kernel } from "./compile.js";
 function textOf(kernel: Kernel): WgslKernel | undefined {
   const { target, access } = kernel;
   if (!targetFacts[target.kind].runsOnWebgpu) return undefined;
-  const symbols = access === undefined ? [] : openSymbols(access);
-  const sized = symbols.length === 0 ? kernel : kernel.bind(atMost(symbols));
+  const symbols = access === undefined ? [] : dynamicSymbols(access);
+  const sized = symbols.length === 0 ? kernel : kernel.bind(maxSizes(symbols));
   return sized.wgsl(deviceLimits(target));
 }
 

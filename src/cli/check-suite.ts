@@ -28,7 +28,7 @@ export interface SuiteSettings {
   readonly dump?: OutputFolder;
   readonly bail?: boolean;
   readonly onMismatch: (test: Test, backend: string, actual: TensorValue) => void;
-  readonly onExcess: (test: Test, found: Measured) => void;
+  readonly onExcess: (test: Test, measured: Measured) => void;
 }
 
 /** What of a config reaches the tests: its targets, and its flags for their RUN lines. */
@@ -55,15 +55,15 @@ export async function runSuite(tests: readonly NamedTest[], settings: SuiteSetti
     onMismatch: (backend, actual) => {
       onMismatch(test, backend, actual);
     },
-    onExcess: (found) => {
-      onExcess(test, found);
+    onExcess: (measured) => {
+      onExcess(test, measured);
     },
     ...(dump === undefined
       ? {}
       : {
-          dump: (part, value) => {
+          dump: (name, value) => {
             const ending = value.strings === undefined ? "npy" : "json";
-            dump.write(`${test.dumpName}.${part}.${ending}`, ...tensorFile(value));
+            dump.write(`${test.dumpName}.${name}.${ending}`, ...tensorFile(value));
           },
         }),
   });
@@ -105,13 +105,13 @@ function idleBackends(
   required: ReadonlySet<string>,
   results: readonly CheckResult[],
 ): Diagnostic[] {
-  const ran = results.some(({ status }) => status !== "skip");
+  const executed = results.some(({ status }) => status !== "skip");
   return backends.map(nameOf).flatMap((backend) => {
-    const own = results.filter((result) => result.backend === backend);
-    const [first] = own;
-    if (first === undefined || own.some(({ status }) => status !== "skip")) return [];
-    const message = `nothing ran on ${backend}, ${own.length} skipped: ${first.message ?? "no reason is known"}`;
-    const say = required.has(backend) || isContinuousIntegration() || !ran ? error : warning;
+    const ofBackend = results.filter((result) => result.backend === backend);
+    const [first] = ofBackend;
+    if (first === undefined || ofBackend.some(({ status }) => status !== "skip")) return [];
+    const message = `nothing ran on ${backend}, ${ofBackend.length} skipped: ${first.message ?? "no reason is known"}`;
+    const say = required.has(backend) || isContinuousIntegration() || !executed ? error : warning;
     return [
       say(first.code === "TC703" ? "TC703" : "TC503", message, {
         hint: `make it available, or leave ${backend} out of --backend`,

@@ -96,7 +96,7 @@ function refuseTogether(flags: CheckFlags): void {
 /** What is read once and lies in no file can be neither rewritten nor watched. */
 function refuseRewriting(files: readonly string[], flags: CheckFlags): void {
   if (!files.includes(standardInput)) return;
-  const flag = (["update", "watch"] as const).find((own) => flags[own] === true);
+  const flag = (["update", "watch"] as const).find((name) => flags[name] === true);
   if (flag !== undefined) throw new UsageError(`--${flag} needs files, and - is the standard input`);
 }
 
@@ -132,7 +132,7 @@ async function check(files: readonly string[], flags: CheckFlags): Promise<numbe
     ...defined({ executor: flags.executor }),
     ...(flags.dump === undefined ? {} : { dump: outputs.folder(flags.dump) }),
     bail: flags.bail === true,
-    onExcess: (test, found) => excesses.set(test, found),
+    onExcess: (test, measured) => excesses.set(test, measured),
     onMismatch(test, backend, actual) {
       mismatches.set(test, (mismatches.get(test) ?? new Map<string, TensorValue>()).set(backend, actual));
     },
@@ -150,13 +150,13 @@ async function check(files: readonly string[], flags: CheckFlags): Promise<numbe
 }
 
 /** The tests of this run. Throws a CompileError (TC013) where there are none at all, or none that the filter lets through. */
-function selected(all: readonly Test[], { filter, shard: part }: CheckFlags): readonly NamedTest[] {
+function selected(all: readonly Test[], { filter, shard: chosen }: CheckFlags): readonly NamedTest[] {
   if (all.length === 0)
     throw new CompileError([error("TC013", "no test was found", { hint: "docs/cases.md" })]);
   const names = fileNames(all.map(({ id }) => id));
   const named = all.map((test, k) => ({ ...test, dumpName: names[k] ?? "" }));
-  const found = filter === undefined ? named : named.filter(({ id }) => id.includes(filter));
-  if (found.length === 0) {
+  const matching = filter === undefined ? named : named.filter(({ id }) => id.includes(filter));
+  if (matching.length === 0) {
     const some = all.slice(0, 3).map(({ id }) => id);
     throw new CompileError([
       error("TC013", `no id of ${all.length} tests contains ${filter ?? ""}`, {
@@ -164,7 +164,7 @@ function selected(all: readonly Test[], { filter, shard: part }: CheckFlags): re
       }),
     ]);
   }
-  return shard(found, part);
+  return shard(matching, chosen);
 }
 
 async function tell(
@@ -233,7 +233,7 @@ async function update({
         `${test.id}: not updated; ${agree ? "it states no output as values or bits" : "its backends disagree, or reference did not run"}`,
       );
   }
-  for (const [{ id, file }, found] of excesses) texts.set(file, withLimits(textOf(file), id, found));
+  for (const [{ id, file }, measured] of excesses) texts.set(file, withLimits(textOf(file), id, measured));
   const failed = new Set(results.flatMap(({ status, id }) => (status === "fail" ? [id] : [])));
   for (const { id, file } of tests) {
     if (failed.has(id) && file.endsWith(".tir"))
@@ -257,11 +257,11 @@ async function checkAgainAndAgain(files: readonly string[], flags: CheckFlags): 
   note("watching; end with Ctrl-C");
   const { watch } = await import("chokidar");
   let pending = Promise.resolve();
-  let asked: NodeJS.Timeout | undefined;
+  let timer: NodeJS.Timeout | undefined;
   watch([...files], { ignoreInitial: true }).on("all", () => {
-    clearTimeout(asked);
+    clearTimeout(timer);
     // Editors write a file in several steps.
-    asked = setTimeout(() => {
+    timer = setTimeout(() => {
       pending = pending.then(() => again(files, flags));
     }, 100);
   });

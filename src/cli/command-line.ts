@@ -7,7 +7,7 @@ import { forgetUses } from "../formats/files.js";
 import { refuseSecondValues } from "./second-values.js";
 import { note, printDiagnostics, printJson } from "./terminal.js";
 import { UsageError } from "./usage-error.js";
-import { version } from "../device/own-package.js";
+import { version } from "../device/package-files.js";
 
 interface CommandEntry {
   readonly summary: string;
@@ -102,15 +102,16 @@ const rootCommand = (): Command =>
 
 /** The command line with the flags of every command. */
 async function everyCommand(): Promise<Command> {
-  const whole = rootCommand();
-  for (const { load } of Object.values(commands)) (await load())(whole);
-  return whole;
+  const root = rootCommand();
+  for (const { load } of Object.values(commands)) (await load())(root);
+  return root;
 }
 
 /** The command line with every command by name, and those whole that these words may mean. */
 async function build(args: readonly string[]): Promise<Command> {
   const program = rootCommand();
-  const added = (name: string): Command | undefined => program.commands.find((own) => own.name() === name);
+  const added = (name: string): Command | undefined =>
+    program.commands.find((command) => command.name() === name);
   for (const [name, { summary, load }] of Object.entries(commands)) {
     if (args.includes(name) && added(name) === undefined) (await load())(program);
     (added(name) ?? program.command(name)).description(summary);
@@ -118,7 +119,7 @@ async function build(args: readonly string[]): Promise<Command> {
   if (program.commands.some((command) => command.options.some(({ long }) => long === "--op")))
     await addOperators(program, args);
   // Settings are not inherited by commands that exist already.
-  for (const command of program.commands.flatMap((own) => [own, ...own.commands])) {
+  for (const command of program.commands.flatMap((command) => [command, ...command.commands])) {
     command.exitOverride().configureOutput({ writeErr: () => undefined });
     refuseSecondValues(command);
   }
@@ -137,8 +138,8 @@ async function addOperators(program: Command, args: readonly string[]): Promise<
     throw thrown;
   });
   if (project?.operators === undefined) return;
-  const { addOwnOperators } = await import("./own-operators.js");
-  addOwnOperators(program, await everyCommand(), project);
+  const { addProjectOperators } = await import("./project-operators.js");
+  addProjectOperators(program, await everyCommand(), project);
 }
 
 /**

@@ -106,11 +106,11 @@ export function compileCommand(program: Command): void {
       if (flags.emit === "all" && flags.out !== undefined)
         throw new UsageError("--out is for one text, and --emit all writes several", "leave --out out");
       const pipeline = await pipelineOf(flags);
-      const kind = modules.find((own) => own === flags.emit);
+      const kind = modules.find((name) => name === flags.emit);
       const folder = kind !== undefined && flags.out?.endsWith(".js") === false ? flags.out : undefined;
-      const own = kernelFlags(flags);
-      const programs = await loadPrograms(file, own, {
-        fromModel: (model) => loadModelFor(model, own, flags, { pipeline, refuse }),
+      const stated = kernelFlags(flags);
+      const programs = await loadPrograms(file, stated, {
+        fromModel: (model) => loadModelFor(model, stated, flags, { pipeline, refuse }),
         refuse,
       });
       if (flags.diffPage !== undefined && programs.length > 1) {
@@ -143,7 +143,7 @@ export function compileCommand(program: Command): void {
       if (emit === "all") await writeAll(kernels, outputs.folder(dumpDir ?? ""), outputs, flags);
       else if (flags.json === true) {
         const documents = await outputs.each(kernels, (kernel) => kernelJson(kernel, emit, flags));
-        printJson({ command: "compile", kernels: documents, ...outputs.told() });
+        printJson({ command: "compile", kernels: documents, ...outputs.refusals() });
       } else {
         await outputs.each(kernels, async (kernel) => {
           printDiagnostics(kernel.diagnostics);
@@ -158,14 +158,14 @@ export function compileCommand(program: Command): void {
 /** The programs that a model needs, or the one of `--func`, folded for the machine that their texts are for. */
 async function loadModelFor(
   file: string,
-  own: CompileFlags,
+  stated: CompileFlags,
   flags: CompileFlags,
   { pipeline, refuse }: { readonly pipeline: Pick<CompileOptions, "passes">; readonly refuse: Refuse },
 ): Promise<LoadedProgram[]> {
   const how = { target: foldedFor(flags), refuse };
-  if (flags.func !== undefined) return (await import("./load-model.js")).loadModelPrograms(file, own, how);
+  if (flags.func !== undefined) return (await import("./load-model.js")).loadModelPrograms(file, stated, how);
   const { loadNeededPrograms } = await import("./load-needed-programs.js");
-  return loadNeededPrograms(file, own, pipeline, how);
+  return loadNeededPrograms(file, stated, pipeline, how);
 }
 
 async function compileOne(
@@ -209,8 +209,8 @@ const forDevices: readonly CompileFlags["emit"][] = ["wgsl", "module", "all"];
 
 /** The flags that a kernel is compiled by: `--limits` are those of its own target, or of the device that its text is for alone. */
 function kernelFlags({ limits, ...flags }: CompileFlags): CompileFlags {
-  const own = flags.target === undefined ? undefined : resolveTarget(flags.target, flags.project);
-  const elsewhere = own === undefined || !targetFacts[own.kind].runsOnWebgpu;
+  const target = flags.target === undefined ? undefined : resolveTarget(flags.target, flags.project);
+  const elsewhere = target === undefined || !targetFacts[target.kind].runsOnWebgpu;
   return limits === undefined || (elsewhere && forDevices.includes(flags.emit))
     ? flags
     : { ...flags, limits };
@@ -272,7 +272,7 @@ async function writeOut(
   outputs: Outputs,
   flags: CompileFlags,
 ): Promise<void> {
-  const kind = modules.find((own) => own === emit);
+  const kind = modules.find((name) => name === emit);
   const { code, declarations } =
     kind === undefined
       ? { code: await emitted(kernel, emit, flags), declarations: undefined }
@@ -291,8 +291,8 @@ function wgslOf(kernel: Kernel, flags: CompileFlags): WgslKernel {
   const { name, source, access, target } = kernel;
   if (source === undefined && access === undefined && !targetFacts[target.kind].runsOnWebgpu) {
     const modules = load.map((file) => ` --load ${file}`).join("");
-    const own = pipeline === undefined ? "" : `${modules} --pipeline "${pipeline}"`;
-    const hint = `with the program that it was compiled from: tilec compile SOURCE.tir --target webgpu${own} --emit wgsl`;
+    const suffix = pipeline === undefined ? "" : `${modules} --pipeline "${pipeline}"`;
+    const hint = `with the program that it was compiled from: tilec compile SOURCE.tir --target webgpu${suffix} --emit wgsl`;
     throw new CompileError([
       error("TC502", `@${name} is a tile program for ${target.name}, and webgpu needs another`, { hint }),
     ]);
@@ -350,22 +350,22 @@ async function writeAll(
   for (const [k, kernel] of kernels.entries()) {
     for (const [place, emit] of texts.entries()) {
       const { ending, format } = emits[emit];
-      const told = { name: kernel.name, emit };
+      const described = { name: kernel.name, emit };
       const text = await orRefused(() => emitted(kernel, emit, flags));
       if (typeof text !== "string") {
-        written.push({ ...told, diagnostics: text });
+        written.push({ ...described, diagnostics: text });
         continue;
       }
       const name = `${names[k] ?? ""}.${String(place + 1).padStart(2, "0")}-${emit}.${ending}`;
       const file = folder.write(name, text.endsWith("\n") ? text : `${text}\n`, format);
       written.push({
-        ...told,
+        ...described,
         ...(file === undefined ? { diagnostics: outputs.diagnostics.slice(-1) } : { file }),
       });
     }
   }
   if (flags.json === true) {
-    printJson({ command: "compile", emit: "all", files: written, ...outputs.told() });
+    printJson({ command: "compile", emit: "all", files: written, ...outputs.refusals() });
     return;
   }
   for (const kernel of kernels) printDiagnostics(kernel.diagnostics);

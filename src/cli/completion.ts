@@ -28,7 +28,7 @@ interface Words {
 function wordsOf(command: Command, path = ""): readonly Words[] {
   const shown = command.options.filter(({ hidden }) => !hidden);
   const flagsOf = ({ long }: Option): string[] => (typeof long === "string" ? [long] : []);
-  const own = {
+  const words = {
     path,
     words: [...command.commands.map((each) => each.name()), ...shown.flatMap(flagsOf), "--help"],
     choices: shown.flatMap((option) =>
@@ -37,7 +37,7 @@ function wordsOf(command: Command, path = ""): readonly Words[] {
       ),
     ),
   };
-  return [own, ...command.commands.flatMap((each) => wordsOf(each, `${path} ${each.name()}`.trim()))];
+  return [words, ...command.commands.flatMap((each) => wordsOf(each, `${path} ${each.name()}`.trim()))];
 }
 
 const list = (words: readonly string[]): string => words.join(" ");
@@ -86,8 +86,8 @@ const fish = (all: readonly Words[]): string =>
       const taken = new Map(choices);
       return words.map((word) => {
         if (!word.startsWith("--")) return `complete -c tilec -n "${condition}" -a ${word}`;
-        const own = taken.get(word);
-        return `complete -c tilec -n "${condition}" -l ${word.slice(2)}${own === undefined ? "" : ` -x -a "${list(own)}"`}`;
+        const values = taken.get(word);
+        return `complete -c tilec -n "${condition}" -l ${word.slice(2)}${values === undefined ? "" : ` -x -a "${list(values)}"`}`;
       });
     }),
   ].join("\n");

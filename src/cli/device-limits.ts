@@ -25,19 +25,19 @@ const example = "--limits maxStorageBuffersPerShaderStage=10, --limits device.js
 export function parseLimits(text: string): Partial<WgslLimits> {
   if (text.trim() === "default") return defaultLimits;
   const entries = text.includes("=") ? inline(text) : inFile(text);
-  const found = entries.map(([name, value]) => {
+  const limits = entries.map(([name, value]) => {
     if (typeof value === "number" && Number.isSafeInteger(value) && value >= 1) return [name, value] as const;
     throw new UsageError(`--limits ${text}: ${name} is ${String(value)}, no whole number above 0`, example);
   });
-  return Object.fromEntries(found);
+  return Object.fromEntries(limits);
 }
 
 type Entry = readonly [name: keyof WgslLimits, value: unknown];
 
 const inline = (text: string): Entry[] =>
   text.split(",").map((entry): Entry => {
-    const [written = "", value = "", ...more] = entry.split("=").map((part) => part.trim());
-    const name = limitNames.find((own) => own === written);
+    const [written = "", value = "", ...more] = entry.split("=").map((piece) => piece.trim());
+    const name = limitNames.find((other) => other === written);
     if (name !== undefined && more.length === 0) return [name, value === "" ? value : Number(value)];
     const near = didYouMean(written, limitNames);
     const hint = near === undefined ? `the limits are ${limitNames.join(", ")}` : `did you mean ${near}?`;
@@ -53,13 +53,13 @@ function inFile(file: string): Entry[] {
     throw new UsageError(`--limits ${file}: not JSON: ${thrown.message}`, example);
   }
   const limits = limitsIn(document);
-  const known = limitNames.flatMap((name): Entry[] => (name in limits ? [[name, limits[name]]] : []));
-  if (known.length === 0)
+  const entries = limitNames.flatMap((name): Entry[] => (name in limits ? [[name, limits[name]]] : []));
+  if (entries.length === 0)
     throw new UsageError(
       `--limits ${file} names no limit that kernels meet`,
       `such as ${limitNames[0] ?? ""}`,
     );
-  return known;
+  return entries;
 }
 
 /** The object of limits in a document. */
@@ -80,6 +80,6 @@ export function limitedTo(target: Target, text: string | undefined): Target {
       `--limits are those of a WebGPU device, and the target is ${target.name}`,
       "--target webgpu",
     );
-  const own = { ...deviceLimits(target), maxComputeWorkgroupStorageSize: target.ubBytes };
-  return withLimits(target, { ...own, ...parseLimits(text) });
+  const limits = { ...deviceLimits(target), maxComputeWorkgroupStorageSize: target.ubBytes };
+  return withLimits(target, { ...limits, ...parseLimits(text) });
 }

@@ -11,16 +11,16 @@ export function devicesCommand(program: Command): void {
     .command("devices")
     .option("--json", "print one JSON document; its target makes a target file")
     .action(async (flags: { readonly json?: boolean }) => {
-      const found = await acquireGpu();
-      if (!found.ok) {
-        const { problem } = found;
+      const gpu = await acquireGpu();
+      if (!gpu.ok) {
+        const { problem } = gpu;
         if (flags.json === true) printJson({ command: "devices", devices: [], diagnostics: [problem] });
         else printDiagnostics([problem]);
         // No device is an answer; a package that is not installed keeps the command from finding one.
         if (problem.code === "TC703") process.exitCode = 1;
         return;
       }
-      const { device, description, software } = found.gpu;
+      const { device, description, software } = gpu.gpu;
       const limits = limitsOf(device.limits);
       const target = targetOf(limits, software, "webgpu-device");
       device.destroy();

@@ -58,7 +58,7 @@ async function diff(file: string | undefined, other: string | undefined, flags: 
   const outputs = new Outputs("diff", flags);
   const [a, b] = await sidesOf(file, other, flags);
   outputs.check(flags.html, outputFormats.markup);
-  const compared = paired(a.funcs, b.funcs).map(([before, after]) => ({
+  const compared = inPairs(a.funcs, b.funcs).map(([before, after]) => ({
     name: (before ?? after)?.name ?? "",
     before,
     after,
@@ -94,8 +94,8 @@ async function sidesOf(
       `--target ${flags.target} compiles, and programs are compared as they are`,
       "--pipeline default",
     );
-  const own = [...flags.project.passes, ...(await loadPasses(load))];
-  const pipelines = lists.map((list) => passesOf("pipeline", list, own));
+  const passes = [...flags.project.passes, ...(await loadPasses(load))];
+  const pipelines = lists.map((list) => passesOf("pipeline", list, passes));
   const sideOf = async (path: string | undefined, name: string, passes: readonly Pass[] | undefined) => {
     const programs = await loadPrograms(path, flags);
     return {
@@ -113,7 +113,7 @@ const compiled = (func: Func, passes: readonly Pass[], flags: DiffFlags): Func =
   compile(func, { ...targeting(flags), passes }).tile;
 
 /** Functions of one name; where each side has one alone, these, whatever they are called. */
-function paired(
+function inPairs(
   a: readonly Func[],
   b: readonly Func[],
 ): readonly (readonly [before: Func | undefined, after: Func | undefined])[] {

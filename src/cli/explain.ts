@@ -17,11 +17,11 @@ import { explain } from "../api/explain.js";
 import { otherKernel } from "../explain/other-schedule.js";
 import { sensitivityOf } from "../explain/sensitivity.js";
 import { choicesAtEnds } from "../explain/choice-at-ends.js";
-import { programAtMost } from "../api/program-at-most.js";
+import { programAtMaxSizes } from "../api/program-at-max-sizes.js";
 import { sideOf } from "../explain/side-of.js";
 import { costKeys, entryKeys } from "../report/figures.js";
-import type { Moved } from "../explain/moved-by.js";
-import { renderMoved } from "../report/moved.js";
+import type { Movement } from "../explain/movement.js";
+import { renderMovement } from "../report/movement.js";
 import { renderPlan } from "../report/memory-plan.js";
 import { renderSensitivity } from "../report/sensitivity.js";
 import { renderSides } from "../report/side-by-side.js";
@@ -29,13 +29,13 @@ import { readText } from "../formats/files.js";
 import { programKind } from "../formats/program-kind.js";
 import { renderExplanation, renderVerdict } from "../report/explanation.js";
 import { addProgramOptions, dashed, projectOf, targeting, type ProgramFlags } from "./options.js";
-import { movedByPattern, movedLike } from "./indices-like.js";
+import { movementByPattern, movementLike } from "./indices-like.js";
 import type { LoadedProgram } from "./loaded-program.js";
 import { UsageError } from "./usage-error.js";
 import {
   addListOptions,
   isList,
-  refuseBesideList,
+  refuseWithList,
   refuseWithoutList,
   type ListFlags,
 } from "./list/list-flags.js";
@@ -43,7 +43,7 @@ import type { RowFacts } from "./list/list.js";
 import { addForce, type OutputFlags } from "./outputs.js";
 import { loadProgram, loadPrograms } from "./load.js";
 import { addPipelineOptions, pipelineOf, type PipelineFlags } from "./pipeline-flags.js";
-import { ownFile } from "../device/own-package.js";
+import { packageFile } from "../device/package-files.js";
 import { print, printDiagnostics, printJson, printReport } from "./terminal.js";
 
 interface ExplainFlags extends ProgramFlags, PipelineFlags, ListFlags, OutputFlags {
@@ -81,7 +81,7 @@ export function explainCommand(program: Command): void {
 
 /** A row of each program's verdict and figures; with `--indices-like`, of what such indices move. */
 async function explainList(file: string | undefined, flags: ExplainFlags): Promise<number> {
-  refuseBesideList(flags, ["compare", "sensitivity"]);
+  refuseWithList(flags, ["compare", "sensitivity"]);
   const pipeline = await pipelineOf(flags);
   const { indicesLike: like } = flags;
   const { runList } = await import("./list/list.js");
@@ -98,8 +98,8 @@ async function explainList(file: string | undefined, flags: ExplainFlags): Promi
       "moved_bursts",
     ],
     settings: { like },
-    row({ loaded, flags: own }) {
-      const options = { ...targeting(own), ...pipeline };
+    row({ loaded, flags: rowFlags }) {
+      const options = { ...targeting(rowFlags), ...pipeline };
       const isTile = loaded.func.level === "tile";
       return Promise.resolve(isTile ? tileRow(loaded.func, options) : explainRow(loaded, options, like));
     },
@@ -118,16 +118,16 @@ function explainRow(loaded: LoadedProgram, options: CompileOptions, like: string
   const { func } = loaded;
   const explanation = explain(func, options);
   const { legal, schedule, cycles, traffic, footprint, diagnostics } = explanation;
-  const known = { schedule, ubBytes: footprint.bytes, ubBudget: footprint.budget };
-  if (!legal) return { verdict: "refused", diagnostics, figures: known };
+  const figures = { schedule, ubBytes: footprint.bytes, ubBudget: footprint.budget };
+  if (!legal) return { verdict: "refused", diagnostics, figures: figures };
   const kernel = like === undefined && loaded.result === undefined ? undefined : compile(func, options);
-  const moved = kernel === undefined ? undefined : movedOf(kernel, loaded, like);
+  const movement = kernel === undefined ? undefined : movementOf(kernel, loaded, like);
   const { floor, microseconds, gigabytesPerSecond, bottleneck, clock } = explanation;
   return {
     verdict: "legal",
     diagnostics,
     figures: {
-      ...known,
+      ...figures,
       cycles,
       floor,
       bottleneck,
@@ -135,14 +135,14 @@ function explainRow(loaded: LoadedProgram, options: CompileOptions, like: string
       bytes: traffic.bytes,
       compulsory: traffic.compulsory,
       tasks: traffic.tasks,
-      ...defined({ microseconds, gigabytesPerSecond, moved }),
+      ...defined({ microseconds, gigabytesPerSecond, moved: movement }),
     },
   };
 }
 
 /** Returns the bytes that a schedule moves for the indices that `--indices-like` names, or else for those that came with the program. */
-const movedOf = (kernel: Kernel, loaded: LoadedProgram, like: string | undefined): Moved | undefined =>
-  like === undefined ? movedByPattern(kernel, loaded) : movedLike(kernel, like);
+const movementOf = (kernel: Kernel, loaded: LoadedProgram, like: string | undefined): Movement | undefined =>
+  like === undefined ? movementByPattern(kernel, loaded) : movementLike(kernel, like);
 
 /** True if a file holds a graph that PyPTO dumped. */
 const isDump = async (file: string): Promise<boolean> =>
@@ -176,8 +176,9 @@ async function explainDump(file: string, flags: ExplainFlags): Promise<number> {
     for (const [k, { place, func, explanation, diagnostics }] of verdicts.entries()) {
       printReport(`${k === 0 ? "" : "\n"}${place}: ${describe(func)}`);
       if (explanation !== undefined) printReport(renderVerdict(explanation));
-      const told = diagnostics ?? explanation?.diagnostics.filter(({ severity }) => severity === "warning");
-      printDiagnostics((told ?? []).map((one) => ({ ...one, message: `${place}: ${one.message}` })));
+      const warnings =
+        diagnostics ?? explanation?.diagnostics.filter(({ severity }) => severity === "warning");
+      printDiagnostics((warnings ?? []).map((one) => ({ ...one, message: `${place}: ${one.message}` })));
     }
   return verdicts.every(({ explanation }) => explanation?.legal === true) ? 0 : 1;
 }
@@ -218,8 +219,8 @@ async function explainProgram(file: string | undefined, flags: ExplainFlags): Pr
   const explanation = explain(func, options);
   const { legal, name, machine } = explanation;
   const { compare: written, indicesLike: like } = flags;
-  const asked = written !== undefined || flags.sensitivity === true || like !== undefined;
-  const kernel = legal && (asked || loaded.result !== undefined) ? compile(func, options) : undefined;
+  const needsKernel = written !== undefined || flags.sensitivity === true || like !== undefined;
+  const kernel = legal && (needsKernel || loaded.result !== undefined) ? compile(func, options) : undefined;
   const compare =
     kernel === undefined || written === undefined
       ? undefined
@@ -227,11 +228,11 @@ async function explainProgram(file: string | undefined, flags: ExplainFlags): Pr
   const sensitivity =
     kernel === undefined || flags.sensitivity !== true
       ? undefined
-      : sensitivityOf(programAtMost(kernel), kernel.target);
+      : sensitivityOf(programAtMaxSizes(kernel), kernel.target);
   const { target: _, ...others } = options;
   const choices =
     kernel === undefined || flags.sensitivity !== true ? undefined : choicesAtEnds(func, kernel, others);
-  const moved = kernel === undefined ? undefined : movedOf(kernel, loaded, like);
+  const movement = kernel === undefined ? undefined : movementOf(kernel, loaded, like);
   const kind = like ?? "the pattern";
   if (flags.json === true)
     printJson({
@@ -239,23 +240,23 @@ async function explainProgram(file: string | undefined, flags: ExplainFlags): Pr
       ...used,
       ...explanation,
       ...defined({ compare, sensitivity, choices }),
-      ...(moved === undefined ? {} : { moved: { like: kind, ...moved } }),
+      ...(movement === undefined ? {} : { moved: { like: kind, ...movement } }),
     });
   else {
-    if (!asked || kernel === undefined) {
+    if (!needsKernel || kernel === undefined) {
       printReport(renderExplanation(explanation));
       printDiagnostics(explanation.diagnostics.filter((d) => d.severity !== "error"));
     }
     if (compare !== undefined) printReport(renderSides(name, compare, machine));
     if (sensitivity !== undefined) printReport(renderSensitivity(sensitivity, choices ?? []));
-    if (moved !== undefined) printReport(renderMoved(name, kind, moved));
+    if (movement !== undefined) printReport(renderMovement(name, kind, movement));
   }
   return explanation.legal ? 0 : 1;
 }
 
 /** The section of docs/diagnostics.md that a code has. */
 function diagnosticPage(code: string): string | undefined {
-  const text = readFileSync(ownFile("docs/diagnostics.md"), "utf8");
+  const text = readFileSync(packageFile("docs/diagnostics.md"), "utf8");
   const sections = text.split(/^(?=## TC\d+)/m);
   return sections.find((section) => section.startsWith(`## ${code}`))?.trimEnd();
 }

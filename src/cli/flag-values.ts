@@ -39,15 +39,15 @@ function typeLike(text: string): string {
   const [, extents = "", last = ""] = /^((?:\d+x)*)([\w.]+)$/.exec(bare) ?? [];
   const [, first = "", listed = ""] = /^([\w.]+)\s*[([]([\dx,\s]*)[)\]]$/.exec(bare) ?? [];
   const dtype = dtypeMeant(extents === "" ? first : last);
-  const shape = (extents === "" ? listed : extents).split(/[x,]/).flatMap((part) => part.trim() || []);
+  const shape = (extents === "" ? listed : extents).split(/[x,]/).flatMap((piece) => piece.trim() || []);
   return dtype === undefined ? "f32[4096,1024]" : `${dtype}[${shape.join(",")}]`;
 }
 
 /** `8,1024`, also with spaces, brackets or an x between. Entries may be 0 or negative; rules judge them later. */
 export function parseShape(text: string, flag: string): Shape {
-  const parts = text.replace(/^\[|\]$/g, "").split(/[,x]/);
-  return parts.map((part) => {
-    const entry = wholeNumber(part, flag);
+  const pieces = text.replace(/^\[|\]$/g, "").split(/[,x]/);
+  return pieces.map((piece) => {
+    const entry = parseInteger(piece, flag);
     if (entry === undefined)
       throw new UsageError(`--${flag} ${text} is no list of whole numbers`, `write it as --${flag} 8,1024`);
     return entry;
@@ -55,18 +55,18 @@ export function parseShape(text: string, flag: string): Shape {
 }
 
 export function parseCount(text: string, flag: string): number {
-  const value = wholeNumber(text, flag);
+  const value = parseInteger(text, flag);
   if (value === undefined) throw new UsageError(`--${flag} ${text} is no whole number`);
   return value;
 }
 
 /** Returns the whole number that a text is; undefined for another text. Throws a UsageError for one that a number does not hold exactly. */
-export function wholeNumber(text: string, flag: string): number | undefined {
+export function parseInteger(text: string, flag: string): number | undefined {
   const value = Number(text.trim() === "" ? "none" : text);
   if (Number.isSafeInteger(value)) return value;
   if (!Number.isInteger(value) && Math.abs(value) !== Infinity) return undefined;
-  const most = Number.MAX_SAFE_INTEGER;
-  throw new UsageError(`--${flag}: ${text.trim()} is beyond ${value < 0 ? -most : most}`);
+  const max = Number.MAX_SAFE_INTEGER;
+  throw new UsageError(`--${flag}: ${text.trim()} is beyond ${value < 0 ? -max : max}`);
 }
 
 const units = { "": 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 } as const;
@@ -98,10 +98,10 @@ export function parseEntry(key: keyof Schedule, text: string): EntryValue {
     case "count":
       return entry.unit === "bytes" ? parseBytes(text, entry.flag) : parseCount(text, entry.flag);
     case "word": {
-      const found = entry.words.find((word) => word === text);
-      if (found === undefined)
+      const match = entry.words.find((word) => word === text);
+      if (match === undefined)
         throw new UsageError(`--${entry.flag} ${text} is none of ${entry.words.join(", ")}`);
-      return found as EntryValue;
+      return match as EntryValue;
     }
     case "by-operand": {
       const refuse = (): never => {
@@ -123,7 +123,7 @@ function byOperand<T>(
   refuse: () => never,
 ): Readonly<Record<string, T>> {
   const entries = text.split(",").map((entry): [string, T] => {
-    const [operand = "", word, ...more] = entry.split("=").map((part) => part.trim());
+    const [operand = "", word, ...more] = entry.split("=").map((piece) => piece.trim());
     return operand === "" || more.length > 0 ? refuse() : [operand, valueOf(word)];
   });
   const named = Object.fromEntries(entries);
@@ -131,12 +131,12 @@ function byOperand<T>(
 }
 
 /** `batch=64`: the most extents of dims that stay open. */
-export function parseMost(text: string): Readonly<Record<string, number>> {
+export function parseMaxSizes(text: string): Readonly<Record<string, number>> {
   const entries = text.split(",").map((entry): [string, number] => {
-    const [, name = "", most = ""] = /^\s*(.*?)\s*=\s*(\d+)\s*$/.exec(entry) ?? [];
+    const [, name = "", max = ""] = /^\s*(.*?)\s*=\s*(\d+)\s*$/.exec(entry) ?? [];
     if (name === "")
       throw new UsageError(`--most ${text}: ${entry} is not name=extent`, "write --most batch=64");
-    return [name, parseCount(most, "most")];
+    return [name, parseCount(max, "most")];
   });
   return Object.fromEntries(entries);
 }

@@ -100,9 +100,9 @@ export async function loadForeign(
   const timeout = 1000 * seconds;
   const judged = { func, file, given };
   if (command !== undefined) {
-    const own = ofWgsl.find((flag) => flags[flag] !== undefined);
-    if (own !== undefined)
-      throw new UsageError(`--${dashed(own)} says something of WGSL, and --command runs a command`);
+    const stray = ofWgsl.find((flag) => flags[flag] !== undefined);
+    if (stray !== undefined)
+      throw new UsageError(`--${dashed(stray)} says something of WGSL, and --command runs a command`);
     const backend = commandBackend(command, func, {
       timeout,
       onStderr: (text) => {
@@ -135,14 +135,14 @@ function describedBy(file: string, flags: ForeignFlags) {
     wgsl: readText(file),
     ...defined({ entry }),
     bind: Object.fromEntries(
-      bind.split(",").map((part) => {
-        const [name, number] = assigned(part.trim(), "bind", "data=0");
+      bind.split(",").map((piece) => {
+        const [name, number] = assigned(piece.trim(), "bind", "data=0");
         return [name, parseCount(number, "bind")] as const;
       }),
     ),
     dispatch,
-    uniform: Object.fromEntries(uniform.map((part) => assigned(part, "uniform", "3=out0,in0_1"))),
-    override: Object.fromEntries(override.map((part) => assigned(part, "override", "width=in0_1"))),
+    uniform: Object.fromEntries(uniform.map((piece) => assigned(piece, "uniform", "3=out0,in0_1"))),
+    override: Object.fromEntries(override.map((piece) => assigned(piece, "override", "width=in0_1"))),
     ...defined({ usesArrayLength }),
   };
 }

@@ -3,7 +3,7 @@ import { CompileError, entryOf, inputsOf, keyOf } from "../../ir/index.js";
 import { indexInputs, type HostInputs } from "../../backends/index.js";
 import type { Kernel } from "../api/compile.js";
 import type { IndexPattern } from "../explain/index-patterns.js";
-import { indicesLike, movedBy, type Moved } from "../explain/moved-by.js";
+import { indicesLike, movementBy, type Movement } from "../explain/movement.js";
 import { readBytes } from "../formats/files.js";
 import { readNpy } from "../formats/npy.js";
 import { asHost } from "../formats/tensor.js";
@@ -26,16 +26,16 @@ function parsePattern(text: string): IndexPattern | undefined {
 }
 
 /** What the schedule of a kernel moves for the indices that `text` names. */
-export function movedLike(kernel: Kernel, text: string): Moved {
+export function movementLike(kernel: Kernel, text: string): Movement {
   const pattern = parsePattern(text);
-  return movedBy(kernel, pattern === undefined ? indicesIn(text, kernel) : indicesLike(kernel, pattern));
+  return movementBy(kernel, pattern === undefined ? indicesIn(text, kernel) : indicesLike(kernel, pattern));
 }
 
 /**
  * Returns the bytes that the schedule of a kernel moves for the pattern that came with the program; undefined where none did. More indices than are counted
  * are a warning.
  */
-export function movedByPattern(kernel: Kernel, { given, result }: LoadedProgram): Moved | undefined {
+export function movementByPattern(kernel: Kernel, { given, result }: LoadedProgram): Movement | undefined {
   // Of a file of Spatter's: other files of indices are counted where they are asked for.
   if (given === undefined || result === undefined) return undefined;
   try {
@@ -44,7 +44,7 @@ export function movedByPattern(kernel: Kernel, { given, result }: LoadedProgram)
       const read = entryOf(given, operand.name);
       return read === undefined ? [] : [[keyOf(operand), asHost(keyOf(operand), read())] as const];
     });
-    return movedBy(kernel, Object.fromEntries(indices));
+    return movementBy(kernel, Object.fromEntries(indices));
   } catch (thrown) {
     if (!(thrown instanceof CompileError)) throw thrown;
     printWarnings(thrown.diagnostics);

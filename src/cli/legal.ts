@@ -1,6 +1,6 @@
 /** tilec legal: counts and lists the legal tiles of a gather, or proves that there are none. */
 import type { Command } from "commander";
-import { formatSizeVerdict, formatStanding, printSchedule } from "../../ir/index.js";
+import { formatSizeVerdict, formatRoofline, printSchedule } from "../../ir/index.js";
 import { operatorWarnings } from "../api/access.js";
 import { residencyHint } from "../api/slower-residency.js";
 import { formatTileCount, legalTiles, type LegalTile } from "../api/legal-tiles.js";
@@ -58,7 +58,7 @@ async function legal(file: string | undefined, flags: LegalFlags): Promise<numbe
   if (flags.tile !== undefined) note(`legal looks at every tile; --tile ${flags.tile} counts as not given`);
   let bar: ReturnType<typeof progressBar> | undefined;
   const options = targeting(flags);
-  const found = legalTiles(func, {
+  const result = legalTiles(func, {
     ...options,
     onProgress(done, total) {
       bar ??= progressBar(total, "tiles");
@@ -66,43 +66,43 @@ async function legal(file: string | undefined, flags: LegalFlags): Promise<numbe
     },
   });
   bar?.stop();
-  const code = found.proof === undefined ? 0 : 1;
+  const code = result.proof === undefined ? 0 : 1;
   const { tile: _, ...open } = func.schedule;
   const untiled = { ...func, schedule: open };
   const diagnostics = [...operatorWarnings(untiled, options), ...residencyHint(untiled, options)];
   if (flags.csv === true) {
     const { stringify } = await import("csv-stringify/sync");
-    const rows = found.tiles.map((tile) => ({
+    const rows = result.tiles.map((tile) => ({
       ...figureCells(listedColumns, figuresOf(tile)),
       default: markOf(tile),
     }));
     print(stringify(rows, { header: true, columns: [...listedColumns, "default"] }).trimEnd());
     return code;
   }
-  const tiles = found.tiles.filter((tile, k) => flags.all === true || k < shown || tile.default);
+  const tiles = result.tiles.filter((tile, k) => flags.all === true || k < shown || tile.default);
   if (flags.json === true) {
-    printJson({ command: "legal", ...found, tiles, listed: tiles.length, diagnostics });
+    printJson({ command: "legal", ...result, tiles, listed: tiles.length, diagnostics });
     return code;
   }
-  const count = found.count === undefined ? `at least ${found.tiles.length}` : String(found.count);
-  const capped = found.count === undefined ? ", which are too many to be counted further" : "";
+  const count = result.count === undefined ? `at least ${result.tiles.length}` : String(result.count);
+  const capped = result.count === undefined ? ", which are too many to be counted further" : "";
   printReport(
-    `@${found.name} on ${found.target}: ${count} of ${found.possible} tiles are legal${capped} (${printSchedule(found.schedule)})`,
+    `@${result.name} on ${result.target}: ${count} of ${result.possible} tiles are legal${capped} (${printSchedule(result.schedule)})`,
   );
-  if (found.pages !== undefined) printReport(formatTileCount(found.pages));
-  for (const { dim, padded, aligned } of found.largestGatherDims) {
+  if (result.pages !== undefined) printReport(formatTileCount(result.pages));
+  for (const { dim, padded, aligned } of result.largestGatherDims) {
     printReport(
       `gather dim ${dim}: the largest that fits a full load is ${padded}, or ${aligned} with block-aligned tile rows`,
     );
   }
-  for (const verdict of found.sizes) printReport(`the smallest tile, ${formatSizeVerdict(verdict)}`);
-  if (found.proof !== undefined) printReport(`no tile is legal: ${found.proof}`);
+  for (const verdict of result.sizes) printReport(`the smallest tile, ${formatSizeVerdict(verdict)}`);
+  if (result.proof !== undefined) printReport(`no tile is legal: ${result.proof}`);
   else {
-    const [first] = found.tiles;
-    if (first !== undefined) printReport(`the fastest: ${formatStanding(first, found.machine)}`);
+    const [first] = result.tiles;
+    if (first !== undefined) printReport(`the fastest: ${formatRoofline(first, result.machine)}`);
     const rows = tiles.map((tile) => [...figureTexts(shownColumns, figuresOf(tile)), markOf(tile)]);
     printReport(table([...figureLabels(shownColumns), ""], rows));
-    const more = found.tiles.length - tiles.length;
+    const more = result.tiles.length - tiles.length;
     if (more > 0) printReport(`${more} more candidates are slower; --all lists them`);
     printDiagnostics(diagnostics);
   }

@@ -71,7 +71,7 @@ export function listGathers(
     if (without === "uncompiled")
       return refused(
         "refused",
-        diagnostics.map((found) => ({ ...found, severity: "warning" })),
+        diagnostics.map((diagnostic) => ({ ...diagnostic, severity: "warning" })),
       );
     if (loaded === undefined) return refused(without ?? "open", diagnostics);
     const shape = shapeOf(loaded);
@@ -102,17 +102,17 @@ function flagsOf(schedule: Schedule, shape: Shape): string {
   return suggestionText({ ...given, view: shape, order: shape.map((_, k) => k), buffers: 1 }, schedule);
 }
 
-/** One line a gather; `ran` says what its run came to. */
-export const gatherTable = (gathers: readonly (ListedGather & { readonly ran: string })[]): string =>
+/** One line a gather; `outcome` says what its run came to. */
+export const gatherTable = (gathers: readonly (ListedGather & { readonly outcome: string })[]): string =>
   table(
     ["gather", "operator", "shape", "verdict", "schedule", `cycles, clock ${clockVersion}`, "run"],
-    gathers.map(({ name, op, shape = "", verdict, code, flags = "", cycles, ran, folds }) => [
+    gathers.map(({ name, op, shape = "", verdict, code, flags = "", cycles, outcome, folds }) => [
       name,
       folds?.join(", ") ?? op,
       shape,
       code === undefined ? verdict : `${verdict} ${code}`,
       flags,
       cycles === undefined ? "" : cycles.toLocaleString("en"),
-      ran,
+      outcome,
     ]),
   );

@@ -62,7 +62,7 @@ export function loadDump(
 
 /** Numbers the gathers of one place. */
 /** Returns the places of a dump's gathers, as `--case` takes them. */
-export const dumpPlaces = (dump: unknown, file: string): readonly string[] =>
+export const dumpLocations = (dump: unknown, file: string): readonly string[] =>
   distinct(dumpedGathers(dump, file)).map(({ place }) => place);
 
 function distinct<T extends { readonly place: string }>(gathers: readonly T[]): readonly T[] {

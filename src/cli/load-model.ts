@@ -19,7 +19,7 @@ import { tryCompile, type CompileOptions, type CompileResult } from "../api/comp
 import { tryProgram, type ProgramDescription, type ProgramResult } from "../api/program.js";
 import { withText } from "../api/try-text.js";
 import { ofProgram, withFlags, type LoadedProgram, type Refuse } from "./loaded-program.js";
-import { parseBind, parseMost, targeting, type ProgramFlags, type ProjectFlags } from "./options.js";
+import { parseBind, parseMaxSizes, targeting, type ProgramFlags, type ProjectFlags } from "./options.js";
 import { printDiagnostics, printWarnings } from "./terminal.js";
 import { UsageError } from "./usage-error.js";
 
@@ -70,13 +70,13 @@ export function loadModel(
 ): LoadedModel {
   const bindings = {
     ...(flags.bind === undefined ? {} : { bind: parseBind(flags.bind) }),
-    ...(flags.most === undefined ? {} : { most: parseMost(flags.most) }),
+    ...(flags.most === undefined ? {} : { most: parseMaxSizes(flags.most) }),
   };
   const { func, oob } = flags;
   const policy = defined({ oob });
   const compile = (program: AccessFunc): CompileResult =>
     withText(tryCompile(withFlags(program, policy), target));
-  const fold = foldPolicies.find((own) => own === flags.fold) ?? "cost";
+  const fold = foldPolicies.find((policy) => policy === flags.fold) ?? "cost";
   const model = readModel(readBytes(file), file);
   const surveyed = (how: FoldPolicy): LoadedModel => {
     const { nodes, ...told } = surveyModel(model, bindings, { fold: how, compile });
@@ -91,9 +91,9 @@ export function loadModel(
   const alone = named(surveyed("never"));
   if (alone.gathers.length > 0) return alone;
   const all = surveyed(fold);
-  const found = named(all);
-  if (found.gathers.length === 0) throw withoutGather(file, func, all.gathers);
-  return found;
+  const gathers = named(all);
+  if (gathers.gathers.length === 0) throw withoutGather(file, func, all.gathers);
+  return gathers;
 }
 
 export function withoutGather(file: string, which: string, all: readonly ModelGather[]): UsageError {
@@ -102,7 +102,7 @@ export function withoutGather(file: string, which: string, all: readonly ModelGa
 }
 
 /** The inputs that the model fixes. */
-const known = (gather: Parameters<typeof fixedInputs>[0]): NonNullable<LoadedProgram["inputs"]> =>
+const inputsFor = (gather: Parameters<typeof fixedInputs>[0]): NonNullable<LoadedProgram["inputs"]> =>
   Object.fromEntries(Object.entries(fixedInputs(gather)).map(([key, value]) => [key, () => value]));
 
 /** Applies the operator's rules; a bug in one costs no other gather. */
@@ -124,13 +124,19 @@ function modelGathers(gather: OnnxGather | OnnxUncompiled, flags: ProgramFlags):
     const { diagnostic, open, verdict } = gather;
     if (open === undefined) return [{ name, op, node, diagnostics: [diagnostic], without: verdict }];
     return [
-      { name, op, node, loaded: { func: withFlags(open.func, flags), inputs: known(open) }, diagnostics: [] },
+      {
+        name,
+        op,
+        node,
+        loaded: { func: withFlags(open.func, flags), inputs: inputsFor(open) },
+        diagnostics: [],
+      },
     ];
   }
   const { folded, kept, unfolded } = gather;
   const result = programOf({ ...gather.program, name });
   if (!result.ok) return [{ name, op, node, diagnostics: result.diagnostics, without: "refused" }];
-  const loaded = { func: withFlags(result.func, flags), inputs: known(gather) };
+  const loaded = { func: withFlags(result.func, flags), inputs: inputsFor(gather) };
   const alone: ModelGather = {
     name,
     op,
@@ -182,14 +188,14 @@ export function programsOf(
   refuse: Refuse,
 ): LoadedProgram[] {
   const programs = gathers.flatMap(({ loaded }) => loaded ?? []);
-  const told = (which: typeof gathers): Diagnostic[] =>
+  const warningsOf = (which: typeof gathers): Diagnostic[] =>
     which.flatMap(({ name, diagnostics }) =>
       gathers.length > 1 ? ofProgram(name, diagnostics) : diagnostics,
     );
-  if (programs.length === 0) throw new CompileError(told(gathers));
+  if (programs.length === 0) throw new CompileError(warningsOf(gathers));
   printDiagnostics(warnings);
-  printWarnings(told(gathers.filter(({ without }) => without !== "refused")));
-  const refused = told(gathers.filter(({ without }) => without === "refused"));
+  printWarnings(warningsOf(gathers.filter(({ without }) => without !== "refused")));
+  const refused = warningsOf(gathers.filter(({ without }) => without === "refused"));
   if (refused.length > 0) refuse(refused);
   return programs;
 }

@@ -4,7 +4,7 @@ import { listGathers } from "./list-model.js";
 import { loadModel, programsOf, withoutGather } from "./load-model.js";
 import type { LoadedProgram, Refuse } from "./loaded-program.js";
 import type { ProgramFlags, ProjectFlags } from "./options.js";
-import { isOwnProgram, placePrograms } from "./place-programs.js";
+import { isSeparateProgram, placePrograms } from "./place-programs.js";
 
 /**
  * The gathers that `plan` compiles: each with what folds into it where that compiles, and none that others do the work of. Those that
@@ -27,9 +27,11 @@ export function loadNeededPrograms(
   );
   if (listed.length === 0) throw withoutGather(file, "at all", gathers);
   const { chosen, placed } = placePrograms(uses, listed);
-  const own = [...chosen.values()].flatMap((found) => (isOwnProgram(found, placed) ? [found.listed] : []));
+  const programs = [...chosen.values()].flatMap((program) =>
+    isSeparateProgram(program, placed) ? [program.listed] : [],
+  );
   return programsOf(
-    own.map(({ name, diagnostics, kernel, loaded, verdict }) => ({
+    programs.map(({ name, diagnostics, kernel, loaded, verdict }) => ({
       name,
       diagnostics,
       ...(verdict === "legal" ? {} : { without: verdict }),

@@ -14,7 +14,7 @@ import {
   inputsOf,
   invariant,
   opDefs,
-  openSymbols,
+  dynamicSymbols,
   operatorFor,
   operatorInText,
   operatorNames,
@@ -31,7 +31,7 @@ import {
 } from "../../ir/index.js";
 import { camelCase } from "../../ir/ops/attributes.js";
 import { readBytes, readProgramText } from "../formats/files.js";
-import { withPositions, type KnownTensor } from "../formats/known-masks.js";
+import { withPositions, type FixedTensor } from "../formats/fixed-masks.js";
 import { readNpy } from "../formats/npy.js";
 import { programKind } from "../formats/program-kind.js";
 import { findMlirGathers, type MlirGather } from "../formats/mlir.js";
@@ -54,7 +54,7 @@ import {
   type ProjectFlags,
   type AttributeFlag,
 } from "./options.js";
-import { ownAttributeFlags } from "./own-operators.js";
+import { projectAttributeFlags } from "./project-operators.js";
 import { UsageError } from "./usage-error.js";
 
 /** How the programs of a file are loaded. */
@@ -77,10 +77,13 @@ export async function loadPrograms(
 }
 
 /** Returns a program under the profile of the config, where it states none. */
-export const profiled = ({ func, open, ...loaded }: LoadedProgram, { profile }: Project): LoadedProgram => ({
+export const profiled = (
+  { func, unbound, ...loaded }: LoadedProgram,
+  { profile }: Project,
+): LoadedProgram => ({
   ...loaded,
   func: withProfile(func, profile),
-  ...(open === undefined ? {} : { open: { ...open, func: withProfile(open.func, profile) } }),
+  ...(unbound === undefined ? {} : { unbound: { ...unbound, func: withProfile(unbound.func, profile) } }),
 });
 
 /** Loads the programs as they state their schedules, flags included. */
@@ -138,9 +141,9 @@ const kinds: ReadonlyMap<string, FlagKind> = new Map([
 
 /** Refuses flags that another one, or the file, would override in silence. */
 export function checkFlags(file: string | undefined, flags: ProgramFlags & ProjectFlags): void {
-  const own = new Set([...ownAttributeFlags(flags.project).keys()].map(camelCase));
+  const attributes = new Set([...projectAttributeFlags(flags.project).keys()].map(camelCase));
   const kindOf = (flag: string): FlagKind | undefined =>
-    kinds.get(flag) ?? (own.has(flag) ? "describes" : undefined);
+    kinds.get(flag) ?? (attributes.has(flag) ? "describes" : undefined);
   const given = (kind: FlagKind): string[] =>
     Object.entries(flags).flatMap(([flag, value]) =>
       value !== undefined && kindOf(flag) === kind ? [flag] : [],
@@ -226,16 +229,16 @@ function fromFlags(flags: ProgramFlags & ProjectFlags): LoadedProgram {
     [{ type: dataType }, ...given],
   );
   const func = program({ ...description, schedule: scheduleOf(flags) });
-  const known = inputsOf(func).flatMap(({ name }, k) => {
+  const fixed = inputsOf(func).flatMap(({ name }, k) => {
     const read = inputs[k]?.read;
     return read === undefined ? [] : [[name, read] as const];
   });
-  if (known.length === 0) return { func };
-  return { func, given: Object.fromEntries(known), taken: given.flatMap(({ entry }) => entry ?? []) };
+  if (fixed.length === 0) return { func };
+  return { func, given: Object.fromEntries(fixed), taken: given.flatMap(({ entry }) => entry ?? []) };
 }
 
 /** An index input of flags; `entry`: what `--input` says of it. */
-interface IndexInput extends KnownTensor {
+interface IndexInput extends FixedTensor {
   readonly entry?: string;
 }
 
@@ -251,14 +254,14 @@ function indexInputs(
     return { type: value.type, read: () => value };
   });
   if (def?.expandMasks === undefined || typed.every(({ type }) => type.dtype !== "bool")) return typed;
-  return typed.map((own, k): IndexInput => {
+  return typed.map((type, k): IndexInput => {
     const name = inputName(def, k + 1);
     const names = k === 0 && typed.length === 1 ? [name, "indices"] : [name];
     const entry = input.find((each) => names.some((called) => each.startsWith(`${called}=`)));
-    if (own.read !== undefined || entry === undefined) return own;
+    if (type.read !== undefined || entry === undefined) return type;
     const file = entry.slice(entry.indexOf("=") + 1);
-    const value = matching(readNpy(readBytes(file), file), own.type, name, file);
-    return { type: own.type, read: () => value, entry };
+    const value = matching(readNpy(readBytes(file), file), type.type, name, file);
+    return { type: type.type, read: () => value, entry };
   });
 }
 
@@ -268,7 +271,7 @@ function operatorFlags(
   flags: ProgramFlags & ProjectFlags,
 ): { op: string; attrs: Record<string, AttrValue> } {
   const values = new Map<string, unknown>(Object.entries(flags));
-  const keys = [...attributeFlags.keys(), ...ownAttributeFlags(flags.project).keys()];
+  const keys = [...attributeFlags.keys(), ...projectAttributeFlags(flags.project).keys()];
   const given = keys.flatMap((key) => {
     const value = values.get(camelCase(key));
     return typeof value === "string" ? [{ key, value }] : [];
@@ -278,11 +281,11 @@ function operatorFlags(
     flags,
     given.map(({ key }) => key),
   );
-  const known = attributesOf(operator);
+  const attributes = attributesOf(operator);
   const attrs: Record<string, AttrValue> = {};
   for (const { key, value } of given) {
-    const attr = known.get(key) ?? byAlias(known, key);
-    if (attr === undefined && [...known.keys()].some((other) => camelCase(other) === camelCase(key)))
+    const attr = attributes.get(key) ?? byAlias(attributes, key);
+    if (attr === undefined && [...attributes.keys()].some((other) => camelCase(other) === camelCase(key)))
       continue;
     const flag = dashed(camelCase(key));
     if (attr === undefined) throw new UsageError(`--${flag} means nothing to ${operator.name}`);
@@ -317,22 +320,22 @@ function operatorNamed(op: string, flags: ProgramFlags & ProjectFlags, keys: rea
   const named = prefix ?? flags.dialect;
   const dialect = named ?? plainDialect;
   if (prefix === undefined) refuseTwoNames(dialect, op, operators);
-  const found =
+  const def =
     prefix === undefined ? operatorFor(dialect, op, keys, operators) : operatorInText(op, keys, operators);
-  if (found === undefined) {
-    const own = op.slice(op.indexOf(".") + 1);
+  if (def === undefined) {
+    const name = op.slice(op.indexOf(".") + 1);
     const message =
       named === undefined
         ? `--op ${op} names no dialect, and ${dialect} has no operator ${op}`
-        : `dialect ${dialect} has no operator ${own}`;
+        : `dialect ${dialect} has no operator ${name}`;
     const without = flags.dialect === undefined ? "" : `, without --dialect ${flags.dialect}`;
-    throw new UsageError(message, operatorHint(`${dialect}.${own}`, operators, without));
+    throw new UsageError(message, operatorHint(`${dialect}.${name}`, operators, without));
   }
   if (named === undefined) {
     const others = operators.filter((def) => !opDefs.includes(def) && def.name.endsWith(`.${op}`));
-    for (const { name } of others) note(`--op ${op} is ${found.name}; the config's is --op ${name}`);
+    for (const { name } of others) note(`--op ${op} is ${def.name}; the config's is --op ${name}`);
   }
-  return found;
+  return def;
 }
 
 /** What to type in place of an operator that there is not. */
@@ -348,12 +351,12 @@ function operatorHint(name: string, operators: Operators, without: string): stri
 
 /** Refuses a name that a dialect has for one operator, and its own tests, as case files, for another. */
 function refuseTwoNames(dialect: string, op: string, operators: Operators): void {
-  const own = findOp(`${dialect}.${op}`, operators);
+  const def = findOp(`${dialect}.${op}`, operators);
   const tested = operators.find((def) => def.testName === op && dialectOf(def) === dialect);
-  if (own === undefined || tested === undefined || own === tested) return;
+  if (def === undefined || tested === undefined || def === tested) return;
   throw new UsageError(
-    `--op ${op} --dialect ${dialect} is ${own.name}, and ${tested.name} in the names of its tests`,
-    `--op ${own.name} or --op ${tested.name}`,
+    `--op ${op} --dialect ${dialect} is ${def.name}, and ${tested.name} in the names of its tests`,
+    `--op ${def.name} or --op ${tested.name}`,
   );
 }
 
@@ -373,17 +376,17 @@ function fromText(file: string, flags: ProgramFlags & ProjectFlags): LoadedProgr
 /** A program with the sizes of `--bind`; symbols that it does not name stay open. */
 export function withSizes(func: Func, flags: ProgramFlags): LoadedProgram {
   const { bind } = flags;
-  const open = withFlags(func, flags);
-  if (bind === undefined) return { func: open };
+  const unbound = withFlags(func, flags);
+  if (bind === undefined) return { func: unbound };
   const entries = Object.entries(parseBind(bind)).map(([name, size]) => {
     if (typeof size === "number") return [name, size] as const;
     throw new UsageError(`--bind ${name} is a shape, and a symbol has a size`, `--bind ${name}=37`);
   });
   const sizes = Object.fromEntries(entries);
-  const bound = bindSome(open, sizes);
+  const bound = bindSome(unbound, sizes);
   if (!bound.ok) throw new CompileError(bound.diagnostics);
-  const whole = openSymbols(bound.func).length === 0;
-  return { func: bound.func, ...(whole ? { open: { func: open, sizes } } : {}) };
+  const isBound = dynamicSymbols(bound.func).length === 0;
+  return { func: bound.func, ...(isBound ? { unbound: { func: unbound, sizes } } : {}) };
 }
 
 /** Every stablehlo.gather of an MLIR text; those that cannot be read are refused, or the error where no other is. */

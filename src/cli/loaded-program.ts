@@ -7,7 +7,7 @@ import { UsageError } from "./usage-error.js";
 export interface LoadedProgram {
   readonly func: Func;
   /** The program before `--bind` gave its symbols sizes, and these. */
-  readonly open?: { readonly func: Func; readonly sizes: Sizes };
+  readonly unbound?: { readonly func: Func; readonly sizes: Sizes };
   /** What `--case` calls it, where that is no name of the text form. */
   readonly id?: string;
   /** Inputs that came with the program, by their names in it: a case's tensors, a model's constants. */
@@ -25,7 +25,10 @@ export type Refuse = (diagnostics: readonly Diagnostic[]) => void;
 
 /** Returns diagnostics that say which of several programs they are of. */
 export const ofProgram = (name: string, diagnostics: readonly Diagnostic[]): readonly Diagnostic[] =>
-  diagnostics.map((own) => ({ ...own, notes: [...(own.notes ?? []), `program @${name}`] }));
+  diagnostics.map((diagnostic) => ({
+    ...diagnostic,
+    notes: [...(diagnostic.notes ?? []), `program @${name}`],
+  }));
 
 /** A file's program with the schedule flags over its own schedule, and --oob over its own policy. */
 export function withFlags(func: Func, flags: ProgramFlags): Func {

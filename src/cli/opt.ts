@@ -52,9 +52,9 @@ export function optCommand(program: Command): void {
 async function passesToRun({ pass, pipeline, load = [], project }: OptFlags): Promise<readonly Pass[]> {
   if (pass !== undefined && pipeline !== undefined)
     throw new UsageError("give --pass or --pipeline, not both", "--pass is short for --pipeline");
-  const own = [...project.passes, ...(await loadPasses(load))];
+  const passes = [...project.passes, ...(await loadPasses(load))];
   const [flag, list] = pipeline === undefined ? (["pass", pass] as const) : (["pipeline", pipeline] as const);
-  return list === undefined || list.trim() === "" ? [] : passesOf(flag, list, own);
+  return list === undefined || list.trim() === "" ? [] : passesOf(flag, list, passes);
 }
 
 function optimise(

@@ -33,7 +33,7 @@ export {
   flagOf,
   parseBind,
   parseCount,
-  parseMost,
+  parseMaxSizes,
   parseShape,
   parseType,
   type AttributeFlag,
@@ -192,7 +192,7 @@ export interface ConfigFlags {
 export function resolveTarget(name: string, { findTarget, targets }: Project): Target {
   const target = findTarget(name);
   if (target === undefined) {
-    const names = [...targetNames, ...targets.map((own) => own.name)];
+    const names = [...targetNames, ...targets.map((target) => target.name)];
     throw new CompileError([
       error("TC501", `unknown target ${name}`, {
         hint: `one of ${names.join(", ")}, or a .json file (tilec targets NAME --json makes one)`,

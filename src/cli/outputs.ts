@@ -124,7 +124,7 @@ export class Outputs {
   }
 
   /** Returns what a JSON document says of what is not written. */
-  told(): { readonly diagnostics?: readonly Diagnostic[] } {
+  refusals(): { readonly diagnostics?: readonly Diagnostic[] } {
     return this.diagnostics.length === 0 ? {} : { diagnostics: this.diagnostics };
   }
 

@@ -49,9 +49,9 @@ export function tellBuiltIn(command: string, { config, pipeline }: ProjectFlags[
 }
 
 /** The passes that a flag lists. Throws a UsageError for a list that is no pipeline. */
-export function passesOf(flag: string, list: string, own: readonly Pass[]): readonly Pass[] {
+export function passesOf(flag: string, list: string, extra: readonly Pass[]): readonly Pass[] {
   try {
-    return parsePipeline(list, own);
+    return parsePipeline(list, extra);
   } catch (thrown) {
     if (!(thrown instanceof CompileError)) throw thrown;
     const [{ message, hint } = { message: "", hint: undefined }] = thrown.diagnostics;

@@ -26,19 +26,19 @@ export interface PlacedPrograms {
 /** `uses`: every node of the model, in order. `listed`: its gathers, a folded one behind the gather alone. */
 export function placePrograms(uses: readonly OnnxUse[], listed: readonly ListedGather[]): PlacedPrograms {
   const chosen = new Map<OnnxNode, Chosen>();
-  for (const own of listed) {
-    const alone = chosen.get(own.node);
-    if (alone === undefined || own.verdict === "legal") chosen.set(own.node, { listed: own });
-    else chosen.set(own.node, { ...alone, refused: own });
+  for (const gather of listed) {
+    const alone = chosen.get(gather.node);
+    if (alone === undefined || gather.verdict === "legal") chosen.set(gather.node, { listed: gather });
+    else chosen.set(gather.node, { ...alone, refused: gather });
   }
-  const programs = [...chosen].flatMap(([gather, { listed: own }]) =>
-    own.kernel === undefined ? [] : [{ gather, nodes: own.nodes ?? [gather] }],
+  const programs = [...chosen].flatMap(([gather, { listed: uses }]) =>
+    uses.kernel === undefined ? [] : [{ gather, nodes: uses.nodes ?? [gather] }],
   );
   return { chosen, programs, placed: placementOf(programs, uses) };
 }
 
 /** Whether a gather is not folded into another: its program is needed, or it has none. */
-export const isOwnProgram = (
+export const isSeparateProgram = (
   { listed: { kernel, node } }: Chosen,
   placed: PlacedPrograms["placed"],
 ): boolean => kernel === undefined || placed.get(node)?.into.includes(node) === true;

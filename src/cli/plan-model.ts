@@ -9,21 +9,21 @@ import {
   formatLimits,
   inputsOf,
   keyOf,
-  openSymbols,
+  dynamicSymbols,
   type Diagnostic,
   type ResolvedSchedule,
-  type Standing,
+  type Roofline,
 } from "../../ir/index.js";
 import { isBug } from "../../ir/faults.js";
 import { requestedBy } from "../api/try-text.js";
-import { standingOfKernel } from "../explain/kernel-standing.js";
+import { rooflineOfKernel } from "../explain/kernel-roofline.js";
 import { labelOf, type FoldCycles } from "../formats/onnx/index.js";
 import { tune } from "../tune/tune.js";
 import { gatherFaults } from "./gather-faults.js";
 import type { ListedGather } from "./list-model.js";
 import type { LoadedModel } from "./load-model.js";
 import { moduleStems } from "./module-stems.js";
-import { isOwnProgram, placePrograms, type Chosen } from "./place-programs.js";
+import { isSeparateProgram, placePrograms, type Chosen } from "./place-programs.js";
 
 /** What can become of a node. */
 export const planStatuses = ["compiled", "folded", "refused", "open"] as const;
@@ -47,7 +47,7 @@ export interface PlannedNode {
   readonly verdict?: string;
   /** That the program moves through global memory. */
   readonly bytes?: number;
-  readonly floor?: Standing["floor"];
+  readonly floor?: Roofline["floor"];
   /** Of the default schedule; without its launch. */
   readonly cycles?: number;
   /** Of a gather with nodes around it: whether they are folded into one kernel, and what both ways take, with a launch for each kernel. */
@@ -85,8 +85,10 @@ export async function planModel(
   const total = programs.filter(({ gather }) => placed.get(gather)?.into.includes(gather)).length;
   const stemOf = moduleStems(
     uses.flatMap(({ node }) => {
-      const own = chosen.get(node);
-      return own !== undefined && isOwnProgram(own, placed) ? (own.listed.loaded?.func.name ?? []) : [];
+      const program = chosen.get(node);
+      return program !== undefined && isSeparateProgram(program, placed)
+        ? (program.listed.loaded?.func.name ?? [])
+        : [];
     }),
   );
   const nodes: PlannedNode[] = [];
@@ -95,15 +97,15 @@ export async function planModel(
     const { op, domain } = node;
     const head = { index, name, op, domain };
     const { into = [], needed = false } = placed.get(node) ?? {};
-    const own = chosen.get(node);
-    if (own !== undefined && isOwnProgram(own, placed)) {
-      const program = await programOf(own, stemOf, budget).catch((thrown: unknown) => {
+    const named = chosen.get(node);
+    if (named !== undefined && isSeparateProgram(named, placed)) {
+      const program = await programOf(named, stemOf, budget).catch((thrown: unknown) => {
         const diagnostics = gatherFaults(thrown, name);
         bugs.push(...diagnostics.filter(isBug));
-        return withoutProgram({ ...own.listed, verdict: "refused", diagnostics });
+        return withoutProgram({ ...named.listed, verdict: "refused", diagnostics });
       });
       nodes.push({ ...head, ...program });
-      if (own.listed.kernel !== undefined) onTuned?.(name, total);
+      if (named.listed.kernel !== undefined) onTuned?.(name, total);
     } else if (into.length > 0) {
       const isEnd = programs.some(({ gather, nodes: all }) => into.includes(gather) && all.at(-1) === node);
       nodes.push({
@@ -114,8 +116,8 @@ export async function planModel(
       });
     }
   }
-  const of = (status: PlannedNode["status"]): number => nodes.filter((own) => own.status === status).length;
-  const sum = (key: "bytes" | "cycles"): number => nodes.reduce((all, own) => all + (own[key] ?? 0), 0);
+  const of = (status: PlannedNode["status"]): number => nodes.filter((node) => node.status === status).length;
+  const sum = (key: "bytes" | "cycles"): number => nodes.reduce((all, node) => all + (node[key] ?? 0), 0);
   return {
     clock: clockVersion,
     nodes,
@@ -130,7 +132,9 @@ export async function planModel(
     },
     bugs,
     hints: [
-      ...new Set(listed.flatMap((own) => (own.verdict === "open" ? (own.diagnostics[0]?.hint ?? []) : []))),
+      ...new Set(
+        listed.flatMap((gather) => (gather.verdict === "open" ? (gather.diagnostics[0]?.hint ?? []) : [])),
+      ),
     ],
   };
 }
@@ -147,8 +151,8 @@ async function programOf(
   if (kernel === undefined || loaded === undefined) return withoutProgram(listed);
   const clock = cyclesOf(kernel.tile, kernel.target);
   const { cycles } = clock;
-  const { bytes, floor } = standingOfKernel(kernel, clock) ?? {};
-  const symbols = kernel.access === undefined ? [] : openSymbols(kernel.access);
+  const { bytes, floor } = rooflineOfKernel(kernel, clock) ?? {};
+  const symbols = kernel.access === undefined ? [] : dynamicSymbols(kernel.access);
   const requested = requestedBy(kernel);
   const weighed = listed.fold ?? listed.unfolded;
   const fold =
@@ -167,7 +171,7 @@ async function programOf(
       ? []
       : [`its device is requested with more than every device has: ${formatLimits(requested)}`]),
   ];
-  const found =
+  const program =
     budget === undefined ? undefined : (await tune(loaded.func, { budget, target: kernel.target })).best;
   return {
     status: "compiled",
@@ -177,48 +181,48 @@ async function programOf(
     cycles,
     ...fold,
     module: `${stemOf(loaded.func.name)}.js`,
-    ...(found === undefined ? {} : { best: { cycles: found.cycles, schedule: found.schedule } }),
-    ...knownIndices(listed),
+    ...(program === undefined ? {} : { best: { cycles: program.cycles, schedule: program.schedule } }),
+    ...fixedIndices(listed),
   };
 }
 
 function withoutProgram(listed: ListedGather): Program {
   const { verdict, diagnostics } = listed;
   const status = verdict === "open" ? verdict : "refused";
-  const { code } = told(diagnostics) ?? {};
+  const { code } = reported(diagnostics) ?? {};
   return {
     status,
     reason: reasonOf(listed),
     ...defined({ verdict: code }),
-    ...knownIndices(listed),
+    ...fixedIndices(listed),
   };
 }
 
-const knownIndices = (listed: ListedGather): Pick<PlannedNode, "indices"> => {
+const fixedIndices = (listed: ListedGather): Pick<PlannedNode, "indices"> => {
   const indices = indicesOf(listed);
   return indices.length === 0 ? {} : { indices };
 };
 
 /** The diagnostic that says why there is no program. */
-const told = (diagnostics: readonly Diagnostic[]): Diagnostic | undefined =>
+const reported = (diagnostics: readonly Diagnostic[]): Diagnostic | undefined =>
   diagnostics.find(({ severity }) => severity === "error") ?? diagnostics[0];
 
 /** Without the place, which is the node's own. */
 function reasonOf({ diagnostics, node }: ListedGather): string {
-  const { message = "" } = told(diagnostics) ?? {};
+  const { message = "" } = reported(diagnostics) ?? {};
   const place = `${labelOf(node)}: `;
-  const found = message.indexOf(place);
-  return found === -1 ? message : message.slice(found + place.length);
+  const start = message.indexOf(place);
+  return start === -1 ? message : message.slice(start + place.length);
 }
 
 /** The second input of a gather; of a folded one, what its index values are read from. */
 function indicesOf({ node, loaded, reads }: ListedGather): readonly string[] {
   if (loaded === undefined) return [];
   const { func } = loaded;
-  const [, own = ""] = node.inputs;
-  if (reads === undefined || func.level !== "access") return own === "" ? [] : [own];
+  const [, indices = ""] = node.inputs;
+  if (reads === undefined || func.level !== "access") return indices === "" ? [] : [indices];
   const inputs = inputsOf(func);
-  const tables = func.map.sites.flatMap(({ value }) => (isRead(value) ? [value.table] : []));
+  const tables = func.map.indices.flatMap(({ value }) => (isRead(value) ? [value.table] : []));
   return [...new Set(tables)].flatMap((table) => entryOf(reads, keyOf(at(inputs, table))) ?? []);
 }
 

@@ -50,22 +50,22 @@ async function plan(file: string, flags: PlanFlags): Promise<void> {
   tellBuiltIn("plan", flags.project);
   const model = loadModel(file, flags, targeting(flags));
   let bar: ReturnType<typeof progressBar> | undefined;
-  const found = await planModel(model, listGathers(model.gathers, flags, {}), budget, (name, total) => {
+  const result = await planModel(model, listGathers(model.gathers, flags, {}), budget, (name, total) => {
     bar ??= progressBar(total, "gathers");
     bar.step(name);
   });
   bar?.stop();
-  if (found.bugs.length > 0) process.exitCode = 3;
-  const diagnostics = [...model.warnings, ...found.bugs];
+  if (result.bugs.length > 0) process.exitCode = 3;
+  const diagnostics = [...model.warnings, ...result.bugs];
   if (flags.json === true) {
-    const { hints: _, bugs: __, ...document } = found;
+    const { hints: _, bugs: __, ...document } = result;
     printJson({ command: "plan", ...document, diagnostics });
     return;
   }
   printDiagnostics(diagnostics);
-  if (flags.csv === true) await printCsv(found.nodes);
-  else printPlan(file, found, budget !== undefined);
-  for (const hint of found.hints) note(`what is open: ${hint}`);
+  if (flags.csv === true) await printCsv(result.nodes);
+  else printPlan(file, result, budget !== undefined);
+  for (const hint of result.hints) note(`what is open: ${hint}`);
 }
 
 const columns: readonly (readonly [string, (node: PlannedNode) => string | number])[] = [
@@ -101,15 +101,16 @@ function printPlan(file: string, { nodes, shared, totals, clock }: ModelPlan, is
     print(`${file} has no node that reads or writes by index`);
     return;
   }
-  const places = new Map(nodes.map(({ name, index }) => [name, index]));
-  const placesOf = (names: readonly string[]): string => names.map((name) => places.get(name)).join(", ");
+  const positions = new Map(nodes.map(({ name, index }) => [name, index]));
+  const positionsOf = (names: readonly string[]): string =>
+    names.map((name) => positions.get(name)).join(", ");
   const count = (value: number | undefined): string => value?.toLocaleString("en") ?? "";
   const rows = nodes.map(({ index, name, op, status, into = [], verdict, bytes, floor, cycles, best }) => [
     index,
     name,
     op,
     status === "folded"
-      ? `folded into ${placesOf(into)}`
+      ? `folded into ${positionsOf(into)}`
       : status === "compiled"
         ? status
         : `${status} ${verdict ?? ""}`,
@@ -125,7 +126,7 @@ function printPlan(file: string, { nodes, shared, totals, clock }: ModelPlan, is
   print(`${count(totals.bytes)} bytes, ${count(totals.cycles)} cycles, clock ${clock}`);
   printFolds(nodes);
   for (const { indices, nodes: names } of shared)
-    print(table([placesOf(names), `share the index tensor ${JSON.stringify(indices)}`], [], width));
+    print(table([positionsOf(names), `share the index tensor ${JSON.stringify(indices)}`], [], width));
   const reasons = new Map<string, number[]>();
   for (const { index, reason } of nodes)
     if (reason !== undefined) reasons.set(reason, [...(reasons.get(reason) ?? []), index]);

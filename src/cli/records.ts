@@ -7,7 +7,7 @@ import {
   formatEntry,
   formatRatio,
   formatShape,
-  formatStanding,
+  formatRoofline,
   printSchedule,
   ratesOf,
   type Operators,
@@ -22,7 +22,7 @@ import { csvOf } from "../tune/records/export-csv.js";
 import { tableHeader, tableJson } from "../tune/records/export-table.js";
 import { mergeRecords } from "../tune/records/merge.js";
 import { pinnedTest } from "../tune/records/pin.js";
-import { standingIn, type CandidateRecord, type TuneRecord } from "../tune/records/record.js";
+import { rooflineIn, type CandidateRecord, type TuneRecord } from "../tune/records/record.js";
 import { recosted } from "../tune/records/recost.js";
 import { recordLine } from "../tune/records/text.js";
 import type { Project } from "../config/project.js";
@@ -128,9 +128,9 @@ function loadCosted(files: readonly string[], operators: Operators | undefined):
 }
 
 function best(files: readonly string[], json: boolean, { operators }: Project): void {
-  const found = bestOf(loadCosted(files, operators));
+  const candidates = bestOf(loadCosted(files, operators));
   if (json) {
-    const tasks = found.map((one) => ({
+    const tasks = candidates.map((one) => ({
       task: one.task.task,
       name: one.task.name,
       target: one.task.target.name,
@@ -146,7 +146,7 @@ function best(files: readonly string[], json: boolean, { operators }: Project): 
     printJson({ command: "records best", ...alone, tasks });
     return;
   }
-  const rows = found.map(({ task, best: winner, beatsDefault, ratio }) => [
+  const rows = candidates.map(({ task, best: winner, beatsDefault, ratio }) => [
     task.name,
     task.target.name,
     task.objective,
@@ -164,10 +164,10 @@ function best(files: readonly string[], json: boolean, { operators }: Project): 
       rows,
     ),
   );
-  for (const { task, best: winner } of found) {
+  for (const { task, best: winner } of candidates) {
     const { floor } = winner;
     const stands =
-      floor === undefined ? "" : `; ${formatStanding({ ...winner, floor }, ratesOf(task.target))}`;
+      floor === undefined ? "" : `; ${formatRoofline({ ...winner, floor }, ratesOf(task.target))}`;
     printReport(`@${task.name}: ${printSchedule(winner.schedule)}${stands}`);
   }
 }
@@ -175,7 +175,7 @@ function best(files: readonly string[], json: boolean, { operators }: Project): 
 function figures(record: CandidateRecord) {
   const { candidate, schedule, cycles, bytes, ubBytes, tasks, clock } = record;
   const ms = millisecondsOf(record);
-  const stands = { clock, ...standingIn(record) };
+  const stands = { clock, ...rooflineIn(record) };
   return {
     id: candidate,
     schedule,
@@ -213,7 +213,7 @@ function formatOf(name: string): Format {
       `records export writes no ${name}`,
       "the records are JSON lines; docs/tuning.md (Formats of other tuners) converts them with jq",
     );
-  const format = formats.find((own) => own === name);
+  const format = formats.find((entry) => entry === name);
   if (format === undefined) throw new InvalidArgumentError(`Allowed choices are ${formats.join(", ")}.`);
   return format;
 }
@@ -225,8 +225,8 @@ function exported(records: readonly TuneRecord[], to: Format): string {
     case "json":
       return tableJson(onlyTable(records, to).table);
     case "c-header": {
-      const { table: found, name } = onlyTable(records, to);
-      return tableHeader(found, name);
+      const { table: table, name } = onlyTable(records, to);
+      return tableHeader(table, name);
     }
   }
 }
@@ -237,15 +237,15 @@ function onlyTable(
   to: string,
 ): { readonly table: TableRecord; readonly name: string } {
   const tables = records.flatMap((one) => (one.record === "table" ? [one] : []));
-  const [found, ...others] = tables;
-  if (found === undefined || others.length > 0) {
+  const [table, ...others] = tables;
+  if (table === undefined || others.length > 0) {
     throw new UsageError(
       `--to ${to} takes records with one table, and there are ${tables.length}`,
       "tilec tune --sizes N=1,16,64..4096 --records F writes one",
     );
   }
-  const task = records.find((one) => one.record === "task" && one.task === found.task);
-  return { table: found, name: task?.record === "task" ? task.name : "gather" };
+  const task = records.find((one) => one.record === "task" && one.task === table.task);
+  return { table: table, name: task?.record === "task" ? task.name : "gather" };
 }
 
 function onlyOne(records: readonly TuneRecord[]): BestRecord {

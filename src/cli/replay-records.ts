@@ -1,10 +1,10 @@
 /** Schedules of records in place of a program's own; apart, since a command seldom needs what hashes gathers. */
 import {
   defined,
-  atMost,
+  maxSizes,
   bindSome,
   CompileError,
-  openSymbols,
+  dynamicSymbols,
   type Func,
   type Sizes,
 } from "../../ir/index.js";
@@ -19,16 +19,16 @@ import { note, printDiagnostics } from "./terminal.js";
 
 /** The program with the schedule that records hold for it; with a warning its own where they hold none. Throws a CompileError in its place when `strict`. */
 export function replay(
-  { func, open }: LoadedProgram,
+  { func, unbound }: LoadedProgram,
   file: string,
   { strict }: { readonly strict?: boolean },
   options: CompileOptions,
 ): Func {
   const passes = defined({ passes: options.passes });
   const { records } = readRecords(file);
-  const { func: whole, sizes } = open ?? { func, sizes: atMost(openSymbols(func)) };
+  const { func: program, sizes } = unbound ?? { func, sizes: maxSizes(dynamicSymbols(func)) };
   const target = resolveTargetOf(func, options);
-  const tables = familiesOf(whole, sizes).flatMap((family) => {
+  const tables = familiesOf(program, sizes).flatMap((family) => {
     const access = accessOf(family, options);
     return (access && pieceTable(records, access, target)) ?? [];
   });
@@ -39,11 +39,11 @@ export function replay(
     return { ...func, schedule: piece.schedule };
   }
   const gather = accessOf(func, options);
-  const found =
+  const best =
     gather === undefined ? undefined : replayed(records, gatherHash({ gather, target, ...passes }));
-  if (found !== undefined) {
-    note(`@${func.name}: the schedule of ${file}, found by ${found.task.objective}`);
-    return { ...func, schedule: found.best.given ?? found.best.schedule };
+  if (best !== undefined) {
+    note(`@${func.name}: the schedule of ${file}, found by ${best.task.objective}`);
+    return { ...func, schedule: best.best.given ?? best.best.schedule };
   }
   const other = ofAnotherTask(file, func.name);
   if (strict === true) throw new CompileError([other]);
@@ -52,12 +52,12 @@ export function replay(
 }
 
 /** The program with one symbol open: a search over its sizes had sizes for the others. */
-function familiesOf(whole: Func, sizes: Sizes): readonly Func[] {
-  const symbols = openSymbols(whole);
-  if (symbols.length < 2) return [whole];
+function familiesOf(program: Func, sizes: Sizes): readonly Func[] {
+  const symbols = dynamicSymbols(program);
+  if (symbols.length < 2) return [program];
   return symbols.flatMap(({ name }) => {
     const { [name]: _, ...others } = sizes;
-    const bound = bindSome(whole, others);
+    const bound = bindSome(program, others);
     return bound.ok ? [bound.func] : [];
   });
 }

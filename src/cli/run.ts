@@ -70,7 +70,7 @@ import { gatherTable, listGathers, type ListedGather } from "./list-model.js";
 import {
   addListOptions,
   isList,
-  refuseBesideList,
+  refuseWithList,
   refuseWithoutList,
   type ListFlags,
 } from "./list/list-flags.js";
@@ -140,7 +140,7 @@ const comparedBackends = "reference,sim";
 
 /** A row of each program's run: whether its backends agree, and what the first that counts has counted. */
 async function runRows(file: string | undefined, flags: RunFlags): Promise<number> {
-  refuseBesideList(flags, ["input", "out", "against", "trace", "compare"]);
+  refuseWithList(flags, ["input", "out", "against", "trace", "compare"]);
   const backends = parseBackends(flags.backend, flags.project);
   refuseWithoutSim(backends, flags);
   const stated = flags.seed === undefined ? undefined : parseCount(flags.seed, "seed");
@@ -163,11 +163,16 @@ async function runRows(file: string | undefined, flags: RunFlags): Promise<numbe
       "bits",
     ],
     settings: { names, seed: stated, executor, threads },
-    async row({ loaded, flags: own }) {
+    async row({ loaded, flags: rowFlags }) {
       throwIfErrors(unbound(loaded.func));
-      const seed = stated ?? (isKnown(loaded) ? undefined : defaultSeed);
-      const asked = { ...flags, ...own, json: true, ...(seed === undefined ? {} : { seed: String(seed) }) };
-      const { code, differences, report, kernel, output } = await run(loaded, asked, { quiet: true });
+      const seed = stated ?? (hasInputs(loaded) ? undefined : defaultSeed);
+      const rowOptions = {
+        ...flags,
+        ...rowFlags,
+        json: true,
+        ...(seed === undefined ? {} : { seed: String(seed) }),
+      };
+      const { code, differences, report, kernel, output } = await run(loaded, rowOptions, { quiet: true });
       return {
         verdict: code !== 0 ? "different" : backends.length > 1 ? "same" : "ran",
         diagnostics: differences,
@@ -186,7 +191,7 @@ async function runRows(file: string | undefined, flags: RunFlags): Promise<numbe
 function countedFigures(report: NonNullable<BackendRun["report"]>): ScheduleFigures {
   const { operands, timing, tasks, ubPeak, ubBudget } = report;
   const each = Object.values(operands);
-  const sum = (key: "bytes" | "bursts"): number => each.reduce((total, own) => total + own[key], 0);
+  const sum = (key: "bytes" | "bursts"): number => each.reduce((total, counts) => total + counts[key], 0);
   return {
     cycles: timing.cycles,
     tasks,
@@ -197,13 +202,16 @@ function countedFigures(report: NonNullable<BackendRun["report"]>): ScheduleFigu
 }
 
 /** The backends of a comma-separated list of names, in the order given. */
-export function parseBackends(text: string, { backends: own }: Project): BackendChoice[] {
-  const list = text.split(",").map((part) => {
-    const word = part.trim();
-    const found = backendNames.find((name) => name === word) ?? own.get(word);
-    if (found === undefined)
-      throw new UsageError(`there is no backend ${word}`, [...backendNames, ...own.keys()].join(", "));
-    return found;
+export function parseBackends(text: string, { backends: projectBackends }: Project): BackendChoice[] {
+  const list = text.split(",").map((piece) => {
+    const word = piece.trim();
+    const backend = backendNames.find((name) => name === word) ?? projectBackends.get(word);
+    if (backend === undefined)
+      throw new UsageError(
+        `there is no backend ${word}`,
+        [...backendNames, ...projectBackends.keys()].join(", "),
+      );
+    return backend;
   });
   const twice = list.find((backend, k) => list.indexOf(backend) !== k);
   if (twice !== undefined) throw new UsageError(`--backend names ${nameOf(twice)} twice`);
@@ -227,9 +235,9 @@ export function refuseWithoutSim(
 export async function openRunner(
   options: RunnerOptions = {},
 ): Promise<{ runner: Runner; description: string; close: () => void }> {
-  const found = await acquireGpu();
-  if (!found.ok) throw new RunError([found.problem]);
-  const { device, description } = found.gpu;
+  const gpu = await acquireGpu();
+  if (!gpu.ok) throw new RunError([gpu.problem]);
+  const { device, description } = gpu.gpu;
   const runner = await createRunner(device, options);
   const close = (): void => {
     device.destroy();
@@ -254,7 +262,7 @@ interface RunDocument {
 }
 
 /** What a run came to: its exit code, and what it prints. */
-interface Ran {
+interface DrawResult {
   readonly code: number;
   readonly document: RunDocument;
   readonly text: string;
@@ -278,7 +286,7 @@ interface DrawRun {
 }
 
 /** Runs one gather. Diagnostics go to stderr as they come, unless they are the document's. */
-async function run(loaded: LoadedProgram, flags: RunFlags, { quiet = false } = {}): Promise<Ran> {
+async function run(loaded: LoadedProgram, flags: RunFlags, { quiet = false } = {}): Promise<DrawResult> {
   const backends = parseBackends(flags.backend, flags.project);
   refuseWithoutSim(backends, flags);
   const file = outputFile(flags, loaded.func);
@@ -314,10 +322,10 @@ async function run(loaded: LoadedProgram, flags: RunFlags, { quiet = false } = {
   try {
     if (flags.json !== true) printDiagnostics(kernel.diagnostics);
     for (const draw of draws) {
-      const ran = await runDraw(kernel, draw, { backends, options, definition });
+      const result = await runDraw(kernel, draw, { backends, options, definition });
       // Before the next run, which may take the memory that it is derived from.
-      if (runs.length === 0) report = ran.outcomes.flatMap(([, one]) => runOf(one)?.report ?? [])[0];
-      runs.push(ran);
+      if (runs.length === 0) report = result.outcomes.flatMap(([, one]) => runOf(one)?.report ?? [])[0];
+      runs.push(result);
     }
     if (
       kernel.tile.schedule.rotate === "on" &&
@@ -335,11 +343,11 @@ async function run(loaded: LoadedProgram, flags: RunFlags, { quiet = false } = {
     bar.stop();
     device?.close();
   }
-  const differences = runs.flatMap((ran) => ran.differences);
+  const differences = runs.flatMap((result) => result.differences);
   const ascend = ascendVerdict(kernel, draws);
-  const told = ascend === undefined ? [] : verdictHints(ascend);
-  const apart = new Set(runs.flatMap((ran) => ran.apart));
-  const [first] = runs.flatMap((ran) => ran.outcomes.slice(0, 1));
+  const params = ascend === undefined ? [] : verdictHints(ascend);
+  const apart = new Set(runs.flatMap((result) => result.apart));
+  const [first] = runs.flatMap((result) => result.outcomes.slice(0, 1));
   const bits = first === undefined ? undefined : runOf(first[1])?.output;
   const [inputs] = draws.map((draw) => draw.inputs);
   const value = bits === undefined || inputs === undefined ? undefined : fromOutput(outputType, bits, inputs);
@@ -347,7 +355,7 @@ async function run(loaded: LoadedProgram, flags: RunFlags, { quiet = false } = {
   const output = loaded.result === undefined ? bits : result?.bytes;
   if (result !== undefined && file !== undefined) outputs.write(file, ...tensorFile(result));
   if (flags.trace !== undefined) await writeTrace(flags.trace, kernel, compared, outputs);
-  if (flags.json !== true) printDiagnostics([...differences, ...told]);
+  if (flags.json !== true) printDiagnostics([...differences, ...params]);
   const listed = draws.map(({ indices }, k) => ({
     inputs: draws.length === 1 ? origin : `${origin}: ${indices}`,
     outcome: runs[k]?.said ?? "",
@@ -362,7 +370,7 @@ async function run(loaded: LoadedProgram, flags: RunFlags, { quiet = false } = {
     draws: listed,
     report,
     ...defined({ ascend }),
-    diagnostics: [...kernel.diagnostics, ...differences, ...told, ...outputs.diagnostics],
+    diagnostics: [...kernel.diagnostics, ...differences, ...params, ...outputs.diagnostics],
   };
   const agreement = differences.length === 0 ? "the same bits" : "DIFFERENT bits";
   const said = draws.length === 1 ? (runs[0]?.said ?? "") : agreement;
@@ -429,13 +437,13 @@ async function runDraw(
   const [first, ...rest] = outcomes;
   for (const other of rest) {
     if (first === undefined) break;
-    const found = differenceBetween(first, other);
-    if (found === undefined) continue;
-    differences.push(found);
+    const difference = differenceBetween(first, other);
+    if (difference === undefined) continue;
+    differences.push(difference);
     apart.push(first[0], other[0]);
   }
-  for (const { backend, found } of await againstDefinition(definition, kernel, draw, outcomes)) {
-    differences.push(found);
+  for (const { backend, difference } of await againstDefinition(definition, kernel, draw, outcomes)) {
+    differences.push(difference);
     apart.push(backend);
   }
   const rejected = outcomes.flatMap(([, one]) => (one.kind === "rejected" ? [one.index] : []));
@@ -455,19 +463,19 @@ function differenceBetween(
   a: readonly [BackendChoice, Outcome],
   b: readonly [BackendChoice, Outcome],
 ): Diagnostic | undefined {
-  const [own, other] = [runOf(a[1]), runOf(b[1])];
+  const [one, other] = [runOf(a[1]), runOf(b[1])];
   const [first, second] = [nameOf(a[0]), nameOf(b[0])];
-  const found =
-    own === undefined || other === undefined
+  const origins =
+    one === undefined || other === undefined
       ? rejectionDifference([first, a[1]], [second, b[1]])
-      : firstDifference({ backend: first, ...own }, { backend: second, ...other });
-  return found === undefined ? undefined : withPlaces(found, [a[0], b[0]]);
+      : firstDifference({ backend: first, ...one }, { backend: second, ...other });
+  return origins === undefined ? undefined : withLocations(origins, [a[0], b[0]]);
 }
 
 /** A difference, with where the backends come from that are not built in. */
-const withPlaces = (found: Diagnostic, backends: readonly BackendChoice[]): Diagnostic => {
-  const notes = [...(found.notes ?? []), ...backends.flatMap(placeOf)];
-  return notes.length === 0 ? found : { ...found, notes };
+const withLocations = (difference: Diagnostic, backends: readonly BackendChoice[]): Diagnostic => {
+  const notes = [...(difference.notes ?? []), ...backends.flatMap(placeOf)];
+  return notes.length === 0 ? difference : { ...difference, notes };
 };
 
 function reportLines(report: NonNullable<BackendRun["report"]>): string[] {
@@ -501,13 +509,13 @@ async function againstDefinition(
   { tile, target, source }: Kernel,
   { inputs }: Draw,
   outcomes: DrawRun["outcomes"],
-): Promise<readonly { readonly backend: BackendChoice; readonly found: Diagnostic }[]> {
+): Promise<readonly { readonly backend: BackendChoice; readonly difference: Diagnostic }[]> {
   if (definition === undefined) return [];
   const { definedOutput, differenceFrom } = await import("../api/against.js");
   const expected = await outcomeOf(() => ({ output: definedOutput(definition, tile, inputs) }));
   const value = (bytes: Uint8Array) => fromOutput(outputOf(source ?? tile).type, bytes, inputs);
   return outcomes.flatMap(([backend, outcome]) => {
-    const found =
+    const difference =
       expected.kind === "bits" && outcome.kind === "bits"
         ? differenceFrom(
             { tile, target, inputs, backend },
@@ -516,7 +524,7 @@ async function againstDefinition(
             nameOf(backend),
           )
         : rejectionDifference([nameOf(backend), outcome], ["its definition", expected]);
-    return found === undefined ? [] : [{ backend, found: withPlaces(found, [backend]) }];
+    return difference === undefined ? [] : [{ backend, difference: withLocations(difference, [backend]) }];
   });
 }
 
@@ -533,12 +541,12 @@ function executorOf({ executor, threads }: RunFlags): BackendOptions {
  * alone. A refused gather is exit code 1.
  */
 async function runModel(file: string, flags: RunFlags): Promise<number> {
-  const { gathers: found, warnings } = (await import("./load-model.js")).loadModel(
+  const { gathers: all, warnings } = (await import("./load-model.js")).loadModel(
     file,
     flags,
     targeting(flags),
   );
-  const gathers = listGathers(found, flags, await pipelineOf(flags));
+  const gathers = listGathers(all, flags, await pipelineOf(flags));
   const one =
     (["trace", "compare", "against"] as const).find((flag) => flags[flag] !== undefined) ??
     (["input", "out"] as const).find((flag) => flags[flag].length > 0);
@@ -552,11 +560,11 @@ async function runModel(file: string, flags: RunFlags): Promise<number> {
     );
   }
   if (one !== undefined) return runOne(await loadProgram(file, flags), flags);
-  const open = gathers.filter(({ verdict }) => verdict === "open");
+  const unbound = gathers.filter(({ verdict }) => verdict === "open");
   const isRefused = ({ verdict, diagnostics }: ListedGather): boolean =>
     verdict !== "open" && hasErrors(diagnostics);
-  if (programs.length === 0 && open.length > 0 && !gathers.some(isRefused))
-    throw new CompileError(open.flatMap(({ diagnostics }) => diagnostics));
+  if (programs.length === 0 && unbound.length > 0 && !gathers.some(isRefused))
+    throw new CompileError(unbound.flatMap(({ diagnostics }) => diagnostics));
   const listed = [];
   for (const gather of gathers) {
     const { verdict, loaded } = gather;
@@ -564,16 +572,16 @@ async function runModel(file: string, flags: RunFlags): Promise<number> {
       isAlone(gather) &&
       verdict === "legal" &&
       loaded !== undefined &&
-      (flags.seed !== undefined || isKnown(loaded));
+      (flags.seed !== undefined || hasInputs(loaded));
     const { result, failed = [] } = runs ? await runListed(gather.name, loaded, flags) : {};
     const idle = isAlone(gather) ? "inputs not known" : "by --func";
-    const ran = failed[0]?.code ?? result?.said ?? (verdict === "legal" ? idle : "");
-    listed.push({ ...gather, diagnostics: [...gather.diagnostics, ...failed], ran, result });
+    const outcome = failed[0]?.code ?? result?.said ?? (verdict === "legal" ? idle : "");
+    listed.push({ ...gather, diagnostics: [...gather.diagnostics, ...failed], outcome, result });
   }
   const wrong = listed.some((gather) => isAlone(gather) && (isRefused(gather) || gather.result?.code === 1));
   if (flags.json === true) {
     const documents = listed.map(
-      ({ loaded: _, ran: __, node: ___, nodes: ____, kernel: _____, result, ...rest }) => ({
+      ({ loaded: _, outcome: __, node: ___, nodes: ____, kernel: _____, result, ...rest }) => ({
         ...rest,
         ...defined({ run: result?.document }),
       }),
@@ -589,7 +597,7 @@ async function runModel(file: string, flags: RunFlags): Promise<number> {
     }
     const texts = listed.flatMap(({ result }) => result?.text ?? []);
     if (listed.filter(isAlone).length === 1 && texts.length === 1) print(`\n${texts.join("")}`);
-    if (listed.some(({ ran }) => ran === "inputs not known"))
+    if (listed.some(({ outcome }) => outcome === "inputs not known"))
       note("--seed 1 makes inputs that are not known, --func <gather> with --input gives them");
   }
   if (listed.some(({ diagnostics }) => diagnostics.some(isBug))) return 3;
@@ -607,28 +615,31 @@ async function runListed(
   name: string,
   loaded: LoadedProgram,
   flags: RunFlags,
-): Promise<{ readonly result?: Ran; readonly failed?: readonly Diagnostic[] }> {
+): Promise<{ readonly result?: DrawResult; readonly failed?: readonly Diagnostic[] }> {
   try {
     return { result: await run(loaded, flags) };
   } catch (thrown) {
     return {
-      failed: gatherFaults(thrown, name).map((found) => ({ ...found, message: `${name}: ${found.message}` })),
+      failed: gatherFaults(thrown, name).map((diagnostic) => ({
+        ...diagnostic,
+        message: `${name}: ${diagnostic.message}`,
+      })),
     };
   }
 }
 
 /** Whether every input came with the program. */
-const isKnown = ({ func, inputs = {} }: LoadedProgram): boolean =>
+const hasInputs = ({ func, inputs = {} }: LoadedProgram): boolean =>
   inputsOf(func).every(({ name }) => Object.hasOwn(inputs, name));
 
 /** Many gathers lack the same binding: its hint is told once, beside the first. */
 function onePerHint(gathers: readonly ListedGather[]): Diagnostic[] {
-  const told = new Set<string>();
+  const reported = new Set<string>();
   return gathers.flatMap(({ verdict, diagnostics }) =>
     diagnostics.map((diagnostic) => {
       const { hint, ...rest } = diagnostic;
-      const again = hint !== undefined && told.has(hint);
-      if (hint !== undefined) told.add(hint);
+      const again = hint !== undefined && reported.has(hint);
+      if (hint !== undefined) reported.add(hint);
       const severity = verdict === "open" ? "warning" : diagnostic.severity;
       return again ? { ...rest, severity } : { ...diagnostic, severity };
     }),
@@ -692,7 +703,7 @@ function assignments(
   flag: "input" | "out",
   names: readonly string[],
 ): ReadonlyMap<string, string> {
-  const found = new Map<string, string>();
+  const files = new Map<string, string>();
   for (const entry of list) {
     const split = entry.indexOf("=");
     const name = entry.slice(0, Math.max(0, split));
@@ -706,10 +717,10 @@ function assignments(
         names.map((n) => `--${flag} ${n}=file.npy`).join(" "),
       );
     }
-    if (found.has(name)) throw new UsageError(`--${flag} ${name} is given twice`);
-    found.set(name, entry.slice(split + 1));
+    if (files.has(name)) throw new UsageError(`--${flag} ${name} is given twice`);
+    files.set(name, entry.slice(split + 1));
   }
-  return found;
+  return files;
 }
 
 /** The inputs that are stated, by their keys; the seed of the others; and where each is from. */
@@ -726,14 +737,16 @@ function inputsFor(
   const keys = operands.map(keyOf);
   // A name in the text that is another's key is that other.
   const words = new Map(
-    operands.flatMap((own) =>
-      [keyOf(own), ...(keys.includes(own.name) ? [] : [own.name])].map((word) => [word, own] as const),
+    operands.flatMap((operand) =>
+      [keyOf(operand), ...(keys.includes(operand.name) ? [] : [operand.name])].map(
+        (word) => [word, operand] as const,
+      ),
     ),
   );
   const { given: fixed = {}, taken = [] } = loaded;
-  const own = flags.input.filter((entry) => !taken.includes(entry));
+  const named = flags.input.filter((entry) => !taken.includes(entry));
   const files = new Map<Operand, string>();
-  for (const [word, file] of assignments(own, "input", [...words.keys()])) {
+  for (const [word, file] of assignments(named, "input", [...words.keys()])) {
     const operand = words.get(word);
     if (operand === undefined) continue;
     if (files.has(operand))
@@ -760,10 +773,10 @@ function inputsFor(
       origins.push(`${key} of the flags`);
       return said();
     }
-    const own = entryOf(loaded.inputs ?? {}, name);
-    if (own !== undefined && seed === undefined) {
+    const input = entryOf(loaded.inputs ?? {}, name);
+    if (input !== undefined && seed === undefined) {
       origins.push(`the program's ${key}`);
-      return matching(own(), type, key, "the program");
+      return matching(input(), type, key, "the program");
     }
     if (seed === undefined) {
       throw new CompileError([

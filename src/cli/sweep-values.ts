@@ -9,7 +9,7 @@ const example = "--sweep ubBytes=64KiB..512KiB, --sweep cores=24,48";
 /** Between the ends of a range. */
 const between = 7;
 /** Rates and costs take any number, everything else whole ones. */
-const isWhole = (figure: string): boolean => !/PerCycle$|Cycles$|Mhz$/.test(figure);
+const isInteger = (figure: string): boolean => !/PerCycle$|Cycles$|Mhz$/.test(figure);
 
 /** `ubBytes=64KiB..512KiB`: both ends and seven values between, each the same multiple of the one before; `cores=24,48`: these. */
 export function parseSweep(
@@ -17,7 +17,7 @@ export function parseSweep(
   target: Target,
 ): { readonly figure: keyof TargetFigures; readonly values: readonly number[] } {
   const [, name = "", written = ""] = /^\s*(\w+)\s*=\s*(.+)$/.exec(text) ?? [];
-  const figure = figureNames.find((own) => own === name);
+  const figure = figureNames.find((other) => other === name);
   if (figure === undefined) {
     const near = didYouMean(name, figureNames);
     const hint = near === undefined ? example : `did you mean ${near}?`;
@@ -38,16 +38,13 @@ export function parseSweep(
   if (ends.length > 2) throw new UsageError(`--sweep ${text} has more than two ends`, example);
   const [first = "", last] = ends;
   if (last === undefined) return { figure, values: first.split(",").map(numberOf) };
-  const [least, most] = [numberOf(first), numberOf(last)];
-  if (least >= most) throw new UsageError(`--sweep ${text}: ${first} is not below ${last}`, example);
+  const [least, max] = [numberOf(first), numberOf(last)];
+  if (least >= max) throw new UsageError(`--sweep ${text}: ${first} is not below ${last}`, example);
   const rounded = (value: number): number => {
-    if (!isWhole(figure)) return Number(value.toPrecision(6));
+    if (!isInteger(figure)) return Number(value.toPrecision(6));
     const unit = figure.endsWith("Bytes") && figure !== "blockBytes" ? target.blockBytes : 1;
     return Math.max(unit, unit * Math.round(value / unit));
   };
-  const steps = Array.from(
-    { length: between },
-    (_, k) => least * (most / least) ** ((k + 1) / (between + 1)),
-  );
-  return { figure, values: [...new Set([least, ...steps.map(rounded), most])].sort((a, b) => a - b) };
+  const steps = Array.from({ length: between }, (_, k) => least * (max / least) ** ((k + 1) / (between + 1)));
+  return { figure, values: [...new Set([least, ...steps.map(rounded), max])].sort((a, b) => a - b) };
 }

@@ -17,7 +17,7 @@ import { progressBar } from "./progress.js";
 import { parseSweep } from "./sweep-values.js";
 import type { Outputs } from "./outputs.js";
 import { note, print, printJson, printReport } from "./terminal.js";
-import { parseBudget, refuseBeside, type TuneFlags } from "./tune-flags.js";
+import { parseBudget, refuseWith, type TuneFlags } from "./tune-flags.js";
 import { UsageError } from "./usage-error.js";
 
 /** The exit code: 1 where nothing is legal at any value, and where a file is not written. */
@@ -27,7 +27,7 @@ export async function sweepOne(
   flags: TuneFlags,
   outputs: Outputs,
 ): Promise<number> {
-  refuseBeside("sweep", flags, ["records"]);
+  refuseWith("sweep", flags, ["records"]);
   const target = resolveTargetOf(func, targeting(flags));
   const { figure, values } = parseSweep(written, target);
   const { schedule }: { readonly schedule: Schedule } = func;
@@ -35,7 +35,7 @@ export async function sweepOne(
     throw new UsageError(`--sweep ${figure} beside a schedule that pins ${figure}`, "leave one of them out");
   let bar: ReturnType<typeof progressBar> | undefined;
   const pipeline = await pipelineOf(flags);
-  const found = await sweep(func, {
+  const result = await sweep(func, {
     ...pipeline,
     figure,
     values,
@@ -51,15 +51,15 @@ export async function sweepOne(
   bar?.stop();
   if (flags.html !== undefined || flags.svg !== undefined) {
     const { sweepPage, sweepSvg } = await import("../report/sweep.js");
-    if (flags.html !== undefined) outputs.write(flags.html, sweepPage(found), outputFormats.markup);
-    const image = sweepSvg(found);
+    if (flags.html !== undefined) outputs.write(flags.html, sweepPage(result), outputFormats.markup);
+    const image = sweepSvg(result);
     if (flags.svg !== undefined && image === undefined)
       note(`${flags.svg}: nothing is legal, and no image written`);
     else if (flags.svg !== undefined && image !== undefined)
       outputs.write(flags.svg, image, outputFormats.markup);
   }
-  const { name, points } = found;
-  if (typeof flags.csv === "string") outputs.write(flags.csv, await csvOf(found), outputFormats.csv);
+  const { name, points } = result;
+  if (typeof flags.csv === "string") outputs.write(flags.csv, await csvOf(result), outputFormats.csv);
   if (flags.json === true)
     printJson({
       command: "tune",
@@ -68,10 +68,10 @@ export async function sweepOne(
       ...defined({ passes: pipeline.passes?.map((pass) => pass.name) }),
       figure,
       sweep: points,
-      ...outputs.told(),
+      ...outputs.refusals(),
     });
-  else if (flags.csv === true) print(await csvOf(found));
-  else printTable(found);
+  else if (flags.csv === true) print(await csvOf(result));
+  else printTable(result);
   return outputs.status(points.some(({ best }) => best !== null) ? 0 : 1);
 }
 
@@ -80,10 +80,10 @@ function printTable({ name, target, figure, points }: Sweep): void {
   printReport(
     table(
       [figure, "best", "default", "tile", "residency", "buffers"],
-      points.map(({ value, best, default: own }) => [
+      points.map(({ value, best, default: standard }) => [
         value,
         best === null ? "none" : best.cycles,
-        own === null ? "none" : own.cycles,
+        standard === null ? "none" : standard.cycles,
         ...(best === null
           ? ["", "", ""]
           : [
@@ -100,10 +100,10 @@ function printTable({ name, target, figure, points }: Sweep): void {
 
 async function csvOf({ figure, points }: Sweep): Promise<string> {
   const { stringify } = await import("csv-stringify/sync");
-  const rows = points.map(({ value, best, default: own, reason = "" }) => [
+  const rows = points.map(({ value, best, default: standard, reason = "" }) => [
     value,
     best?.cycles ?? "",
-    own?.cycles ?? "",
+    standard?.cycles ?? "",
     best === null ? "" : printSchedule(best.schedule),
     reason,
   ]);

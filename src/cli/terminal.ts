@@ -36,7 +36,9 @@ export function printDiagnostics(diagnostics: readonly Diagnostic[]): void {
 /** Prints diagnostics of what the command goes on without: errors as warnings. */
 export function printWarnings(diagnostics: readonly Diagnostic[]): void {
   printDiagnostics(
-    diagnostics.map((own) => (own.severity === "error" ? { ...own, severity: "warning" as const } : own)),
+    diagnostics.map((diagnostic) =>
+      diagnostic.severity === "error" ? { ...diagnostic, severity: "warning" as const } : diagnostic,
+    ),
   );
 }
 

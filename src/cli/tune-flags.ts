@@ -46,7 +46,7 @@ export function parseBudget(text: string): Budget {
 const ofOneSearch = ["resume", "shard", "measure", "threads", "keep", "verbose"] as const;
 
 /** Throws a UsageError for a flag that several searches by cycles leave unread. */
-export function refuseBeside(
+export function refuseWith(
   which: "sweep" | "sizes",
   flags: TuneFlags,
   unread: readonly (keyof TuneFlags)[],

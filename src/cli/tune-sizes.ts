@@ -1,7 +1,7 @@
 /** tilec tune --sizes: the best schedule of each size of a family, and a table of few ranges. */
 import { defined, formatShape, printSchedule, type ResolvedSchedule } from "../../ir/index.js";
 import { isDefaultPipeline } from "../../passes/index.js";
-import { version } from "../device/own-package.js";
+import { version } from "../device/package-files.js";
 import { openRecords } from "../formats/record-file.js";
 import { table } from "../report/table.js";
 import type { Budget } from "../tune/cut.js";
@@ -113,13 +113,13 @@ function printFamily({ name, target, symbol, sizes, pieces, single }: SizesResul
   printReport(
     table(
       [symbol.name, "best", "tile", "table", "one for all", "worst winner of another size"],
-      sizes.map(({ size, best, table: own, single: one, others }) => {
-        const worst = others.reduce((most, other) => Math.max(most, other.cycles ?? Infinity), 0);
+      sizes.map(({ size, best, table: byTable, single: one, others }) => {
+        const worst = others.reduce((max, other) => Math.max(max, other.cycles ?? Infinity), 0);
         return [
           size,
           best.cycles,
           formatShape(best.schedule.tile),
-          times(own.cycles, best.cycles),
+          times(byTable.cycles, best.cycles),
           times(one.cycles, best.cycles),
           others.length === 0 ? "" : worst === Infinity ? "not legal" : times(worst, best.cycles),
         ];

@@ -5,7 +5,7 @@ import {
   cyclesOf,
   error,
   formatShape,
-  formatStanding,
+  formatRoofline,
   entryOf,
   hasErrors,
   inputsOf,
@@ -25,7 +25,7 @@ import {
 } from "../../ir/index.js";
 import { aboveSafe } from "../../passes/index.js";
 import { compile, resolveTargetOf, type CompileOptions } from "../api/compile.js";
-import { countUnder, formatTileCount, standsBesidePages, type TileCount } from "../api/legal-tiles.js";
+import { countUnder, formatTileCount, isJudgedByPages, type TileCount } from "../api/legal-tiles.js";
 import { operatorWarnings } from "../api/access.js";
 import { slowerResidency } from "../api/slower-residency.js";
 import { cyclesRange, type CyclesRange } from "../api/cycles-range.js";
@@ -40,32 +40,32 @@ import { table } from "../report/table.js";
 import { gpuMeasurer } from "../tune/gpu-measurer.js";
 import { defaultBudget, defaultSeed, type TuneOptions } from "../tune/options.js";
 import { marksOf } from "../tune/marks.js";
-import { knownOf } from "../tune/records/known.js";
+import { cachedCandidates } from "../tune/records/cached.js";
 import {
   candidateRecord,
   prunedRecord,
   refusedRecord,
-  standingIn,
+  rooflineIn,
   taskHash,
   taskRecord,
   type TuneRecord,
 } from "../tune/records/record.js";
 import { candidateStatuses, objectives, type Candidate, type TuneResult } from "../tune/result.js";
 import { taskOf, tune } from "../tune/tune.js";
-import { addListOptions, isList, refuseBesideList, refuseWithoutList } from "./list/list-flags.js";
+import { addListOptions, isList, refuseWithList, refuseWithoutList } from "./list/list-flags.js";
 import type { RowFacts } from "./list/list.js";
 import { loadProgram } from "./load.js";
 import type { LoadedProgram } from "./loaded-program.js";
 import { addProgramOptions, parseCount, parseShard, projectOf, targeting } from "./options.js";
 import { addPipelineOptions, pipelineOf } from "./pipeline-flags.js";
-import { parseBudget, refuseBeside, type TuneFlags } from "./tune-flags.js";
+import { parseBudget, refuseWith, type TuneFlags } from "./tune-flags.js";
 import { UsageError } from "./usage-error.js";
 import { progressBar } from "./progress.js";
 import { openRunner } from "./run.js";
 import { addForce, Outputs } from "./outputs.js";
 import { tellTorn } from "./tell-torn.js";
 import { note, print, printDiagnostics, printJson, printReport } from "./terminal.js";
-import { version } from "../device/own-package.js";
+import { version } from "../device/package-files.js";
 
 /** Rows of the table. */
 const shown = 10;
@@ -119,7 +119,7 @@ export function tuneCommand(program: Command): void {
       if (flags.sizes === undefined && flags.pieces !== undefined)
         throw new UsageError("--pieces are ranges of --sizes", "--sizes N=1,16,64..4096");
       if (flags.sizes !== undefined) {
-        refuseBeside("sizes", flags, ["sweep", "csv", "html", "svg"]);
+        refuseWith("sizes", flags, ["sweep", "csv", "html", "svg"]);
         const { tuneFamily } = await import("./tune-sizes.js");
         const budget = parseBudget(flags.budget);
         process.exitCode = await tuneFamily(loaded, { ...flags, sizes: flags.sizes }, budget);
@@ -139,7 +139,7 @@ export function tuneCommand(program: Command): void {
 
 /** A row of each program's search: the figures of the best schedule, and how it stands to the default. */
 async function tuneList(file: string | undefined, flags: TuneFlags): Promise<number> {
-  refuseBesideList(flags, ["sweep", "sizes", "pieces", "csv", "html", "svg", "keep", "verbose"]);
+  refuseWithList(flags, ["sweep", "sizes", "pieces", "csv", "html", "svg", "keep", "verbose"]);
   refuseUnused(flags);
   const { objective, backend, seed, budget, measure } = flags;
   parseBudget(budget);
@@ -162,13 +162,13 @@ async function tuneList(file: string | undefined, flags: TuneFlags): Promise<num
           "costed",
         ],
         settings: { objective, seed, budget, ...(timed ? { backend, measure } : {}) },
-        async row({ loaded, flags: own }) {
-          const { shard: _, ...asked } = { ...flags, ...own };
-          const machine = await machineOf(asked, resolveTargetOf(loaded.func, targeting(asked)));
+        async row({ loaded, flags: rowFlags }) {
+          const { shard: _, ...rest } = { ...flags, ...rowFlags };
+          const machine = await machineOf(rest, resolveTargetOf(loaded.func, targeting(rest)));
           try {
-            const hash = hashOf(loaded, asked, machine, pipeline);
+            const hash = hashOf(loaded, rest, machine, pipeline);
             const result = await tune(loaded.func, {
-              ...given(loaded, asked),
+              ...given(loaded, rest),
               ...pipeline,
               ...(log === undefined ? {} : recorded(log, hash, flags, outputs)),
               target: machine.target,
@@ -187,11 +187,11 @@ async function tuneList(file: string | undefined, flags: TuneFlags): Promise<num
 }
 
 function tuneRow(result: TuneResult): RowFacts {
-  const { best, default: own, objective, counts } = result;
+  const { best, default: standard, objective, counts } = result;
   const costOf = (candidate: Candidate): number | undefined =>
     objective === "ms" ? (candidate.status === "measured" ? candidate.ms : undefined) : candidate[objective];
   const diagnostics = faults(result, []);
-  const [cost, ofDefault] = [costOf(best), costOf(own)];
+  const [cost, ofDefault] = [costOf(best), costOf(standard)];
   const wrong = counts.wrong > 0 ? "different" : hasErrors(diagnostics) ? "failed" : "legal";
   return {
     verdict: wrong,
@@ -218,13 +218,13 @@ function refuseTaken(file: string | undefined, { csv, op, json }: TuneFlags): vo
 async function tuneOne(loaded: LoadedProgram, flags: TuneFlags, outputs: Outputs): Promise<number> {
   refuseUnused(flags);
   const pipeline = await pipelineOf(flags);
-  const asked = resolveTargetOf(loaded.func, targeting(flags));
-  const machine = await machineOf(flags, asked);
+  const requested = resolveTargetOf(loaded.func, targeting(flags));
+  const machine = await machineOf(flags, requested);
   const { target } = machine;
   const hash = hashOf(loaded, flags, machine, pipeline);
   const log = openLog(flags);
-  if (target !== asked)
-    note(`measured on ${machine.name}: searched for target ${target.name}, not ${asked.name}`);
+  if (target !== requested)
+    note(`measured on ${machine.name}: searched for target ${target.name}, not ${requested.name}`);
   const stop = new AbortController();
   let stoppedBy: number | undefined;
   const onSignal = (_: NodeJS.Signals, signal: number): void => {
@@ -325,15 +325,15 @@ const pipelines = 16;
 /** What measures, and the target of the programs that it runs. */
 async function machineOf(
   { objective, backend, measure, threads, keep, verbose }: TuneFlags,
-  asked: Target,
+  requested: Target,
 ): Promise<Machine> {
   const close = (): void => undefined;
-  if (objective !== "ms") return { name: "the clock", target: asked, close };
+  if (objective !== "ms") return { name: "the clock", target: requested, close };
   if (measure !== undefined) {
     const failed: FailedFolder[] = [];
     return {
       name: measure,
-      target: asked,
+      target: requested,
       failed,
       measure: {
         backend: "command",
@@ -356,14 +356,14 @@ async function machineOf(
       close: gpu.close,
     };
   }
-  const open = simMeasurer(threads === undefined ? 1 : parseCount(threads, "threads"));
-  const target = asked.kind === "cpu" ? asked : targets.cpu;
-  return { name: "the fast executor", target, measure: { backend: "sim", open }, close };
+  const measurerOf = simMeasurer(threads === undefined ? 1 : parseCount(threads, "threads"));
+  const target = requested.kind === "cpu" ? requested : targets.cpu;
+  return { name: "the fast executor", target, measure: { backend: "sim", open: measurerOf }, close };
 }
 
 function given({ func, inputs = {} }: LoadedProgram, flags: TuneFlags): TuneOptions {
   const { objective, shard } = flags;
-  const known = inputsOf(func).flatMap((operand) => {
+  const fixed = inputsOf(func).flatMap((operand) => {
     const read = entryOf(inputs, operand.name);
     return read === undefined ? [] : [{ key: keyOf(operand), read }];
   });
@@ -373,9 +373,9 @@ function given({ func, inputs = {} }: LoadedProgram, flags: TuneFlags): TuneOpti
     budget: parseBudget(flags.budget),
     seed: parseCount(flags.seed, "seed"),
     ...(shard === undefined ? {} : { shard: parseShard(shard) }),
-    ...(objective !== "ms" || known.length < inputsOf(func).length
+    ...(objective !== "ms" || fixed.length < inputsOf(func).length
       ? {}
-      : { inputs: Object.fromEntries(known.map(({ key, read }) => [key, asHost(key, read())])) }),
+      : { inputs: Object.fromEntries(fixed.map(({ key, read }) => [key, asHost(key, read())])) }),
   };
 }
 
@@ -406,8 +406,8 @@ function recorded(
   hash: string,
   { resume, seed }: TuneFlags,
   outputs: Outputs,
-): Pick<TuneOptions, "known" | "onSpace" | "onCandidate"> {
-  let own = "";
+): Pick<TuneOptions, "cached" | "onSpace" | "onCandidate"> {
+  let startId = "";
   let usable = true;
   const append = (record: TuneRecord): void => {
     usable &&= outputs.attempt(() => {
@@ -415,27 +415,27 @@ function recorded(
     });
   };
   return {
-    ...(resume === true ? { known: knownOf(log.records, hash) } : {}),
+    ...(resume === true ? { cached: cachedCandidates(log.records, hash) } : {}),
     onSpace(task, space, pruned, defaultId) {
-      own = defaultId;
+      startId = defaultId;
       append(taskRecord(task, parseCount(seed, "seed"), version));
-      for (const part of pruned) if (part.count > 0) append(prunedRecord(hash, part));
+      for (const refused of pruned) if (refused.count > 0) append(prunedRecord(hash, refused));
       for (const refused of space.refused) append(refusedRecord(hash, refused));
     },
     onCandidate(candidate) {
-      append(candidateRecord(hash, candidate, own));
+      append(candidateRecord(hash, candidate, startId));
     },
   };
 }
 
 /** Candidates and refused tiles as `records export --to csv` prints them. */
 async function candidatesCsv(
-  { candidates, refused, default: own }: TuneResult,
+  { candidates, refused, default: standard }: TuneResult,
   hash: string,
 ): Promise<string> {
   const { csvOf } = await import("../tune/records/export-csv.js");
   return csvOf([
-    ...candidates.map((candidate) => candidateRecord(hash, candidate, own.id)),
+    ...candidates.map((candidate) => candidateRecord(hash, candidate, standard.id)),
     ...refused.map((tiles) => refusedRecord(hash, tiles)),
   ]);
 }
@@ -518,14 +518,14 @@ function report(
 
 /** Returns the counts of legal tiles under the search's profile and under PyPTO's pages, where these stand beside each other. */
 function tileCounts(program: Func, options: CompileOptions, { gather, target }: TuneResult): TileCount[] {
-  return standsBesidePages(gather, target)
+  return isJudgedByPages(gather, target)
     ? (["strict", "pages"] as const).map((profile) => countUnder(profile, program, options))
     : [];
 }
 
 /** That another residency would be faster than that of the default. */
-const defaultHint = ({ gather, target, passes, default: own }: TuneResult): Diagnostic[] =>
-  passes === undefined ? slowerResidency(gather, new Tiling(gather, own.schedule, target)) : [];
+const defaultHint = ({ gather, target, passes, default: standard }: TuneResult): Diagnostic[] =>
+  passes === undefined ? slowerResidency(gather, new Tiling(gather, standard.schedule, target)) : [];
 
 /** That the best schedule takes more than the target's safe size; the default takes no more where there is a choice. */
 const bestAboveSafe = ({ gather, target, passes, best }: TuneResult): Diagnostic[] =>
@@ -539,21 +539,21 @@ function faults(
   const left = [...folders];
   const filesOf = (reason: string): string => {
     const k = left.findIndex((one) => one.reason === reason);
-    const [found] = k === -1 ? [] : left.splice(k, 1);
-    return found === undefined ? "" : `; its files are in ${found.folder}`;
+    const [match] = k === -1 ? [] : left.splice(k, 1);
+    return match === undefined ? "" : `; its files are in ${match.folder}`;
   };
-  const told: Diagnostic[] = [];
+  const warnings: Diagnostic[] = [];
   const failed = new Map<string, { readonly code: Code; readonly tile: Shape; readonly times: number }>();
   for (const candidate of candidates) {
     const { schedule, status } = candidate;
     if (status === "wrong") {
       const { reason } = candidate;
-      told.push(error("TC610", `${printSchedule(schedule)}: ${reason}${filesOf(reason)}`));
+      warnings.push(error("TC610", `${printSchedule(schedule)}: ${reason}${filesOf(reason)}`));
     }
     if (status === "timeout") {
       const { code, reason } = candidate;
       const files = filesOf(reason);
-      if (files !== "") told.push(warning(code, `${printSchedule(schedule)}: ${reason}${files}`));
+      if (files !== "") warnings.push(warning(code, `${printSchedule(schedule)}: ${reason}${files}`));
     }
     if (status !== "error") continue;
     const { code, tile, times } = failed.get(candidate.reason) ?? { ...candidate, ...schedule, times: 0 };
@@ -565,7 +565,7 @@ function faults(
     const others = times === 1 ? "" : `, and ${times - 1} more`;
     return said(code, `tile ${formatShape(tile)} ${what}${others}: ${reason}${filesOf(reason)}`);
   });
-  return [...told, ...notRun];
+  return [...warnings, ...notRun];
 }
 
 const figures = (candidate: Candidate) => ({
@@ -577,12 +577,12 @@ const figures = (candidate: Candidate) => ({
   ubBytes: candidate.ubBytes,
   tasks: candidate.tasks,
   clock: candidate.clock,
-  ...standingIn(candidate),
+  ...rooflineIn(candidate),
   ...(candidate.status === "measured" ? { ms: candidate.ms } : {}),
 });
 
 function printResult(result: TuneResult, pipeline: Pick<TuneOptions, "passes">): void {
-  const { best, default: own, counts, candidates, gather, target, objective } = result;
+  const { best, default: standard, counts, candidates, gather, target, objective } = result;
   printReport(`@${result.name} on ${target.name}, by ${objective}: ${result.verdict}`);
   if (result.passes !== undefined) printReport(`passes  ${result.passes.join(", ")}`);
   const tileOf = ({ schedule, given = schedule }: Candidate): TileFunc =>
@@ -593,17 +593,17 @@ function printResult(result: TuneResult, pipeline: Pick<TuneOptions, "passes">):
   const estimates = targetFacts[target.kind].dmaEngine;
   for (const [label, candidate] of [
     ["best", best],
-    ["default", own],
+    ["default", standard],
   ] as const) {
     printReport(`${label.padEnd(8)}${printSchedule(candidate.schedule)}`);
     if (objective !== "ms" && candidate.status === "error") printReport("        refused by the passes");
     else {
       const range = estimates ? rangeOf(candidate) : undefined;
-      printReport(`        ${formatStanding(candidate, ratesOf(target), range)}`);
+      printReport(`        ${formatRoofline(candidate, ratesOf(target), range)}`);
       if (range !== undefined) printReport(`        ${rangeLine(range)}`);
       if (estimates) printReport(`        ${why(candidate)}`);
     }
-    if (best.id === own.id) break;
+    if (best.id === standard.id) break;
   }
   const timed = objective === "ms";
   const rows = candidates

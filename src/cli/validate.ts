@@ -2,7 +2,7 @@
 import { basename } from "node:path";
 import type { Command } from "commander";
 import { defined, CompileError, error, targetNames, targets, type Target } from "../../ir/index.js";
-import { ownFile } from "../device/own-package.js";
+import { packageFile } from "../device/package-files.js";
 import { readText } from "../formats/files.js";
 import { outputFormats } from "../output/mark.js";
 import { fitOf } from "../validation/fit.js";
@@ -37,15 +37,17 @@ export function validateCommand(program: Command): void {
       const outputs = new Outputs("validate", flags);
       outputs.check(flags.page, outputFormats.markup);
       const project = await projectOf(command);
-      const file = flags.measurements ?? ownFile("validation/measurements.json");
+      const file = flags.measurements ?? packageFile("validation/measurements.json");
       const given = flags.target === undefined ? undefined : resolveTarget(flags.target, project);
       const measurements = parseMeasurements(readText(file), file);
       const judged = judgedBy(measurements, given, file);
-      const rows = judged.flatMap(({ target, rows: own }) => own.map((row) => verdictOf(row, target)));
+      const rows = judged.flatMap(({ target, rows: measured }) =>
+        measured.map((row) => verdictOf(row, target)),
+      );
       const summary = summaryOf(rows);
       const fits =
         flags.fit === true || flags.page !== undefined
-          ? judged.map(({ target, machine, rows: own }) => fitOf(target, machine, own))
+          ? judged.map(({ target, machine, rows: measured }) => fitOf(target, machine, measured))
           : undefined;
       if (flags.page !== undefined && fits !== undefined)
         writePage(flags.page, { judged, rows, summary, fits }, outputs);
@@ -89,10 +91,10 @@ function judgedBy(
   given: Target | undefined,
   file: string,
 ): readonly Judged[] {
-  const known: readonly Target[] = given === undefined ? Object.values(targets) : [given];
+  const listed: readonly Target[] = given === undefined ? Object.values(targets) : [given];
   const machines = [...new Set(rows.map(({ machine }) => machine))];
   const judged = machines.flatMap((machine): Judged[] => {
-    const target = known.find((one) => machineOf(one) === machine);
+    const target = listed.find((one) => machineOf(one) === machine);
     return target === undefined
       ? []
       : [{ machine, target, rows: rows.filter((row) => row.machine === machine) }];

@@ -8,13 +8,13 @@ const names = ["tilec.config.ts", "tilec.config.js", "tilec.config.mjs", "tilec.
 /** The config in a folder, or in the nearest one above that has one. Throws a ConfigError for a folder with two. */
 export function findConfig(folder: string): string | undefined {
   const here = resolve(folder);
-  const [found, other] = names.map((name) => join(here, name)).filter((file) => existsSync(file));
-  if (found !== undefined && other !== undefined) {
+  const [file, other] = names.map((name) => join(here, name)).filter((file) => existsSync(file));
+  if (file !== undefined && other !== undefined) {
     const message = `${shownPath(other)} lies beside it, and a folder has one config`;
-    throw new ConfigError(shownPath(found), [{ message, hint: `--config ${shownPath(found)}` }]);
+    throw new ConfigError(shownPath(file), [{ message, hint: `--config ${shownPath(file)}` }]);
   }
   const above = dirname(here);
-  return found ?? (above === here ? undefined : findConfig(above));
+  return file ?? (above === here ? undefined : findConfig(above));
 }
 
 /** As somebody in the working directory writes it. */

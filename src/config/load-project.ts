@@ -24,7 +24,7 @@ import { lookUpTarget } from "../formats/look-up-target.js";
 import { ConfigError } from "./config-error.js";
 import { configFields } from "./config-fields.js";
 import { importModule, NoTypeScript } from "./import-module.js";
-import { ownBackend } from "./own-backend.js";
+import { projectBackend } from "./project-backend.js";
 import type { Project } from "./project.js";
 import { whyNotLoaded } from "./why-not-loaded.js";
 
@@ -170,12 +170,12 @@ function passesOf({ passes = [] }: Config, file: string, shown: string, refuse: 
 /** An operator that names itself, with the file and the line, where it crashes. */
 const withOrigin =
   (file: string, shown: string) =>
-  (own: OpDef, k: number): OpDef => ({
-    ...own,
+  (def: OpDef, k: number): OpDef => ({
+    ...def,
     origin: `operators[${k}] of ${shown}`,
     resolve(inputs) {
       try {
-        return own.resolve(inputs);
+        return def.resolve(inputs);
       } catch (thrown) {
         throw thrown instanceof RuleError ? thrown : new Error(whyNotLoaded(thrown, file), { cause: thrown });
       }
@@ -184,7 +184,7 @@ const withOrigin =
 
 /** Target files lie beside the config, or at a path from there. */
 function targetsOf({ targets = [] }: Config, file: string, refuse: Refuse): readonly Target[] {
-  const found = targets.map((target, k) => {
+  const custom = targets.map((target, k) => {
     if (typeof target !== "string") return target;
     return refusing(refuse, `targets[${k}]`, () => {
       const read = lookUpTarget(resolve(dirname(file), target));
@@ -192,13 +192,13 @@ function targetsOf({ targets = [] }: Config, file: string, refuse: Refuse): read
       return read;
     });
   });
-  found.forEach(({ name }, k) => {
+  custom.forEach(({ name }, k) => {
     if (targetNames.includes(name))
       throw refuse([{ message: `targets[${k}] is named ${name}, as a built-in target is` }]);
-    const first = found.findIndex((target) => target.name === name);
+    const first = custom.findIndex((target) => target.name === name);
     if (first < k) throw refuse([{ message: `targets[${k}] is named ${name}, as targets[${first}] is` }]);
   });
-  return found;
+  return custom;
 }
 
 function backendsOf(
@@ -206,13 +206,13 @@ function backendsOf(
   file: string,
   shown: string,
   refuse: Refuse,
-): ReadonlyMap<string, ReturnType<typeof ownBackend>> {
+): ReadonlyMap<string, ReturnType<typeof projectBackend>> {
   const entries = Object.entries(backends);
   for (const [name] of entries) {
-    if (backendNames.some((known) => known === name))
+    if (backendNames.some((builtIn) => builtIn === name))
       throw refuse([{ message: `backends.${name} has the name of a built-in backend` }]);
     if (!/^[\w-]+$/.test(name))
       throw refuse([{ message: `backends: ${JSON.stringify(name)} is no word of letters, digits, _ and -` }]);
   }
-  return new Map(entries.map(([name, backend]) => [name, ownBackend(name, file, shown, backend)]));
+  return new Map(entries.map(([name, backend]) => [name, projectBackend(name, file, shown, backend)]));
 }

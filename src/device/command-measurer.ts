@@ -89,11 +89,11 @@ class CommandMeasurer implements Measurer {
       const [{ code, message } = { code: "TC010" as const, message: thrown.message }] = thrown.diagnostics;
       return { status: "error", code, reason: message };
     }
-    const found = await this.measureIn(folder, options);
-    if (found.status === "measured") return found;
+    const result = await this.measureIn(folder, options);
+    if (result.status === "measured") return result;
     this.failed.add(folder);
-    this.options.onFailed?.(folder, found.reason);
-    return found;
+    this.options.onFailed?.(folder, result.reason);
+    return result;
   }
 
   private async measureIn(folder: string, { limitMs }: MeasureOptions): Promise<Measurement> {

@@ -124,15 +124,15 @@ let swiftShader: Promise<SwiftShader> | undefined;
 
 /** Makes Dawn's Vulkan loader find SwiftShader where it can be had. */
 function prepareSwiftShader(): Promise<SwiftShader> {
-  swiftShader ??= unpackSwiftShader().then((found) => {
-    if (found.status !== "ready") return found;
-    process.env["VK_ICD_FILENAMES"] = found.driver;
+  swiftShader ??= unpackSwiftShader().then((driver) => {
+    if (driver.status !== "ready") return driver;
+    process.env["VK_ICD_FILENAMES"] = driver.driver;
     try {
-      preload(found.loader);
+      preload(driver.loader);
     } catch (thrown) {
       return { status: "unusable", reason: `SwiftShader cannot be loaded: ${messageOf(thrown)}` };
     }
-    return found;
+    return driver;
   });
   return swiftShader;
 }

@@ -7,7 +7,7 @@ import { checkFields } from "../../backends/index.js";
 import { threadsField } from "../../backends/wasm/executor.js";
 import type { MeasuredTask, Measurer, OpenMeasurer } from "../tune/measurer.js";
 import type { MeasureOptions, Measurement } from "../tune/search-ms.js";
-import { ownFile } from "./own-package.js";
+import { packageFile } from "./package-files.js";
 import type { MeasureReply, MeasureRequest, ThreadTask } from "./measure-thread.js";
 
 /** What measures candidates of `tune` on this machine, with so many threads of the fast executor each. Throws a CompileError (TC702) for more than an executor has. */
@@ -66,7 +66,7 @@ class ThreadMeasurer implements Measurer {
   }
 
   private start(): Thread {
-    const worker = new Worker(ownFile("dist/src/device/measure-thread.js"), { workerData: this.data });
+    const worker = new Worker(packageFile("dist/src/device/measure-thread.js"), { workerData: this.data });
     return { worker, ready: once(worker, "message") };
   }
 }

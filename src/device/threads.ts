@@ -1,11 +1,11 @@
 /** Threads of the fast executor in Node. */
 import { Worker } from "node:worker_threads";
 import type { SpawnThread } from "../../backends/sim/index.js";
-import { ownFile } from "./own-package.js";
+import { packageFile } from "./package-files.js";
 
 /** Starts one thread; it never keeps the process alive. */
 export const spawnThread: SpawnThread = (message) => {
-  const worker = new Worker(ownFile("dist/src/device/thread.js"), { workerData: message });
+  const worker = new Worker(packageFile("dist/src/device/thread.js"), { workerData: message });
   worker.unref();
   return worker;
 };

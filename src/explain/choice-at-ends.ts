@@ -9,7 +9,7 @@ import {
 } from "../../ir/index.js";
 import { tryCompile, type CompileOptions, type Kernel } from "../api/compile.js";
 import { rangedFigures } from "../api/cycles-range.js";
-import { programAtMost } from "../api/program-at-most.js";
+import { programAtMaxSizes } from "../api/program-at-max-sizes.js";
 
 /** An end of a figure's range at which another schedule takes fewer cycles. */
 export interface OtherChoice {
@@ -36,17 +36,17 @@ export function choicesAtEnds(
   kernel: Kernel,
   options: Omit<CompileOptions, "target">,
 ): readonly OtherChoice[] {
-  const func = programAtMost(kernel);
+  const func = programAtMaxSizes(kernel);
   return rangedFigures(kernel.target).flatMap(({ figure, kind, range }) =>
     range.flatMap((at): readonly OtherChoice[] => {
       const target = { ...kernel.target, [figure]: at };
       const other = tryCompile(program, { ...options, target });
       if (!other.ok || other.kernel.access === undefined) return [];
-      const own = cyclesOf(func, target).cycles;
-      const { cycles } = cyclesOf(programAtMost(other.kernel), target);
+      const current = cyclesOf(func, target).cycles;
+      const { cycles } = cyclesOf(programAtMaxSizes(other.kernel), target);
       const { schedule } = other.kernel.tile;
-      return isResolved(schedule) && cycles < better * own
-        ? [{ figure, kind, range, at, schedule, cycles, own }]
+      return isResolved(schedule) && cycles < better * current
+        ? [{ figure, kind, range, at, schedule, cycles, own: current }]
         : [];
     }),
   );

@@ -20,7 +20,7 @@ type Choose = NonNullable<IndexDraw["choose"]>;
 export function chooserOf(pattern: IndexPattern, count: number): Choose {
   switch (pattern.kind) {
     case "uniform":
-      return ({ least, most }, _, random) => least + Math.floor(random() * (most - least + 1));
+      return ({ least, max }, _, random) => least + Math.floor(random() * (max - least + 1));
     case "sorted":
       return sorted(count);
     case "runs":
@@ -35,16 +35,16 @@ export function chooserOf(pattern: IndexPattern, count: number): Choose {
 /** The next of `count` uniform numbers in ascending order is the least of those that are left, above the one before. */
 function sorted(count: number): Choose {
   let before = 0;
-  return ({ least, most }, position, random) => {
+  return ({ least, max }, position, random) => {
     before = 1 - (1 - before) * (1 - random()) ** (1 / (count - position));
-    return least + Math.min(most - least, Math.floor(before * (most - least + 1)));
+    return least + Math.min(max - least, Math.floor(before * (max - least + 1)));
   };
 }
 
 function runs(length: number): Choose {
   let start = 0;
-  return ({ least, most }, position, random) => {
-    const values = most - least + 1;
+  return ({ least, max }, position, random) => {
+    const values = max - least + 1;
     if (position % length === 0) start = Math.floor(random() * Math.max(1, values - length + 1));
     return least + ((start + (position % length)) % values);
   };
@@ -52,8 +52,8 @@ function runs(length: number): Choose {
 
 function zipf(exponent: number): Choose {
   const ranks = new Map<number, (random: () => number) => number>();
-  return ({ least, most }, _, random) => {
-    const count = most - least + 1;
+  return ({ least, max }, _, random) => {
+    const count = max - least + 1;
     const rank = ranks.get(count) ?? zipfRank(count, exponent);
     ranks.set(count, rank);
     return least + rank(random) - 1;

@@ -3,23 +3,23 @@ import {
   defined,
   cyclesOf,
   keyOf,
-  programFloor,
-  standingOf,
+  programLowerBound,
+  rooflineOf,
   type ClockResult,
   type GatherLowering,
   type ResolvedSchedule,
   type Shape,
-  type Standing,
+  type Roofline,
 } from "../../ir/index.js";
 import { indexInputs } from "../../backends/index.js";
 import { countedReport } from "../../backends/sim/index.js";
 import { decided } from "../../passes/index.js";
 import { randomValue } from "../testing/random.js";
 import type { Kernel } from "../api/compile.js";
-import { programAtMost, tilingOf } from "../api/program-at-most.js";
+import { programAtMaxSizes, tilingOf } from "../api/program-at-max-sizes.js";
 
 /** The figures of one schedule. Sizes of symbols that are open are at their most. */
-export interface Side extends Standing {
+export interface Side extends Roofline {
   readonly schedule: ResolvedSchedule;
   readonly tile: Shape;
   readonly tasks: number;
@@ -43,12 +43,12 @@ export function sideOf(kernel: Kernel): Side {
   const { target } = kernel;
   const tiling = tilingOf(kernel);
   const { schedule, traffic, footprint } = decided(tiling);
-  const func = programAtMost(kernel);
+  const func = programAtMaxSizes(kernel);
   const clock = cyclesOf(func, target);
   const { cycles, busy, memory, tasks, idleCores, lowering } = clock;
   const drawn = indexInputs(func).map((operand) => [keyOf(operand), randomValue(operand, func, 1)] as const);
   const { operands } = countedReport({ tile: func, target }, Object.fromEntries(drawn));
-  const share = (part: number): number => (cycles === 0 ? 0 : part / cycles);
+  const share = (component: number): number => (cycles === 0 ? 0 : component / cycles);
   const shares = {
     MTE2: share(busy.MTE2),
     V: share(busy.V),
@@ -68,6 +68,6 @@ export function sideOf(kernel: Kernel): Side {
     ubBytes: footprint.planned,
     ...defined({ lowering: lowering?.class }),
     cycles,
-    ...standingOf(tiling, clock, programFloor(tiling)),
+    ...rooflineOf(tiling, clock, programLowerBound(tiling)),
   };
 }

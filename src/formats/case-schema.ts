@@ -51,8 +51,8 @@ import {
   schemaOf,
   textLike,
   when,
-  whole,
-  wholeFrom,
+  integer,
+  integerFrom,
   withRules,
 } from "./json-fields.js";
 
@@ -112,7 +112,7 @@ export const mapOp = "map";
 const unique = <T>(list: readonly T[]): T[] => [...new Set(list)];
 
 const code = "TC013";
-const count = wholeFrom(0);
+const count = integerFrom(0);
 const number = finite(code);
 const word = text(code);
 const filled = filledText(code);
@@ -132,7 +132,7 @@ const words = (of: readonly (string | number)[], takes?: string): Field => oneOf
 const fill = fixed(
   "an object with seed, min and max",
   {
-    seed: wholeFrom(0, 2 ** 32 - 1),
+    seed: integerFrom(0, 2 ** 32 - 1),
     min: number,
     max: described("not reached", number),
   } satisfies Fields<Fill>,
@@ -144,7 +144,7 @@ const tensor = withRules(
     "a tensor, an object with dtype, shape and one of values, bits, fill",
     {
       dtype: { ...words(dtypes), meaning: dtypeMeant },
-      shape: list("a list of extents", wholeFrom(0, Number.MAX_SAFE_INTEGER)),
+      shape: list("a list of extents", integerFrom(0, Number.MAX_SAFE_INTEGER)),
       values: described(
         "row-major; 64-bit integers as decimal strings, complex numbers as [re, im]",
         anyList(code),
@@ -171,7 +171,7 @@ function entryField(entry: ScheduleEntry): Field {
     case "list":
       return list(entry.takes, number);
     case "count":
-      return whole;
+      return integer;
     case "word":
       return words(entry.words);
     case "by-operand":
@@ -265,9 +265,9 @@ const needs = ({ data, dialect, indices, inputs, tir }: ReturnType<typeof caseFi
 function attribute({ help, ...spec }: AttrSpec): Field {
   switch (spec.kind) {
     case "int":
-      return described(help, whole);
+      return described(help, integer);
     case "ints":
-      return described(help, list("a list of whole numbers", whole));
+      return described(help, list("a list of whole numbers", integer));
     case "text":
       return described(help, word);
     case "word":

@@ -19,7 +19,7 @@ import { lcg } from "./lcg.js";
 import {
   integerRange,
   overflows,
-  partOf,
+  componentOf,
   writeBits,
   writeComplex,
   writeNumber,
@@ -77,7 +77,7 @@ function fromValues(type: TensorType, items: readonly Json[], where: string): Te
   if (isComplex(dtype)) {
     return written(type, where, (view) => {
       items.forEach((item, k) => {
-        const [re, im] = complexOf(item, partOf(dtype), at(k));
+        const [re, im] = complexOf(item, componentOf(dtype), at(k));
         writeComplex(view, dtype, k, re, im);
       });
     });
@@ -92,9 +92,9 @@ function fromValues(type: TensorType, items: readonly Json[], where: string): Te
 
 function integerOf(item: Json, dtype: IntegerType, refuse: Refuse): bigint {
   if (typeof item === "boolean" && dtype === "bool") return BigInt(item);
-  const whole =
+  const fullTensor =
     typeof item === "number" ? Number.isInteger(item) : typeof item === "string" && /^-?\d+$/.test(item);
-  if (!whole) return refuse(`${shownValue(item)} is no ${dtype}`);
+  if (!fullTensor) return refuse(`${shownValue(item)} is no ${dtype}`);
   if (typeof item === "number" && bitsOf(dtype) === 64 && !Number.isSafeInteger(item)) {
     return refuse(`${item} is not exact as a JSON number; write it as a string`);
   }
@@ -123,10 +123,10 @@ function floatOf(item: Json, dtype: FloatType, refuse: Refuse): number {
   return refuse(`${shownValue(item)} is beyond ${dtype}; an infinity is written "Infinity" or "-Infinity"`);
 }
 
-function complexOf(item: Json, part: FloatType, refuse: Refuse): readonly [number, number] {
+function complexOf(item: Json, component: FloatType, refuse: Refuse): readonly [number, number] {
   const [re, im, ...more] = Array.isArray(item) ? (item as readonly Json[]) : [];
   if (re === undefined || im === undefined || more.length > 0) return refuse("a complex number is [re, im]");
-  return [floatOf(re, part, refuse), floatOf(im, part, refuse)];
+  return [floatOf(re, component, refuse), floatOf(im, component, refuse)];
 }
 
 function fromBits(type: TensorType, items: readonly Json[], where: string): TensorValue {
@@ -168,10 +168,10 @@ function filledTensor(type: TensorType, fill: Fill, where: string): CaseTensor {
       written(type, where, (view) => {
         const draw = lcg(seed);
         const count = elementCount(type.shape);
-        const whole = isFloat(dtype) ? (step: number) => step : Math.floor;
+        const rounded = isFloat(dtype) ? (step: number) => step : Math.floor;
         for (let first = 0; first < count; first += drawnAtOnce) {
           const values = new Float64Array(Math.min(drawnAtOnce, count - first));
-          for (let k = 0; k < values.length; k++) values[k] = min + whole(draw() * (max - min));
+          for (let k = 0; k < values.length; k++) values[k] = min + rounded(draw() * (max - min));
           writeNumbers(view, dtype, first, values);
         }
       }),

@@ -27,7 +27,7 @@ import { operandNames, type ProgramDescription } from "../api/program.js";
 import { caseLines } from "./case-lines.js";
 import { caseFileProblems, caseProblemsAmong } from "./case-problems.js";
 import { mapOp, type CaseJson, type Json, type LimitsJson } from "./case-schema.js";
-import { withPositions } from "./known-masks.js";
+import { withPositions } from "./fixed-masks.js";
 import { malformed, readCaseTensor, type CaseTensor } from "./case-tensor.js";
 
 /** A regression case of a case file (docs/cases.md). */
@@ -75,7 +75,7 @@ export function readCaseList(text: string, file: string, operators?: Operators):
   checkArgument("readCaseList", "text", text);
   const problems = caseProblemsAmong(operators ?? opDefs);
   const { entries, depth } = layoutOf(parse(text, file), file);
-  const seen = new Map<string, number>();
+  const cases = new Map<string, number>();
   const lines = caseLines(text, depth);
   return entries.map((entry, k) => {
     const { [k]: begins } = lines;
@@ -83,14 +83,14 @@ export function readCaseList(text: string, file: string, operators?: Operators):
     const id = idOf(entry);
     const place = `${file}: case ${k}`;
     const where = id === undefined ? place : `${place} (${id})`;
-    const first = id === undefined ? undefined : seen.get(id);
-    if (id !== undefined && first === undefined) seen.set(id, k);
-    const found = [
-      ...problems(entry).slice(0, mostProblems),
+    const first = id === undefined ? undefined : cases.get(id);
+    if (id !== undefined && first === undefined) cases.set(id, k);
+    const faults = [
+      ...problems(entry).slice(0, maxProblems),
       ...(first === undefined ? [] : [`case ${first} has the same id`]),
     ];
-    if (found.length > 0) {
-      return { id: id ?? place, ...line, malformed: found.map((message) => malformed(where, message)) };
+    if (faults.length > 0) {
+      return { id: id ?? place, ...line, malformed: faults.map((message) => malformed(where, message)) };
     }
     try {
       return { ...readCase(entry as unknown as CaseJson, where, file, operators), ...line };
@@ -119,7 +119,7 @@ function parse(text: string, file: string): Json {
 }
 
 /** More problems of one case than this help nobody. */
-const mostProblems = 10;
+const maxProblems = 10;
 
 const isObject = (value: Json | undefined): value is Readonly<Record<string, Json>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
@@ -163,13 +163,13 @@ function readCase(json: CaseJson, where: string, file: string, operators: Operat
       tensor === undefined ? [] : [[name, readCaseTensor(tensor, `${where}: ${name}`)] as const],
     ),
   );
-  const found = json.op === mapOp ? undefined : operatorOf(json, inputs, where, operators);
+  const operator = json.op === mapOp ? undefined : operatorOf(json, inputs, where, operators);
   return {
     id,
-    ...(found === undefined ? {} : { program: { ...found.program, ...options } }),
+    ...(operator === undefined ? {} : { program: { ...operator.program, ...options } }),
     ...defined({ tir, operators }),
     options,
-    inputs: found?.inputs ?? inputs,
+    inputs: operator?.inputs ?? inputs,
     ...defined({ bind, first }),
     ...(output === undefined ? {} : { output: readCaseTensor(output, `${where}: output`) }),
     ...defined({ limits }),
@@ -189,10 +189,10 @@ function operatorOf(
   const given = inputsOfOperator(operator, tensors, where);
   const [data, indices, ...others] = given;
   invariant(data !== undefined && indices !== undefined, "an operator has data and indices");
-  const known = operator === undefined ? undefined : attributesOf(operator);
+  const specs = operator === undefined ? undefined : attributesOf(operator);
   // An operator that the dialect lacks, or an attribute in a case about attributes, is the dialect's to refuse.
   const attrs = Object.entries(attributes).map(
-    ([key, value]) => [known?.get(key)?.name ?? key, value] as const,
+    ([key, value]) => [specs?.get(key)?.name ?? key, value] as const,
   );
   const program = {
     op: operator?.name ?? `${dialect}.${op}`,
@@ -228,10 +228,10 @@ function inputsOfOperator(
   if (data !== undefined && indices !== undefined && given === 2) return [data, indices];
   const count = operator?.variadic === true ? given : (operator?.inputs?.length ?? 2);
   const names = Array.from({ length: count }, (_, k) => inputName(operator ?? {}, k));
-  const found = names.flatMap((name) => entryOf(tensors, name) ?? []);
-  if (found.length < Math.max(count - (operator?.optional?.length ?? 0), given))
+  const tensorsOf = names.flatMap((name) => entryOf(tensors, name) ?? []);
+  if (tensorsOf.length < Math.max(count - (operator?.optional?.length ?? 0), given))
     throw new CompileError([malformed(where, `the operator's inputs are ${names.join(", ")}`)]);
-  return found;
+  return tensorsOf;
 }
 
 /** What no schema says in words that help. */

@@ -1,7 +1,7 @@
 /** One element as people read it: its value, and its bits where the value hides them. */
 import { bytesOf, elementTypes, isComplex, isFloat, isPacked, type DType } from "../../ir/index.js";
 import { packedValue } from "../../backends/index.js";
-import { partOf, readFloat } from "./numbers.js";
+import { componentOf, readFloat } from "./numbers.js";
 
 /** `486 (0x43f30000)` for floats, complex numbers and handles of strings, `-7` for integers. `k` counts elements. */
 export function showElement(dtype: DType, bytes: Uint8Array, k: number): string {
@@ -17,13 +17,13 @@ export function showElement(dtype: DType, bytes: Uint8Array, k: number): string 
   const hex = `0x${digits.join("")}`;
   if (isFloat(dtype)) return `${shown(readFloat(view, dtype, 0))} (${hex})`;
   if (isComplex(dtype)) {
-    const [re, im] = [0, size / 2].map((place) => shown(readFloat(view, partOf(dtype), place)));
+    const [re, im] = [0, size / 2].map((place) => shown(readFloat(view, componentOf(dtype), place)));
     return `${re}+${im}i (${hex})`;
   }
   const { bits, class: kind } = elementTypes[dtype];
-  const whole = BigInt(hex);
-  if (kind === "string") return `${String(whole)} (${hex})`;
-  return String(kind === "signed" ? BigInt.asIntN(bits, whole) : whole);
+  const integer = BigInt(hex);
+  if (kind === "string") return `${String(integer)} (${hex})`;
+  return String(kind === "signed" ? BigInt.asIntN(bits, integer) : integer);
 }
 
 const shown = (value: number): string => (Object.is(value, -0) ? "-0" : String(value));

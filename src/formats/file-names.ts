@@ -1,5 +1,5 @@
 /** Bytes of UTF-8. File systems allow 255; a backend's name and an ending follow. */
-const mostBytes = 200;
+const maxBytes = 200;
 
 /**
  * Returns a file name for each id of a test, kernel or operand: "/" becomes "_", reserved names are escaped, long ones are cut, and no two are the same to
@@ -25,7 +25,7 @@ const device = /^(?:con|prn|aux|nul|com[\d¹²³]|lpt[\d¹²³])(?=\.|$)/i;
 function fileName(id: string): string {
   const safe = id.replaceAll(/[/\\<>:"|?*\p{Cc}\p{Cs}]/gu, "_").replace(device, "_$&");
   const bytes = new TextEncoder().encode(safe);
-  return bytes.length <= mostBytes
+  return bytes.length <= maxBytes
     ? safe
-    : new TextDecoder().decode(bytes.subarray(0, mostBytes)).replace(/\ufffd+$/, "");
+    : new TextDecoder().decode(bytes.subarray(0, maxBytes)).replace(/\ufffd+$/, "");
 }

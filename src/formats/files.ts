@@ -79,8 +79,8 @@ export function readProgramText(file: string): string {
 }
 
 function textOf(file: string, bytes: Uint8Array): string {
-  const most = constants.MAX_STRING_LENGTH;
-  if (bytes.byteLength > most) throw fileFault(file, "read", tooLong(bytes.byteLength, most));
+  const limit = constants.MAX_STRING_LENGTH;
+  if (bytes.byteLength > limit) throw fileFault(file, "read", tooLong(bytes.byteLength, limit));
   return new TextDecoder().decode(bytes);
 }
 
@@ -101,8 +101,8 @@ function readStream(file: string): Uint8Array {
   }
 }
 
-const tooLong = (bytes: number | bigint, most: number): Error =>
-  new Error(`${bytes} bytes are more than the ${most} that can be read`);
+const tooLong = (bytes: number | bigint, limit: number): Error =>
+  new Error(`${bytes} bytes are more than the ${limit} that can be read`);
 
 export interface Folder {
   /** Without links: what tells a folder from another. */

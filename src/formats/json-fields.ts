@@ -22,11 +22,11 @@ export function schemaOf(field: Field): Schema {
   if ("holds" in field) {
     return field.words === undefined ? {} : { enum: field.words };
   }
-  const { entry, each, fields, options: { needs = [], open = false } = {} } = field;
+  const { entry, each, fields, options: { needs = [], allowsOthers = false } = {} } = field;
   if (entry !== undefined) return { type: "array", items: schemaOf(entry) };
   if (each !== undefined) return { type: "object", additionalProperties: schemaOf(each) };
   if (fields === undefined) return {};
-  const closed = open ? {} : { additionalProperties: false };
+  const closed = allowsOthers ? {} : { additionalProperties: false };
   return { type: "object", properties: schemasOf(fields), required: needs, ...closed };
 }
 
@@ -48,10 +48,10 @@ export const only = (value: string | number, takes = String(value)): Field => ({
   schema: { const: value },
 });
 
-export const whole = leaf("a whole number", { type: "integer" }, Number.isInteger, code);
+export const integer = leaf("a whole number", { type: "integer" }, Number.isInteger, code);
 
 /** A whole number from `minimum` to `maximum`, both included. */
-export const wholeFrom = (minimum: number, maximum?: number): Field =>
+export const integerFrom = (minimum: number, maximum?: number): Field =>
   leaf(
     `a whole number, ${minimum} ${maximum === undefined ? "or more" : `to ${maximum}`}`,
     { type: "integer", minimum, ...defined({ maximum }) },
@@ -106,8 +106,8 @@ export const hasOneOf = (names: readonly string[]): Field => ({
   problems(value, path) {
     const given = names.filter((name) => isRecord(value) && Object.hasOwn(value, name));
     if (given.length === 1 || !isRecord(value)) return [];
-    const found = given.length === 0 ? "none" : given.join(" and ");
-    return [error(code, `${path} takes one of ${names.join(", ")}; it has ${found}`)];
+    const shown = given.length === 0 ? "none" : given.join(" and ");
+    return [error(code, `${path} takes one of ${names.join(", ")}; it has ${shown}`)];
   },
   schema: { oneOf: names.map((name) => ({ required: [name] })) },
 });

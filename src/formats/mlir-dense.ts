@@ -39,11 +39,11 @@ export function denseIntegers(
       ? integersIn(elementsOf(literal))
       : "is a list of another shape than its type";
   }
-  const found = literal.startsWith('"') ? bytesIn(literal.slice(1, -1), type) : integersIn([literal]);
-  if (typeof found === "string" || found.length === count) return found;
-  const [only, ...others] = found;
+  const values = literal.startsWith('"') ? bytesIn(literal.slice(1, -1), type) : integersIn([literal]);
+  if (typeof values === "string" || values.length === count) return values;
+  const [only, ...others] = values;
   return only === undefined || others.length > 0
-    ? `has ${found.length} elements, and its type has ${shownAmount(count)}`
+    ? `has ${values.length} elements, and its type has ${shownAmount(count)}`
     : new Array<bigint>(count).fill(only);
 }
 
@@ -75,8 +75,8 @@ function bytesIn(hex: string, { dtype, shape }: TensorType): readonly bigint[] |
   if (dtype === "bool" || bytes.length % size !== 0)
     return `has ${bytes.length} bytes, and its type has ${shownAmount(count)} elements`;
   return Array.from({ length: bytes.length / size }, (_, k) => {
-    const own = bytes.subarray(k * size, (k + 1) * size);
-    const value = own.reduceRight((high, byte) => (high << 8n) | BigInt(byte), 0n);
+    const element = bytes.subarray(k * size, (k + 1) * size);
+    const value = element.reduceRight((high, byte) => (high << 8n) | BigInt(byte), 0n);
     return isSigned(dtype) ? BigInt.asIntN(width, value) : BigInt.asUintN(width, value);
   });
 }

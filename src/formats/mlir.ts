@@ -48,7 +48,7 @@ const refusals: Readonly<Record<string, { readonly why: string; readonly hint: s
 };
 
 /** A gather, the head of a function, or what neither stands in: a string, and a comment up to the end of its line. */
-const found =
+const match =
   /"(?<gather>(?:stablehlo\.|mhlo\.)(?:dynamic_)?gather)"\s*\(|\bfunc\.func\s+(?:(?:public|private|nested)\s+)?@(?<head>[\w$.-]+)|"(?:[^"\\\n]|\\.)*"|\/\/[^\n]*/g;
 
 /** Every gather in order, named after its function. `file` names the text in diagnostics. */
@@ -76,7 +76,7 @@ export function findMlirGathers(text: string, file: string): MlirGather[] {
 }
 
 /** An operation where it stands. */
-interface Found {
+interface Matched {
   /** Its name, such as stablehlo.gather. */
   readonly op: string;
   /** The function that it is in. */
@@ -88,10 +88,10 @@ interface Found {
 }
 
 /** One walk through the text: lines are counted from one gather to the next. */
-function operationsIn(text: string): Found[] {
-  const starts: (Omit<Found, "text"> & { readonly index: number })[] = [];
+function operationsIn(text: string): Matched[] {
+  const starts: (Omit<Matched, "text"> & { readonly index: number })[] = [];
   let [inside, line, lineStart, lineEnd] = ["", 1, 0, text.indexOf("\n")];
-  for (const { index, groups } of text.matchAll(found)) {
+  for (const { index, groups } of text.matchAll(match)) {
     inside = groups?.["head"] ?? inside;
     const op = groups?.["gather"];
     if (op === undefined) continue;
@@ -110,7 +110,7 @@ function operationsIn(text: string): Found[] {
   });
 }
 
-function tokensOf(operation: Found, file: string): readonly Token[] {
+function tokensOf(operation: Matched, file: string): readonly Token[] {
   const { tokens, diagnostics } = lex(operation.text, file, operation);
   if (operation.text.includes("!quant.")) {
     const message = `${who}: quantized types, which tilec lacks`;
@@ -201,16 +201,16 @@ class Operation extends TokenReader {
     this.punct("#");
     this.take("word", who);
     this.punct("<");
-    const found: [string, number | readonly number[]][] = [];
+    const attributes: [string, number | readonly number[]][] = [];
     while (!this.accept(">")) {
       const token = this.take("word", "a dimension number");
       this.punct("=");
-      if (token.text === "index_vector_dim") found.push([token.text, this.int()]);
-      else if (dimensionNumbers.has(token.text)) found.push([token.text, this.intList()]);
+      if (token.text === "index_vector_dim") attributes.push([token.text, this.int()]);
+      else if (dimensionNumbers.has(token.text)) attributes.push([token.text, this.intList()]);
       else this.fail(token, `no dimension number ${token.text}`);
       this.accept(",");
     }
-    return Object.fromEntries(found);
+    return Object.fromEntries(attributes);
   }
 
   /** `array<i64: 1, 2>`, and as it once was `dense<[1, 2]> : tensor<2xi64>`. */
@@ -268,11 +268,11 @@ class Operation extends TokenReader {
     if (token.kind !== "word") {
       this.fail(token, "the tensor has no fixed shape", "a gather of static shapes is what tilec compiles");
     }
-    const parts = this.take("word", "a type such as 2x3xf32").text.split("x");
+    const pieces = this.take("word", "a type such as 2x3xf32").text.split("x");
     // complex has an x of its own.
-    const complex = parts.length > 1 && parts.slice(-2).join("x") === "complex";
-    const element = complex ? `complex<${this.inner()}>` : (parts[parts.length - 1] ?? "");
-    const shape = parts.slice(0, complex ? -2 : -1).map(Number);
+    const complex = pieces.length > 1 && pieces.slice(-2).join("x") === "complex";
+    const element = complex ? `complex<${this.inner()}>` : (pieces[pieces.length - 1] ?? "");
+    const shape = pieces.slice(0, complex ? -2 : -1).map(Number);
     const dtype = elementTypeOf.get(element);
     if (dtype === undefined) return this.fail(token, `element type ${element}, which tilec lacks`);
     this.punct(">");

@@ -20,11 +20,11 @@ import {
   maxRank,
   rowsFillBytes,
   shownAmount,
-  wholeBytes,
+  byteAligned,
   type DType,
   type Shape,
   type TensorType,
-  type WholeByteType,
+  type ByteAlignedType,
 } from "../../ir/index.js";
 import { maxStrings } from "../../backends/index.js";
 import type { TensorValue } from "./tensor.js";
@@ -38,7 +38,7 @@ const dtypeOfCode: ReadonlyMap<string, DType> = new Map(
 );
 
 /** `<f2`: byte order and NumPy's code. */
-function descrOf(dtype: Exclude<WholeByteType, "string">): string {
+function descrOf(dtype: Exclude<ByteAlignedType, "string">): string {
   const { npy } = elementTypes[dtype];
   const code = typeof npy === "string" ? npy : elementTypes[npy.as].npy;
   return `${bitsOf(dtype) === 8 ? "|" : "<"}${code}`;
@@ -79,9 +79,9 @@ export function readNpy(file: Uint8Array, name: string): TensorValue {
   }
   const shape = shapeText
     .split(",")
-    .map((part) => part.trim())
-    .filter((part) => part !== "")
-    .map((part) => (/^\d+$/.test(part) ? Number(part) : NaN));
+    .map((piece) => piece.trim())
+    .filter((piece) => piece !== "")
+    .map((piece) => (/^\d+$/.test(piece) ? Number(piece) : NaN));
   if (shape.some((extent) => !Number.isSafeInteger(extent))) return fail(`bad shape (${shapeText})`);
   if (shape.length > maxRank) return fail(`rank ${shape.length}; tilec takes rank ${maxRank} at most`);
   if (fortran === "True" && shape.length > 1) {
@@ -140,7 +140,7 @@ function strings(
 
 /** Big-endian numbers to little-endian; a complex number is two of them. */
 function swapped(body: Uint8Array, dtype: DType): Uint8Array {
-  const size = bytesOf(isComplex(dtype) ? elementTypes[dtype].part : wholeBytes(dtype));
+  const size = bytesOf(isComplex(dtype) ? elementTypes[dtype].component : byteAligned(dtype));
   const out = new Uint8Array(body.byteLength);
   for (let k = 0; k < out.length; k += size)
     for (let b = 0; b < size; b++) out[k + b] = body[k + size - 1 - b] ?? 0;

@@ -131,11 +131,11 @@ export function writeNumber(view: DataView, dtype: DType, k: number, value: numb
   }
   const place = k * bytesOf(dtype);
   if (isFloat(dtype)) floatForms[dtype].write(view, place, Number(value));
-  else writeWhole(view, place, bytesOf(dtype), value);
+  else writeInteger(view, place, bytesOf(dtype), value);
 }
 
 /** Writes an integer at a place in bytes, modulo what so many bytes hold. */
-export function writeWhole(
+export function writeInteger(
   view: DataView,
   place: number,
   bytes: 1 | 2 | 4 | 8,
@@ -168,13 +168,13 @@ export function writeNumbers(view: DataView, dtype: DType, first: number, values
 }
 
 /** The type of each part of a complex element. */
-export const partOf = (dtype: ComplexType): FloatType => elementTypes[dtype].part;
+export const componentOf = (dtype: ComplexType): FloatType => elementTypes[dtype].component;
 
 /** Writes the two parts of a complex element. */
 export function writeComplex(view: DataView, dtype: ComplexType, k: number, re: number, im: number): void {
-  const part = partOf(dtype);
-  writeNumber(view, part, 2 * k, re);
-  writeNumber(view, part, 2 * k + 1, im);
+  const component = componentOf(dtype);
+  writeNumber(view, component, 2 * k, re);
+  writeNumber(view, component, 2 * k + 1, im);
 }
 
 /** Writes a bit pattern, most significant hexadecimal digit first. */

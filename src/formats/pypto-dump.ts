@@ -117,12 +117,12 @@ class Reader {
     return Array.isArray(list) ? (list as readonly unknown[]) : this.refuse(`${path}.${key}`, "a list");
   }
 
-  whole(value: unknown, path: string): number {
+  integer(value: unknown, path: string): number {
     return Number.isSafeInteger(value) ? Number(value) : this.refuse(path, "a whole number");
   }
 
   numbers(value: Json, key: string, path: string): readonly number[] {
-    return this.list(value, key, path).map((entry, k) => this.whole(entry, `${path}.${key}[${k}]`));
+    return this.list(value, key, path).map((entry, k) => this.integer(entry, `${path}.${key}[${k}]`));
   }
 }
 
@@ -153,31 +153,31 @@ class Graph {
   ) {
     const rawTypes = new Map<number, DType | undefined>();
     reader.list(json, "rawtensors", path).forEach((value, k) => {
-      const own = `${path}.rawtensors[${k}]`;
-      const raw = reader.object(value, own);
-      const name = dataTypes[reader.whole(raw["datatype"], `${own}.datatype`)];
+      const entry = `${path}.rawtensors[${k}]`;
+      const raw = reader.object(value, entry);
+      const name = dataTypes[reader.integer(raw["datatype"], `${entry}.datatype`)];
       rawTypes.set(
-        reader.whole(raw["rawmagic"], `${own}.rawmagic`),
+        reader.integer(raw["rawmagic"], `${entry}.rawmagic`),
         dtypes.find((dtype) => name !== undefined && typeNames[dtype] === name),
       );
     });
     reader.list(json, "tensors", path).forEach((value, k) => {
-      const own = `${path}.tensors[${k}]`;
-      const tensor = reader.object(value, own);
-      const magic = reader.whole(tensor["magic"], `${own}.magic`);
-      this.shapes.set(magic, reader.numbers(tensor, "shape", own));
-      this.types.set(magic, rawTypes.get(reader.whole(tensor["rawtensor"], `${own}.rawtensor`)));
+      const entry = `${path}.tensors[${k}]`;
+      const tensor = reader.object(value, entry);
+      const magic = reader.integer(tensor["magic"], `${entry}.magic`);
+      this.shapes.set(magic, reader.numbers(tensor, "shape", entry));
+      this.types.set(magic, rawTypes.get(reader.integer(tensor["rawtensor"], `${entry}.rawtensor`)));
     });
     this.operations = reader.list(json, "operations", path).map((value, k) => {
-      const own = `${path}.operations[${k}]`;
-      const operation = reader.object(value, own);
+      const entry = `${path}.operations[${k}]`;
+      const operation = reader.object(value, entry);
       const { opcode } = operation;
       return {
         json: operation,
-        path: own,
-        opcode: typeof opcode === "string" ? opcode : reader.refuse(`${own}.opcode`, "a text"),
-        inputs: reader.numbers(operation, "ioperands", own),
-        outputs: reader.numbers(operation, "ooperands", own),
+        path: entry,
+        opcode: typeof opcode === "string" ? opcode : reader.refuse(`${entry}.opcode`, "a text"),
+        inputs: reader.numbers(operation, "ioperands", entry),
+        outputs: reader.numbers(operation, "ooperands", entry),
         isTile: "tile" in operation,
       };
     });
@@ -219,13 +219,13 @@ class Graph {
       if (dtype === undefined) return { place, why: `tilec has no element type for input ${k} of ${op}` };
       const shape = this.shapeOf(magic, path);
       const dim = shape.findIndex((extent) => extent < 0);
-      const known = k === 0 && op !== "pypto.gather" ? withLongest(shape, axis) : shape;
-      if (known.some((extent) => extent < 0))
+      const extents = k === 0 && op !== "pypto.gather" ? withLongest(shape, axis) : shape;
+      if (extents.some((extent) => extent < 0))
         return {
           place,
           why: `dim ${dim} of input ${k} of ${op} is dynamic: its shape is ${formatShape(shape)}`,
         };
-      inputs.push({ dtype, shape: known });
+      inputs.push({ dtype, shape: extents });
     }
     const root = this.rootOf(data);
     return {
@@ -240,8 +240,8 @@ class Graph {
   }
 
   private attributesOf(json: Json, path: string, op: DumpedGather["op"]): Record<string, AttrValue> {
-    const own = this.reader.object(json["op_attr"], `${path}.op_attr`);
-    const read = (key: string): number => this.reader.whole(own[key], `${path}.op_attr.${key}`);
+    const attrs = this.reader.object(json["op_attr"], `${path}.op_attr`);
+    const read = (key: string): number => this.reader.integer(attrs[key], `${path}.op_attr.${key}`);
     return op === "pypto.gather_in_ub"
       ? { block_size: read("block_size"), axis: -2 }
       : { dim: read("op_attr_axis") };
@@ -258,24 +258,24 @@ class Graph {
     { shape: index }: TensorType,
     axis: number,
   ): Shape {
-    const parts = tiles.map(({ inputs, outputs, path }) => ({
+    const pieces = tiles.map(({ inputs, outputs, path }) => ({
       result: this.shapeOf(outputs[0] ?? -1, path),
       input: this.shapeOf(inputs[0] ?? -1, path),
     }));
-    const most = at(parts, 0).result.map((_, d) => Math.max(...parts.map(({ result }) => at(result, d))));
-    if (op !== "pypto.gather") return most;
+    const max = at(pieces, 0).result.map((_, d) => Math.max(...pieces.map(({ result }) => at(result, d))));
+    if (op !== "pypto.gather") return max;
     const dim = axis < 0 ? axis + data.length : axis;
-    return most.map((entry, d) => {
-      if (d !== dim) return Math.max(entry, ...parts.map(({ input }) => at(input, d)));
+    return max.map((entry, d) => {
+      if (d !== dim) return Math.max(entry, ...pieces.map(({ input }) => at(input, d)));
       return entry < at(index, d) ? entry : Math.max(entry, at(data, d));
     });
   }
 
   private rootOf(magic: number): number {
     let root = magic;
-    const seen = new Set<number>();
-    for (let next = this.viewedFrom.get(root); next !== undefined && !seen.has(next);) {
-      seen.add(next);
+    const visited = new Set<number>();
+    for (let next = this.viewedFrom.get(root); next !== undefined && !visited.has(next);) {
+      visited.add(next);
       root = next;
       next = this.viewedFrom.get(root);
     }

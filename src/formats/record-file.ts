@@ -19,8 +19,8 @@ export const readRecords = (file: string): ParsedRecords =>
 export const readPlacedRecords = (file: string): PlacedRecords =>
   withRecords(file, placedRecords(readText(file), file));
 
-function withRecords<T extends ParsedRecords>(file: string, found: T): T {
-  if (found.records.length > 0) return found;
+function withRecords<T extends ParsedRecords>(file: string, records: T): T {
+  if (records.records.length > 0) return records;
   const hint = "records are lines that `tilec tune --records` wrote, or that `tilec records` printed";
   throw new CompileError([error("TC016", `${file} holds no record`, { hint })]);
 }

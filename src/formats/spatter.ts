@@ -122,14 +122,14 @@ function gatherOf(config: unknown, configurations: number): SpatterGather {
       "Gather, Scatter, GS, MultiGather, MultiScatter",
     );
   const stated = deltaOf(config["delta"]);
-  const { pattern: whole, delta = stated } = patternOf(config["pattern"]);
-  const size = numberOf(config, "pattern-size", 1, whole.length);
-  if (size > whole.length) wrong(`pattern-size ${size} is longer than the pattern of ${whole.length}`);
+  const { pattern: indices, delta = stated } = patternOf(config["pattern"]);
+  const size = numberOf(config, "pattern-size", 1, indices.length);
+  if (size > indices.length) wrong(`pattern-size ${size} is longer than the pattern of ${indices.length}`);
   // 65 GB of doubles over the configurations, halved: remap_pattern.
-  const most = Math.floor(Math.floor(8_124_999_999 / configurations) / 2);
-  const boundary = numberOf(config, "boundary", 0, 0) || most;
+  const max = Math.floor(Math.floor(8_124_999_999 / configurations) / 2);
+  const boundary = numberOf(config, "boundary", 0, 0) || max;
   return {
-    pattern: whole.slice(0, size).map((index) => index % boundary),
+    pattern: indices.slice(0, size).map((index) => index % boundary),
     delta,
     count: numberOf(config, "count", 1, 1024),
     wrap: numberOf(config, "wrap", 1, 1),
@@ -207,12 +207,12 @@ function one(pattern: string, form: string, text: string | undefined): number {
 }
 
 /** The most indices of a pattern that a text describes in a few letters. */
-const mostIndices = 2 ** 24;
+const maxIndexCount = 2 ** 24;
 
 function lengthOf(pattern: string, length: number): number {
-  return length <= mostIndices
+  return length <= maxIndexCount
     ? length
-    : wrong(`pattern ${pattern} has ${length} indices, more than ${mostIndices}`);
+    : wrong(`pattern ${pattern} has ${length} indices, more than ${maxIndexCount}`);
 }
 
 function uniform(pattern: string, args: readonly string[]): Pattern {
@@ -259,15 +259,15 @@ function laplacian(pattern: string, args: readonly string[]): Pattern {
   const branch = Array.from({ length: dimension }, (_, d) =>
     Array.from({ length: order }, (__, k) => (k + 1) * size ** d),
   ).flat();
-  const most = order * size ** (dimension - 1);
-  if (!Number.isSafeInteger(2 * most)) wrong(`pattern ${pattern} is beyond ${Number.MAX_SAFE_INTEGER}`);
-  const below = branch.toReversed().map((offset) => most - offset);
-  return { pattern: [...below, most, ...branch.map((offset) => most + offset)], delta: 1 };
+  const max = order * size ** (dimension - 1);
+  if (!Number.isSafeInteger(2 * max)) wrong(`pattern ${pattern} is beyond ${Number.MAX_SAFE_INTEGER}`);
+  const left = branch.toReversed().map((offset) => max - offset);
+  return { pattern: [...left, max, ...branch.map((offset) => max + offset)], delta: 1 };
 }
 
 /** Returns the program of all gathers of a configuration, a row of the output for each, the array in UB or global memory. Throws a CompileError (TC021) for too many elements. */
 export function spatterProgram({ pattern, delta, count }: SpatterGather, name: string): Func {
-  const elements = pattern.reduce((most, index) => Math.max(most, index), 0) + delta * (count - 1) + 1;
+  const elements = pattern.reduce((max, index) => Math.max(max, index), 0) + delta * (count - 1) + 1;
   if (!Number.isSafeInteger(elements))
     throw new CompileError([error("TC021", `@${name} reads beyond the element ${Number.MAX_SAFE_INTEGER}`)]);
   const index = delta === 0 ? "%p[d1]" : `%p[d1] + ${delta} * d0`;

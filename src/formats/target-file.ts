@@ -1,5 +1,5 @@
 /** Target files: the JSON of a target, as `tilec targets NAME --json` prints it, with every figure's source. */
-import { checkOwnArgument } from "../api/argument-kinds.js";
+import { checkApiArgument } from "../api/argument-kinds.js";
 import {
   defined,
   CompileError,
@@ -43,7 +43,7 @@ export interface TargetFile {
 
 /** A target as the JSON value of a target file. */
 export function targetFile(target: Target): TargetFile {
-  checkOwnArgument("targetFile", "target", target);
+  checkApiArgument("targetFile", "target", target);
   const {
     name,
     kind,
@@ -94,7 +94,7 @@ const kindMeant = (word: string): FigureKind | undefined =>
 /** The built-in target whose figures a file of an earlier version lacks. */
 const baseOf = (kind: Target["kind"], isa: Isa = "a2a3"): Target =>
   Object.values<Target>(targets).find(
-    ({ kind: own, isa: headers = "a2a3" }) => own === kind && headers === isa,
+    ({ kind: listed, isa: headers = "a2a3" }) => listed === kind && headers === isa,
   ) ?? defaultTarget;
 
 /** Figures of earlier versions, with the figures that say the same now: of a DMA engine its latency, elsewhere a run's start. */
@@ -187,8 +187,8 @@ export function parseTargetFile(text: string, file: string): Target {
   const word = <T extends string>(name: keyof TargetFile, words: readonly T[]): T =>
     words.find((candidate) => candidate === value[name]) ?? fail(`${name} is one of ${words.join(", ")}`);
   const string = (name: keyof TargetFile): string => {
-    const found = value[name];
-    return typeof found === "string" && found !== "" ? found : fail(`${name} is a string`);
+    const figure = value[name];
+    return typeof figure === "string" && figure !== "" ? figure : fail(`${name} is a string`);
   };
   const figures = value.figures;
   if (typeof figures !== "object" || figures === null) return fail("figures is an object");
@@ -209,12 +209,12 @@ export function parseTargetFile(text: string, file: string): Target {
     const { figure, name: typed } = given.get(name) ?? { figure: {}, name };
     const place = `figures.${typed}`;
     if (!isObject(figure)) return fail(`${place} is { value, kind, source }`);
-    const { value: number, source, kind: known, range, rows } = figure as Partial<Figure>;
+    const { value: number, source, kind: kindName, range, rows } = figure as Partial<Figure>;
     const { holds, takes } = figureField(name);
     if (number === undefined || !holds(number)) return fail(`${place}.value is ${takes}`);
-    if (typeof source !== "string" || typeof known !== "string")
+    if (typeof source !== "string" || typeof kindName !== "string")
       return fail(`${place} names its source and kind`);
-    const figureKind = kindMeant(known) ?? fail(`${place}.kind is one of ${figureKinds.join(", ")}`);
+    const figureKind = kindMeant(kindName) ?? fail(`${place}.kind is one of ${figureKinds.join(", ")}`);
     if (range !== undefined && !isRange(range)) return fail(`${place}.range is [low, high]`);
     if (rows !== undefined && !isTexts(rows)) return fail(`${place}.rows is a list of ids`);
     numbers[name] = number;
@@ -226,18 +226,18 @@ export function parseTargetFile(text: string, file: string): Target {
     };
   }
   const yesOrNo = (name: "gatherScratch" | "overlaps"): boolean => {
-    const found = value[name];
-    return typeof found === "boolean" ? found : fail(`${name} is true or false`);
+    const figure = value[name];
+    return typeof figure === "boolean" ? figure : fail(`${name} is true or false`);
   };
   /** What the file leaves out is as the target without limits has it. */
-  const limitsOf = (found: unknown): WgslLimits => {
-    if (typeof found !== "object" || found === null) return fail("limits is an object");
+  const limitsOf = (value: unknown): WgslLimits => {
+    if (typeof value !== "object" || value === null) return fail("limits is an object");
     const names: readonly string[] = limitNames;
-    const [stranger] = Object.keys(found).filter((name) => !names.includes(name));
+    const [stranger] = Object.keys(value).filter((name) => !names.includes(name));
     if (stranger !== undefined) return fail(`limits.${stranger} is no limit that kernels meet`);
-    const wrong = Object.entries(found).find(([, limit]) => !Number.isSafeInteger(limit) || limit < 1);
+    const wrong = Object.entries(value).find(([, limit]) => !Number.isSafeInteger(limit) || limit < 1);
     if (wrong !== undefined) return fail(`limits.${wrong[0]} is a whole number, 1 or more`);
-    return { ...requestedLimits, ...found };
+    return { ...requestedLimits, ...value };
   };
   const vectorGatherBytes = value.vectorGatherBytes;
   if (!sizesField.holds(vectorGatherBytes)) return fail(`vectorGatherBytes is ${sizesField.takes}`);

@@ -1,6 +1,6 @@
 /** A tensor from or for a file: bytes little-endian row-major, strings as themselves. */
 import { checkArgument } from "../../ir/argument.js";
-import { bytesOf, elementCount, isPacked, wholeBytes, type TensorType } from "../../ir/index.js";
+import { bytesOf, elementCount, isPacked, byteAligned, type TensorType } from "../../ir/index.js";
 import { fromHost, stringsOf, toHost, type HostValue } from "../../backends/index.js";
 
 /** A tensor with its elements, row-major and little-endian. */
@@ -43,7 +43,7 @@ export interface Differences {
 function differencesOf(type: TensorType, a: Uint8Array, b: Uint8Array): Differences | undefined {
   if (alike(a, b)) return undefined;
   // Of outputs.
-  const size = bytesOf(wholeBytes(type.dtype));
+  const size = bytesOf(byteAligned(type.dtype));
   return differencesWhere(elementCount(type.shape), (element) => {
     for (let byte = element * size; byte < (element + 1) * size; byte++) if (a[byte] !== b[byte]) return true;
     return false;

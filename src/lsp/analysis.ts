@@ -89,15 +89,15 @@ function headBefore(lines: readonly string[], line: number): number | undefined 
 }
 
 function withSchedule(head: string, entries: readonly string[]): string {
-  const found = /schedule\s*\{((?:[^{}]|\{[^{}]*\})*)\}/.exec(head);
-  if (found === null) return head.replace(/\s*\{\s*$/, ` schedule {${entries.join(", ")}} {`);
-  let inside = found[1] ?? "";
+  const match = /schedule\s*\{((?:[^{}]|\{[^{}]*\})*)\}/.exec(head);
+  if (match === null) return head.replace(/\s*\{\s*$/, ` schedule {${entries.join(", ")}} {`);
+  let inside = match[1] ?? "";
   for (const entry of entries) {
     const [key = ""] = entry.split(" ");
     const old = new RegExp(`\\b${key}\\s*=\\s*(?:\\[[^\\]]*\\]|\\{[^}]*\\}|[\\w-]+)`);
     inside = old.test(inside) ? inside.replace(old, entry) : `${inside}, ${entry}`;
   }
-  return head.replace(found[0], `schedule {${inside}}`);
+  return head.replace(match[0], `schedule {${inside}}`);
 }
 
 /** The word at a place, a name with its `%`. */
@@ -142,9 +142,9 @@ function describeName(func: Func, name: string): string | undefined {
 function describeSchedule(func: Func, settings: Settings): string | undefined {
   try {
     const { rules, footprint, target } = explain(withProfile(func, settings.profile), compilingBy(settings));
-    const parts = footprint.parts.map(({ part, counted }) => `${part} ${counted} B`).join(" + ");
+    const bytes = footprint.parts.map(({ part, counted }) => `${part} ${counted} B`).join(" + ");
     return [
-      `${parts} = ${footprint.bytes} B of ${footprint.budget} B on ${target}`,
+      `${bytes} = ${footprint.bytes} B of ${footprint.budget} B on ${target}`,
       ...rules.map(
         ({ pass, rule, detail, source }) => `${pass ? "pass" : "FAIL"} ${rule}: ${detail} (${source})`,
       ),

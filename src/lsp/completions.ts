@@ -66,7 +66,7 @@ function optionsAfter(before: string, operators: Operators): readonly Completion
     inside,
     attrs.map(([name, { help }]) => ({ label: `${name} = `, detail: help })),
     (name) => {
-      const spec = attrs.find(([known]) => known === name)?.[1];
+      const spec = attrs.find(([key]) => key === name)?.[1];
       return spec?.kind === "word"
         ? withDetail(
             spec.words.map((word) => `"${word}"`),

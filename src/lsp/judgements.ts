@@ -9,7 +9,7 @@ interface Judged {
 }
 
 export class Judgements {
-  private known = new Map<string, Judged>();
+  private judged = new Map<string, Judged>();
 
   constructor(private readonly options: Pick<CompileOptions, "findTarget" | "passes">) {}
 
@@ -19,13 +19,13 @@ export class Judgements {
     const next = new Map<string, Judged>();
     const all = funcs.flatMap((func, k) => {
       const line = func.span?.line ?? 1;
-      const own = lines.slice(line - 1, (funcs[k + 1]?.span?.line ?? lines.length + 1) - 1).join("\n");
-      const judged = this.known.get(own) ?? { line, diagnostics: this.judge(func) };
+      const text = lines.slice(line - 1, (funcs[k + 1]?.span?.line ?? lines.length + 1) - 1).join("\n");
+      const judged = this.judged.get(text) ?? { line, diagnostics: this.judge(func) };
       // A target file may change without the text.
-      if (func.target?.endsWith(".json") !== true) next.set(own, judged);
-      return judged.diagnostics.map((diagnostic) => moved(diagnostic, line - judged.line));
+      if (func.target?.endsWith(".json") !== true) next.set(text, judged);
+      return judged.diagnostics.map((diagnostic) => shifted(diagnostic, line - judged.line));
     });
-    this.known = next;
+    this.judged = next;
     return all;
   }
 
@@ -41,7 +41,7 @@ export class Judgements {
   }
 }
 
-const moved = (diagnostic: Diagnostic, by: number): Diagnostic =>
+const shifted = (diagnostic: Diagnostic, by: number): Diagnostic =>
   diagnostic.span === undefined
     ? diagnostic
     : { ...diagnostic, span: { ...diagnostic.span, line: diagnostic.span.line + by } };

@@ -111,15 +111,15 @@ function serve(connection: Connection, given: Project | undefined): void {
   });
   connection.onCompletion(({ textDocument: { uri }, position: { line, character } }) => {
     const text = documents.get(uri)?.getText() ?? "";
-    const found = completions(text, { line, column: character }, settings.operators);
-    if (found === undefined) return null;
-    const range = { start: { line, character: found.from }, end: { line, character } };
-    return found.options.map(({ label, detail }) => ({ label, detail, textEdit: { range, newText: label } }));
+    const items = completions(text, { line, column: character }, settings.operators);
+    if (items === undefined) return null;
+    const range = { start: { line, character: items.from }, end: { line, character } };
+    return items.options.map(({ label, detail }) => ({ label, detail, textEdit: { range, newText: label } }));
   });
   connection.onDefinition(({ textDocument: { uri }, position }) => {
     const text = documents.get(uri)?.getText() ?? "";
-    const found = definition(text, { line: position.line, column: position.character });
-    return found === undefined ? null : { uri, range: lspRange(found) };
+    const range = definition(text, { line: position.line, column: position.character });
+    return range === undefined ? null : { uri, range: lspRange(range) };
   });
   connection.onDocumentFormatting(({ textDocument: { uri } }) => {
     const document = documents.get(uri);

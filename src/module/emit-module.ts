@@ -29,7 +29,7 @@ export interface EmittedModule {
 export type Runtime = string;
 
 /** Of modules for WebGPU whose sizes are numbers, for those whose sizes are open, and for WebAssembly. */
-export const runtimes = ["gpu", "gpu-open", "cpu"] as const;
+export const runtimes = ["gpu", "gpu-dynamic", "cpu"] as const;
 
 /** Reads a runtime. */
 export type RuntimeOf = (name: (typeof runtimes)[number]) => Runtime;
@@ -71,7 +71,7 @@ function emitGpu(kernel: Kernel, given: Kernel, runtimeOf: RuntimeOf): EmittedMo
     .filter(([, value]) => value > 0)
     .map(([name, value]) => [name, `${value}`] as const);
   // A runtime for numbers alone does without outputs that have no elements.
-  const isOpen = program.symbolic !== undefined || plan.gather === undefined;
+  const isDynamic = program.symbolic !== undefined || plan.gather === undefined;
   const rejects = plan.gather?.reports ?? rejectsIndices(program);
   const fields = {
     ...printFacts(kernel, program, rejects),
@@ -80,11 +80,11 @@ function emitGpu(kernel: Kernel, given: Kernel, runtimeOf: RuntimeOf): EmittedMo
       plan.bindings.map(({ access, width }) =>
         printObject({
           access: access === "read" ? undefined : JSON.stringify(access),
-          width: width === 1 || !isOpen ? undefined : `${width}`,
+          width: width === 1 || !isDynamic ? undefined : `${width}`,
         }),
       ),
     ),
-    ...(isOpen
+    ...(isDynamic
       ? {
           folded: `${plan.grid.folded}`,
           told: JSON.stringify(plan.sizes),
@@ -98,7 +98,7 @@ function emitGpu(kernel: Kernel, given: Kernel, runtimeOf: RuntimeOf): EmittedMo
   };
   const body = `const code = \`${shortened(code)}\`;
 export const requiredLimits = ${printObject(Object.fromEntries(requiredLimits))};
-${printPlan(fields)}${printRuntime(runtimeOf(isOpen ? "gpu-open" : "gpu"))}export const create = (device) => runtime.create(device, plan);
+${printPlan(fields)}${printRuntime(runtimeOf(isDynamic ? "gpu-dynamic" : "gpu"))}export const create = (device) => runtime.create(device, plan);
 `;
   const again =
     kernel === given ? "" : `// compiled again for webgpu: the program's target is ${given.target.name}\n`;
@@ -117,7 +117,7 @@ function emitCpu(kernel: Kernel, runtimeOf: RuntimeOf): EmittedModule {
     trips: printTrips(plan.gather === undefined ? [] : plan.nest.loops),
     code: JSON.stringify(btoa(bytes)),
     bufferBytes: `${layout.bufferBytes}`,
-    told: JSON.stringify(plan.told),
+    told: JSON.stringify(plan.params),
   };
   const body = `${printPlan(fields)}${printRuntime(runtimeOf("cpu"))}export const create = () => runtime.create(plan);
 `;

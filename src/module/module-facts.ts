@@ -2,38 +2,38 @@
 import { indexed, isRead } from "../../ir/access.js";
 import { addressOf, mapOverTensors } from "../../ir/addressing.js";
 import { CompileError, error } from "../../ir/diagnostic.js";
-import { atMost, openFormOf } from "../../ir/symbols/index.js";
-import { extentsOver, type SymbolicSite } from "../../ir/symbols/symbols.js";
+import { maxSizes, dynamicFormOf } from "../../ir/symbols/index.js";
+import { extentsOver, type SymbolicIndex } from "../../ir/symbols/symbols.js";
 import {
   outputPlace,
   inputsOf,
   keyOf,
-  openSymbols,
+  dynamicSymbols,
   outputOf,
-  type OpenTile,
+  type DynamicTile,
   type TileFunc,
 } from "../../ir/func.js";
-import { constant, min, sitesOf, soleAtom, sub, substitute, type Linear } from "../../ir/linear.js";
+import { constant, min, indicesOf, soleAtom, sub, substitute, type Linear } from "../../ir/linear.js";
 import { coordinatesOf } from "../../ir/intervals/index-bounds.js";
-import { hasOpenTrips, taskOfTile, type ParallelLoop } from "../../ir/task/index.js";
+import { hasDynamicTrips, taskOfTile, type ParallelLoop } from "../../ir/task/index.js";
 import { at, bitsOf, elementTypes, isPacked, isSigned, maxElements, strides } from "../../ir/types.js";
 import { pickedBy } from "../../backends/memory.js";
-import { siteSteps } from "../../backends/index-walk.js";
+import { indexSteps } from "../../backends/index-walk.js";
 import type { Kernel } from "../api/compile.js";
 import { printExactForm, printSizeForm } from "./print-form.js";
 
 /** A program of numbers, or for all sizes of its symbols. */
-export type ModuleProgram = TileFunc | OpenTile;
+export type ModuleProgram = TileFunc | DynamicTile;
 
 /** The program that a module runs. Throws a CompileError (TC502) where no program holds for every size of its symbols. */
 export function moduleProgram(kernel: Kernel): ModuleProgram {
-  const symbols = kernel.access === undefined ? [] : openSymbols(kernel.access);
+  const symbols = kernel.access === undefined ? [] : dynamicSymbols(kernel.access);
   if (symbols.length === 0) return kernel.tile;
-  const most = atMost(symbols);
-  const form = openFormOf(kernel.bind(most).tile);
+  const max = maxSizes(symbols);
+  const form = dynamicFormOf(kernel.bind(max).tile);
   if (form !== undefined) return form.program;
   const message = `no code of @${kernel.name} is known to hold for every size of ${symbols.map(({ name }) => name).join(", ")}`;
-  const sizes = Object.entries(most).map(([name, size]) => `${name}=${size}`);
+  const sizes = Object.entries(max).map(([name, size]) => `${name}=${size}`);
   throw new CompileError([error("TC502", message, { hint: `choose sizes: --bind ${sizes.join(",")}` })]);
 }
 
@@ -60,9 +60,9 @@ export function printFacts(
   const { operands, symbolic } = program;
   const gather = taskOfTile(program).gather;
   const numbers = (symbolic?.symbols ?? []).map(({ name }) => `${name}: n.${name}`);
-  for (const [s, site] of (gather?.stmt.map.sites ?? []).entries()) {
-    for (const [bound, name] of Object.entries(site.open ?? {})) {
-      const form = boundOf(program, s, bound === "below" ? "below" : "fromEnd");
+  for (const [s, index] of (gather?.stmt.map.indices ?? []).entries()) {
+    for (const [bound, name] of Object.entries(index.dynamic ?? {})) {
+      const form = boundOf(program, s, bound === "extent" ? "extent" : "wrapNegativeBy");
       const value = `${name}: Math.max(0, ${printSizeForm(form)})`;
       if (!numbers.includes(value)) numbers.push(value);
     }
@@ -89,21 +89,23 @@ export function printFacts(
       ? {}
       : { symbols: JSON.stringify(symbolic.symbols), numbers: `(n) => ({ ${numbers.join(", ")} })` }),
     operands: printLines(printed),
-    sites: rejects ? printSites(kernel, program) : "[]",
+    sites: rejects ? printIndices(kernel, program) : "[]",
     ...(rejects && mayBeEmpty && map !== undefined
       ? { indexed: JSON.stringify([...indexed(map)].filter((d) => d < map.domain.length)) }
       : {}),
-    ...(reduced === undefined || !rejects ? {} : { reduced: JSON.stringify(termsOf(program, reduced.most)) }),
+    ...(reduced === undefined || !rejects
+      ? {}
+      : { reduced: JSON.stringify(reductionFacts(program, reduced.max)) }),
   };
 }
 
-function termsOf(program: ModuleProgram, most: number): object {
+function reductionFacts(program: ModuleProgram, max: number): object {
   const reduced = mapOverTensors(program, taskOfTile(program))?.reduced;
-  return { most, ...reduced };
+  return { most: max, ...reduced };
 }
 
 /** The index values of an output element. Throws a CompileError (TC702) for a program whose map is another in each tile. */
-function printSites(kernel: Kernel, program: ModuleProgram): string {
+function printIndices(kernel: Kernel, program: ModuleProgram): string {
   const map = mapOverTensors(program, taskOfTile(program));
   if (map === undefined) {
     const message = `the map of @${kernel.name} is another in each tile, and a module could not say which index is out of range`;
@@ -111,25 +113,28 @@ function printSites(kernel: Kernel, program: ModuleProgram): string {
     throw new CompileError([error("TC702", message, { span: program.span, hint })]);
   }
   const { operands } = program;
-  const forms = map.sites.map(({ value }) => {
+  const forms = map.indices.map(({ value }) => {
     if (!isRead(value)) return value;
     const { shape } = at(operands, value.table).type;
     return addressOf(value.at, { offsets: shape.map(() => constant(0)), strides: strides(shape) });
   });
-  const steps = siteSteps(map, forms, operands);
+  const steps = indexSteps(map, forms, operands);
   return printLines(
-    steps.map(({ site, table, form, rule, fromEnd, open, ofTerm, ends }) => {
-      const { axis, picks } = pickedBy(map, operands, site);
-      const told = (value: number | undefined, name: string | undefined): string | undefined =>
+    steps.map(({ index, table, form, rule, wrapNegativeBy, dynamic, inReduction, ends }) => {
+      const { axis, picks } = pickedBy(map, operands, index);
+      const printNumber = (value: number | undefined, name: string | undefined): string | undefined =>
         value === undefined ? undefined : `(n)=>${name === undefined ? value : `n.${name}`}`;
       return printObject({
         table: `${table ?? -1}`,
         at: `(d,s,n)=>${printExactForm(form)}`,
         outside: rule === undefined ? undefined : JSON.stringify(rule.outside),
-        below: told(rule?.below, rule?.open?.below),
-        fromEnd: rule === undefined ? told(fromEnd, open?.fromEnd) : told(rule.fromEnd, rule.open?.fromEnd),
-        but: rule?.but === undefined ? undefined : `${rule.but}`,
-        ofTerm: ofTerm ? "true" : undefined,
+        below: printNumber(rule?.extent, rule?.dynamic?.extent),
+        fromEnd:
+          rule === undefined
+            ? printNumber(wrapNegativeBy, dynamic?.wrapNegativeBy)
+            : printNumber(rule.wrapNegativeBy, rule.dynamic?.wrapNegativeBy),
+        but: rule?.excluded === undefined ? undefined : `${rule.excluded}`,
+        ofTerm: inReduction ? "true" : undefined,
         from: ends === undefined ? undefined : `${ends.from}`,
         axis: `${axis}`,
         picks: JSON.stringify(picks),
@@ -142,18 +147,19 @@ function printSites(kernel: Kernel, program: ModuleProgram): string {
  * A bound that sizes tell, as a form in them: the one that the text states, or the least extent among the dims that the index value
  * picks along. Throws a CompileError (TC502) for one that is left open in a sum.
  */
-function boundOf(program: ModuleProgram, s: number, bound: "below" | "fromEnd"): Linear {
-  const sites: readonly SymbolicSite[] = program.symbolic?.map.sites ?? [];
-  const { below, fromEnd } = at(sites, s);
-  if (bound === "fromEnd" && fromEnd !== undefined && fromEnd !== "below") return fromEnd;
-  if (below !== undefined) return below;
+function boundOf(program: ModuleProgram, s: number, bound: "extent" | "wrapNegativeBy"): Linear {
+  const indices: readonly SymbolicIndex[] = program.symbolic?.map.indices ?? [];
+  const { extent, wrapNegativeBy } = at(indices, s);
+  if (bound === "wrapNegativeBy" && wrapNegativeBy !== undefined && wrapNegativeBy !== "extent")
+    return wrapNegativeBy;
+  if (extent !== undefined) return extent;
   const { operands, symbolic } = program;
   const inputs = inputsOf(program).map(({ type }) => type);
   const placed = symbolic === undefined ? [] : coordinatesOf(symbolic.map, inputs);
   const extents = placed.flatMap(({ coord, table, dim }) => {
-    if (!sitesOf(coord).includes(s)) return [];
+    if (!indicesOf(coord).includes(s)) return [];
     const only = soleAtom(coord);
-    if (only?.kind !== "site") {
+    if (only?.kind !== "index") {
       const name = inputs[table] === undefined ? "" : keyOf(at(operands, table));
       const message = `the bound of index value ${s}, which is in a sum that names dim ${dim} of ${name}, is left open`;
       const hint = "state it: error(%i[d0] in N) rather than %i[d0]";
@@ -175,7 +181,7 @@ export function printTrips(loops: readonly ParallelLoop[]): string {
     });
   const printed = loops.map((loop) => {
     const { lower, upper, step } = loop.stmt;
-    if (!hasOpenTrips(loop)) return `${loop.trips}`;
+    if (!hasDynamicTrips(loop)) return `${loop.trips}`;
     return `Math.ceil(Math.max(0, ${printSizeForm(first(sub(upper, lower)))}) / ${step})`;
   });
   return `(n) => [${printed.join(", ")}]`;

@@ -43,8 +43,8 @@ function formsIn({ literal, symbol, least, quotient }: Arithmetic): FormLanguage
       switch (of.kind) {
         case "dim":
           return amount(`d[${of.dim}]`);
-        case "site":
-          return amount(`s[${of.site}]`);
+        case "index":
+          return amount(`s[${of.index}]`);
         case "symbol":
           return amount(symbol(of.name));
         case "min":

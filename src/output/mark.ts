@@ -10,7 +10,7 @@ export const jsonSchema = 1;
 /** Format of an output file. */
 export interface OutputFormat {
   /** True if a file of this format that begins with `head` is tilec's. */
-  readonly isOwn: (head: string) => boolean;
+  readonly isMarked: (head: string) => boolean;
   /** Returns the contents with the mark; `by`: the command that writes them. Absent: contents are marked as they are. */
   readonly marked?: (text: string, by: string) => string;
 }
@@ -19,15 +19,16 @@ export interface OutputFormat {
 export const headBytes = 4096;
 
 /** Comments to the end of a line, the first of which is the mark. */
-function lines(open: string): OutputFormat {
-  const mark = `${open} tilec`;
-  const isOwn = (head: string): boolean => head.startsWith(mark) && !/^[\w-]/.test(head.slice(mark.length));
-  return { isOwn, marked: (text, by) => (isOwn(text) ? text : `${mark} ${by}\n${text}`) };
+function lines(opening: string): OutputFormat {
+  const mark = `${opening} tilec`;
+  const isMarked = (head: string): boolean =>
+    head.startsWith(mark) && !/^[\w-]/.test(head.slice(mark.length));
+  return { isMarked, marked: (text, by) => (isMarked(text) ? text : `${mark} ${by}\n${text}`) };
 }
 
 /** A document begins with its type or its outermost element, and the mark is behind that. */
 const markup: OutputFormat = {
-  isOwn: (head) => /^(?:<[!\w][^>]*>\s*)?<!-- tilec(?![\w-])/.test(head),
+  isMarked: (head) => /^(?:<[!\w][^>]*>\s*)?<!-- tilec(?![\w-])/.test(head),
   marked: (text, by) => text.replace(/^<[^>]*>/, (first) => `${first}\n<!-- tilec ${by} -->`),
 };
 
@@ -45,16 +46,16 @@ export const outputFormats = {
   wat: lines(";;"),
   text: lines("#"),
   markup,
-  json: { isOwn: (head) => new RegExp(`^\\s*\\{\\s*"schema"\\s*:\\s*${jsonSchema}\\s*[,}]`).test(head) },
-  records: { isOwn: isRecordLine },
-  npy: { isOwn: (head) => head.startsWith("\x93NUMPY") },
+  json: { isMarked: (head) => new RegExp(`^\\s*\\{\\s*"schema"\\s*:\\s*${jsonSchema}\\s*[,}]`).test(head) },
+  records: { isMarked: isRecordLine },
+  npy: { isMarked: (head) => head.startsWith("\x93NUMPY") },
   /** Tables of `tune --csv`: of a sweep, and of candidates. */
   csv: {
-    isOwn: (head) =>
+    isMarked: (head) =>
       /^(?:\w+,best,default,schedule,reason|task,candidate,status,code,reason,.*)\r?\n/.test(head),
   },
   /** Rows of `--list`. */
-  rows: { isOwn: (head) => /^command,id,key,name,.*\r?\n/.test(head) },
+  rows: { isMarked: (head) => /^command,id,key,name,.*\r?\n/.test(head) },
 } as const satisfies Readonly<Record<string, OutputFormat>>;
 
 /** The formats whose marks nobody else writes: that of `.npy` begins every array of numpy's, and a table's is its header. */
@@ -68,7 +69,7 @@ const signed: readonly OutputFormat[] = [
 
 /** True if tilec may write a file of this format over one that begins with `head`. */
 export const mayReplace = (format: OutputFormat, head: string): boolean =>
-  [...signed, format].some(({ isOwn }) => isOwn(head));
+  [...signed, format].some(({ isMarked }) => isMarked(head));
 
 /** Returns contents as they are written. Throws an InternalError for contents that tilec would not know again. */
 export function withMark(
@@ -77,7 +78,7 @@ export function withMark(
   by: string,
 ): Uint8Array | string {
   const written = typeof contents === "string" ? (format.marked?.(contents, by) ?? contents) : contents;
-  if (!format.isOwn(headOf(written))) throw new InternalError(`the output of ${by} carries no mark`);
+  if (!format.isMarked(headOf(written))) throw new InternalError(`the output of ${by} carries no mark`);
   return written;
 }
 

@@ -5,20 +5,20 @@ const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
  * the process afterwards. Signals that somebody listens to end nothing, and stay theirs.
  */
 export function uninterrupted<T>(action: () => T): T {
-  const held = signals.filter((signal) => process.listenerCount(signal) === 0);
+  const blocked = signals.filter((signal) => process.listenerCount(signal) === 0);
   let late: NodeJS.Signals | undefined;
   const hold = (signal: NodeJS.Signals): void => {
     late ??= signal;
   };
-  for (const signal of held) process.on(signal, hold);
+  for (const signal of blocked) process.on(signal, hold);
   const release = (): void => {
-    for (const signal of held) process.off(signal, hold);
+    for (const signal of blocked) process.off(signal, hold);
     if (late !== undefined && process.listenerCount(late) === 0) process.kill(process.pid, late);
   };
   try {
     return action();
   } finally {
     // Signals are delivered where the loop waits for events, which it has done once between two immediates.
-    if (held.length > 0) setImmediate(() => setImmediate(release));
+    if (blocked.length > 0) setImmediate(() => setImmediate(release));
   }
 }

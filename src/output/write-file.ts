@@ -215,7 +215,7 @@ function replace(path: string, old: BigIntStats | undefined, contents: Uint8Arra
   try {
     try {
       writeFileSync(descriptor, contents);
-      if (old !== undefined) keepOwner(descriptor, old);
+      if (old !== undefined) restoreOwner(descriptor, old);
     } finally {
       closeSync(descriptor);
     }
@@ -227,7 +227,7 @@ function replace(path: string, old: BigIntStats | undefined, contents: Uint8Arra
 }
 
 /** Gives a file the owner and the mode of the one that it replaces. */
-function keepOwner(descriptor: number, { uid, gid, mode }: BigIntStats): void {
+function restoreOwner(descriptor: number, { uid, gid, mode }: BigIntStats): void {
   const fresh = fstatSync(descriptor, { bigint: true });
   if (fresh.uid !== uid || fresh.gid !== gid) {
     try {
@@ -263,8 +263,8 @@ export interface Appender {
 
 /** Returns what appends records; the file is made, or opened, with the first line. Throws a RefusedOutput for a file that holds no records. */
 export function recordAppender(file: string): Appender {
-  const found = orNone(() => placeOf(file));
-  if (found?.kind === "file" && found.old !== undefined && !holdsRecords(found.path, found.old))
+  const place = orNone(() => placeOf(file));
+  if (place?.kind === "file" && place.old !== undefined && !holdsRecords(place.path, place.old))
     throw new RefusedOutput([
       faultOf(file, "append to", "it holds no records", "name another file, such as tune.jsonl"),
     ]);

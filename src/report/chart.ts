@@ -32,9 +32,9 @@ export function chartOf({ hatch, ...options }: ChartOptions): string {
   return svg.outerHTML;
 }
 
-/** At most `most` of the values, evenly, for the ticks of an axis of names. */
-export function ticksOf<T>(values: readonly T[], most: number): T[] {
-  const step = Math.max(1, Math.ceil(values.length / most));
+/** At most `max` of the values, evenly, for the ticks of an axis of names. */
+export function ticksOf<T>(values: readonly T[], max: number): T[] {
+  const step = Math.max(1, Math.ceil(values.length / max));
   return values.filter((_, k) => k % step === 0);
 }
 

@@ -1,16 +1,16 @@
 /** An explanation as text: rules, bytes, traffic, and what to do about a refusal. */
 import { conditionText } from "../../backends/ascend-answer.js";
-import { checkOwnArgument } from "../api/argument-kinds.js";
+import { checkApiArgument } from "../api/argument-kinds.js";
 import {
   at,
-  atMost,
+  maxSizes,
   counted,
   frameworkFacts,
   formatEntry,
   formatShape,
   formatSizes,
   formatSizeVerdict,
-  formatStanding,
+  formatRoofline,
   formatType,
   printSchedule,
   suggestionText,
@@ -26,7 +26,7 @@ import { table } from "./table.js";
 
 /** Returns the verdict in short: the first lines, the rules that refuse, and what to do. */
 export function renderVerdict(explanation: Explanation): string {
-  checkOwnArgument("renderVerdict", "explanation", explanation);
+  checkApiArgument("renderVerdict", "explanation", explanation);
   const { legal, pages, rules } = explanation;
   return [
     verdictLine(explanation),
@@ -41,7 +41,7 @@ const ruleLines = ({ pass, rule, detail, source }: Explanation["rules"][number])
   `  ${pass ? "pass" : "FAIL"}  ${rule.padEnd(15)} ${detail}\n${" ".repeat(24)}${source}`;
 
 export function renderExplanation(explanation: Explanation): string {
-  checkOwnArgument("renderExplanation", "explanation", explanation);
+  checkApiArgument("renderExplanation", "explanation", explanation);
   const { schedule, passes, legal, pages, rules, footprint, sizes, traffic, reversed, comparison } =
     explanation;
   const lines = [
@@ -59,13 +59,13 @@ export function renderExplanation(explanation: Explanation): string {
     "unified buffer, bytes",
     table(
       ["  operand", "tile", "bytes", "padded", "buffers", "counted"],
-      [...footprint.parts, ...footprint.written].map((part) => [
-        `  ${part.part}`,
-        formatType({ dtype: part.dtype, shape: part.tile }),
-        part.bytes,
-        part.padded,
-        part.buffers,
-        part.counted,
+      [...footprint.parts, ...footprint.written].map((entry) => [
+        `  ${entry.part}`,
+        formatType({ dtype: entry.dtype, shape: entry.tile }),
+        entry.bytes,
+        entry.padded,
+        entry.buffers,
+        entry.counted,
       ]),
     ),
     `  total ${footprint.bytes} B of ${footprint.budget} B (budget rule ${footprint.rule})`,
@@ -73,7 +73,7 @@ export function renderExplanation(explanation: Explanation): string {
   lines.push(...sizes.map((size) => `  ${formatSizeVerdict(size)}`));
   if (legal) {
     const atSizes =
-      explanation.symbols.length === 0 ? "" : ` at the most, ${formatSizes(atMost(explanation.symbols))}`;
+      explanation.symbols.length === 0 ? "" : ` at the most, ${formatSizes(maxSizes(explanation.symbols))}`;
     const ratio = traffic.compulsory === 0 ? 1 : traffic.bytes / traffic.compulsory;
     lines.push(
       "",
@@ -96,7 +96,7 @@ export function renderExplanation(explanation: Explanation): string {
     if (comparison !== undefined) lines.push("", ...renderComparison(comparison));
     lines.push(...renderFramework(explanation));
     const { machine, cyclesRange } = explanation;
-    lines.push("", formatStanding(explanation, machine, cyclesRange));
+    lines.push("", formatRoofline(explanation, machine, cyclesRange));
     if (machine !== undefined && cyclesRange !== undefined) lines.push(rangeLine(cyclesRange));
     lines.push(nextStep(explanation));
   } else lines.push(...renderRefused(explanation));
@@ -134,8 +134,8 @@ function renderRefused(explanation: Explanation): string[] {
       : [
           "ways out",
           ...waysOut.map(
-            (way) =>
-              `  ${way.flags}: about ${way.cycles} cycles${callText(framework, way.schedule, schedule, ", ")}`,
+            (remedy) =>
+              `  ${remedy.flags}: about ${remedy.cycles} cycles${callText(framework, remedy.schedule, schedule, ", ")}`,
           ),
         ]),
   ];
@@ -143,7 +143,7 @@ function renderRefused(explanation: Explanation): string[] {
 
 /** Returns the first line: the verdict, and of what it is one where that is not the tile that was stated, or no full load. */
 function verdictLine({ name, target, legal, schedule, judgedTile }: Explanation): string {
-  const parts = [
+  const lines = [
     `@${name} on ${target}: ${legal ? "legal" : "refused"}`,
     ...lineIf(
       schedule.profile === undefined
@@ -152,22 +152,22 @@ function verdictLine({ name, target, legal, schedule, judgedTile }: Explanation)
     ),
     ...lineIf(judgedTile === undefined ? undefined : `judged as tile ${formatEntry(judgedTile)}`),
   ];
-  return parts.join(", ");
+  return lines.join(", ");
 }
 
 const lineIf = (line: string | undefined): string[] => (line === undefined ? [] : [line]);
 
 /** The class of a gather's instructions with what it adds to UB, and why each other one is not taken. */
-function renderLowering({ class: own, cycles, setup, adds, lost }: NonNullable<Explanation["lowering"]>) {
-  const parts = adds.map(({ name, bytes }) => `${name} ${bytes} B`);
-  const added = parts.length === 0 ? "" : `; adds ${parts.join(", ")} to UB`;
+function renderLowering({ class: name, cycles, setup, adds, lost }: NonNullable<Explanation["lowering"]>) {
+  const bytes = adds.map(({ name, bytes }) => `${name} ${bytes} B`);
+  const added = bytes.length === 0 ? "" : `; adds ${bytes.join(", ")} to UB`;
   const first = (once: number): string => (once === 0 ? "" : `, ${once} once before the first`);
   const others = lost.map((other) =>
     "cycles" in other
       ? `  not ${other.class}: about ${other.cycles} cycles${first(other.setup)}`
       : `  not ${other.class}: ${other.reason}`,
   );
-  return [`  lowering ${own}: about ${cycles} cycles for a whole tile${first(setup)}${added}`, ...others];
+  return [`  lowering ${name}: about ${cycles} cycles for a whole tile${first(setup)}${added}`, ...others];
 }
 
 /** When the text for Ascend cores gives the stated bits, or why there is none. */
@@ -204,8 +204,10 @@ function renderFramework({ framework: words, legal }: Explanation): string[] {
   const { tile, view, call, tail, buffers, cores } = words.tile;
   const { title, tailBytes, tailSource } = frameworkFacts[name];
   const row = `tile[${tail.dim}] = ${at(tile, tail.dim)} x ${elementBytes} B = ${tail.bytes} B`;
-  const cycles = buffers.map((own) =>
-    own.cycles === undefined ? `${own.buffers} do not fit` : `about ${own.cycles} cycles with ${own.buffers}`,
+  const cycles = buffers.map((copies) =>
+    copies.cycles === undefined
+      ? `${copies.buffers} do not fit`
+      : `about ${copies.cycles} cycles with ${copies.buffers}`,
   );
   return [
     "",
@@ -230,14 +232,14 @@ export const rangeLine = ({ figures }: CyclesRange): string =>
   `range by ${figures.map(({ figure, kind, range: [low, high] }) => `${figure} ${low} to ${high} (${kind})`).join(", ")}`;
 
 /** Above this ratio to the floor a search is worth its time. */
-const nearFloor = 1.05;
+const nearLowerBound = 1.05;
 
 /** The one thing to try next. */
 function nextStep({ comparison, floor, framework, schedule }: Explanation): string {
   const better = comparison?.better;
   if (better !== undefined)
     return `try   ${better.flags}: about ${better.cycles} cycles${callText(framework, better, schedule, ", ")}`;
-  return floor.ratio > nearFloor
+  return floor.ratio > nearLowerBound
     ? "try   tilec tune, which searches other schedules"
     : "no schedule is more than 5 % faster";
 }

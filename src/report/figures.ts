@@ -6,14 +6,14 @@ import {
   type Schedule,
   type SearchedEntry,
   type Shape,
-  type Standing,
+  type Roofline,
 } from "../../ir/index.js";
 
 /** Entries of a schedule that a search chooses. */
 type Entries = Required<Pick<Schedule, SearchedEntry>>;
 
 /** Figures of one schedule, from wherever they come; absent where they are not known. */
-export interface ScheduleFigures extends Partial<Standing> {
+export interface ScheduleFigures extends Partial<Roofline> {
   readonly schedule?: Partial<Entries>;
   readonly cycles?: number;
   /** Bytes of global memory. */

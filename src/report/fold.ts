@@ -1,7 +1,7 @@
 /** Lines of a report folded at words, to the width of a terminal. */
 
 /** A hanging indent beyond this share of the width leaves too little for the text. */
-const mostIndent = 0.6;
+const maxIndent = 0.6;
 
 /**
  * `text` with lines of at most `width` characters where words allow. What is folded continues below the column in which it began, or
@@ -30,7 +30,7 @@ function foldedLine(line: string, width: number): string {
 
 /** Where the last column begins: behind the last gap of two spaces or more. */
 function hangingIndent(line: string, width: number): number {
-  const gaps = [...line.slice(0, Math.floor(width * mostIndent)).matchAll(/\S {2,}(?=\S)/g)];
+  const gaps = [...line.slice(0, Math.floor(width * maxIndent)).matchAll(/\S {2,}(?=\S)/g)];
   const last = gaps.at(-1);
   if (last !== undefined) return last.index + last[0].length;
   return line.length - line.trimStart().length + 2;

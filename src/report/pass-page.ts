@@ -1,5 +1,5 @@
 /** A pass-by-pass diff: one self-contained page, passes that changed nothing left out. */
-import { checkOwnArgument } from "../api/argument-kinds.js";
+import { checkApiArgument } from "../api/argument-kinds.js";
 import { checkArgument } from "../../ir/argument.js";
 import { diffLines, diffWordsWithSpace, type Change } from "diff";
 import { counted, type Func } from "../../ir/index.js";
@@ -17,7 +17,7 @@ export interface PassStep {
 /** HTML without scripts or outside resources. */
 export function passPage(title: string, steps: readonly PassStep[]): string {
   checkArgument("passPage", "text", title);
-  checkOwnArgument("passPage", "steps", steps);
+  checkApiArgument("passPage", "steps", steps);
   return pageOf({ title, style: passStyle, body: passSections(steps) });
 }
 
@@ -72,27 +72,29 @@ const context = 3;
 
 /** Lines that came and went, and in lines that took another's place the words; long unchanged parts are folded. */
 function marked(before: string, after: string): string {
-  const parts = diffLines(before, after);
+  const changes = diffLines(before, after);
   const shown: string[] = [];
   const blocks: string[] = [];
   const flush = (): void => {
     if (shown.length > 0) blocks.push(`<pre tabindex="0">${shown.splice(0).join("")}</pre>`);
   };
-  for (const [k, part] of parts.entries()) {
-    const [previous, next] = [parts[k - 1], parts[k + 1]];
-    if (part.removed) {
-      shown.push(next?.added === true ? wordsOf(part, next, "removed") : linesOf("del", part.value));
+  for (const [k, change] of changes.entries()) {
+    const [previous, next] = [changes[k - 1], changes[k + 1]];
+    if (change.removed) {
+      shown.push(next?.added === true ? wordsOf(change, next, "removed") : linesOf("del", change.value));
       continue;
     }
-    if (part.added) {
-      shown.push(previous?.removed === true ? wordsOf(previous, part, "added") : linesOf("ins", part.value));
+    if (change.added) {
+      shown.push(
+        previous?.removed === true ? wordsOf(previous, change, "added") : linesOf("ins", change.value),
+      );
       continue;
     }
-    const lines = part.value.replace(/\n$/, "").split("\n");
+    const lines = change.value.replace(/\n$/, "").split("\n");
     const unchanged = (from: number, to?: number): string =>
       linesOf("span", lines.slice(from, to).join("\n"));
     const [first, last] = [previous === undefined ? 0 : context, next === undefined ? 0 : context];
-    if (parts.length === 1 || lines.length <= 2 * context) {
+    if (changes.length === 1 || lines.length <= 2 * context) {
       shown.push(unchanged(0));
       continue;
     }

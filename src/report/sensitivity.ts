@@ -20,9 +20,9 @@ export function renderSensitivity(
     "percent of the cycles for one percent more of a figure",
     table(
       ["  figure", "percent", "known by"],
-      felt.map(({ figure, percent: own, kind }) => [
+      felt.map(({ figure, percent: change, kind }) => [
         `  ${figure}`,
-        `${own > 0 ? "+" : ""}${own.toFixed(2)}`,
+        `${change > 0 ? "+" : ""}${change.toFixed(2)}`,
         kind,
       ]),
     ),

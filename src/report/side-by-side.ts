@@ -2,7 +2,7 @@
 import {
   formatRatio,
   formatShape,
-  formatStanding,
+  formatRoofline,
   printSchedule,
   type MachineRates,
 } from "../../ir/index.js";
@@ -54,9 +54,9 @@ export function renderSides(
   return [
     `@${name}: two schedules`,
     `A  ${printSchedule(a.schedule)}`,
-    `   ${formatStanding(a, machine)}`,
+    `   ${formatRoofline(a, machine)}`,
     `B  ${printSchedule(b.schedule)}`,
-    `   ${formatStanding(b, machine)}`,
+    `   ${formatRoofline(b, machine)}`,
     table(sideHeads, sideRows(sides)),
     fasterOf(a.cycles, b.cycles),
   ].join("\n");

@@ -9,9 +9,9 @@ import { drawing } from "./drawing.js";
 const wide = (values: readonly number[]): boolean => Math.max(...values) / Math.min(...values) > 4;
 
 const legalOf = (points: readonly SweepPoint[]) =>
-  points.flatMap(({ value, best, default: own }) => [
+  points.flatMap(({ value, best, default: standard }) => [
     ...(best === null ? [] : [{ value, cycles: best.cycles, of: "best" }]),
-    ...(own === null ? [] : [{ value, cycles: own.cycles, of: "default" }]),
+    ...(standard === null ? [] : [{ value, cycles: standard.cycles, of: "default" }]),
   ]);
 
 /** Cycles of both against the figure, as an image; undefined where nothing is legal. */
@@ -23,7 +23,7 @@ export function sweepChart({ figure, points }: Sweep): string | undefined {
   const values = points.map(({ value }) => value);
   const place = { x: "value", y: "cycles" } as const;
   const best = drawn.filter(({ of }) => of === "best");
-  const own = drawn.filter(({ of }) => of === "default");
+  const defaults = drawn.filter(({ of }) => of === "default");
   return chartOf({
     ariaLabel: `cycles of the best schedule and of the default against ${figure}`,
     width: 640,
@@ -35,8 +35,8 @@ export function sweepChart({ figure, points }: Sweep): string | undefined {
     x: { type: wide(values) ? "log" : "linear", label: figure, tickFormat: short, ticks: 6 },
     y: { type: wide(cycles) ? "log" : "linear", label: "cycles", tickFormat: short, nice: true, grid: true },
     marks: [
-      Plot.line(own, { ...place, stroke: "currentColor", strokeDasharray: "5 4" }),
-      Plot.dot(own, { ...place, stroke: "currentColor", symbol: "diamond", title: "cycles" }),
+      Plot.line(defaults, { ...place, stroke: "currentColor", strokeDasharray: "5 4" }),
+      Plot.dot(defaults, { ...place, stroke: "currentColor", symbol: "diamond", title: "cycles" }),
       Plot.line(best, { ...place, stroke: "var(--link)", strokeWidth: 2 }),
       Plot.dot(best, { ...place, fill: "var(--link)", title: "cycles" }),
     ],
@@ -44,10 +44,10 @@ export function sweepChart({ figure, points }: Sweep): string | undefined {
 }
 
 /** The chart as an image by itself, light or dark as the viewer prefers; undefined where nothing is legal. */
-export function sweepSvg(found: Sweep): string | undefined {
-  const chart = sweepChart(found);
+export function sweepSvg(sweep: Sweep): string | undefined {
+  const chart = sweepChart(sweep);
   if (chart === undefined) return undefined;
-  const title = `@${found.name} on ${found.target}: the best schedule (line) and the default (dashed) over ${found.figure}`;
+  const title = `@${sweep.name} on ${sweep.target}: the best schedule (line) and the default (dashed) over ${sweep.figure}`;
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 672 400" width="672" height="400" font-family="system-ui, sans-serif" font-size="13" fill="currentColor">
 <style>${themes} svg { color: var(--ink); }</style>
 <rect width="100%" height="100%" fill="var(--paper)"/>
@@ -58,9 +58,9 @@ ${chart.replace("<svg ", '<svg x="16" y="44" ')}
 }
 
 /** What a sweep found as a self-contained page: no scripts, nothing from elsewhere. */
-export function sweepPage(found: Sweep): string {
-  const { name, target, figure, points } = found;
-  const chart = sweepChart(found);
+export function sweepPage(sweep: Sweep): string {
+  const { name, target, figure, points } = sweep;
+  const chart = sweepChart(sweep);
   return pageOf({
     title: `@${name} on ${target}: cycles over ${figure}`,
     body: `${
@@ -74,11 +74,11 @@ export function sweepPage(found: Sweep): string {
 ${htmlTable(
   `cycles over ${figure}`,
   [figure, "best, cycles", "default, cycles", "best schedule"],
-  points.map(({ value, best, default: own, reason = "" }) => ({
+  points.map(({ value, best, default: standard, reason = "" }) => ({
     cells: [
       value,
       best?.cycles ?? "",
-      own?.cycles ?? "",
+      standard?.cycles ?? "",
       best === null ? reason : printSchedule(best.schedule),
     ],
   })),

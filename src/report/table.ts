@@ -36,15 +36,17 @@ function foldedWidths(
   width: number,
 ): readonly number[] {
   const widths = isNumeric.map((_, column) => Math.max(1, ...cells.map((row) => row[column]?.length ?? 0)));
-  let over = widths.reduce((sum, own) => sum + own + gap, -gap) - width;
+  let over = widths.reduce((sum, one) => sum + one + gap, -gap) - width;
   for (; over > 0; over--) {
-    const text = widths.flatMap((own, column) => (isNumeric[column] === true ? [] : [{ own, column }]));
-    const widest = text.reduce((most, one) => (one.own > most.own ? one : most), {
-      own: narrowest,
+    const text = widths.flatMap((textWidth, column) =>
+      isNumeric[column] === true ? [] : [{ textWidth, column }],
+    );
+    const widest = text.reduce((max, one) => (one.textWidth > max.textWidth ? one : max), {
+      textWidth: narrowest,
       column: -1,
     });
     if (widest.column === -1) break;
-    widths[widest.column] = widest.own - 1;
+    widths[widest.column] = widest.textWidth - 1;
   }
   return widths;
 }

@@ -1,5 +1,5 @@
 /** The schedules of a search whose time is exact: those it costed, and those left out that may move few bytes in little time. */
-import { floorOf, Tiling } from "../../ir/index.js";
+import { lowerBoundsOf, Tiling } from "../../ir/index.js";
 import { clockOf } from "../../passes/index.js";
 import type { TuneResult } from "../tune/result.js";
 import { timedOf, type Timed } from "./tune-charts.js";
@@ -32,7 +32,7 @@ export function timedSchedules(result: TuneResult): readonly Timed[] {
     else {
       if (one.estimate >= farthest * least) return [];
       const tiling = new Tiling(gather, candidate.schedule, target);
-      if (floorOf(tiling).of(candidate.schedule.tile) >= least) return [];
+      if (lowerBoundsOf(tiling).of(candidate.schedule.tile) >= least) return [];
       time = clockOf(tiling).cycles;
     }
     least = Math.min(least, time);

@@ -27,10 +27,10 @@ const font = { fontSize: "13px" };
 const margins = { marginLeft: 64, marginRight: 20 } as const;
 const drawnWidth = chartWidth - margins.marginLeft - margins.marginRight;
 /** Events that are drawn for a core. */
-const mostDrawn = 1200;
+const maxDrawn = 1200;
 /** Pixels that a character of a label takes. */
 const characterWidth = 7.5;
-const [mostHigh, leastHigh] = [420, 40];
+const [maxHeight, minHeight] = [420, 40];
 /** Pixels that a tile is drawn high and wide at least: of more tiles the first are drawn. */
 const leastTile = 4;
 
@@ -83,7 +83,7 @@ function openedCores(one: Timeline): readonly OpenedCore[] {
 }
 
 /** Until when each core works; `until` is the end of the axis, in cycles. */
-export function coreStrip(one: Timeline, until: number): string {
+export function coreRow(one: Timeline, until: number): string {
   const { Plot } = drawing();
   const opened = new Set(openedCores(one).map(({ core }) => core));
   const cores = coresOf(one).map(({ tasks, end, busy }, core) => ({
@@ -121,13 +121,13 @@ export function coreStrip(one: Timeline, until: number): string {
 }
 
 /** How far the lanes of a run reach: its end, or the last event that is drawn. */
-export function timelineReach(one: Timeline): { readonly until: number; readonly whole: boolean } {
+export function timelineReach(one: Timeline): { readonly until: number; readonly complete: boolean } {
   const { timing } = one;
   const drawn = openedCores(one).map(({ core }) => timing.events.filter((event) => event.core === core));
-  const cut = drawn.filter((events) => events.length > mostDrawn || timing.dropped > 0);
-  if (cut.length === 0) return { until: timing.cycles, whole: true };
-  const ends = cut.map((events) => Math.max(0, ...events.slice(0, mostDrawn).map((e) => e.start + e.cycles)));
-  return { until: Math.max(...ends), whole: false };
+  const cut = drawn.filter((events) => events.length > maxDrawn || timing.dropped > 0);
+  if (cut.length === 0) return { until: timing.cycles, complete: true };
+  const ends = cut.map((events) => Math.max(0, ...events.slice(0, maxDrawn).map((e) => e.start + e.cycles)));
+  return { until: Math.max(...ends), complete: false };
 }
 
 const named = (names: readonly string[]): string => names.map((name) => `%${name}`).join(", ");
@@ -147,7 +147,7 @@ export function lanesOf(one: Timeline, until: number, hatch: string): string {
     opened.flatMap(({ core, label }) =>
       items
         .filter((item) => item.core === core && item.cycles > 0 && item.start < until)
-        .slice(0, mostDrawn)
+        .slice(0, maxDrawn)
         .map((item) => ({ ...item, label, end: Math.min(until, item.start + item.cycles) })),
     );
   const events = shown(timing.events).map((event) => ({
@@ -203,10 +203,10 @@ export function lanesOf(one: Timeline, until: number, hatch: string): string {
 
 /** The operand's name where the bar has room for it. */
 function textOf({ from, to, name, cycles }: TimelineEvent, until: number): string {
-  const room = (cycles / until) * drawnWidth - 6;
+  const labelWidth = (cycles / until) * drawnWidth - 6;
   const long = `${name} ${named(name === "store" ? [to] : from)}`;
   const brief = named(name === "store" ? [to] : from.slice(0, 1));
-  return [long, brief].find((text) => text.length * characterWidth < room) ?? "";
+  return [long, brief].find((text) => text.length * characterWidth < labelWidth) ?? "";
 }
 
 export interface Drawn {
@@ -304,16 +304,16 @@ export function tileMap({ kernel, timing }: Timeline): Drawn | undefined {
   // Tiles that are too small to be seen are cut off.
   const drawnOf = (extent: number, size: number, pixels: number): number =>
     Math.min(extent, size * Math.floor(pixels / leastTile));
-  const largest = (sizes: readonly number[]): number => sizes.reduce((most, size) => Math.max(most, size), 1);
+  const largest = (sizes: readonly number[]): number => sizes.reduce((max, size) => Math.max(max, size), 1);
   const tileRows = largest(written.map(({ y1, y2 }) => y2 - y1));
-  const rows = drawnOf(entry(shape, 1), tileRows, mostHigh);
+  const rows = drawnOf(entry(shape, 1), tileRows, maxHeight);
   const columns = drawnOf(at(shape, across), largest(written.map(({ x1, x2 }) => x2 - x1)), drawnWidth);
   const tiles = written
     .filter(({ x1, y1 }) => x1 < columns && y1 < rows)
     .map((tile) => ({ ...tile, x2: Math.min(columns, tile.x2), y2: Math.min(rows, tile.y2) }));
   const natural = (drawnWidth * rows) / columns;
   const readable = leastTile * Math.ceil(rows / tileRows);
-  const high = Math.min(mostHigh, Math.max(leastHigh, readable, natural));
+  const high = Math.min(maxHeight, Math.max(minHeight, readable, natural));
   const roomy = tiles.filter(
     ({ x1, x2, y1, y2 }) => ((x2 - x1) / columns) * drawnWidth > 24 && ((y2 - y1) / rows) * high > 14,
   );
@@ -352,11 +352,11 @@ export function tileMap({ kernel, timing }: Timeline): Drawn | undefined {
       }),
     ],
   });
-  const parts = [
+  const marks = [
     ...(down === undefined || rows === at(shape, down) ? [] : [[down, rows] as const]),
     ...(columns === at(shape, across) ? [] : [[across, columns] as const]),
   ].map(([d, end]) => `dim ${d} up to ${round(end)} of ${round(at(shape, d))}`);
-  const drawn = parts.length === 0 ? "" : ` Drawn: ${parts.join(", ")}; smaller tiles could not be seen.`;
+  const drawn = marks.length === 0 ? "" : ` Drawn: ${marks.join(", ")}; smaller tiles could not be seen.`;
   const slice = others.length === 0 ? "" : ` Along dims ${others.join(", ")}, the first tile is drawn.`;
   const scaled = high === natural ? "" : " The axes have scales of their own.";
   const first = timing.outputTiles.length >= maxOutputTiles ? ` The first ${maxOutputTiles} are drawn.` : "";

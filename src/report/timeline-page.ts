@@ -1,15 +1,15 @@
 /** A run, or two schedules of it one above the other, as one page: cores, pipes, the unified buffer and the output's tiles. */
-import { checkOwnArgument } from "../api/argument-kinds.js";
+import { checkApiArgument } from "../api/argument-kinds.js";
 import { checkArgument } from "../../ir/argument.js";
 import { counted, printSchedule, type Walked } from "../../ir/index.js";
 import type { Kernel } from "../api/compile.js";
-import { kernelStanding } from "../explain/kernel-standing.js";
+import { kernelRoofline } from "../explain/kernel-roofline.js";
 import { sideOf } from "../explain/side-of.js";
 import { escapeMarkup, figureOf, htmlTable, pageOf } from "./page.js";
 import { fasterOf, sideHeads, sideRows } from "./side-by-side.js";
 import {
   coresOf,
-  coreStrip,
+  coreRow,
   lanesOf,
   memoryMap,
   pipeKeys,
@@ -21,7 +21,7 @@ import {
 /** Self-contained HTML without scripts. With another schedule their figures stand side by side above the charts. */
 export function timelinePage(kernel: Kernel, timing: Walked, other?: Timeline<Kernel>): string {
   checkArgument("timelinePage", "kernel", kernel);
-  checkOwnArgument("timelinePage", "timing", timing);
+  checkApiArgument("timelinePage", "timing", timing);
   const one: Timeline<Kernel> = { kernel, timing };
   if (other === undefined)
     return pageOf({ title: `@${kernel.name} on ${kernel.target.name}`, body: timelineSections(one) });
@@ -42,7 +42,7 @@ function charts(all: readonly Timeline[]): string {
     each("Cores", (one, name) =>
       one.timing.cycles === 0
         ? nothing(name)
-        : headed(name, figureOf(coreStrip(one, one.timing.cycles), coresCaption(one))),
+        : headed(name, figureOf(coreRow(one, one.timing.cycles), coresCaption(one))),
     ),
     each("Pipes over time", (one, name) => {
       if (one.timing.events.length === 0) return nothing(name);
@@ -67,11 +67,13 @@ const nothing = (name: string): string => headed(name, "<p>No statement runs.</p
 
 const summary = ({ kernel, timing }: Timeline, name: string): string =>
   `<p>${name === "" ? "" : `<strong>${name}</strong> `}<code>${escapeMarkup(printSchedule(kernel.tile.schedule))}</code></p>
-<p>About ${Math.round(timing.cycles).toLocaleString("en")} cycles on ${counted(timing.cores, "core")}, ${counted(timing.tasks, "task")}. ${escapeMarkup(timing.why)}.${standing({ kernel, timing })}</p>`;
+<p>About ${Math.round(timing.cycles).toLocaleString("en")} cycles on ${counted(timing.cores, "core")}, ${counted(timing.tasks, "task")}. ${escapeMarkup(timing.why)}.${rooflineText({ kernel, timing })}</p>`;
 
-function standing({ kernel, timing }: Timeline): string {
-  const found = kernelStanding(kernel, timing);
-  return found === undefined ? "" : ` ${escapeMarkup(found.charAt(0).toUpperCase() + found.slice(1))}.`;
+function rooflineText({ kernel, timing }: Timeline): string {
+  const roofline = kernelRoofline(kernel, timing);
+  return roofline === undefined
+    ? ""
+    : ` ${escapeMarkup(roofline.charAt(0).toUpperCase() + roofline.slice(1))}.`;
 }
 
 /** A tile program has cycles alone: what it was tiled from is not known. */
@@ -94,6 +96,6 @@ function coresCaption(one: Timeline): string {
 }
 
 function cutCaption(one: Timeline): string {
-  const { whole, until } = timelineReach(one);
-  return whole ? "" : ` The first ${Math.round(until).toLocaleString("en")} cycles are drawn; more ran.`;
+  const { complete, until } = timelineReach(one);
+  return complete ? "" : ` The first ${Math.round(until).toLocaleString("en")} cycles are drawn; more ran.`;
 }

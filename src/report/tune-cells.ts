@@ -78,8 +78,8 @@ export function tileCells(result: TuneResult): TileCells | undefined {
   for (const schedule of schedules) {
     const place = placeOf(schedule.schedule.tile, schedule.schedule.residency);
     const cell = legalCell(place, schedule, result);
-    const known = best.get(keyOf(place));
-    if (known === undefined || before(cell, known)) best.set(keyOf(place), cell);
+    const previous = best.get(keyOf(place));
+    if (previous === undefined || before(cell, previous)) best.set(keyOf(place), cell);
   }
   const residencies = byBest([...best.values()]);
   const without = new Map<string, RefusedTiles>();
@@ -166,6 +166,6 @@ function legalCell(place: Place, schedule: Candidate | PrunedCandidate, { object
 /** The least figure first, whether it is exact or estimated; of equal ones the exact one. A cell without a figure comes last. */
 function before(cell: TileCell, other: TileCell): boolean {
   const costOf = (one: TileCell): number => ("cost" in one ? one.cost : Infinity);
-  const [own, known] = [costOf(cell), costOf(other)];
-  return own < known || (own === known && cell.kind === "exact" && other.kind !== "exact");
+  const [cost, otherCost] = [costOf(cell), costOf(other)];
+  return cost < otherCost || (cost === otherCost && cell.kind === "exact" && other.kind !== "exact");
 }

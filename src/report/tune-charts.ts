@@ -69,9 +69,9 @@ export function heatMap(
   link: CellLink = (cell) => rowLink(cell, result),
 ): HeatMap | undefined {
   const { Plot } = drawing();
-  const found = tileCells(result);
-  if (found === undefined) return undefined;
-  const { cells, xs, ys, residencies } = found;
+  const drawn = tileCells(result);
+  if (drawn === undefined) return undefined;
+  const { cells, xs, ys, residencies } = drawn;
   const costs = cells.flatMap((cell) => ("cost" in cell ? [cell.cost] : []));
   if (costs.length === 0 || costs.some((cost) => cost <= 0)) return undefined;
   const least = Math.min(...costs);
@@ -87,8 +87,8 @@ export function heatMap(
   );
   const marked = markedOf(result).map(({ mark, candidate: { schedule } }) => ({
     mark,
-    x: schedule.tile[found.x],
-    y: found.y === undefined ? 0 : schedule.tile[found.y],
+    x: schedule.tile[drawn.x],
+    y: drawn.y === undefined ? 0 : schedule.tile[drawn.y],
     residency: formatEntry(schedule.residency),
   }));
   const width = Math.min(widestMap, Math.max(chartWidth, 100 + leastCell * xs.length));
@@ -104,11 +104,11 @@ export function heatMap(
     marginRight: 40,
     marginBottom: 42,
     style: { ...font },
-    x: { domain: xs, ticks: ticksOf(xs, 14), label: dimLabel(found.x, result), padding: 0.06 },
+    x: { domain: xs, ticks: ticksOf(xs, 14), label: dimLabel(drawn.x, result), padding: 0.06 },
     y: {
       domain: ys,
-      ticks: found.y === undefined ? [] : ticksOf(ys, 12),
-      label: found.y === undefined ? null : dimLabel(found.y, result),
+      ticks: drawn.y === undefined ? [] : ticksOf(ys, 12),
+      label: drawn.y === undefined ? null : dimLabel(drawn.y, result),
       padding: 0.06,
     },
     fy: { domain: residencies, axis: null, padding: Math.min(0.5, 26 / (ys.length * high + 30)) },
@@ -151,8 +151,8 @@ export function heatMap(
       markDots(marked, place),
     ],
   });
-  const most = Math.max(...costs);
-  return { map, cells: found, ...(least === most ? {} : { legend: legendOf(least, result.objective) }) };
+  const max = Math.max(...costs);
+  return { map, cells: drawn, ...(least === max ? {} : { legend: legendOf(least, result.objective) }) };
 }
 
 const isAt = (
@@ -171,8 +171,8 @@ const formatShortRatio = (ratio: number): string =>
         : ">99k";
 
 const classOf = (ratio: number): number => {
-  const found = limits.findIndex((limit) => ratio <= limit);
-  return found === -1 ? limits.length : found;
+  const level = limits.findIndex((limit) => ratio <= limit);
+  return level === -1 ? limits.length : level;
 };
 
 /** The best is the brightest. */
@@ -362,7 +362,7 @@ export function scatter(result: TuneResult, timed: readonly Timed[] = timedOf(re
 
 /** A log scale where values differ much, else one that does not begin at 0. */
 function axisOf(values: readonly number[], tickFormat: string): Plot.ScaleOptions {
-  const [least, most] = [Math.min(...values), Math.max(...values)];
-  const log = least > 0 && most / least > 4;
+  const [least, max] = [Math.min(...values), Math.max(...values)];
+  const log = least > 0 && max / least > 4;
   return { type: log ? "log" : "linear", tickFormat, nice: true, ticks: 6 };
 }

@@ -1,10 +1,10 @@
 /** What a search found as one page: the best beside the default, cost by tile, bytes against time, and what was refused. */
-import { checkOwnArgument } from "../api/argument-kinds.js";
+import { checkApiArgument } from "../api/argument-kinds.js";
 import {
   clockVersion,
   formatEntry,
   formatShape,
-  formatStanding,
+  formatRoofline,
   printFunc,
   printSchedule,
   ratesOf,
@@ -29,7 +29,7 @@ export interface PageOrigin {
 
 /** Self-contained HTML: no scripts, nothing from elsewhere. */
 export function tunePage(result: TuneResult, origin: PageOrigin = {}): string {
-  checkOwnArgument("tunePage", "search result", result);
+  checkApiArgument("tunePage", "search result", result);
   const title = `@${result.name} on ${result.target.name}: schedules by ${result.objective}`;
   const heat = heatMap(result);
   const timed = timedSchedules(result);
@@ -40,7 +40,7 @@ export function tunePage(result: TuneResult, origin: PageOrigin = {}): string {
   return pageOf({
     title,
     body: `<p><strong>${escapeMarkup(result.verdict)}.</strong>${result.complete ? "" : " The search was stopped before its end."}</p>
-<p>The best: ${escapeMarkup(formatStanding(result.best, ratesOf(result.target)))}.${reason(result)}</p>
+<p>The best: ${escapeMarkup(formatRoofline(result.best, ratesOf(result.target)))}.${reason(result)}</p>
 <pre aria-label="the program">${escapeMarkup(printFunc(result.program).trim())}</pre>
 ${originOf(result, origin)}
 ${chosen(result)}
@@ -91,8 +91,8 @@ const shapes = {
 const key = (shape: keyof typeof shapes): string =>
   `<svg viewBox="0 0 14 14" style="width:14px;height:14px;vertical-align:-2px" aria-hidden="true">${shapes[shape]}</svg>`;
 
-const markKeys = ({ best, default: own }: TuneResult): string =>
-  best.id === own.id
+const markKeys = ({ best, default: standard }: TuneResult): string =>
+  best.id === standard.id
     ? `${key("star")} best, the default.`
     : `${key("star")} best, ${key("diamond")} default.`;
 
@@ -113,8 +113,8 @@ function mapFigure({ map, legend, cells }: HeatMap, result: TuneResult): string 
       ? ""
       : `<details><summary>No legal tile: ${cells.refused.map(({ residency }) => escapeMarkup(residency)).join("; ")}</summary>
 <ul>${cells.refused.map(({ residency, refused }) => `<li>${escapeMarkup(`${residency}: ${refused.code}, ${refused.reason}`)}</li>`).join("")}</ul></details>`;
-  const places = cells.xs.length * cells.ys.length * cells.residencies.length;
-  if (cells.cells.length < places) keys.push("Blank: not looked at.");
+  const cellCount = cells.xs.length * cells.ys.length * cells.residencies.length;
+  if (cells.cells.length < cellCount) keys.push("Blank: not looked at.");
   return `<p><a class="skip" href="#scatter">Skip the chart</a></p>
 ${figureOf(
   `${map}${legend ?? ""}`,
@@ -148,14 +148,14 @@ const costOf = (candidate: Candidate, objective: Objective): readonly (string | 
 ];
 
 function chosen(result: TuneResult): string {
-  const { best, default: own, objective } = result;
+  const { best, default: standard, objective } = result;
   const row = (candidate: Candidate): Row => ({
     cells: [marksOf(candidate, result), printSchedule(candidate.schedule), ...costOf(candidate, objective)],
   });
   return htmlTable(
     "the best schedule beside the default",
     ["", "schedule", ...costHead(objective)],
-    (best.id === own.id ? [own] : [best, own]).map(row),
+    (best.id === standard.id ? [standard] : [best, standard]).map(row),
   );
 }
 

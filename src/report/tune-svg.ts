@@ -1,5 +1,5 @@
 /** What a search found as one SVG image, for places that show images alone. */
-import { checkOwnArgument } from "../api/argument-kinds.js";
+import { checkApiArgument } from "../api/argument-kinds.js";
 import type { TuneResult } from "../tune/result.js";
 import { escapeMarkup, themes } from "./page.js";
 import { timedSchedules } from "./timed-schedules.js";
@@ -12,7 +12,7 @@ const lineLength = 90;
 
 /** Self-contained: light or dark as the viewer prefers. */
 export function tuneSvg(result: TuneResult): string {
-  checkOwnArgument("tuneSvg", "search result", result);
+  checkApiArgument("tuneSvg", "search result", result);
   const heat = heatMap(result);
   const charts = [
     ...(heat === undefined

@@ -60,13 +60,13 @@ function asserted(subject: Subject, context: SkipContext, negated: boolean): Ass
   const entries = Object.entries(matchers).map(([name, matcher]) => {
     const judge = matcher as (subject: Subject, ...args: readonly unknown[]) => Verdict | Promise<Verdict>;
     const assertion = (...args: readonly unknown[]): undefined | Promise<void> => {
-      const found = judge(subject, ...args);
-      if (found instanceof Promise) {
-        return found.then((verdict) => {
+      const verdict = judge(subject, ...args);
+      if (verdict instanceof Promise) {
+        return verdict.then((verdict) => {
           settle(verdict, name);
         });
       }
-      settle(found, name);
+      settle(verdict, name);
       return undefined;
     };
     return [name, assertion] as const;

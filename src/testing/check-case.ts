@@ -1,5 +1,5 @@
 /** One regression case on one backend: pass, fail or skip, with the reason. */
-import { checkOwnArgument } from "../api/argument-kinds.js";
+import { checkApiArgument } from "../api/argument-kinds.js";
 import { checkArgument } from "../../ir/argument.js";
 import {
   defined,
@@ -30,7 +30,7 @@ import type { Executor } from "../../backends/sim/index.js";
 import type { Runner } from "../../backends/webgpu/index.js";
 import { definedOutput, differenceFrom } from "../api/against.js";
 import { compile, type Kernel } from "../api/compile.js";
-import type { Ran } from "../api/origin-of.js";
+import type { RunInputs } from "../api/origin-of.js";
 import type { Case } from "../formats/cases.js";
 import type { CaseTensor } from "../formats/case-tensor.js";
 import { once } from "../formats/once.js";
@@ -77,9 +77,9 @@ export interface CheckContext {
   /** Called with what a backend gave in place of the output that the case states. */
   readonly onMismatch?: (backend: string, actual: TensorValue) => void;
   /** Called with what the kernel takes where that is over the limits of the case. */
-  readonly onExcess?: (found: Measured) => void;
+  readonly onExcess?: (measured: Measured) => void;
   /** Called with every output, under its backend's name, and with the inputs that a fill rule made, under theirs. */
-  readonly dump?: (part: string, value: TensorValue) => void;
+  readonly dump?: (name: string, value: TensorValue) => void;
 }
 
 /** Compiles once, runs on every backend. */
@@ -88,7 +88,7 @@ export const checkCase = async (
   backends: readonly BackendChoice[],
   context: CheckContext,
 ): Promise<CheckResult[]> => {
-  checkOwnArgument("checkCase", "case", test);
+  checkApiArgument("checkCase", "case", test);
   checkArgument("checkCase", "list", backends);
   checkArgument("checkCase", "object", context);
   return beginCase(test, backends, context)();
@@ -127,7 +127,7 @@ async function runCompiled(
     ),
   );
   /** What an Ascend core may give in place of the bits of a test that passes. */
-  const told = once((): Pick<CheckResult, "code" | "message"> => {
+  const params = once((): Pick<CheckResult, "code" | "message"> => {
     const verdict = compiled.ok ? verdictOn(compiled.value.kernel, inputs()) : undefined;
     const [first] = verdict === undefined ? [] : verdictHints(verdict);
     if (first === undefined) return {};
@@ -167,19 +167,19 @@ async function runCompiled(
           ? run.value
           : await runCase(inputs(), kernel, definition, "reference", context));
       const judged = judgeOutput(backend, expected, run.value, {
-        ...ranOn(backend, kernel, context),
+        ...resultOn(backend, kernel, context),
         inputs: inputs(),
       });
       if (judged.status === "fail") context.onMismatch?.(name, run.value);
-      results.push({ ...base, milliseconds, ...judged, ...(judged.status === "pass" ? told() : {}) });
+      results.push({ ...base, milliseconds, ...judged, ...(judged.status === "pass" ? params() : {}) });
       context.dump?.(name, run.value);
     }
   }
   if (test.limits !== undefined && compiled.ok) {
     const { kernel } = compiled.value;
-    const found = measured(kernel);
-    const over = excesses(kernel.name, found, test.limits);
-    if (over.length > 0) context.onExcess?.(found);
+    const figures = measured(kernel);
+    const over = excesses(kernel.name, figures, test.limits);
+    if (over.length > 0) context.onExcess?.(figures);
     const said = over.map(({ message }) => message).join("; ");
     results.push({
       id: test.id,
@@ -237,8 +237,8 @@ function compileCase(test: Case, { findTarget, passes, profile }: CheckContext):
 
 /** The case's tensor for an operand, by its name in the program. */
 function given({ id, inputs }: Case, operand: Operand): CaseTensor {
-  const found = entryOf(inputs, operand.name);
-  if (found !== undefined) return found;
+  const input = entryOf(inputs, operand.name);
+  if (input !== undefined) return input;
   const hint = "inputs has every operand by its name in the text";
   throw new CompileError([error("TC013", `${id}: no input is named ${operand.name}`, { hint })]);
 }
@@ -282,16 +282,20 @@ async function runCase(
 }
 
 /** What a backend ran: on a device, the program compiled again for it. */
-function ranOn(backend: BackendChoice, kernel: Kernel, { runner }: CheckContext): Omit<Ran, "inputs"> {
-  const ran = backend === "webgpu" && runner !== undefined ? kernel.forTarget(runner.target) : kernel;
-  return { tile: ran.tile, target: ran.target, backend };
+function resultOn(
+  backend: BackendChoice,
+  kernel: Kernel,
+  { runner }: CheckContext,
+): Omit<RunInputs, "inputs"> {
+  const compiled = backend === "webgpu" && runner !== undefined ? kernel.forTarget(runner.target) : kernel;
+  return { tile: compiled.tile, target: compiled.target, backend };
 }
 
 function judgeOutput(
   backend: BackendChoice,
   expected: TensorValue,
   actual: TensorValue,
-  ran: Ran,
+  run: RunInputs,
 ): Pick<CheckResult, "status" | "code" | "message" | "expected" | "actual"> {
   const [want, got] = [formatType(expected.type), formatType(actual.type)];
   if (want !== got)
@@ -302,14 +306,14 @@ function judgeOutput(
       expected: want,
       actual: got,
     };
-  const found = differenceFrom(ran, expected, actual, "output");
-  if (found === undefined) return { status: "pass" };
+  const difference = differenceFrom(run, expected, actual, "output");
+  if (difference === undefined) return { status: "pass" };
   return {
     status: "fail",
-    code: found.code,
-    message: [found.message, ...(found.notes ?? []), ...placeOf(backend)].join("; "),
-    expected: found.data?.["expected"],
-    actual: found.data?.["actual"],
+    code: difference.code,
+    message: [difference.message, ...(difference.notes ?? []), ...placeOf(backend)].join("; "),
+    expected: difference.data?.["expected"],
+    actual: difference.data?.["actual"],
   };
 }
 
@@ -327,14 +331,14 @@ function judgeError(
   );
   const point = errors
     .map(({ data }) => JSON.stringify(data?.["point"]))
-    .find((found) => found !== undefined);
+    .find((difference) => difference !== undefined);
   if (matches && test.first !== undefined && point !== JSON.stringify(test.first)) {
     const message = `expected the first bad index at output point ${formatShape(test.first)}; got ${point ?? "none"}`;
     return { status: "fail", ...shown, message };
   }
   if (matches) return { status: "pass", ...shown };
   if (test.expectedError === undefined) return { status: "fail", ...shown };
-  const found =
+  const difference =
     first === undefined
       ? "no error"
       : `${first.code} of category ${categoryOf(first.code)}: ${first.message}`;
@@ -342,7 +346,7 @@ function judgeError(
   return {
     status: "fail",
     ...shown,
-    message: `expected ${wanted} of category ${test.expectedError}; got ${found}`,
+    message: `expected ${wanted} of category ${test.expectedError}; got ${difference}`,
   };
 }
 

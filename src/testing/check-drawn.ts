@@ -28,8 +28,8 @@ export async function checkDrawn(
       continue;
     }
     const options = { runner, ...defined({ executor }) };
-    const found = await firstDifference(kernel, given, { backend, options });
-    results.push({ ...base, ...found });
+    const difference = await firstDifference(kernel, given, { backend, options });
+    results.push({ ...base, ...difference });
   }
   return results;
 }

@@ -15,7 +15,7 @@ import {
 import {
   isObject,
   toHosts,
-  wholeNumber,
+  integer,
   type Fields,
   type GatherData,
   type HostInputs,
@@ -70,7 +70,7 @@ export const placeFields: Fields<Pick<ReferenceOptions, "backends" | "require">>
 const referenceFields: Fields<ReferenceOptions> = {
   ...placeFields,
   inputs: { code: "TC702", takes: "typed arrays by operand", holds: isObject },
-  seed: wholeNumber(-Infinity),
+  seed: integer(-Infinity),
 };
 
 /** Throws a CompileError (TC702) for options that `matcher` does not take. */
@@ -112,12 +112,12 @@ export async function compareWithReference(
         ? drawsOf(types, program, seed)
         : [{ indices: "as given", inputs: toHosts(types, options.inputs) }];
     for (const draw of draws) {
-      const found = await compareDraw(kernel, { program, definition, draw, backends: here });
-      if (found.difference !== undefined) {
-        const { expected, actual } = found.difference.data ?? {};
-        return { ...failed(inWords(found.difference, draw)), expected, actual };
+      const result = await compareDraw(kernel, { program, definition, draw, backends: here });
+      if (result.difference !== undefined) {
+        const { expected, actual } = result.difference.data ?? {};
+        return { ...failed(inWords(result.difference, draw)), expected, actual };
       }
-      if (found.fills !== undefined) said.add(found.fills);
+      if (result.fills !== undefined) said.add(result.fills);
     }
   } catch (thrown) {
     if (!(thrown instanceof CompileError || thrown instanceof RunError)) throw thrown;
@@ -211,13 +211,14 @@ function unpromised({ tile }: Kernel, backend: string, outcome: Outcome): Diagno
 
 /** A comparison of fills says little. Programs whose tiles have other maps are not counted. */
 function fillsIn(program: IndexProgram, inputs: HostInputs, elements: number): Pick<Compared, "fills"> {
-  if (program.tile !== undefined || !program.map.sites.some(({ keep }) => keep === "zero")) return {};
+  if (program.tile !== undefined || !program.map.indices.some(({ outOfRange }) => outOfRange === "zero"))
+    return {};
   const fills = fillsOfMap(program.map, program.operands, inputs);
   return 2 * fills > elements ? { fills: `${fills} of ${elements} elements of the output are fills` } : {};
 }
 
 export const inWords = ({ message, notes = [] }: Diagnostic, draw: Draw): string =>
-  [message, ...notes, inputsInWords(draw) ?? ""].filter((part) => part !== "").join("; ");
+  [message, ...notes, inputsInWords(draw) ?? ""].filter((piece) => piece !== "").join("; ");
 
 export const rendered = (diagnostics: readonly Diagnostic[]): string =>
   diagnostics.map((diagnostic) => renderDiagnostic(diagnostic)).join("\n");

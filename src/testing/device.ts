@@ -12,28 +12,28 @@ let opened: Promise<TestDevice> | undefined;
 
 /** Never rejects for want of a device. It lives as long as the process. */
 export function testDevice(): Promise<TestDevice> {
-  opened ??= acquireGpu().then(async (found) =>
-    found.ok ? { ok: true, runner: await createRunner(found.gpu.device) } : found,
+  opened ??= acquireGpu().then(async (gpu) =>
+    gpu.ok ? { ok: true, runner: await createRunner(gpu.gpu.device) } : gpu,
   );
   return opened;
 }
 
 /**
  * Backends that must run: those of `require`, and of the variable TILEC_REQUIRE, comma-separated. Throws a CompileError
- * (TC702) for a name that no backend has. `own`: names of backends that are not built in.
+ * (TC702) for a name that no backend has. `extra`: names of backends that are not built in.
  */
 export function requiredBackends(
   require: readonly string[] = [],
-  own: readonly string[] = [],
+  extra: readonly string[] = [],
 ): ReadonlySet<string> {
-  const known = [...backendNames, ...own];
+  const allowed = [...backendNames, ...extra];
   const variable = process.env["TILEC_REQUIRE"] ?? "";
-  const named = variable.split(",").flatMap((part) => {
-    const word = part.trim();
+  const named = variable.split(",").flatMap((piece) => {
+    const word = piece.trim();
     if (word === "") return [];
-    if (known.includes(word)) return [word];
-    const near = didYouMean(word, known);
-    const hint = near === undefined ? `one of ${known.join(", ")}` : `did you mean ${near}?`;
+    if (allowed.includes(word)) return [word];
+    const near = didYouMean(word, allowed);
+    const hint = near === undefined ? `one of ${allowed.join(", ")}` : `did you mean ${near}?`;
     throw new CompileError([error("TC702", `TILEC_REQUIRE names ${word}, which is no backend`, { hint })]);
   });
   return new Set([...require, ...named]);

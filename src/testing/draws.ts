@@ -16,7 +16,7 @@ import {
 } from "../../ir/index.js";
 import {
   coordinates,
-  foundSites,
+  resolvedIndices,
   indexTables,
   type HostInputs,
   type HostValue,
@@ -93,16 +93,16 @@ export function* drawsOf(
   const fixed = Object.fromEntries(
     inputsOf({ operands }).flatMap((operand) => {
       const key = keyOf(operand);
-      if (drawn.some((own) => own.operand === operand)) return [];
+      if (drawn.some((range) => range.operand === operand)) return [];
       return [[key, entryOf(given, key) ?? asHost(key, randomData(operand.type, seed))] as const];
     }),
   );
-  const inputsFor = (own: number, choose?: Choose): Draw["inputs"] => ({
+  const inputsFor = (number: number, choose?: Choose): Draw["inputs"] => ({
     ...fixed,
     ...Object.fromEntries(
       drawn.map(({ operand, table }) => {
         const key = keyOf(operand);
-        const draw = { seed: own, table, ...defined({ choose }) };
+        const draw = { seed: number, table, ...defined({ choose }) };
         return [key, asHost(key, drawnIndices(operand.type, program, draw))] as const;
       }),
     ),
@@ -121,7 +121,7 @@ export function* drawsOf(
   yield { indices: oneOutside, seed, inputs: one };
   yield { indices: manyOutside, seed, inputs: many };
   if (!withRepeated) return;
-  const same: Choose = ({ least, most }) => least + (seed % (most - least + 1));
+  const same: Choose = ({ least, max }) => least + (seed % (max - least + 1));
   yield { indices: repeated, seed, inputs: inputsFor(seed + 4 * seedStep, same) };
 }
 
@@ -131,10 +131,10 @@ export function inputsOfProgram(
   { operands }: { readonly operands: readonly Operand[] },
   inputs: Draw["inputs"],
 ): HostInputs {
-  const own = inputsOf(program);
+  const programInputs = inputsOf(program);
   return Object.fromEntries(
     inputsOf({ operands }).flatMap((operand, k) => {
-      const [value, other] = [entryOf(inputs, keyOf(operand)), own[k]];
+      const [value, other] = [entryOf(inputs, keyOf(operand)), programInputs[k]];
       return value === undefined || other === undefined
         ? []
         : [[keyOf(other), { ...value, type: other.type }] as const];
@@ -146,27 +146,28 @@ export function inputsOfProgram(
 const seedStep = 1_000_003;
 
 /** Whatever the shape, neighbours along every dim take other turns. */
-const turnOf = (position: number, turns: number): number => (position + Math.floor(position / turns)) % turns;
+const roundRobin = (position: number, count: number): number =>
+  (position + Math.floor(position / count)) % count;
 
 type Choose = NonNullable<IndexDraw["choose"]>;
 
 /** In range, by turns: last, first from the end, last from the end, first, any. */
-const ends: Choose = ({ least, most, fromEnd = 0 }, position, random) => {
-  const any = least + Math.floor(random() * (most - least + 1));
-  const last = Math.min(most, fromEnd - 1);
-  const fromTheEnd = (element: number): number => (last < least ? any : element - fromEnd);
-  return [most, fromTheEnd(least), fromTheEnd(last), least, any][turnOf(position, 5)] ?? any;
+const ends: Choose = ({ least, max, wrapNegativeBy = 0 }, position, random) => {
+  const any = least + Math.floor(random() * (max - least + 1));
+  const last = Math.min(max, wrapNegativeBy - 1);
+  const fromTheEnd = (element: number): number => (last < least ? any : element - wrapNegativeBy);
+  return [max, fromTheEnd(least), fromTheEnd(last), least, any][roundRobin(position, 5)] ?? any;
 };
 
 /** By turns: negative, below, first, last, beyond. Where the type holds nothing negative, beyond takes that turn. */
-const outside: Choose = ({ least, most, fromEnd = 0, promised, signed }, position, random) => {
-  const any = least + Math.floor(random() * (most - least + 1));
+const outside: Choose = ({ least, max, wrapNegativeBy = 0, promised, signed }, position, random) => {
+  const any = least + Math.floor(random() * (max - least + 1));
   if (promised) return any;
-  const further = random() < 0.5 ? 0 : Math.floor(random() * (most - least + 2));
-  const beyond = most + 1 + further;
-  const below = signed ? least - fromEnd - 1 - further : beyond;
-  const negative = fromEnd > 0 ? -1 - Math.floor(random() * fromEnd) : below;
-  return [negative, below, least, most, beyond][turnOf(position, 5)] ?? any;
+  const further = random() < 0.5 ? 0 : Math.floor(random() * (max - least + 2));
+  const beyond = max + 1 + further;
+  const tooSmall = signed ? least - wrapNegativeBy - 1 - further : beyond;
+  const negative = wrapNegativeBy > 0 ? -1 - Math.floor(random() * wrapNegativeBy) : tooSmall;
+  return [negative, tooSmall, least, max, beyond][roundRobin(position, 5)] ?? any;
 };
 
 /** Output elements whose indices are looked at for one to move. */
@@ -189,31 +190,31 @@ function moveOneOutside(
   others: Draw["inputs"],
   { program, operands, tables, seed }: OneOutside,
 ): void {
-  const own = inputsOf(program);
+  const programInputs = inputsOf(program);
   const points = indexPoints(program.map);
   const count = elementCount(points);
   const elements = (first: number): number[] =>
     Array.from({ length: Math.min(count, elementsTried) }, (_, k) => (first + k * 7919) % count);
-  const sitesOf = (from: HostInputs, element: number) =>
-    foundSites({ ...program, inputs: from }, coordinates(element, points));
-  const moved = inputsOfProgram(program, { operands }, inputs);
+  const flatIndices = (from: HostInputs, element: number) =>
+    resolvedIndices({ ...program, inputs: from }, coordinates(element, points));
+  const changed = inputsOfProgram(program, { operands }, inputs);
   const many = inputsOfProgram(program, { operands }, others);
   const ended = Array.from({ length: Math.min(count, elementsTried) }, (_, element) => element)
-    .flatMap((element) => sitesOf(many, element))
-    .find(({ rejected }) => rejected)?.at.site;
+    .flatMap((element) => flatIndices(many, element))
+    .find(({ rejected }) => rejected)?.at.index;
   const candidates = elements((Math.imul(seed, 0x9e3779b1) >>> 0) % Math.max(1, count))
-    .flatMap((element) => sitesOf(moved, element))
-    .flatMap(({ at: { site, read } }) => {
-      const table = own.findIndex((operand) => keyOf(operand) === (read && keyOf(read.table)));
+    .flatMap((element) => flatIndices(changed, element))
+    .flatMap(({ at: { index, read } }) => {
+      const table = programInputs.findIndex((operand) => keyOf(operand) === (read && keyOf(read.table)));
       if (read === undefined || !tables.has(table)) return [];
       const { dtype } = read.table.type;
-      const { least, most, fromEnd = 0, promised } = indexRanges(program, table)(read.position);
+      const { least, max, wrapNegativeBy = 0, promised } = indexRanges(program, table)(read.position);
       const [lowest, highest] = indexLimits(dtype);
-      const value = [most + 1, least - fromEnd - 1].find((v) => v >= lowest && v <= highest);
+      const value = [max + 1, least - wrapNegativeBy - 1].find((v) => v >= lowest && v <= highest);
       if (promised || value === undefined) return [];
-      return [{ site, table, position: read.position, value, dtype }];
+      return [{ index, table, position: read.position, value, dtype }];
     })
-    .sort((a, b) => Number(a.site === ended) - Number(b.site === ended) || b.site - a.site);
+    .sort((a, b) => Number(a.index === ended) - Number(b.index === ended) || b.index - a.index);
   const [chosen] = candidates;
   const operand = chosen === undefined ? undefined : inputsOf({ operands })[chosen.table];
   const host = operand === undefined ? undefined : entryOf(inputs, keyOf(operand));

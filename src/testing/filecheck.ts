@@ -58,18 +58,18 @@ export function parseChecks(source: string): Check[] {
     if (name === undefined || wanted === undefined) return [];
     const base = { text: wanted.trim(), line: k + 1 };
     if (count !== undefined) return [{ kind: "CHECK-COUNT", count: Number(count), ...base }];
-    const kind = kinds.find((own) => own === name);
+    const kind = kinds.find((other) => other === name);
     return kind === undefined ? [] : [{ kind, ...base }];
   });
 }
 
 /**
- * Comments that look like a directive and are none. `known`: whether a line with a comment is one of another kind. What stands
+ * Comments that look like a directive and are none. `isComment`: whether a line with a comment is one of another kind. What stands
  * before a comment's first colon, or the whole of it, is compared.
  */
-export function slipsIn(source: string, known: (line: string) => boolean = () => false): CheckFailure[] {
+export function slipsIn(source: string, isComment: (line: string) => boolean = () => false): CheckFailure[] {
   return linesOf(source).flatMap((text, k) => {
-    if (directive.test(text) || known(text)) return [];
+    if (directive.test(text) || isComment(text)) return [];
     // A string may hold two slashes.
     const start = text.replaceAll(/"[^"]*"/g, (quoted) => "_".repeat(quoted.length)).indexOf("//");
     const comments = start === -1 ? [] : text.slice(start + 2).split("//");
@@ -93,11 +93,11 @@ function isSlip(comment: string): boolean {
 /** Mistakes in the checks themselves. */
 export function vacuousChecks(checks: readonly Check[]): CheckFailure[] {
   checkArgument("vacuousChecks", "list", checks);
-  const found: CheckFailure[] = [];
+  const failures: CheckFailure[] = [];
   const bound = new Set<string>();
   checks.forEach((check, k) => {
     const report = (message: string): void => {
-      found.push({ line: check.line, message });
+      failures.push({ line: check.line, message });
     };
     if (check.kind === "CHECK-EMPTY") {
       if (check.text !== "") report("CHECK-EMPTY looks for an empty line, and has a text");
@@ -119,7 +119,7 @@ export function vacuousChecks(checks: readonly Check[]): CheckFailure[] {
     if (["CHECK-NEXT", "CHECK-SAME", "CHECK-EMPTY"].includes(check.kind) && k === 0)
       report(`${check.kind} comes first`);
   });
-  return found;
+  return failures;
 }
 
 /** The first check that fails, if any. */
@@ -140,9 +140,9 @@ export function fileCheck(text: string, checks: readonly Check[]): CheckFailure 
       continue;
     }
     const rest = groups.slice(check.kind === "CHECK-LABEL" ? k + 1 : k).flat();
-    const part = partEnd(output, position, rest, bound);
-    const found = check.kind === "CHECK-DAG" ? inAnyOrder(output, group, position, part, bound) : undefined;
-    const match = found ?? inOrder(output, check, position, part, bound);
+    const end = pieceEnd(output, position, rest, bound);
+    const hit = check.kind === "CHECK-DAG" ? inAnyOrder(output, group, position, end, bound) : undefined;
+    const match = hit ?? inOrder(output, check, position, end, bound);
     if ("missing" in match) return missing(output, match.missing, position, lineOfMatch);
     const line = countLines(output, match.start);
     const next = check.kind === "CHECK-NEXT" || check.kind === "CHECK-EMPTY";
@@ -212,7 +212,7 @@ function inAnyOrder(
     let match = find(output, check, from, to, captured);
     for (;;) {
       const [start, end] = [match?.start ?? 0, match?.end ?? 0];
-      const over = match && taken.find((own) => start < own.end && own.start < end);
+      const over = match && taken.find((other) => start < other.end && other.start < end);
       if (over === undefined) break;
       match = find(output, check, over.end, to, captured);
     }
@@ -253,7 +253,7 @@ function find(
 }
 
 /** Where the part that a label opened ends: at the next label. */
-function partEnd(
+function pieceEnd(
   output: string,
   from: number,
   rest: readonly Check[],
@@ -269,7 +269,7 @@ function compile(text: string, bound: ReadonlyMap<string, string>): { pattern: R
   const source = text.replaceAll(
     /\{\{(.*?)\}\}|\[\[(\w+):(.*?)\]\]|\[\[(\w+)\]\]|[^{[]+|[{[]/g,
     (
-      whole,
+      match,
       regex: string | undefined,
       name: string | undefined,
       inner: string | undefined,
@@ -280,7 +280,7 @@ function compile(text: string, bound: ReadonlyMap<string, string>): { pattern: R
         names.push(name);
         return `(${inner ?? ""})`;
       }
-      return escape(use === undefined ? whole : (bound.get(use) ?? ""));
+      return escape(use === undefined ? match : (bound.get(use) ?? ""));
     },
   );
   return { pattern: new RegExp(source, "gm"), names };
@@ -312,7 +312,7 @@ function firstForbidden(
 
 function missing(output: string, check: Check, position: number, line: number): CheckFailure {
   const lines = output.split("\n");
-  const word = check.text.split(/[^\w%.]+/).find((part) => part.length > 2) ?? "";
+  const word = check.text.split(/[^\w%.]+/).find((piece) => piece.length > 2) ?? "";
   const near = lines.slice(line).find((text) => word !== "" && text.includes(word)) ?? lines[line] ?? "";
   const began = countLines(output, position) + 1;
   if (check.kind === "CHECK-EMPTY")

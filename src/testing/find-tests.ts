@@ -12,7 +12,7 @@ import {
   findGathers,
   fixedInputs,
   isNodeTestFolder,
-  openInputs,
+  dynamicInputs,
   readModel,
   readNodeTestFolder,
   type OnnxGather,
@@ -148,9 +148,9 @@ function gatherTest(file: string, gather: OnnxGather): Test {
   const built = tryProgram(described);
   if (!built.ok) return malformedTest(file, { id }, built.diagnostics);
   const fixed = Object.entries(fixedInputs(gather));
-  if (openInputs(gather).length === 0) {
-    const known = (value: TensorValue) => ({ type: value.type, filled: false, read: () => value });
-    const inputs = Object.fromEntries(fixed.map(([key, value]) => [key, known(value)]));
+  if (dynamicInputs(gather).length === 0) {
+    const input = (value: TensorValue) => ({ type: value.type, filled: false, read: () => value });
+    const inputs = Object.fromEntries(fixed.map(([key, value]) => [key, input(value)]));
     return caseTest(file, { id, program: described, options: { target: "webgpu" }, inputs });
   }
   const given = Object.fromEntries(fixed.map(([key, value]) => [key, asHost(key, value)]));

@@ -7,7 +7,7 @@ import {
   isRead,
   isSigned,
   outputOf,
-  sitesOf,
+  indicesOf,
   soleAtom,
   strides,
   type AccessMap,
@@ -21,9 +21,9 @@ import type { DefinedMap } from "../../backends/reference/defined-map.js";
 /** What an index value may be. */
 export interface IndexRange {
   readonly least: number;
-  readonly most: number;
+  readonly max: number;
   /** Negative values count from this number. */
-  readonly fromEnd?: number;
+  readonly wrapNegativeBy?: number;
   /** Whether a site under `unchecked` takes the value: one outside has no defined result. */
   readonly promised: boolean;
   /** Whether the index type holds negative values. */
@@ -36,51 +36,59 @@ export function indexRanges(defined: DefinedMap, table: number): (position: numb
   const { shape, dtype } = at(operands, table).type;
   const by = strides(shape);
   const everywhere = dimRanges(outputOf({ operands }).type.shape, map);
-  const parts = new Set(map.sites.flatMap(({ value }) => (isRead(value) ? [] : sitesOf(value))));
-  const summed = new Set(map.sites.flatMap((site) => (isRead(site.value) ? [] : dimsOf(site.value))));
+  const inner = new Set(map.indices.flatMap(({ value }) => (isRead(value) ? [] : indicesOf(value))));
+  const summed = new Set(map.indices.flatMap((index) => (isRead(index.value) ? [] : dimsOf(index.value))));
   const signed = isSigned(dtype);
-  const reads = map.sites.flatMap(({ value, fromEnd }, s) =>
+  const reads = map.indices.flatMap(({ value, wrapNegativeBy }, s) =>
     isRead(value) && value.table === table
       ? [
           {
-            site: s,
-            ...(signed && fromEnd !== undefined ? { fromEnd } : {}),
-            promised: consumersOf(map, s).some((own) => at(map.sites, own).keep === "unchecked"),
+            index: s,
+            ...(signed && wrapNegativeBy !== undefined ? { wrapNegativeBy } : {}),
+            promised: consumersOf(map, s).some(
+              (consumer) => at(map.indices, consumer).outOfRange === "unchecked",
+            ),
             coords: value.at,
             // The dims that the position tells, where a sum makes the range hang on them.
-            told: value.at.map((coord) =>
-              parts.has(s) && dimsOf(coord).some((d) => summed.has(d)) ? soleDim(coord) : undefined,
+            params: value.at.map((coord) =>
+              inner.has(s) && dimsOf(coord).some((d) => summed.has(d)) ? soleDim(coord) : undefined,
             ),
           },
         ]
       : [],
   );
-  const known = new Map<number, Interval>();
+  const ranges = new Map<number, Interval>();
   const rangeAt = (position: number): IndexRange => {
-    let [least, most] = [-Infinity, Infinity];
-    let fromEnd = Infinity;
+    let [least, max] = [-Infinity, Infinity];
+    let wrapNegativeBy = Infinity;
     let promised = false;
     for (const read of reads) {
       const place = shape.map((extent, k) => Math.floor(position / at(by, k)) % extent);
       if (!read.coords.every((coord, k) => coord.terms.length > 0 || coord.at === place[k])) continue;
       const dims = [...everywhere];
-      read.told.forEach((d, k) => {
+      read.params.forEach((d, k) => {
         if (d !== undefined) dims[d] = [at(place, k), at(place, k)];
       });
-      const moves = read.told.some((d) => d !== undefined);
-      let own: Interval | undefined = moves ? undefined : known.get(read.site);
-      own ??= siteRange(map, read.site, dims);
-      if (!moves) known.set(read.site, own);
-      least = Math.max(least, own[0]);
-      most = Math.min(most, own[1]);
-      fromEnd = Math.min(fromEnd, read.fromEnd ?? 0);
+      const moves = read.params.some((d) => d !== undefined);
+      let allowed: Interval | undefined = moves ? undefined : ranges.get(read.index);
+      allowed ??= indexRange(map, read.index, dims);
+      if (!moves) ranges.set(read.index, allowed);
+      least = Math.max(least, allowed[0]);
+      max = Math.min(max, allowed[1]);
+      wrapNegativeBy = Math.min(wrapNegativeBy, read.wrapNegativeBy ?? 0);
       promised ||= read.promised;
     }
-    if (least === -Infinity || most < least) [least, most] = [Math.max(least, 0), Math.max(least, 0)];
-    return { least, most, ...(fromEnd > 0 && fromEnd < Infinity ? { fromEnd } : {}), promised, signed };
+    if (least === -Infinity || max < least) [least, max] = [Math.max(least, 0), Math.max(least, 0)];
+    return {
+      least,
+      max,
+      ...(wrapNegativeBy > 0 && wrapNegativeBy < Infinity ? { wrapNegativeBy } : {}),
+      promised,
+      signed,
+    };
   };
-  const moves = reads.some(({ coords, told }) =>
-    coords.some((coord, k) => coord.terms.length === 0 || told[k] !== undefined),
+  const moves = reads.some(({ coords, params }) =>
+    coords.some((coord, k) => coord.terms.length === 0 || params[k] !== undefined),
   );
   const everyone = rangeAt(0);
   return moves ? rangeAt : () => everyone;
@@ -93,63 +101,67 @@ function soleDim(coord: Linear): number | undefined {
 }
 
 /** A site, and the sums that it is a part of. */
-function consumersOf({ sites }: AccessMap, site: number): readonly number[] {
-  const found = [site];
-  sites.forEach((own, s) => {
-    if (!isRead(own.value) && sitesOf(own.value).some((part) => found.includes(part))) found.push(s);
+function consumersOf({ indices }: AccessMap, index: number): readonly number[] {
+  const consumers = [index];
+  indices.forEach((operand, s) => {
+    if (!isRead(operand.value) && indicesOf(operand.value).some((inner) => consumers.includes(inner)))
+      consumers.push(s);
   });
-  return found;
+  return consumers;
 }
 
 /** What a site's own bound, and the sums around it, leave for its value. Parts that are read later share with it what a sum leaves. */
-function siteRange({ sites }: AccessMap, site: number, dims: Ranges["dims"]): Interval {
+function indexRange({ indices }: AccessMap, index: number, dims: Ranges["dims"]): Interval {
   const nothing: Interval = [0, 0];
-  const before: Interval[] = sites.map(() => nothing);
-  const known = new Map<number, Interval>();
+  const before: Interval[] = indices.map(() => nothing);
+  const ranges = new Map<number, Interval>();
   const leftFor = (s: number): Interval => {
-    const found = known.get(s);
-    if (found !== undefined) return found;
-    const { keep, below } = at(sites, s);
-    let own: Interval | undefined = keep === "any" || below === undefined ? undefined : [0, below - 1];
-    sites.forEach(({ value }, k) => {
-      if (isRead(value) || !sitesOf(value).includes(s)) return;
-      const later = sitesOf(value).filter((other) => other > s && at(sites, other).keep === "any");
-      const whole = solved(value, s, leftFor(k), { dims, sites: before });
-      const share = Math.floor((whole[1] - whole[0]) / (1 + new Set(later).size));
+    const inner = ranges.get(s);
+    if (inner !== undefined) return inner;
+    const { outOfRange, extent } = at(indices, s);
+    let allowed: Interval | undefined =
+      outOfRange === "any" || extent === undefined ? undefined : [0, extent - 1];
+    indices.forEach(({ value }, k) => {
+      if (isRead(value) || !indicesOf(value).includes(s)) return;
+      const later = indicesOf(value).filter((other) => other > s && at(indices, other).outOfRange === "any");
+      const range = solved(value, s, leftFor(k), { dims, indices: before });
+      const share = Math.floor((range[1] - range[0]) / (1 + new Set(later).size));
       const narrowed: Interval = [
-        Math.max(own?.[0] ?? -Infinity, whole[0]),
-        Math.min(own?.[1] ?? Infinity, whole[0] + share),
+        Math.max(allowed?.[0] ?? -Infinity, range[0]),
+        Math.min(allowed?.[1] ?? Infinity, range[0] + share),
       ];
-      if (own === undefined || narrowed[0] <= narrowed[1]) own = narrowed;
+      if (allowed === undefined || narrowed[0] <= narrowed[1]) allowed = narrowed;
     });
-    const range = own ?? nothing;
-    known.set(s, range);
+    const range = allowed ?? nothing;
+    ranges.set(s, range);
     return range;
   };
-  for (let s = 0; s < site; s++) before[s] = leftFor(s);
-  return leftFor(site);
+  for (let s = 0; s < index; s++) before[s] = leftFor(s);
+  return leftFor(index);
 }
 
 /** The values of a site that keep a form inside an interval: at every point, or at some where none does it at every one. */
-function solved(form: Linear, s: number, [least, most]: Interval, ranges: Ranges): Interval {
-  const term = form.terms.find(({ of }) => sitesOf({ at: 0, terms: [{ by: 1, of }] }).includes(s));
+function solved(form: Linear, s: number, [least, max]: Interval, ranges: Ranges): Interval {
+  const term = form.terms.find(({ of }) => indicesOf({ at: 0, terms: [{ by: 1, of }] }).includes(s));
   if (term === undefined) return [0, 0];
   const [low, high] = intervalOf(without(form, term), ranges);
-  const always = divided([least - low, most - high], term.by);
-  const own = always[0] <= always[1] ? always : divided([least - high, most - low], term.by);
+  const always = divided([least - low, max - high], term.by);
+  const solution = always[0] <= always[1] ? always : divided([least - high, max - low], term.by);
   const { of } = term;
-  if (of.kind === "div") return solved(of.of, s, [own[0] * of.by, own[1] * of.by + of.by - 1], ranges);
-  if (of.kind === "mod") return solved(of.of, s, [Math.max(0, own[0]), Math.min(of.by - 1, own[1])], ranges);
-  return own;
+  if (of.kind === "div")
+    return solved(of.of, s, [solution[0] * of.by, solution[1] * of.by + of.by - 1], ranges);
+  if (of.kind === "mod")
+    return solved(of.of, s, [Math.max(0, solution[0]), Math.min(of.by - 1, solution[1])], ranges);
+  return solution;
 }
 
 const without = (form: Linear, term: Term): Linear => ({
   at: form.at,
-  terms: form.terms.filter((own) => own !== term),
+  terms: form.terms.filter((other) => other !== term),
 });
 
 /** The whole numbers that times `by` lie in an interval. */
-function divided([least, most]: Interval, by: number): Interval {
-  const ends = by > 0 ? [least / by, most / by] : [most / by, least / by];
+function divided([least, max]: Interval, by: number): Interval {
+  const ends = by > 0 ? [least / by, max / by] : [max / by, least / by];
   return [Math.ceil(at(ends, 0)), Math.floor(at(ends, 1))];
 }

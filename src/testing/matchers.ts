@@ -89,11 +89,11 @@ function toBeRefused(subject: Subject, reason?: Category | Code): Verdict {
   const errors = result.diagnostics.filter(({ severity }) => severity === "error");
   const pass =
     reason === undefined || errors.some(({ code }) => code === reason || categoryOf(code) === reason);
-  const found = codesOf(errors);
+  const codes = codesOf(errors);
   return verdict(
     pass,
-    `${pass ? "it is" : `expected ${wanted}; it is`} ${found}${pass ? "" : " instead"}:\n${rendered(errors)}`,
-    { expected: wanted, actual: found },
+    `${pass ? "it is" : `expected ${wanted}; it is`} ${codes}${pass ? "" : " instead"}:\n${rendered(errors)}`,
+    { expected: wanted, actual: codes },
   );
 }
 
@@ -120,18 +120,18 @@ function checkLimits(
 const within = (
   subject: Subject,
   limits: Limits,
-  what: (found: ReturnType<typeof measured>) => string,
+  what: (figures: ReturnType<typeof measured>) => string,
   options: Parameters<typeof excesses>[3] = {},
 ): Verdict =>
   ofKernel(subject, (kernel) => {
-    const found = measured(kernel);
-    const over = excesses(kernel.name, found, limits, options);
-    if (over.length === 0) return verdict(true, `@${kernel.name} ${what(found)}`);
+    const figures = measured(kernel);
+    const over = excesses(kernel.name, figures, limits, options);
+    if (over.length === 0) return verdict(true, `@${kernel.name} ${what(figures)}`);
     const passed = <T>(of: (limit: (typeof over)[number]["limit"]) => T) =>
       Object.fromEntries(over.map(({ limit }) => [limit, of(limit)]));
     return verdict(false, over.map((excess) => excess.message).join("\n"), {
       expected: passed((limit) => limits[limit]),
-      actual: passed((limit) => found[limit]),
+      actual: passed((limit) => figures[limit]),
     });
   });
 
@@ -149,22 +149,22 @@ const toFitUb = (subject: Subject, bytes?: number): Verdict => {
   return within(
     result.kernel,
     { ubPeak },
-    (found) => `takes ${found.ubPeak} B of the unified buffer, of ${ubPeak} B`,
+    (figures) => `takes ${figures.ubPeak} B of the unified buffer, of ${ubPeak} B`,
   );
 };
 
-const movedInWords = ({ bytes, ratio }: Measured): string =>
+const movementInWords = ({ bytes, ratio }: Measured): string =>
   `moves ${bytes} B, ${ratio.toFixed(3)} times what any schedule moves`;
 const takenInWords = ({ cycles }: Measured): string => `takes ${cycles} cycles`;
 
 function toMoveAtMost(subject: Subject, limits: Pick<Limits, "bytes" | "ratio">): Verdict {
   checkLimits("toMoveAtMost", limits, ["bytes", "ratio"], ["bytes", "ratio"]);
-  return within(subject, limits, movedInWords);
+  return within(subject, limits, movementInWords);
 }
 
 function toMoveExactly(subject: Subject, figures: Required<Pick<Limits, "bytes">>): Verdict {
   checkLimits("toMoveExactly", figures, ["bytes"], ["bytes"]);
-  return within(subject, figures, movedInWords, { exactly: true });
+  return within(subject, figures, movementInWords, { exactly: true });
 }
 
 function toTakeAtMost(subject: Subject, limits: Pick<Limits, "cycles" | "clock">): Verdict {
@@ -206,13 +206,13 @@ const toMatchTile = (subject: Subject, text: string): Verdict =>
         'kernel.text("tile") prints one',
       );
     }
-    const [expected, found] = [printFunc(func), kernel.text("tile")];
-    if (expected === found) return verdict(true, `@${kernel.name} is the tile program:\n${found}`);
-    const patch = createTwoFilesPatch("expected", "compiled", expected, found, "", "", { context: 2 });
+    const [expected, actual] = [printFunc(func), kernel.text("tile")];
+    if (expected === actual) return verdict(true, `@${kernel.name} is the tile program:\n${actual}`);
+    const patch = createTwoFilesPatch("expected", "compiled", expected, actual, "", "", { context: 2 });
     return verdict(
       false,
       `@${kernel.name} is another tile program:\n${patch.split("\n").slice(1).join("\n")}`,
-      { expected, actual: found },
+      { expected, actual: actual },
     );
   });
 
@@ -254,15 +254,15 @@ const toBeDeterministicOver = (subject: Subject, tiles: readonly Shape[]): Verdi
       );
     const { target, passes } = kernel;
     const draws = [...drawsOf(kernel.source ?? kernel.tile, definitionOf(kernel), 1)];
-    const run = (ran: Kernel, { inputs }: Draw) =>
-      outcomeNow(() => simulateBytes(ran, inputs, { executor: "fast" }));
-    const own = draws.map((draw) => run(kernel, draw));
+    const run = (compiled: Kernel, { inputs }: Draw) =>
+      outcomeNow(() => simulateBytes(compiled, inputs, { executor: "fast" }));
+    const outputs = draws.map((draw) => run(kernel, draw));
     const wrong = tiles.flatMap((tile) => {
       const name = `tile ${formatShape(tile)}`;
       const result = tryCompile(program, { target, passes, tile });
       if (!result.ok) return [`${name} is refused:\n${rendered(result.diagnostics)}`];
       for (const [k, draw] of draws.entries()) {
-        const [before, after] = [at(own, k), run(result.kernel, draw)];
+        const [before, after] = [at(outputs, k), run(result.kernel, draw)];
         const same =
           before.kind === "bits" && after.kind === "bits"
             ? Buffer.compare(before.run.output, after.run.output) === 0

@@ -2,7 +2,7 @@
 import { clockVersion, cyclesOf, keyOf, ubBuffers, ubBytes } from "../../ir/index.js";
 import { indexInputs } from "../../backends/index.js";
 import { countedReport } from "../../backends/sim/index.js";
-import { kernelStanding } from "../explain/kernel-standing.js";
+import { kernelRoofline } from "../explain/kernel-roofline.js";
 import type { Kernel } from "../api/compile.js";
 import { randomValue } from "./random.js";
 
@@ -32,7 +32,7 @@ export interface Measured {
   readonly ubBudget: number;
   readonly cycles: number;
   /** What the figures are made of, in words. */
-  readonly parts: Readonly<Record<Excess["limit"], string>>;
+  readonly texts: Readonly<Record<Excess["limit"], string>>;
 }
 
 /** `indices`: what the rows that indices pick are counted with; random ones when absent. */
@@ -45,9 +45,9 @@ export function measured(kernel: Pick<Kernel, "tile" | "target" | "access">): Me
     countedReport({ tile, target }, inputs);
   const clock = cyclesOf(tile, target);
   const { cycles, why } = clock;
-  const standing = kernelStanding(kernel, clock);
-  const each = Object.entries(operands).map(([operand, { bytes: own }]) => `${operand} ${own} B`);
-  const moved = `${each.join(", ")}; any schedule moves ${compulsoryBytes} B`;
+  const roofline = kernelRoofline(kernel, clock);
+  const each = Object.entries(operands).map(([operand, { bytes: bytes }]) => `${operand} ${bytes} B`);
+  const movement = `${each.join(", ")}; any schedule moves ${compulsoryBytes} B`;
   const buffers = [...ubBuffers(tile).values()].map(
     (buffer) => `%${buffer.name} ${(buffer.addresses ?? []).length} x ${ubBytes(buffer)} B`,
   );
@@ -57,11 +57,11 @@ export function measured(kernel: Pick<Kernel, "tile" | "target" | "access">): Me
     ubPeak,
     ubBudget,
     cycles,
-    parts: {
-      bytes: moved,
-      ratio: moved,
+    texts: {
+      bytes: movement,
+      ratio: movement,
       ubPeak: buffers.length === 0 ? "no buffer" : buffers.join(", "),
-      cycles: `${why.replace(" is busy ", " is busy longest, ")}${standing === undefined ? "" : `; ${standing}`}`,
+      cycles: `${why.replace(" is busy ", " is busy longest, ")}${roofline === undefined ? "" : `; ${roofline}`}`,
     },
   };
 }
@@ -69,28 +69,28 @@ export function measured(kernel: Pick<Kernel, "tile" | "target" | "access">): Me
 /** Every limit that is passed, in the order of their names. `exactly`: a figure below its limit misses it, too. */
 export function excesses(
   name: string,
-  found: Measured,
+  figures: Measured,
   limits: Limits,
   { exactly = false }: { readonly exactly?: boolean } = {},
 ): Excess[] {
-  const { parts } = found;
+  const { texts } = figures;
   const apart = (value: number, limit: number, unit: string): string =>
     `${value}${unit}, ${Math.abs(value - limit)}${unit} ${value > limit ? "more" : "less"} than ${limit}${unit}`;
   const misses = (limit: Excess["limit"]): boolean => {
-    const [value, most] = [found[limit], limits[limit]];
-    return most !== undefined && (value > most || (exactly && value !== most));
+    const [value, allowed] = [figures[limit], limits[limit]];
+    return allowed !== undefined && (value > allowed || (exactly && value !== allowed));
   };
   const say = (limit: Excess["limit"], message: string): Excess[] =>
-    misses(limit) ? [{ limit, message: `@${name} ${message}; ${parts[limit]}` }] : [];
+    misses(limit) ? [{ limit, message: `@${name} ${message}; ${texts[limit]}` }] : [];
   const { bytes = 0, ratio = 0, ubPeak = 0, cycles = 0, clock = clockVersion } = limits;
   const inCycles =
     clock === clockVersion
-      ? `takes ${apart(found.cycles, cycles, "")} cycles`
-      : `is pinned under clock ${clock}, and this is clock ${clockVersion}: ${cycles} cycles of the one do not compare with ${found.cycles} of the other`;
+      ? `takes ${apart(figures.cycles, cycles, "")} cycles`
+      : `is pinned under clock ${clock}, and this is clock ${clockVersion}: ${cycles} cycles of the one do not compare with ${figures.cycles} of the other`;
   return [
-    ...say("bytes", `moves ${apart(found.bytes, bytes, " B")}`),
-    ...say("ratio", `moves ${found.ratio.toFixed(3)} times what any schedule moves, more than ${ratio}`),
-    ...say("ubPeak", `takes ${apart(found.ubPeak, ubPeak, " B")} of the unified buffer`),
+    ...say("bytes", `moves ${apart(figures.bytes, bytes, " B")}`),
+    ...say("ratio", `moves ${figures.ratio.toFixed(3)} times what any schedule moves, more than ${ratio}`),
+    ...say("ubPeak", `takes ${apart(figures.ubPeak, ubPeak, " B")} of the unified buffer`),
     ...say("cycles", inCycles),
   ];
 }

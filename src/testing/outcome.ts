@@ -40,8 +40,8 @@ function rejection(thrown: unknown): Outcome {
 }
 
 /** Whether a site under `unchecked` found the index: nothing is defined then, and nobody has to find it. */
-export const isPromise = ({ sites }: AccessMap, { data }: Diagnostic): boolean =>
-  at(sites, Number(data?.["site"])).keep === "unchecked";
+export const isPromise = ({ indices }: AccessMap, { data }: Diagnostic): boolean =>
+  at(indices, Number(data?.["site"])).outOfRange === "unchecked";
 
 /** TC610 where one run gives bits and the other rejects an index, or both reject another one. Undefined where both give bits. */
 export function rejectionDifference(
@@ -57,8 +57,8 @@ export function rejectionDifference(
     return error("TC610", message, { data });
   }
   const [rejects, gives, outcome] = a.kind === "rejected" ? [name, expectedBy, a] : [expectedBy, name, b];
-  const found = outcome.kind === "rejected" ? outcome.index.message : "";
-  return error("TC610", `${rejects} rejects an index, and ${gives} gives an output: ${found}`, { data });
+  const message = outcome.kind === "rejected" ? outcome.index.message : "";
+  return error("TC610", `${rejects} rejects an index, and ${gives} gives an output: ${message}`, { data });
 }
 
 const inWords = (outcome: Outcome): string =>

@@ -15,7 +15,7 @@ import {
   keyOf,
   mapOverTensors,
   taskOfTile,
-  wholeBytes,
+  byteAligned,
   type DType,
   type Operand,
   type TensorType,
@@ -29,13 +29,13 @@ import { indexRanges, type IndexRange } from "./index-ranges.js";
 
 /** What an operand of a kernel is given from a seed: any bits for the data, in range what index values are read from. Throws a CompileError (TC502) for more than memory holds. */
 export const randomValue = (operand: Operand, tile: TileFunc, seed: number): TensorValue =>
-  indexInputs(tile).some((own) => keyOf(own) === keyOf(operand))
+  indexInputs(tile).some((input) => keyOf(input) === keyOf(operand))
     ? randomIndices(operand.type, tile, seed, tableOf(tile, operand))
     : randomData(operand.type, seed);
 
 /** The number of an operand in the map, by its key: the source's operand has other shapes. */
 const tableOf = (tile: TileFunc, operand: Operand): number =>
-  inputsOf(tile).findIndex((own) => keyOf(own) === keyOf(operand));
+  inputsOf(tile).findIndex((input) => keyOf(input) === keyOf(operand));
 
 /** Every input of a kernel from a seed, by its key. */
 export function randomInputs({ source, tile }: Kernel, seed: number): Readonly<Record<string, HostValue>> {
@@ -60,7 +60,7 @@ export function randomData(type: TensorType, seed: number): TensorValue {
     const strings = Array.from({ length }, () => at(pool, (draw() >>> 0) % pool.length));
     return { type, bytes: new Uint8Array(), strings };
   }
-  const bytes = room(type);
+  const bytes = zeroBytes(type);
   const mask = elementTypes[type.dtype].class === "bool" ? 0x01010101 : 0xffffffff;
   const list = new Uint32Array(bytes.buffer);
   for (let k = 0; k < list.length; k++) list[k] = draw() & mask;
@@ -96,21 +96,21 @@ export function drawnIndices(
   return { type, bytes };
 }
 
-const anyOf = ({ least, most }: IndexRange, _: number, random: () => number): number =>
-  least + Math.floor(random() * (most - least + 1));
+const anyOf = ({ least, max }: IndexRange, _: number, random: () => number): number =>
+  least + Math.floor(random() * (max - least + 1));
 
 /** Writes whole numbers as index values, held in what the type holds. */
 export function indexWriter(bytes: Uint8Array, dtype: DType): (position: number, value: number) => void {
   const [lowest, highest] = indexLimits(dtype);
-  const size = bytesOf(wholeBytes(dtype));
+  const size = bytesOf(byteAligned(dtype));
   const { buffer } = bytes;
   const units =
     size === 1 ? new Uint8Array(buffer) : size === 2 ? new Uint16Array(buffer) : new Uint32Array(buffer);
   const step = Math.max(1, size / 4);
   return (position, value) => {
-    const held = Math.min(highest, Math.max(lowest, value));
-    units[position * step] = held;
-    if (size === 8) units[position * step + 1] = Math.floor(held / 2 ** 32);
+    const clamped = Math.min(highest, Math.max(lowest, value));
+    units[position * step] = clamped;
+    if (size === 8) units[position * step + 1] = Math.floor(clamped / 2 ** 32);
   };
 }
 
@@ -132,12 +132,12 @@ export function indexProgram(tile: TileFunc): IndexProgram {
   const { operands } = tile;
   const map = mapOverTensors(tile, task);
   if (map !== undefined) return { map, operands };
-  const none = gatherOver([], operands.length - 1, { sites: [], ...readData([]) });
+  const none = gatherOver([], operands.length - 1, { indices: [], ...readData([]) });
   return { map: task.gather?.stmt.map ?? none, operands, tile };
 }
 
 /** Whole words: room for the type, and up to three bytes more. */
-const room = (type: TensorType): Uint8Array =>
+const zeroBytes = (type: TensorType): Uint8Array =>
   allocateArray(4 * Math.ceil(byteCount(type) / 4), formatType(type));
 
 /**

@@ -46,11 +46,11 @@ export async function runTests<T extends Test>(
   )) {
     const { id, file, line } = test;
     const start = performance.now();
-    let own: readonly CheckResult[];
+    let ofTest: readonly CheckResult[];
     try {
-      own = await run();
+      ofTest = await run();
     } catch (thrown) {
-      own = backends.map((backend) => ({
+      ofTest = backends.map((backend) => ({
         id,
         backend: nameOf(backend),
         status: "fail" as const,
@@ -58,11 +58,11 @@ export async function runTests<T extends Test>(
       }));
       if (diagnosticsOf(thrown) === undefined) bugs.push({ id, thrown });
     }
-    const each = (milliseconds + performance.now() - start) / Math.max(1, own.length);
-    results.push(...own.map((result) => ({ file, line, milliseconds: each, ...result })));
+    const each = (milliseconds + performance.now() - start) / Math.max(1, ofTest.length);
+    results.push(...ofTest.map((result) => ({ file, line, milliseconds: each, ...result })));
     onDone?.(test);
     done++;
-    if (bail && own.some(({ status }) => status === "fail")) break;
+    if (bail && ofTest.some(({ status }) => status === "fail")) break;
   }
   return { results, bugs, notRun: tests.length - done };
 }

@@ -12,15 +12,15 @@ export type Subject = Kernel | CompileResult | (() => Kernel | CompileResult);
  * than a subject.
  */
 export function compiled(subject: Subject): CompileResult {
-  const found = typeof subject === "function" ? attempted(subject) : subject;
-  if (isObject(found) && "ok" in found) return found;
-  const kernel: unknown = found;
+  const value = typeof subject === "function" ? attempted(subject) : subject;
+  if (isObject(value) && "ok" in value) return value;
+  const kernel: unknown = value;
   if (!isObject(kernel) || !("tile" in kernel)) {
     const hint = "pass a kernel, the result of tryCompile, or () => compile(…)";
     throw new CompileError([error("TC702", `${shownValue(kernel)} is nothing that compiles`, { hint })]);
   }
   checkKernel(kernel);
-  return { ok: true, kernel: found };
+  return { ok: true, kernel: value };
 }
 
 function attempted(compiles: () => Kernel | CompileResult): Kernel | CompileResult {

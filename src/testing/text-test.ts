@@ -20,7 +20,7 @@ import {
 import { PassError, type Pass } from "../../passes/index.js";
 import { tryCompile } from "../api/compile.js";
 import { withProfile } from "../api/with-profile.js";
-import { ownCommand } from "../device/own-package.js";
+import { packageCommand } from "../device/package-files.js";
 import { readStandardInput, standardInput } from "../formats/standard-input.js";
 import { makeTemporaryFolder, removeFolder } from "../output/write-file.js";
 import { fileCheck, linesOf, parseChecks, slipsIn, vacuousChecks, type CheckFailure } from "./filecheck.js";
@@ -92,7 +92,7 @@ export function checkedRuns(source: string, file: string, options: TextTestOptio
   const folder = runs.some(({ command }) => command.includes("%t"))
     ? makeTemporaryFolder("tilec-test-")
     : undefined;
-  const known = {
+  const compileOptions = {
     "%s": file,
     "%S": dirname(file),
     "%t": join(folder ?? tmpdir(), `${basename(file)}.tmp`),
@@ -100,10 +100,10 @@ export function checkedRuns(source: string, file: string, options: TextTestOptio
   try {
     return runs.flatMap(({ fails, command, line }) => {
       const args = wordsOf(command).map((arg) =>
-        arg.replaceAll(/%[sSt]/g, (name) => known[name as keyof typeof known]),
+        arg.replaceAll(/%[sSt]/g, (name) => compileOptions[name as keyof typeof compileOptions]),
       );
       const { output, exitCode } = (options.run ?? runProcess)(
-        withFlags(loadedFrom(known["%S"], args), options.commandFlags ?? []),
+        withFlags(loadedFrom(compileOptions["%S"], args), options.commandFlags ?? []),
       );
       if ((exitCode !== 0) !== fails) {
         const said = output.trim().split("\n");
@@ -138,7 +138,7 @@ const withFlags = (args: readonly string[], flags: readonly string[]): readonly 
 /** A command that succeeds is checked by what it prints; one that fails, by its stdout and its stderr behind that. */
 function runProcess(args: readonly string[]): CommandRun {
   const env = { ...process.env, NO_COLOR: "1" };
-  const { stdout, stderr, status } = spawnSync(process.execPath, [ownCommand, ...args], {
+  const { stdout, stderr, status } = spawnSync(process.execPath, [packageCommand, ...args], {
     encoding: "utf8",
     env,
     ...(args.includes(standardInput) ? { input: readStandardInput() } : {}),
@@ -168,10 +168,10 @@ function checkErrors(
   expected: readonly Expectation[],
   options: TextTestOptions,
 ): CheckFailure[] {
-  const found = errorsOf(source, file, options);
+  const errors = errorsOf(source, file, options);
   const unmatched = [...expected];
   const failures: CheckFailure[] = [];
-  for (const diagnostic of found) {
+  for (const diagnostic of errors) {
     const line = diagnostic.span?.line ?? 1;
     const match = unmatched.findIndex(
       (e) => e.code === diagnostic.code && e.line === line && diagnostic.message.includes(e.text),

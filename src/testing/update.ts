@@ -16,16 +16,16 @@ import { checkedRuns, type TextTestOptions } from "./text-test.js";
 import { tensorJson } from "../formats/tensor-json.js";
 import type { TensorValue } from "../formats/tensor.js";
 
-interface Found {
+interface LimitNodes {
   readonly path: JSONPath;
   readonly node: Node;
 }
 
-function caseOf(text: string, id: string): Found | undefined {
+function caseOf(text: string, id: string): LimitNodes | undefined {
   const root = parseTree(text);
   if (root === undefined) return undefined;
   return casePaths(root)
-    .flatMap((path): Found[] => {
+    .flatMap((path): LimitNodes[] => {
       const node = findNodeAtLocation(root, path);
       return node === undefined ? [] : [{ path, node }];
     })
@@ -33,15 +33,15 @@ function caseOf(text: string, id: string): Found | undefined {
 }
 
 /** The text with the limits of the case of that id raised to what was found, those that hold left as they are. */
-export function withLimits(text: string, id: string, found: Measured): string {
+export function withLimits(text: string, id: string, figures: Measured): string {
   const test = caseOf(text, id);
   const stated = test === undefined ? undefined : valueAt(test.node, "limits");
   if (test === undefined || typeof stated !== "object" || stated === null) return text;
   let next = text;
   for (const name of ["bytes", "ubPeak", "cycles"] as const) {
     const limit = (stated as LimitsJson)[name];
-    if (limit === undefined || found[name] <= limit) continue;
-    next = applyEdits(next, modify(next, [...test.path, "limits", name], found[name], {}));
+    if (limit === undefined || figures[name] <= limit) continue;
+    next = applyEdits(next, modify(next, [...test.path, "limits", name], figures[name], {}));
     if (name === "cycles")
       next = applyEdits(next, modify(next, [...test.path, "limits", "clock"], clockVersion, {}));
   }
@@ -67,8 +67,8 @@ export function withCaseOutput(text: string, id: string, output: TensorValue): s
 }
 
 function valueAt(node: Node, key: string): unknown {
-  const found = findNodeAtLocation(node, [key]);
-  return found === undefined ? undefined : (getNodeValue(found) as unknown);
+  const child = findNodeAtLocation(node, [key]);
+  return child === undefined ? undefined : (getNodeValue(child) as unknown);
 }
 
 /** A list, `{cases}`, or a case alone. */

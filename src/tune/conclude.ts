@@ -7,7 +7,7 @@ import { modelLimit } from "./search-ms.js";
 import type { SpaceEntry } from "./space.js";
 
 export function concluded(
-  { task, space, own, options }: Search,
+  { task, space, defaultId, options }: Search,
   costed: readonly Candidate[],
   end: { readonly complete: boolean; readonly race?: RunOff; readonly listed?: readonly SpaceEntry[] },
 ): TuneResult {
@@ -15,14 +15,14 @@ export function concluded(
   const { seed = defaultSeed, shard } = options;
   const { race } = end;
   const sorted = [...costed].sort((a, b) => compareCandidates(a, b, objective));
-  const candidates = passes === undefined ? sorted : distinct(sorted, own, race);
-  const chosen = candidates.find(({ id }) => id === own);
+  const candidates = passes === undefined ? sorted : distinct(sorted, defaultId, race);
+  const chosen = candidates.find(({ id }) => id === defaultId);
   // Those of other shards are costed there.
   const elsewhere = new Set(shard === undefined ? [] : end.listed?.map(({ facts }) => facts.id));
-  const known = new Set(costed.map(({ id }) => id));
+  const ids = new Set(costed.map(({ id }) => id));
   const least = space.entries.reduce((min, { weight }) => Math.min(min, weight), Infinity);
   const pruned = space.entries
-    .filter(({ facts }) => !known.has(facts.id) && !elsewhere.has(facts.id))
+    .filter(({ facts }) => !ids.has(facts.id) && !elsewhere.has(facts.id))
     .map((entry): PrunedCandidate => ({
       ...entry.facts,
       status: "pruned",
@@ -76,10 +76,10 @@ export function concluded(
  * Candidates of which the passes made other programs: those that became the same schedule with the same figures count once, as the
  * default where it is one of them. What a run-off measured stays.
  */
-function distinct(sorted: readonly Candidate[], own: string, race: RunOff | undefined): Candidate[] {
+function distinct(sorted: readonly Candidate[], defaultId: string, race: RunOff | undefined): Candidate[] {
   const keyOf = ({ schedule, cycles, bytes, ubBytes, status }: Candidate): string =>
     [printSchedule(schedule), cycles, bytes, ubBytes, status].join("; ");
-  const chosen = sorted.find(({ id }) => id === own);
+  const chosen = sorted.find(({ id }) => id === defaultId);
   const first = new Map(chosen === undefined ? [] : [[keyOf(chosen), chosen]]);
   for (const candidate of sorted) {
     const key = keyOf(candidate);
@@ -91,12 +91,12 @@ function distinct(sorted: readonly Candidate[], own: string, race: RunOff | unde
 }
 
 /** The tile, the residency, and what else a schedule has otherwise than the default. */
-function shownBeside({ schedule }: Candidate, { schedule: other }: Candidate): string {
+function shownDifference({ schedule }: Candidate, { schedule: other }: Candidate): string {
   const { tile, residency } = schedule;
   const differing = Object.values(scheduleEntries).flatMap(({ key }) => {
-    const [own, theirs] = [schedule[key], other[key]];
-    const same = own === undefined || (theirs !== undefined && formatEntry(own) === formatEntry(theirs));
-    return same ? [] : [[key, own] as const];
+    const [ours, theirs] = [schedule[key], other[key]];
+    const same = ours === undefined || (theirs !== undefined && formatEntry(ours) === formatEntry(theirs));
+    return same ? [] : [[key, ours] as const];
   });
   return printSchedule({ tile, residency, ...Object.fromEntries(differing) });
 }
@@ -123,7 +123,7 @@ function verdictOf(
 ): string {
   const against = race !== undefined && race.order[0] !== chosen.id;
   const rounds = against ? ` (the fastest won ${race.won} of ${race.rounds} rounds against it)` : "";
-  const shown = shownBeside(best, chosen);
+  const shown = shownDifference(best, chosen);
   if (!beats) {
     const none = `no schedule beats the default, ${figure(chosen, objective)}${rounds}`;
     return best.id === chosen.id ? none : `${none}; ${shown} is as good, and better in what breaks ties`;

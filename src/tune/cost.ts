@@ -1,23 +1,23 @@
 /** The exact figures of a schedule, and which of two is better. */
-import { standingOf, type ProgramFloor, type Standing } from "../../ir/index.js";
+import { rooflineOf, type LowerBound, type Roofline } from "../../ir/index.js";
 import { clockOf, compareKeys, decided, tieBreaks } from "../../passes/index.js";
 import type { Candidate, CostFacts, Objective } from "./result.js";
 import type { SpaceEntry } from "./space.js";
 
 /** What the clock says: a full costing. */
-export interface Cost extends Standing {
+export interface Cost extends Roofline {
   readonly cycles: number;
   readonly idleCores: number;
   /** Bytes of unified buffer that the kernel takes. */
   readonly ubBytes: number;
 }
 
-/** `floor`: of the program. */
-export function costOf({ tiling }: Pick<SpaceEntry, "tiling">, floor: ProgramFloor): Cost {
+/** `lowerBound`: of the program. */
+export function costOf({ tiling }: Pick<SpaceEntry, "tiling">, lowerBound: LowerBound): Cost {
   const clock = clockOf(tiling);
   const { cycles, idleCores } = clock;
   const ubBytes = decided(tiling).footprint.planned;
-  return { cycles, idleCores, ubBytes, ...standingOf(tiling, clock, floor) };
+  return { cycles, idleCores, ubBytes, ...rooflineOf(tiling, clock, lowerBound) };
 }
 
 /** Fewer of what is sought, then what decides between defaults, then the id: a total order. */

@@ -2,14 +2,14 @@
 import {
   elementCount,
   printSchedule,
-  standingOf,
+  rooflineOf,
   type Code,
-  type ProgramFloor,
+  type LowerBound,
   type TileFunc,
 } from "../../ir/index.js";
 import { lowered } from "../../passes/index.js";
 import { compileTiled } from "../api/compile.js";
-import { ranFigures, ranTiling } from "../api/own-pipeline.js";
+import { runFigures, tilingOfRun } from "../api/custom-pipeline.js";
 import { costOf } from "./cost.js";
 import type { Search } from "./options.js";
 import type { CostFacts } from "./result.js";
@@ -27,35 +27,36 @@ export interface Costed {
 const costed = new WeakMap<SpaceEntry, Costed>();
 
 /** Throws the PassError of a pass that breaks a candidate. */
-export function costedBy(search: Pick<Search, "task" | "floor">, entry: SpaceEntry): Costed {
-  const found =
-    costed.get(entry) ?? (search.task.passes === undefined ? plain(entry, search.floor) : ran(search, entry));
-  costed.set(entry, found);
-  return found;
+export function costedBy(search: Pick<Search, "task" | "lowerBound">, entry: SpaceEntry): Costed {
+  const result =
+    costed.get(entry) ??
+    (search.task.passes === undefined ? plain(entry, search.lowerBound) : costOfRun(search, entry));
+  costed.set(entry, result);
+  return result;
 }
 
-function plain(entry: SpaceEntry, floor: ProgramFloor): Costed {
+function plain(entry: SpaceEntry, lowerBound: LowerBound): Costed {
   let tile: TileFunc | undefined;
   return {
-    facts: { ...entry.facts, ...costOf(entry, floor) },
+    facts: { ...entry.facts, ...costOf(entry, lowerBound) },
     tile: () => (tile ??= lowered(entry.tiling)),
   };
 }
 
 /** By the program that runs: the passes may change the schedule, and what is made of it. */
-function ran({ task, floor }: Pick<Search, "task" | "floor">, entry: SpaceEntry): Costed {
+function costOfRun({ task, lowerBound }: Pick<Search, "task" | "lowerBound">, entry: SpaceEntry): Costed {
   const { gather, target, passes = [] } = task;
   const { facts } = entry;
   const result = compileTiled({ ...gather, schedule: facts.schedule }, { target, passes });
   if (!result.ok) {
     const { code = "TC702", message = "" } =
       result.diagnostics.find(({ severity }) => severity === "error") ?? {};
-    return { ...plain(entry, floor), refusal: { status: "error", code, reason: message } };
+    return { ...plain(entry, lowerBound), refusal: { status: "error", code, reason: message } };
   }
   const { kernel } = result;
   const { tile } = kernel;
-  const tiling = ranTiling(kernel, gather) ?? entry.tiling;
-  const { clock, traffic, ubBytes } = ranFigures(kernel, tiling);
+  const tiling = tilingOfRun(kernel, gather) ?? entry.tiling;
+  const { clock, traffic, ubBytes } = runFigures(kernel, tiling);
   const { schedule } = tiling;
   return {
     facts: {
@@ -64,7 +65,7 @@ function ran({ task, floor }: Pick<Search, "task" | "floor">, entry: SpaceEntry)
       ...(printSchedule(schedule) === printSchedule(facts.schedule) ? {} : { given: facts.schedule }),
       cycles: clock.cycles,
       idleCores: clock.idleCores,
-      ...standingOf({ traffic, target }, clock, floor),
+      ...rooflineOf({ traffic, target }, clock, lowerBound),
       bytes: traffic.bytes,
       ubBytes,
       tasks: traffic.tasks,

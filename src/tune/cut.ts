@@ -11,17 +11,17 @@ export interface Shard {
 }
 
 /** Of a budget, what goes to the whole numbers beside the best tiles, which would fill it alone: their estimates are alike. */
-const besideShare = 0.1;
+const nearbyShare = 0.1;
 
 /** The list that a budget leaves: the default, the most promising, and the most promising of those beside the grid. */
-export function cut(space: SearchSpace, own: string, budget: Budget): readonly SpaceEntry[] {
-  const first = space.entries.filter(({ facts }) => facts.id === own);
-  const others = space.entries.filter(({ facts }) => facts.id !== own);
+export function cut(space: SearchSpace, defaultId: string, budget: Budget): readonly SpaceEntry[] {
+  const first = space.entries.filter(({ facts }) => facts.id === defaultId);
+  const others = space.entries.filter(({ facts }) => facts.id !== defaultId);
   if (typeof budget !== "number" || budget > others.length) return [...first, ...others];
-  const beside = others.filter(({ facts }) => facts.beside);
+  const nearby = others.filter(({ facts }) => facts.beside);
   const grid = others.filter(({ facts }) => !facts.beside);
-  const tried = Math.min(beside.length, Math.max(Math.floor(budget * besideShare), budget - 1 - grid.length));
-  return [...first, ...grid.slice(0, Math.max(0, budget - 1 - tried)), ...beside.slice(0, tried)];
+  const tried = Math.min(nearby.length, Math.max(Math.floor(budget * nearbyShare), budget - 1 - grid.length));
+  return [...first, ...grid.slice(0, Math.max(0, budget - 1 - tried)), ...nearby.slice(0, tried)];
 }
 
 /** Whether a candidate is this shard's. */

@@ -1,5 +1,5 @@
 /** A GPU as what measures. A launch cannot be stopped: what took too long is told afterwards, and is not launched again. */
-import { checkOwnArgument } from "../api/argument-kinds.js";
+import { checkApiArgument } from "../api/argument-kinds.js";
 import { checkArgument } from "../../ir/argument.js";
 import { inputTensor } from "../../backends/memory.js";
 import { buffersOf, bufferUsage } from "../../backends/webgpu/buffers.js";
@@ -14,15 +14,15 @@ import { firstDifferentByte, poisonByte, samplingShare, tookTooLong } from "./ti
 /** On buffers that stay on the device. `runner` is the caller's; one made with few `pipelines` lets go of those of candidates that are done. */
 export function gpuMeasurer(runner: Runner, device: string, task: MeasuredTask): Measurer {
   checkArgument("gpuMeasurer", "object", runner);
-  checkOwnArgument("gpuMeasurer", "measured task", task);
+  checkApiArgument("gpuMeasurer", "measured task", task);
   const { kernel, inputs, expected } = task;
   const resources = new Resources(runner.device);
   const usage = bufferUsage.STORAGE | bufferUsage.COPY_SRC | bufferUsage.COPY_DST;
-  const whole = (bytes: number): number => Math.max(4, alignUp(bytes, 4));
-  const upload = (bytes: Uint8Array): GPUBuffer => resources.buffer(whole(bytes.byteLength), usage, bytes);
+  const aligned = (bytes: number): number => Math.max(4, alignUp(bytes, 4));
+  const upload = (bytes: Uint8Array): GPUBuffer => resources.buffer(aligned(bytes.byteLength), usage, bytes);
   const bytes = byteCount(outputOf(kernel.tile).type);
-  const untouched = upload(new Uint8Array(whole(bytes)).fill(poisonByte));
-  const output = resources.buffer(whole(bytes), usage);
+  const untouched = upload(new Uint8Array(aligned(bytes)).fill(poisonByte));
+  const output = resources.buffer(aligned(bytes), usage);
   const buffers = buffersOf(
     kernel.tile,
     (operand) => (operand.role === "output" ? output : upload(inputTensor(inputs, operand).bytes)),
@@ -30,18 +30,18 @@ export function gpuMeasurer(runner: Runner, device: string, task: MeasuredTask):
   );
 
   async function verified(tile: TileFunc): Promise<string | undefined> {
-    const own = new Resources(runner.device);
+    const resources = new Resources(runner.device);
     try {
       const encoder = runner.device.createCommandEncoder();
-      encoder.copyBufferToBuffer(untouched, 0, output, 0, whole(bytes));
+      encoder.copyBufferToBuffer(untouched, 0, output, 0, aligned(bytes));
       const pass = encoder.beginComputePass();
       runner.encode(pass, { tile }, buffers);
       pass.end();
-      const read = own.readback(encoder, output, 0, whole(bytes));
+      const read = resources.readback(encoder, output, 0, aligned(bytes));
       runner.device.queue.submit([encoder.finish()]);
       return firstDifferentByte((await read()).subarray(0, bytes), expected);
     } finally {
-      own.destroy();
+      resources.destroy();
     }
   }
 

@@ -3,10 +3,10 @@ export type { Budget, Shard } from "./cut.js";
 export { gpuMeasurer } from "./gpu-measurer.js";
 export { localMeasurer, type LocalOptions } from "./local-measurer.js";
 export type { MeasuredTask, Measurer, OpenMeasurer } from "./measurer.js";
-export type { KnownCandidate, PrunedCount, TuneOptions, TuneTask } from "./options.js";
+export type { CachedCandidate, PrunedCount, TuneOptions, TuneTask } from "./options.js";
 export { givenRecords, type GivenTimes } from "./records/add.js";
 export { bestOf, type BestRecord } from "./records/best.js";
-export { knownOf } from "./records/known.js";
+export { cachedCandidates } from "./records/cached.js";
 export { mergeRecords } from "./records/merge.js";
 export { pinnedTest } from "./records/pin.js";
 export {

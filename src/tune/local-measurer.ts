@@ -2,7 +2,7 @@
  * The fast executor on the calling thread as what measures: in a browser, and inside the thread that `tilec/node` can end. A run
  * under way cannot be stopped here.
  */
-import { checkOwnArgument } from "../api/argument-kinds.js";
+import { checkApiArgument } from "../api/argument-kinds.js";
 import { checkArgument } from "../../ir/argument.js";
 import { FastExecutor, type SpawnThread } from "../../backends/sim/index.js";
 import { defined, CompileError, RunError, type TileFunc } from "../../ir/index.js";
@@ -24,12 +24,12 @@ export function localMeasurer(
   task: Pick<MeasuredTask, "inputs" | "expected">,
   options: LocalOptions = {},
 ): Measurer {
-  checkOwnArgument("localMeasurer", "measured task", task);
+  checkApiArgument("localMeasurer", "measured task", task);
   checkArgument("localMeasurer", "object", options);
   const { device = "this machine", threads = 1, spawn } = options;
   const { inputs, expected } = task;
   let latest: FastExecutor | undefined;
-  const open = async (tile: TileFunc): Promise<FastExecutor> => {
+  const executorOf = async (tile: TileFunc): Promise<FastExecutor> => {
     const before = latest;
     const memory = defined({ before });
     // Until the next one has it: one that does not start may have it already.
@@ -48,7 +48,7 @@ export function localMeasurer(
     device,
     async measure(tile: TileFunc, options: MeasureOptions): Promise<Measurement> {
       try {
-        const executor = await open(tile);
+        const executor = await executorOf(tile);
         try {
           return await timed(subjectOf(executor), expected, options);
         } finally {

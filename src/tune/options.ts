@@ -1,6 +1,6 @@
 /** What a search is given, and what its parts share. */
 import type { HostInputs } from "../../backends/index.js";
-import { formatEntry, type AccessFunc, type Func, type ProgramFloor, type Target } from "../../ir/index.js";
+import { formatEntry, type AccessFunc, type Func, type LowerBound, type Target } from "../../ir/index.js";
 import type { Pass } from "../../passes/index.js";
 import type { CompileOptions, Kernel } from "../api/compile.js";
 import type { Cost } from "./cost.js";
@@ -21,7 +21,7 @@ export interface TuneOptions extends CompileOptions {
   /** The one list of candidates, split by their hashes. The default is in each. */
   readonly shard?: Shard;
   /** What is known from before, by id. */
-  readonly known?: ReadonlyMap<string, KnownCandidate>;
+  readonly cached?: ReadonlyMap<string, CachedCandidate>;
   /** For `ms`: what runs candidates, and its name. */
   readonly measure?: { readonly backend: TuneBackend; readonly open: OpenMeasurer };
   /** For `ms`: the inputs; random ones otherwise. */
@@ -30,19 +30,19 @@ export interface TuneOptions extends CompileOptions {
   readonly signal?: AbortSignal;
   /** Called as candidates are costed or measured. */
   readonly onProgress?: (done: number, total: number, label: string) => void;
-  /** Called once the space is known, before any candidate; `own` is the id of the default. */
+  /** Called once the space is known, before any candidate; `defaultId` is the id of the default. */
   readonly onSpace?: (
     task: TuneTask,
     space: SearchSpace,
     pruned: readonly PrunedCount[],
-    own: string,
+    defaultId: string,
   ) => void;
   /** Called with every candidate that was costed or measured now, as soon as it was; a second time after a run-off. */
   readonly onCandidate?: (candidate: Candidate) => void;
 }
 
 /** What an earlier search found out about a candidate. */
-export interface KnownCandidate {
+export interface CachedCandidate {
   /** Absent where the record lacks a part of it. */
   readonly cost?: Cost;
   readonly runs?: readonly CandidateRun[];
@@ -75,9 +75,9 @@ export interface Search {
   readonly task: TuneTask;
   readonly space: SearchSpace;
   /** Id of the default. */
-  readonly own: string;
+  readonly defaultId: string;
   readonly kernel: Kernel;
-  readonly floor: ProgramFloor;
+  readonly lowerBound: LowerBound;
   readonly options: TuneOptions;
 }
 

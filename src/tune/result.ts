@@ -8,7 +8,7 @@ import type {
   Func,
   ResolvedSchedule,
   SearchedEntry,
-  Standing,
+  Roofline,
   Target,
 } from "../../ir/index.js";
 
@@ -55,7 +55,7 @@ export interface CandidateFacts {
 }
 
 /** Figures of the one clock. */
-export interface CostFacts extends CandidateFacts, Standing {
+export interface CostFacts extends CandidateFacts, Roofline {
   readonly cycles: number;
   /** Cores that have nothing to do while the others run their last task. */
   readonly idleCores: number;

@@ -7,10 +7,10 @@ import { deadlineOf, defaultBudget, scheduleLabel, type Search } from "./options
 import type { Candidate, TuneResult } from "./result.js";
 
 export async function searchExact(search: Search): Promise<TuneResult> {
-  const { task, space, own, options } = search;
-  const { budget = defaultBudget, shard, known, signal } = options;
-  const list = cut(space, own, budget);
-  const mine = list.filter(({ facts }) => facts.id === own || inShard(facts.id, shard));
+  const { task, space, defaultId, options } = search;
+  const { budget = defaultBudget, shard, cached, signal } = options;
+  const list = cut(space, defaultId, budget);
+  const mine = list.filter(({ facts }) => facts.id === defaultId || inShard(facts.id, shard));
   options.onSpace?.(
     task,
     space,
@@ -18,7 +18,7 @@ export async function searchExact(search: Search): Promise<TuneResult> {
       { why: "budget", count: space.entries.length - list.length },
       { why: "length", count: space.longTiles },
     ],
-    own,
+    defaultId,
   );
   const ends = deadlineOf(budget);
   const candidates: Candidate[] = [];
@@ -26,7 +26,7 @@ export async function searchExact(search: Search): Promise<TuneResult> {
   for (const entry of mine) {
     if (candidates.length > 0 && (signal?.aborted === true || performance.now() > ends)) break;
     // Passes of the user's say more of a candidate than its cost.
-    const before = task.passes === undefined ? known?.get(entry.facts.id) : undefined;
+    const before = task.passes === undefined ? cached?.get(entry.facts.id) : undefined;
     const candidate: Candidate =
       before?.cost === undefined
         ? estimated(costedBy(search, entry))

@@ -11,49 +11,49 @@ import {
   defaultBudget,
   defaultSeed,
   scheduleLabel,
-  type KnownCandidate,
+  type CachedCandidate,
   type Search,
 } from "./options.js";
 import { median } from "./median.js";
 import type { Candidate, CandidateRun, TuneResult } from "./result.js";
-import { decided, kept, plan, searchMs, type Measurement, type MsFound } from "./search-ms.js";
+import { decided, kept, plan, searchMs, type Measurement, type MsResult } from "./search-ms.js";
 import type { SpaceEntry } from "./space.js";
 
 export async function searchMeasured(search: Search): Promise<TuneResult> {
-  const { task, space, own, kernel, options } = search;
-  const { budget = defaultBudget, seed = defaultSeed, shard, known, signal, measure } = options;
+  const { task, space, defaultId, kernel, options } = search;
+  const { budget = defaultBudget, seed = defaultSeed, shard, cached, signal, measure } = options;
   if (measure === undefined) throw new InternalError("objective ms was checked for what measures");
   const ranked = space.entries.map((entry) => ({
     id: entry.facts.id,
     weight: entry.weight,
     class: classOf(entry),
   }));
-  const most = typeof budget === "number" ? budget : space.entries.length;
-  const order = plan({ ranked, default: own, budget: most, seed });
+  const runs = typeof budget === "number" ? budget : space.entries.length;
+  const order = plan({ ranked, default: defaultId, budget: runs, seed });
   const byId = new Map(space.entries.map((entry) => [entry.facts.id, entry]));
   const inputs = options.inputs ?? randomInputs(kernel, seed);
   const expected = definedOutput(task.gather, kernel.tile, inputs);
   const measurer = await measure.open({ kernel, inputs, expected });
   const { device } = measurer;
   try {
-    const behind = ranked.length - kept(ranked).length;
+    const left = ranked.length - kept(ranked).length;
     options.onSpace?.(
       { ...task, device },
       space,
       [
-        { why: "model", count: behind },
-        { why: "budget", count: ranked.length - order.length - behind },
+        { why: "model", count: left },
+        { why: "budget", count: ranked.length - order.length - left },
         { why: "length", count: space.longTiles },
       ],
-      own,
+      defaultId,
     );
-    const mine = order.filter(({ id }) => id === own || inShard(id, shard));
+    const mine = order.filter(({ id }) => id === defaultId || inShard(id, shard));
     const ends = deadlineOf(budget);
     let done = 0;
-    const found = await searchMs({
+    const timed = await searchMs({
       order: mine.map(({ id }) => id),
-      default: own,
-      known: new Map([...(known ?? [])].flatMap(([id, before]) => knownOn(device, id, before))),
+      default: defaultId,
+      cached: new Map([...(cached ?? [])].flatMap(([id, before]) => cachedOn(device, id, before))),
       stop: () => (signal?.aborted === true ? "abort" : performance.now() > ends ? "time" : "no"),
       measure(id, given) {
         const { tile, refusal } = costedBy(search, entryOf(byId, id));
@@ -68,7 +68,7 @@ export async function searchMeasured(search: Search): Promise<TuneResult> {
     });
     return raced(
       search,
-      found,
+      timed,
       byId,
       device,
       order.map(({ id }) => entryOf(byId, id)),
@@ -111,7 +111,7 @@ function entryOf(byId: ReadonlyMap<string, SpaceEntry>, id: string): SpaceEntry 
 }
 
 /** What a candidate gave on this device before. */
-function knownOn(device: string, id: string, { failure, runs }: KnownCandidate): [string, Measurement][] {
+function cachedOn(device: string, id: string, { failure, runs }: CachedCandidate): [string, Measurement][] {
   if (failure !== undefined) return [[id, failure]];
   const run = runs?.find((one) => one.device === device && one.phase === "search");
   return run === undefined ? [] : [[id, { status: "measured", nanoseconds: run.nanoseconds }]];
@@ -131,12 +131,12 @@ function candidateOf(
 
 function raced(
   search: Search,
-  { measurements, runOff, stopped }: MsFound,
+  { measurements, runOff, stopped }: MsResult,
   byId: ReadonlyMap<string, SpaceEntry>,
   device: string,
   listed: readonly SpaceEntry[],
 ): TuneResult {
-  const { own, options } = search;
+  const { defaultId, options } = search;
   const name = contentHash(canonicalJson([device, [...runOff]]));
   const candidates = [...measurements].map(([id, measurement]) => {
     const nanoseconds = runOff.get(id);
@@ -144,7 +144,7 @@ function raced(
     return candidateOf(costedBy(search, entryOf(byId, id)), measurement, device, race);
   });
   for (const candidate of candidates) if (runOff.has(candidate.id)) options.onCandidate?.(candidate);
-  const race = decided(runOff, own);
+  const race = decided(runOff, defaultId);
   return concluded(search, candidates, {
     listed,
     complete: stopped === "no",

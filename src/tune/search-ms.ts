@@ -37,14 +37,14 @@ export interface MsSearch {
   readonly default: string;
   readonly measure: (id: string, options: MeasureOptions) => Promise<Measurement>;
   /** What is known from before. */
-  readonly known?: ReadonlyMap<string, Measurement>;
+  readonly cached?: ReadonlyMap<string, Measurement>;
   /** Whether to stop here: out of time, which leaves the run-off, or aborted, which leaves nothing. */
   readonly stop?: () => "no" | "time" | "abort";
   /** `fresh`: measured now. */
   readonly onMeasured?: (id: string, measurement: Measurement, fresh: boolean) => void;
 }
 
-export interface MsFound {
+export interface MsResult {
   readonly measurements: ReadonlyMap<string, Measurement>;
   /** Nanoseconds of the run-off, one for each round, by id. Empty without a run-off. */
   readonly runOff: ReadonlyMap<string, readonly number[]>;
@@ -56,20 +56,20 @@ export const modelLimit = 8;
 const samples = 5;
 const finalists = 6;
 /** Rounds of a run-off: as many as twenty seconds allow, but never fewer than the first nor more than the second. */
-export const runOffRounds = { least: 21, most: 63 } as const;
+export const runOffRounds = { least: 21, max: 63 } as const;
 const runOffMs = 20_000;
 /** Of a candidate: a second, or so many times the best. The default is given a minute: nothing compares without it. */
 const leastLimitMs = 1000;
 const timesBest = 20;
 const defaultLimitMs = 60_000;
 
-export async function searchMs(search: MsSearch): Promise<MsFound> {
-  const { known, measure, onMeasured, order, stop = () => "no" as const } = search;
+export async function searchMs(search: MsSearch): Promise<MsResult> {
+  const { cached, measure, onMeasured, order, stop = () => "no" as const } = search;
   const measurements = new Map<string, Measurement>();
   let best = Infinity;
   for (const id of order) {
     if (stop() !== "no" && measurements.size > 0) break;
-    const before = known?.get(id);
+    const before = cached?.get(id);
     const limitMs = id === search.default ? defaultLimitMs : limitFor(best);
     const measured = before ?? (await measure(id, { samples, limitMs }));
     // What an abort cut short is no measurement.
@@ -80,7 +80,7 @@ export async function searchMs(search: MsSearch): Promise<MsFound> {
   }
   const stopped = stop();
   const runOff =
-    stopped === "abort" ? new Map<string, number[]>() : await inTurns(search, measurements, best);
+    stopped === "abort" ? new Map<string, number[]>() : await roundRobinRuns(search, measurements, best);
   return { measurements, runOff, stopped };
 }
 
@@ -113,9 +113,9 @@ export function plan({ ranked, default: first, budget, seed }: Planned): readonl
   );
   const classes = new Map<string, Class>();
   for (const candidate of order) {
-    const own = classes.get(candidate.class) ?? { list: [], at: 0, seen: 0 };
-    own.list.push(candidate);
-    classes.set(candidate.class, own);
+    const group = classes.get(candidate.class) ?? { list: [], at: 0, runs: 0 };
+    group.list.push(candidate);
+    classes.set(candidate.class, group);
   }
   const taken = new Set<string>();
   const chosen: Ranked[] = [];
@@ -123,10 +123,10 @@ export function plan({ ranked, default: first, budget, seed }: Planned): readonl
     if (candidate === undefined || taken.has(candidate.id) || chosen.length >= budget) return;
     taken.add(candidate.id);
     chosen.push(candidate);
-    const own = classes.get(candidate.class);
-    if (own !== undefined) own.seen++;
+    const group = classes.get(candidate.class);
+    if (group !== undefined) group.runs++;
   };
-  const all: Class = { list: order, at: 0, seen: 0 };
+  const all: Class = { list: order, at: 0, runs: 0 };
   const next = (within: Class): Ranked | undefined => {
     while (taken.has(within.list[within.at]?.id ?? "")) within.at++;
     return within.list[within.at];
@@ -136,10 +136,10 @@ export function plan({ ranked, default: first, budget, seed }: Planned): readonl
     before = taken.size;
     take(next(all));
     // The class of which the fewest were taken; of several, the one that the model likes best.
-    const open = [...classes.values()].filter((own) => next(own) !== undefined);
-    const least = Math.min(...open.map(({ seen }) => seen));
-    const [turn] = open.filter(({ seen }) => seen === least);
-    take(turn === undefined ? undefined : next(turn));
+    const unfinished = [...classes.values()].filter((group) => next(group) !== undefined);
+    const least = Math.min(...unfinished.map(({ runs }) => runs));
+    const [candidate] = unfinished.filter(({ runs }) => runs === least);
+    take(candidate === undefined ? undefined : next(candidate));
   }
   return chosen;
 }
@@ -150,12 +150,12 @@ interface Class {
   /** Place from which on some may be left. */
   at: number;
   /** How many were taken. */
-  seen: number;
+  runs: number;
 }
 
 /** Rounds of a turn of each of the best few and the default, each round beginning with another one; a turn is the median of its runs. */
-async function inTurns(
-  { measure, default: own, stop }: MsSearch,
+async function roundRobinRuns(
+  { measure, default: defaultId, stop }: MsSearch,
   measurements: ReadonlyMap<string, Measurement>,
   best: number,
 ): Promise<ReadonlyMap<string, readonly number[]>> {
@@ -164,13 +164,13 @@ async function inTurns(
   );
   times.sort((a, b) => a.time - b.time);
   const ids = times.slice(0, finalists).map(({ id }) => id);
-  if (times.some(({ id }) => id === own) && !ids.includes(own)) ids.push(own);
+  if (times.some(({ id }) => id === defaultId) && !ids.includes(defaultId)) ids.push(defaultId);
   if (ids.length < 2) return new Map();
   const runs = new Map(ids.map((id) => [id, [] as number[]]));
   const ends = performance.now() + runOffMs;
-  const { least, most } = runOffRounds;
+  const { least, max } = runOffRounds;
   let rounds = 0;
-  for (; rounds < most && (rounds < least || performance.now() < ends); rounds++) {
+  for (; rounds < max && (rounds < least || performance.now() < ends); rounds++) {
     for (let k = 0; k < ids.length; k++) {
       if (stop?.() === "abort") return new Map();
       const id = at(ids, (k + rounds) % ids.length);
@@ -185,9 +185,12 @@ async function inTurns(
 const significance = 0.05;
 
 /** Who won a run-off, and whether against the default by more than chance. Undefined where the default was not in it. */
-export function decided(runOff: ReadonlyMap<string, readonly number[]>, own: string): RunOff | undefined {
+export function decided(
+  runOff: ReadonlyMap<string, readonly number[]>,
+  defaultId: string,
+): RunOff | undefined {
   const order = [...runOff].sort(([, a], [, b]) => median(a) - median(b)).map(([id]) => id);
-  const [winner, base] = [runOff.get(order[0] ?? ""), runOff.get(own)];
+  const [winner, base] = [runOff.get(order[0] ?? ""), runOff.get(defaultId)];
   if (winner === undefined || base === undefined) return undefined;
   const won = winner.filter((time, round) => time < at(base, round)).length;
   const rounds = winner.length;
@@ -197,10 +200,10 @@ export function decided(runOff: ReadonlyMap<string, readonly number[]>, own: str
 
 /** The chance of so many rounds won, or more, if each were won by a coin; for one of so many contenders that each had it. */
 function chanceOf(won: number, rounds: number, contenders: number): number {
-  let [tail, ways] = [0, 1];
+  let [tail, outcomes] = [0, 1];
   for (let k = 0; k <= rounds; k++) {
-    if (k >= won) tail += ways / 2 ** rounds;
-    ways = (ways * (rounds - k)) / (k + 1);
+    if (k >= won) tail += outcomes / 2 ** rounds;
+    outcomes = (outcomes * (rounds - k)) / (k + 1);
   }
   return Math.min(1, tail * contenders);
 }

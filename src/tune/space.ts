@@ -19,7 +19,7 @@ import {
 import {
   candidates,
   fits,
-  roomOf,
+  availableUbOf,
   variantsInEveryOrder,
   withDefaults,
   type Candidates,
@@ -48,13 +48,13 @@ export interface SearchSpace {
 }
 
 /** Tiles of one residency that are looked at, besides those around the best. */
-const mostTiles = 3000;
+const maxTiles = 3000;
 /** How often every entry of each dim is tried around the best where some were left out. */
 const rounds = 2;
 /** Steps from an entry of one of the best tiles to those beside it, in what entries are multiples of. */
 const steps = [-2, -1, 1, 2];
 /** Refused tiles that are kept. */
-const mostRefused = 200;
+const maxRefused = 200;
 
 export const idOf = (schedule: ResolvedSchedule): string => contentHash(printSchedule(schedule));
 
@@ -64,22 +64,22 @@ export function* spaceOf(
   target: Target,
   objective: Objective,
   residencies: readonly Residencies[],
-  known: readonly Tiling[],
+  tilings: readonly Tiling[],
 ): Generator<number, SearchSpace> {
-  const found = new Map<string, SpaceEntry>();
+  const byId = new Map<string, SpaceEntry>();
   const refused: RefusedTiles[] = [];
   let [refusedCount, longTiles, tiles, thinned] = [0, 0, 0, false];
   for (const residency of residencies) {
-    const part = new Part(withDefaults(gather, residency, target), objective, found);
-    yield* part.weighAll();
-    refused.push(...smallestOf(part.refused));
-    refusedCount += part.refusedCount;
-    longTiles += part.longTiles;
-    tiles += part.tiles;
-    thinned ||= part.thinned;
+    const space = new ResidencySpace(withDefaults(gather, residency, target), objective, byId);
+    yield* space.weighAll();
+    refused.push(...smallestOf(space.refused));
+    refusedCount += space.refusedCount;
+    longTiles += space.longTiles;
+    tiles += space.tiles;
+    thinned ||= space.thinned;
   }
-  for (const tiling of known) weighOne(tiling, estimatesOfTile()(tiling), false, found);
-  const entries = [...found.values()].sort((a, b) => compareEntries(a, b, objective));
+  for (const tiling of tilings) weighOne(tiling, estimatesOfTile()(tiling), false, byId);
+  const entries = [...byId.values()].sort((a, b) => compareEntries(a, b, objective));
   return { entries, refused, refusedCount, longTiles, tiles, thinned };
 }
 
@@ -108,34 +108,34 @@ export const factsOf = (tiling: Tiling): Omit<CandidateFacts, "estimate" | "besi
 function weighOne(
   tiling: Tiling,
   estimate: number,
-  beside: boolean,
+  offGrid: boolean,
   into: Map<string, SpaceEntry>,
 ): SpaceEntry {
-  const facts = { ...factsOf(tiling), estimate, beside };
+  const facts = { ...factsOf(tiling), estimate, beside: offGrid };
   const entry: SpaceEntry = { tiling, weight: estimate, facts };
   into.set(facts.id, entry);
   return entry;
 }
 
 /** The schedules of one residency. */
-class Part {
+class ResidencySpace {
   readonly refused: RefusedTiles[] = [];
   refusedCount = 0;
   longTiles = 0;
   tiles = 0;
   thinned = false;
   private readonly among: Candidates;
-  private readonly room: number;
-  private readonly looked = new Set<string>();
+  private readonly availableUb: number;
+  private readonly visited = new Set<string>();
   private readonly weighed: SpaceEntry[] = [];
 
   constructor(
     private readonly base: Tiling,
     private readonly objective: Objective,
-    private readonly found: Map<string, SpaceEntry>,
+    private readonly entries: Map<string, SpaceEntry>,
   ) {
     this.among = candidates(base);
-    this.room = roomOf(this.among.start);
+    this.availableUb = availableUbOf(this.among.start);
   }
 
   *weighAll(): Generator<number, void> {
@@ -150,29 +150,29 @@ class Part {
     if (this.thinned)
       for (let round = 0; round < rounds; round++) yield* this.around((d) => entries.get(d) ?? [], false);
     // Milliseconds do not tell an entry from the next one.
-    if (this.objective !== "ms") yield* this.around((d, n) => this.entriesBeside(d, n), true);
+    if (this.objective !== "ms") yield* this.around((d, n) => this.entriesNear(d, n), true);
   }
 
   /** The best tiles with other entries along one dim. */
   private *around(
-    entries: (d: number, own: number) => readonly number[],
-    beside: boolean,
+    entries: (d: number, entry: number) => readonly number[],
+    offGrid: boolean,
   ): Generator<number, void> {
     const { start, free } = this.among;
     for (const { schedule } of this.centres()) {
       for (const d of free) {
         for (const n of entries(d, at(schedule.tile, d))) {
-          this.weigh(start.with({ tile: replaced(schedule.tile, d, n) }), beside);
-          yield this.found.size;
+          this.weigh(start.with({ tile: replaced(schedule.tile, d, n) }), offGrid);
+          yield this.entries.size;
         }
       }
     }
   }
 
-  private entriesBeside(d: number, own: number): readonly number[] {
+  private entriesNear(d: number, entry: number): readonly number[] {
     const multiple = this.among.multiples.get(d) ?? 1;
     return steps
-      .map((step) => Math.floor(own / multiple + step) * multiple)
+      .map((step) => Math.floor(entry / multiple + step) * multiple)
       .filter((n) => n >= multiple && n < at(this.among.limits, d));
   }
 
@@ -180,12 +180,12 @@ class Part {
   private centres(): readonly Tiling[] {
     const planned = ({ facts }: SpaceEntry): number => facts.ubBytes;
     const compare = (a: SpaceEntry, b: SpaceEntry): number => compareEntries(a, b, this.objective);
-    const found: SpaceEntry[] = [];
+    const neighbours: SpaceEntry[] = [];
     for (const entry of [...this.weighed].sort((a, b) => planned(a) - planned(b) || compare(a, b))) {
-      const best = found.at(-1);
-      if (best === undefined || compare(entry, best) < 0) found.push(entry);
+      const best = neighbours.at(-1);
+      if (best === undefined || compare(entry, best) < 0) neighbours.push(entry);
     }
-    return found.map(({ tiling }) => tiling);
+    return neighbours.map(({ tiling }) => tiling);
   }
 
   /** Entries along the dims in turn, as far as the smallest tile with them is taken: larger entries only take more. */
@@ -193,7 +193,7 @@ class Part {
     const d = this.among.free[k];
     if (d === undefined) {
       this.weigh(tiling);
-      yield this.found.size;
+      yield this.entries.size;
       return;
     }
     const list = at(lists, k);
@@ -211,11 +211,11 @@ class Part {
   }
 
   private takes(tiling: Tiling): boolean {
-    return fits(tiling, this.room) && judge(tiling).every((verdict) => verdict.pass);
+    return fits(tiling, this.availableUb) && judge(tiling).every((verdict) => verdict.pass);
   }
 
   private refuse(tiling: Tiling, count: number): void {
-    const refused = refusal(tiling, this.room);
+    const refused = refusal(tiling, this.availableUb);
     if (refused === undefined) {
       this.longTiles += count;
       return;
@@ -225,19 +225,19 @@ class Part {
   }
 
   /** Every schedule of one tile. */
-  private weigh(tiling: Tiling, beside = false): void {
+  private weigh(tiling: Tiling, offGrid = false): void {
     const key = tiling.schedule.tile.join();
-    if (this.looked.has(key)) return;
-    this.looked.add(key);
+    if (this.visited.has(key)) return;
+    this.visited.add(key);
     this.tiles++;
     if (!this.takes(tiling)) {
       this.refuse(tiling, 1);
       return;
     }
     const estimate = estimatesOfTile();
-    for (const variant of variantsInEveryOrder(tiling, this.room, this.objective === "ms")) {
+    for (const variant of variantsInEveryOrder(tiling, this.availableUb, this.objective === "ms")) {
       if (!this.takes(variant)) continue;
-      this.weighed.push(weighOne(variant, estimate(variant), beside, this.found));
+      this.weighed.push(weighOne(variant, estimate(variant), offGrid, this.entries));
     }
   }
 }
@@ -245,9 +245,9 @@ class Part {
 /** The lists with entries left out of the longest, evenly, until their product is small enough; ends stay. */
 function thinnedEntries(lists: readonly (readonly number[])[]): readonly (readonly number[])[] {
   const product = lists.reduce((all, list) => all * list.length, 1);
-  const longest = lists.reduce((most, list, k) => (list.length > at(lists, most).length ? k : most), 0);
+  const longest = lists.reduce((max, list, k) => (list.length > at(lists, max).length ? k : max), 0);
   const list = lists[longest];
-  if (product <= mostTiles || list === undefined || list.length <= 2) return lists;
+  if (product <= maxTiles || list === undefined || list.length <= 2) return lists;
   const fewer = list.filter((_, k) => k % 2 === 0 || k === list.length - 1);
   return thinnedEntries(
     lists.map((old, k) => (k === longest ? (fewer.length < list.length ? fewer : [1]) : old)),
@@ -255,7 +255,7 @@ function thinnedEntries(lists: readonly (readonly number[])[]): readonly (readon
 }
 
 /** Why a tile is not taken, with its arithmetic; undefined for one that is legal, and too long for a task in place. */
-function refusal(tiling: Tiling, room: number): RefusedTiles | undefined {
+function refusal(tiling: Tiling, availableUb: number): RefusedTiles | undefined {
   const { schedule, footprint } = tiling;
   const { tile, view, residency, buffers } = schedule;
   const { bytes, planned, budget } = footprint;
@@ -267,14 +267,14 @@ function refusal(tiling: Tiling, room: number): RefusedTiles | undefined {
     if (broken !== undefined) return { ...base, ubBytes, budget, code: rule.code, reason: broken.detail };
   }
   const ubBytes = Math.max(bytes, planned);
-  if (ubBytes <= room) return undefined;
-  const sum = footprint.parts.map((part) => part.counted).join(" + ");
+  if (ubBytes <= availableUb) return undefined;
+  const sum = footprint.parts.map((entry) => entry.counted).join(" + ");
   return {
     ...base,
     ubBytes,
-    budget: room,
+    budget: availableUb,
     code: "TC905",
-    reason: `${sum} = ${ubBytes} B > ${room} B, above which libraries keep scratch`,
+    reason: `${sum} = ${ubBytes} B > ${availableUb} B, above which libraries keep scratch`,
   };
 }
 
@@ -287,7 +287,7 @@ function smallestOf(refused: readonly RefusedTiles[]): RefusedTiles[] {
   for (const tile of bySize) {
     if (!kept.some((smaller) => standsFor(smaller, tile))) kept.push(tile);
   }
-  return kept.slice(0, mostRefused);
+  return kept.slice(0, maxRefused);
 }
 
 const standsFor = (smaller: RefusedTiles, larger: RefusedTiles): boolean =>

@@ -59,19 +59,19 @@ export async function sweep(program: Func, options: SweepOptions): Promise<Sweep
   const { figure, values, onValue, ...search } = options;
   const task = taskOf(program, search);
   const ascending = [...new Set(values)].sort((a, b) => a - b);
-  const found: ResolvedSchedule[] = [];
+  const schedules: ResolvedSchedule[] = [];
   const points: SweepPoint[] = [];
   for (const value of ascending) {
     onValue?.(value, points.length, ascending.length);
     const target = withFigure(task.target, figure, value);
     const result = await searched(program, { ...search, target });
-    const earlier = found.flatMap((schedule) => {
+    const earlier = schedules.flatMap((schedule) => {
       const cycles = cyclesUnder(task.gather, schedule, { target, ...defined({ passes: search.passes }) });
       return cycles === null ? [] : [{ cycles, schedule }];
     });
-    const own = typeof result === "string" ? [] : [bestOf(result)];
-    const [best] = [...own, ...earlier].sort((a, b) => a.cycles - b.cycles);
-    if (best !== undefined) found.push(best.schedule);
+    const outcome = typeof result === "string" ? [] : [bestOf(result)];
+    const [best] = [...outcome, ...earlier].sort((a, b) => a.cycles - b.cycles);
+    if (best !== undefined) schedules.push(best.schedule);
     points.push({
       value,
       best: best ?? null,

@@ -13,7 +13,7 @@ export interface TimedSubject {
 export const poisonByte = 0xa5;
 /** Shorter samples are made of several runs: clocks and interrupts are coarse beside them. */
 const leastSampleMs = 0.5;
-const mostRuns = 1000;
+const maxRuns = 1000;
 /** Share of the time limit that sampling may use. A candidate slower than that has lost already. */
 export const samplingShare = 0.5;
 
@@ -31,7 +31,7 @@ export async function timed(
   if (wrong !== undefined) return { status: "wrong", code: "TC610", reason: wrong };
   if (first > limitMs) return tookTooLong(first, limitMs);
   const warm = await sample(subject, 1);
-  const runs = Math.min(mostRuns, Math.max(1, Math.ceil(leastSampleMs / Math.max(warm, 1e-4))));
+  const runs = Math.min(maxRuns, Math.max(1, Math.ceil(leastSampleMs / Math.max(warm, 1e-4))));
   const nanoseconds: number[] = [];
   while (nanoseconds.length < samples) {
     nanoseconds.push(Math.round((1e6 * (await sample(subject, runs))) / runs));

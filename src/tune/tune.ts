@@ -5,7 +5,7 @@ import {
   CompileError,
   error,
   isResolved,
-  programFloor,
+  programLowerBound,
   throwIfErrors,
   Tiling,
   type AccessFunc,
@@ -16,7 +16,7 @@ import {
 } from "../../ir/index.js";
 import { defaultPipeline, isDefaultPipeline, residenciesOf } from "../../passes/index.js";
 import { accessOf } from "../api/access.js";
-import { callable, isObject, oneOf, wholeNumber, type Fields } from "../../backends/index.js";
+import { callable, isObject, oneOf, integer, type Fields } from "../../backends/index.js";
 import { simulateLongFields } from "../../backends/sim/options.js";
 import { checkOptions, checkProgram } from "../api/check-options.js";
 import {
@@ -45,14 +45,21 @@ export async function tune(program: Func, options: TuneOptions = {}): Promise<Tu
     findTarget === undefined ? { target } : { target, findTarget },
   );
   if (!isResolved(schedule)) throw new CompileError(kernel.diagnostics);
-  const own = new Tiling(gather, schedule, target);
+  const start = new Tiling(gather, schedule, target);
   const space = await inSlices(
-    spaceOf(gather, target, objective, openResidencies(gather, target), [own]),
+    spaceOf(gather, target, objective, residencyChoicesOf(gather, target), [start]),
     (weighed) => weighed,
     0,
     defined({ signal: options.signal }),
   );
-  const search: Search = { task, space, own: idOf(schedule), kernel, floor: programFloor(own), options };
+  const search: Search = {
+    task,
+    space,
+    defaultId: idOf(schedule),
+    kernel,
+    lowerBound: programLowerBound(start),
+    options,
+  };
   if (objective !== "ms") return searchExact(search);
   // With what compares and names measurements, which the cycles do without.
   const { searchMeasured } = await import("./search-measured.js");
@@ -76,11 +83,11 @@ function defaultOf(
   const afterPass: CompileOptions["afterPass"] = (_, before, after) => {
     if (isResolved(after.schedule) && !isResolved(before.schedule)) chosen = after.schedule;
   };
-  const own = { ...options, passes, afterPass };
-  const found = tryCompile(gather, own);
-  if (found.ok) return { kernel: found.kernel, schedule: chosen };
+  const compileOptions = { ...options, passes, afterPass };
+  const compiled = tryCompile(gather, compileOptions);
+  if (compiled.ok) return { kernel: compiled.kernel, schedule: chosen };
   if (isResolved(chosen)) return { kernel: builtIn(), schedule: chosen };
-  return { kernel: defaultKernel(gather, own), schedule: chosen };
+  return { kernel: defaultKernel(gather, compileOptions), schedule: chosen };
 }
 
 const within = (value: unknown, low: number, high: number): boolean =>
@@ -97,7 +104,7 @@ export const tuneFields: Fields<TuneOptions> = {
       within(value, 1, Number.MAX_SAFE_INTEGER) ||
       (isObject(value) && typeof value["milliseconds"] === "number" && value["milliseconds"] > 0),
   },
-  seed: wholeNumber(-Infinity),
+  seed: integer(-Infinity),
   shard: {
     code: "TC702",
     takes: "{ part, parts }, the first part being 1",
@@ -106,7 +113,11 @@ export const tuneFields: Fields<TuneOptions> = {
       within(value["parts"], 1, Number.MAX_SAFE_INTEGER) &&
       within(value["part"], 1, Number(value["parts"])),
   },
-  known: { code: "TC702", takes: "a Map, such as knownOf gives", holds: (value) => value instanceof Map },
+  cached: {
+    code: "TC702",
+    takes: "a Map, such as cachedCandidates gives",
+    holds: (value) => value instanceof Map,
+  },
   measure: {
     code: "TC702",
     takes: "{ backend, open }, open being simMeasurer() of tilec/node or the like",
@@ -156,7 +167,7 @@ export function taskOf(program: Func, options: TuneOptions): TuneTask {
 }
 
 /** A residency that the user stated, or all that there are: a target's default pins nothing. */
-function openResidencies(gather: AccessFunc, target: Target): readonly Residencies[] {
+function residencyChoicesOf(gather: AccessFunc, target: Target): readonly Residencies[] {
   const { residency = "auto", view } = gather.schedule;
   const kept = defined({ view });
   return residenciesOf({ ...gather, schedule: { residency, ...kept } }, target);

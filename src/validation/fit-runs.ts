@@ -103,8 +103,8 @@ function decidedBy({ factorOf }: Run, target: Target): keyof Target["sources"] |
     const at = (factor: number): number => factorOf({ ...target, [figure]: target[figure] * factor });
     return { figure, share: Math.abs(at(1 + step) - at(1 - step)) / (2 * step * now) };
   });
-  const most = shares.reduce((best, other) => (other.share > best.share ? other : best));
-  return most.share >= decides ? most.figure : undefined;
+  const max = shares.reduce((best, other) => (other.share > best.share ? other : best));
+  return max.share >= decides ? max.figure : undefined;
 }
 
 /**

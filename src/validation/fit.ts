@@ -68,8 +68,8 @@ export const boardFigureNames = Object.keys(fasterWith) as readonly (keyof Board
 const tasksOf = (target: Target, rows: readonly FitRow[]): readonly FitTask[] =>
   boardFigureNames.flatMap((figure) => {
     const { rows: ids = [] } = target.sources[figure];
-    const own = rows.filter(({ id }) => ids.includes(id));
-    return own.length === 0 ? [] : [{ figure, rows: own }];
+    const chosen = rows.filter(({ id }) => ids.includes(id));
+    return chosen.length === 0 ? [] : [{ figure, rows: chosen }];
   });
 
 /** Returns the fit of a target to the rows of one machine, those outside the model left out. */
@@ -136,9 +136,9 @@ function rounded(value: number, round: (value: number) => number): number {
   return Number((round(Number((value / unit).toPrecision(9))) * unit).toPrecision(3));
 }
 
-function quantile(values: readonly number[], part: number): number {
+function quantile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b);
-  const at = part * (sorted.length - 1);
+  const at = share * (sorted.length - 1);
   const [low, high] = [sorted[Math.floor(at)] ?? NaN, sorted[Math.ceil(at)] ?? NaN];
   return low + (high - low) * (at - Math.floor(at));
 }
@@ -158,7 +158,7 @@ function withoutThird(
   for (const row of order) {
     if (rows.length - kept.size === third) break;
     kept.delete(row);
-    if (tasks.some((task) => task.rows.every((own) => !kept.has(own)))) kept.add(row);
+    if (tasks.some((task) => task.rows.every((other) => !kept.has(other)))) kept.add(row);
   }
   return kept;
 }
@@ -168,20 +168,20 @@ const narrowed = (tasks: readonly FitTask[], kept: ReadonlySet<FitRow>): readonl
 
 /** Rounds over all figures at most, and the change of a figure that is none. */
 const rounds = 12;
-const standing = 1e-6;
+const tolerance = 1e-6;
 
 function fitted(target: Target, tasks: readonly FitTask[], start: Values): Values {
   const values: Values = { ...start };
   for (let round = 0; round < rounds; round++) {
-    let moved = 0;
+    let changes = 0;
     for (const { figure, rows } of tasks) {
       const before = values[figure] ?? target[figure];
       const figures = { ...target, ...values };
-      const value = least((own) => lossOf(rows, { ...figures, [figure]: own }), before);
+      const value = least((candidate) => lossOf(rows, { ...figures, [figure]: candidate }), before);
       values[figure] = value;
-      moved = Math.max(moved, Math.abs(Math.log(value / before)));
+      changes = Math.max(changes, Math.abs(Math.log(value / before)));
     }
-    if (moved < standing) break;
+    if (changes < tolerance) break;
   }
   return values;
 }
@@ -204,16 +204,16 @@ const looks = 15;
 /** The value with the least loss around a first one, by a coarse look, then by golden sections of its logarithm. */
 function least(loss: (value: number) => number, from: number): number {
   const step = (2 * Math.log(reach)) / (looks - 1);
-  let [best, found] = [Math.log(from), Infinity];
+  let [best, minimum] = [Math.log(from), Infinity];
   for (let k = 0; k < looks; k++) {
     const at = Math.log(from) - Math.log(reach) + k * step;
     const value = loss(Math.exp(at));
-    if (value < found) [best, found] = [at, value];
+    if (value < minimum) [best, minimum] = [at, value];
   }
   let [low, high] = [best - step, best + step];
   let [left, right] = [high - golden * (high - low), low + golden * (high - low)];
   let [atLeft, atRight] = [loss(Math.exp(left)), loss(Math.exp(right))];
-  while (high - low > standing / 4) {
+  while (high - low > tolerance / 4) {
     if (atLeft <= atRight) {
       [high, right, atRight] = [right, left, atLeft];
       left = high - golden * (high - low);

@@ -82,23 +82,23 @@ const code = "TC019";
 
 const words = filledText(code);
 /** Beyond it a product of a row's numbers may be no number. */
-const most = 2 ** 53;
+const max = 2 ** 53;
 const count: Field = {
   code,
   takes: "a number from 0 to 2^53",
-  holds: (value) => typeof value === "number" && value >= 0 && value <= most,
+  holds: (value) => typeof value === "number" && value >= 0 && value <= max,
 };
 const positive: Field = {
   code,
   takes: "a number above 0, from 2^-53 to 2^53",
-  holds: (value) => typeof value === "number" && value >= 1 / most && value <= most,
+  holds: (value) => typeof value === "number" && value >= 1 / max && value <= max,
 };
 const flag = yesOrNo(code);
 const counts = listOf("a list of numbers", count, code);
 
 /** Fields that the clock does not know are taken, as notes are. */
 const fieldsOf = (takes: string, fields: Readonly<Record<string, Field>>, needs: readonly string[]): Field =>
-  record(takes, fields, { code, open: true, needs });
+  record(takes, fields, { code, allowsOthers: true, needs });
 
 const transfer = fieldsOf(
   "a transfer, such as { pipe: MTE2, count, bursts, bytesPerBurst }",

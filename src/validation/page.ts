@@ -58,7 +58,7 @@ export function validationPage(
   { measurements, targets, rows, summary, fits }: Validation,
   picture: string,
 ): string {
-  const noted = new Map(measurements.map((row) => [row.id, row]));
+  const rowsById = new Map(measurements.map((row) => [row.id, row]));
   const verdicts = (machine: string): string =>
     tableOf(
       ["Row", "Measured stream", "Quantity", "Measured", "Predicted", "Ratio", "Limit", "Role"],
@@ -66,7 +66,7 @@ export function validationPage(
         .filter((row) => row.machine === machine)
         .map(({ id, quantity, measured, predicted, ratio, limit, role }) => [
           `\`${id}\``,
-          noted.get(id)?.what ?? "",
+          rowsById.get(id)?.what ?? "",
           quantity,
           shown(measured),
           shown(predicted),

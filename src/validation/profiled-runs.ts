@@ -66,7 +66,7 @@ function fieldsOf(text: string, file: string): readonly (readonly string[])[] {
     endField();
     lines.push(line);
   }
-  return lines.filter((own) => own.some((entry) => entry !== ""));
+  return lines.filter((cells) => cells.some((entry) => entry !== ""));
 }
 
 /** Cells that msprof leaves without a value. */
@@ -77,15 +77,17 @@ export function parseProfile(text: string, file: string): readonly ProfiledKerne
   const [head, ...lines] = fieldsOf(text.replace(/^\uFEFF/, ""), file);
   if (head === undefined) throw malformed(`${file} is empty`);
   const placeOf = (column: keyof typeof profileColumns): number => {
-    const places = [...head.keys()].filter((k) => profileColumns[column].some((own) => own === head[k]));
-    if (places.length > 1)
-      throw malformed(`${file} has more than one column ${places.map((k) => head[k]).join(", ")}`);
-    return places[0] ?? -1;
+    const addresses = [...head.keys()].filter((k) =>
+      profileColumns[column].some((entry) => entry === head[k]),
+    );
+    if (addresses.length > 1)
+      throw malformed(`${file} has more than one column ${addresses.map((k) => head[k]).join(", ")}`);
+    return addresses[0] ?? -1;
   };
   const [name, blocks] = [placeOf("name"), placeOf("blocks")];
-  const places = times.flatMap((time) => (placeOf(time) < 0 ? [] : [[time, placeOf(time)] as const]));
+  const columns = times.flatMap((time) => (placeOf(time) < 0 ? [] : [[time, placeOf(time)] as const]));
   if (name < 0) throw malformed(`${file} has no column Op Name`);
-  if (places.length === 0)
+  if (columns.length === 0)
     throw malformed(
       `${file} has no column with a time: ${times.map((time) => profileColumns[time][0]).join(", ")}`,
     );
@@ -104,31 +106,31 @@ export function parseProfile(text: string, file: string): readonly ProfiledKerne
         throw malformed(`${file}: line ${k + 2}, ${head[place] ?? ""}: ${cell} is no number, 0 or more`);
       return value;
     };
-    const own = line[name] ?? "";
-    const kernel = kernels.get(own) ?? {
+    const cell = line[name] ?? "";
+    const kernel = kernels.get(cell) ?? {
       blocks: new Set<number>(),
       times: new Map<ProfiledTime, number[]>(),
       launches: 0,
     };
-    kernels.set(own, kernel);
+    kernels.set(cell, kernel);
     kernel.launches++;
-    const ran = blocks < 0 ? undefined : number(blocks);
-    if (ran !== undefined && ran > 0) kernel.blocks.add(ran);
-    for (const [time, place] of places) {
+    const blockCount = blocks < 0 ? undefined : number(blocks);
+    if (blockCount !== undefined && blockCount > 0) kernel.blocks.add(blockCount);
+    for (const [time, place] of columns) {
       const value = number(place);
       // A column that was not collected holds 0.
       if (value !== undefined && value > 0)
         kernel.times.set(time, [...(kernel.times.get(time) ?? []), value]);
     }
   }
-  return [...kernels].map(([own, { blocks: ran, times: taken, launches }]): ProfiledKernel => {
-    if (ran.size > 1)
+  return [...kernels].map(([kernel, { blocks: blockCount, times: taken, launches }]): ProfiledKernel => {
+    if (blockCount.size > 1)
       throw malformed(
-        `${file}: ${own} ran on ${[...ran].join(" and on ")} blocks; one kernel has one number`,
+        `${file}: ${kernel} ran on ${[...blockCount].join(" and on ")} blocks; one kernel has one number`,
       );
-    const [only] = ran;
+    const [only] = blockCount;
     return {
-      name: own,
+      name: kernel,
       launches,
       ...(only === undefined ? {} : { blocks: only }),
       microseconds: Object.fromEntries([...taken].map(([time, values]) => [time, median(values)])),

@@ -104,15 +104,15 @@ export const meanFactor = (verdicts: readonly Pick<RowVerdict, "ratio">[]): numb
 /** Returns one summary for each machine, in the order of the rows. */
 export function summaryOf(verdicts: readonly RowVerdict[]): readonly MachineSummary[] {
   return [...new Set(verdicts.map(({ machine }) => machine))].map((machine) => {
-    const own = verdicts.filter((verdict) => verdict.machine === machine);
-    const inside = own.filter(({ role }) => role !== "outside");
+    const ofMachine = verdicts.filter((verdict) => verdict.machine === machine);
+    const inside = ofMachine.filter(({ role }) => role !== "outside");
     const [worst] = [...inside].sort((a, b) => farness(b) - farness(a));
     return {
       machine,
       rows: inside.length,
       mean: meanFactor(inside),
       ...(worst === undefined ? {} : { worst: { id: worst.id, ratio: worst.ratio } }),
-      outside: own.length - inside.length,
+      outside: ofMachine.length - inside.length,
     };
   });
 }

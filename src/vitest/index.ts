@@ -27,7 +27,7 @@ interface MatcherContext {
 }
 
 /** A test is skipped once its other assertions held. Not every reporter of vitest prints the reason: stderr has it for all. */
-function told(this: MatcherContext, verdict: Verdict): Verdict {
+function matched(this: MatcherContext, verdict: Verdict): Verdict {
   const { task, isNot } = this;
   if (verdict.unjudged === true) return { ...verdict, pass: isNot };
   const { skipped } = verdict;
@@ -47,10 +47,10 @@ expect.extend(
       return [
         name,
         function (this: MatcherContext, subject: Subject, ...args: readonly unknown[]) {
-          const found = judge(subject, ...args);
-          return found instanceof Promise
-            ? found.then((verdict) => told.call(this, verdict))
-            : told.call(this, found);
+          const verdict = judge(subject, ...args);
+          return verdict instanceof Promise
+            ? verdict.then((verdict) => matched.call(this, verdict))
+            : matched.call(this, verdict);
         },
       ];
     }),

@@ -535,12 +535,12 @@ const descriptions: readonly Row[] = [
   [
     "a policy that is none",
     () => compile({ ...access, map: withPolicy(access.map, anything("clmap")) }),
-    'TC702 map.sites[0].keep is "clmap"; it takes error or clamp or zero or wrap or unchecked or any -> did you mean clamp?',
+    'TC702 map.indices[0].outOfRange is "clmap"; it takes error or clamp or zero or wrap or unchecked or any -> did you mean clamp?',
   ],
   [
     "a policy that is none in a hand-built gather",
     () => compile(withStmt("gather", (stmt) => ({ ...stmt, map: withPolicy(stmt.map, anything("clmap")) }))),
-    '.map.sites[0].keep is "clmap"; it takes error or clamp or zero or wrap or unchecked or any -> did you mean clamp?',
+    '.map.indices[0].outOfRange is "clmap"; it takes error or clamp or zero or wrap or unchecked or any -> did you mean clamp?',
   ],
   [
     "the same where it is simulated",
@@ -552,7 +552,7 @@ const descriptions: readonly Row[] = [
         },
         inputs,
       ),
-    '.map.sites[0].keep is "clmap"; it takes error or clamp or zero or wrap or unchecked or any',
+    '.map.indices[0].outOfRange is "clmap"; it takes error or clamp or zero or wrap or unchecked or any',
   ],
   [
     "a statement that is none",

@@ -4,7 +4,7 @@ import { simulate, watOf } from "../../backends/sim/index.js";
 import { emitWgsl } from "../../backends/webgpu/index.js";
 import {
   equalFunc,
-  openFormOf,
+  dynamicFormOf,
   printFunc,
   verifyStructure,
   type Func,
@@ -85,8 +85,8 @@ describe("a kernel of open sizes, bound", () => {
   it("shares one program among its sizes, and gives one kernel for the same sizes", () => {
     const kernel = compile(embedding("webgpu"));
     const [a, b] = [kernel.bind({ V: 30, N: 10 }), kernel.bind({ V: 1, N: 16 })];
-    expect(openFormOf(a.tile)?.program).toBe(openFormOf(b.tile)?.program);
-    expect(openFormOf(a.tile)?.values.get("N")).toBe(10);
+    expect(dynamicFormOf(a.tile)?.program).toBe(dynamicFormOf(b.tile)?.program);
+    expect(dynamicFormOf(a.tile)?.values.get("N")).toBe(10);
     expect(kernel.bind({ N: 10, V: 30 })).toBe(a);
     expect(a).not.toBe(b);
   });
@@ -97,12 +97,12 @@ describe("a kernel of open sizes, bound", () => {
       (bound) => bound.forTarget(targets.webgpu).tile,
     );
     expect(a?.target).toBe("webgpu");
-    expect(openFormOf(a!)?.program).toBe(openFormOf(b!)?.program);
+    expect(dynamicFormOf(a!)?.program).toBe(dynamicFormOf(b!)?.program);
   });
 
   it("has no code in common where a tensor is empty", () => {
     const kernel = compile(embedding("webgpu"));
-    expect(openFormOf(kernel.bind({ V: 0, N: 4 }).tile)).toBeUndefined();
+    expect(dynamicFormOf(kernel.bind({ V: 0, N: 4 }).tile)).toBeUndefined();
     expect(kernel.bind({ V: 4, N: 0 }).tile.body).toEqual([]);
   });
 
@@ -115,7 +115,7 @@ func @f(%x: tensor<9x2xf32>, %i: tensor<8xi32>) -> tensor<Nx2xf32> target("ascen
 }
 `);
     const bound = compile(apart).bind({ N: 3 });
-    expect(openFormOf(bound.tile)).toBeUndefined();
+    expect(dynamicFormOf(bound.tile)).toBeUndefined();
     const data = Float32Array.from({ length: 18 }, (_, k) => k);
     const { outputs } = await run(bound, { data, indices: Int32Array.of(0, 1, 2, 2, 3, 4, 0, 0) });
     expect(outputs.output).toEqual(Float32Array.of(4, 5, 8, 9, 12, 13));
@@ -123,7 +123,7 @@ func @f(%x: tensor<9x2xf32>, %i: tensor<8xi32>) -> tensor<Nx2xf32> target("ascen
 
   it("is compiled for its sizes by passes of the caller's own", () => {
     const bound = compile(embedding("webgpu"), { passes: [...defaultPipeline] }).bind({ V: 3, N: 5 });
-    expect(openFormOf(bound.tile)).toBeUndefined();
+    expect(dynamicFormOf(bound.tile)).toBeUndefined();
     expect(bound.tile.operands.map(({ type }) => type.shape)).toEqual([[3, 8], [5], [5, 8]]);
   });
 
@@ -162,7 +162,7 @@ func @f(%x: tensor<Vxf32>, %i: tensor<2xi32>) -> tensor<2x3xf32> target("webgpu"
     const kernel = compile(embedding("webgpu"));
     const { tile } = kernel.bind({ V: 30, N: 10 });
     const copy = { ...tile };
-    expect(openFormOf(copy)).toBe(openFormOf(tile));
+    expect(dynamicFormOf(copy)).toBe(dynamicFormOf(tile));
     const other = kernel.bind({ V: 7, N: 3 }).tile;
     expect(emitWgsl(copy).code).toBe(emitWgsl(other).code);
     expect(watOf(copy)).toBe(watOf(other));
@@ -175,15 +175,15 @@ func @f(%x: tensor<Vxf32>, %i: tensor<2xi32>) -> tensor<2x3xf32> target("webgpu"
     const { tile: other } = compile(embedding("webgpu", "2, 8")).bind({ V: 30, N: 10 });
     expect(tile.body).not.toEqual(other.body);
     const altered = { ...tile, body: other.body };
-    expect(openFormOf(altered)).toBeUndefined();
+    expect(dynamicFormOf(altered)).toBeUndefined();
     expect(watOf(altered)).not.toBe(watOf(tile));
-    expect(openFormOf({ ...tile, operands: [...tile.operands] })).toBeUndefined();
+    expect(dynamicFormOf({ ...tile, operands: [...tile.operands] })).toBeUndefined();
   });
 
   it("is the program that its text says", () => {
     const { tile } = compile(embedding("webgpu")).bind({ V: 30, N: 10 });
     const again = parsed(printFunc(tile));
-    expect(openFormOf(again as TileFunc)).toBeUndefined();
+    expect(dynamicFormOf(again as TileFunc)).toBeUndefined();
     expect(equalFunc(tile, again)).toBe(true);
     expect(verifyStructure({ ...tile })).toEqual([]);
     expect(verifyStructure(tile)).toEqual([]);

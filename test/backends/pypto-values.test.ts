@@ -109,11 +109,11 @@ async function jobOf(
   draw: Draw,
 ): Promise<{ readonly job: Job; readonly wants: readonly number[] }> {
   const { map, operands } = kernel.definition!;
-  const indices = new Set(map.sites.flatMap(({ value }) => ("table" in value ? [value.table] : [])));
+  const indices = new Set(map.indices.flatMap(({ value }) => ("table" in value ? [value.table] : [])));
   const inputs = inputsOf({ operands }).map((operand, table) => {
     const { type } = operand;
     const isIndex = indices.has(table);
-    const most = Math.min(...map.sites.map(({ below = 2 ** 31 }) => below));
+    const most = Math.min(...map.indices.map(({ extent = 2 ** 31 }) => extent));
     const values = Array.from({ length: elementCount(type.shape) }, () =>
       isIndex ? draw(operand.name === "pages" ? 5 : most) : randomNumber(type.dtype, draw),
     );

@@ -4,7 +4,7 @@ import {
   dim,
   parseModule,
   RunError,
-  site,
+  index,
   taskOfTile,
   type Operand,
   type OutOfBounds,
@@ -69,11 +69,11 @@ describe("the definition that an access map states", () => {
     ];
     const at = (coord: Linear) => ({ table: 1, at: [coord] });
     const map = gatherOver([3], 2, {
-      sites: [
-        { value: at(dim(0)), keep: "zero", below: 3 },
-        { value: at(site(0)), keep: "zero", below: 4 },
+      indices: [
+        { value: at(dim(0)), outOfRange: "zero", extent: 3 },
+        { value: at(index(0)), outOfRange: "zero", extent: 4 },
       ],
-      ...readData([site(1)]),
+      ...readData([index(1)]),
     });
     const inputs = {
       data: { type: operands[0]!.type, bytes: Uint8Array.from([5, 6, 7, 8]) },

@@ -1,7 +1,7 @@
 /** The fast executor on kernels of open sizes: one module, a memory of each size, and the bits of each size's own program. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { FastExecutor, simulateBytes, watOf } from "../../backends/sim/index.js";
-import { openFormOf, targets } from "../../ir/index.js";
+import { dynamicFormOf, targets } from "../../ir/index.js";
 import { compile } from "../../src/index.js";
 import { gm, inputsFor, openPrograms, openRows, outcomeOf } from "../support/open-programs.js";
 import { spawnThread as spawn } from "../../src/device/index.js";
@@ -39,7 +39,7 @@ describe("a kernel of open sizes on the fast executor", () => {
     for (const bound of bounds)
       got.push(await outcomeOf(() => FastExecutor.create(bound.tile).run(inputsFor(bound)).output.slice()));
     expect(got).toEqual(expected);
-    const alone = bounds.filter(({ tile }) => openFormOf(tile) === undefined);
+    const alone = bounds.filter(({ tile }) => dynamicFormOf(tile) === undefined);
     expect(made).toBe(1 + alone.length);
     const texts = new Set(bounds.filter((bound) => !alone.includes(bound)).map(({ tile }) => watOf(tile)));
     expect(texts.size).toBe(1);

@@ -2,7 +2,7 @@
 import { describe, expect, it, type TestContext } from "vitest";
 import { printMoves } from "../../backends/moves.js";
 import { defaultLimits, emitWgsl, movesOf, planWgsl, targetOf } from "../../backends/webgpu/index.js";
-import { openFormOf, targets } from "../../ir/index.js";
+import { dynamicFormOf, targets } from "../../ir/index.js";
 import { compile, onnx, run, type Kernel } from "../../src/index.js";
 import { testRunner } from "../support/gpu.js";
 import { parsed } from "../support/parsed.js";
@@ -235,7 +235,7 @@ func @paged(%kv: tensor<9x16x8xf32>, %bt: tensor<6xi32>) -> tensor<Nx8xf32> {
     for (const N of [1, 2, 15, 16, 17, 47, 48, 49, 95, 96]) {
       const bound = kernel.bind({ N });
       expect(pageOf(bound, runner.target)?.by).toBe(16);
-      expect(openFormOf(bound.tile)).toBeDefined();
+      expect(dynamicFormOf(bound.tile)).toBeDefined();
       texts.add(runner.wgsl(bound).code);
       const inputs = inputsOf(bound);
       const gpu = await run(bound, inputs, { backend: "webgpu", runner });

@@ -2,7 +2,7 @@
 import { describe, expect, it, type TestContext } from "vitest";
 import { createRunner, defaultLimits, emitWgsl, planWgsl, type Runner } from "../../backends/webgpu/index.js";
 import { simulateBytes } from "../../backends/sim/index.js";
-import { openFormOf, targets } from "../../ir/index.js";
+import { dynamicFormOf, targets } from "../../ir/index.js";
 import { compile, type CompileOptions } from "../../src/index.js";
 import { acquireGpu } from "../../src/device/node.js";
 import { requireGpu, testRunner } from "../support/gpu.js";
@@ -44,7 +44,7 @@ describe("a kernel of open sizes on WebGPU", () => {
         const alone = compile(program, { ...options, tile: kernel.tile.schedule.tile!, bind });
         const expected = await outcomeOf(() => simulateBytes(alone, inputs).output);
         expect(await outcomeOf(() => runner.runBytes(bound, inputs)), JSON.stringify(bind)).toEqual(expected);
-        if (openFormOf(bound.tile) !== undefined) texts.add(runner.wgsl(bound).code);
+        if (dynamicFormOf(bound.tile) !== undefined) texts.add(runner.wgsl(bound).code);
         else if (bind["N"] !== 0)
           expect(runner.wgsl(bound).bindings.map(({ role }) => role)).not.toContain("sizes");
       }
@@ -52,7 +52,7 @@ describe("a kernel of open sizes on WebGPU", () => {
       // A size of V that is 0 has a kernel of its own; an empty output has none.
       const degenerate = open.sizes.filter(({ V, N }) => V === 0 && N !== 0).length;
       expect(made()).toBe(1 + degenerate);
-      const { gather } = planWgsl(openFormOf(kernel.bind(open.sizes[2]!).tile)!.program);
+      const { gather } = planWgsl(dynamicFormOf(kernel.bind(open.sizes[2]!).tile)!.program);
       expect(gather?.unit.how).toBe(open.how);
     },
   );

@@ -2,11 +2,11 @@
 import { readFileSync } from "node:fs";
 import { createServer, preview } from "vite";
 import { afterAll, beforeAll, expect, it, type TestContext } from "vitest";
-import { ownFile } from "../../src/device/own-package.js";
+import { packageFile } from "../../src/device/package-files.js";
 import { openApp, type OpenPage } from "../support/chromium.js";
 import { PackedProject } from "../support/packed.js";
 
-const text = readFileSync(ownFile("docs/app.md"), "utf8");
+const text = readFileSync(packageFile("docs/app.md"), "utf8");
 
 /** The one block of a language that begins like this. */
 function block(language: string, start: string): string {

@@ -8,9 +8,9 @@ import { createRunner, defaultLimits } from "../../backends/webgpu/index.js";
 import { targets } from "../../ir/index.js";
 import { listGathers } from "../../src/cli/list-model.js";
 import { loadModel } from "../../src/cli/load-model.js";
-import { isOwnProgram, placePrograms } from "../../src/cli/place-programs.js";
+import { isSeparateProgram, placePrograms } from "../../src/cli/place-programs.js";
 import { noProject } from "../../src/config/project.js";
-import { ownFile } from "../../src/device/own-package.js";
+import { packageFile } from "../../src/device/package-files.js";
 import { findGathers, readModel, readTensor } from "../../src/formats/onnx/index.js";
 import { requireGpu } from "../support/gpu.js";
 import { loadModule, type LoadedModule } from "../support/modules.js";
@@ -149,7 +149,7 @@ describe("a fold that takes more cycles than its parts", () => {
   });
 
   it.for([
-    ["explain", ownFile("examples/sort-columns.tir"), "--fold", "never"],
+    ["explain", packageFile("examples/sort-columns.tir"), "--fold", "never"],
     ["plan", tokensAndPlaces(4), "--fold", "sometimes"],
   ])("refuses %j", async (words) => {
     expect((await runHere(words)).status).toBe(2);
@@ -157,7 +157,7 @@ describe("a fold that takes more cycles than its parts", () => {
 });
 
 describe("a sum of more tables than a stage binds", () => {
-  const file = ownFile("test/cli/inputs/jsgrad82-sum6.onnx");
+  const file = packageFile("test/cli/inputs/jsgrad82-sum6.onnx");
   const numbers = [0, 1, 2, 3, 4, 5];
   const ids = (k: number): BigInt64Array =>
     BigInt64Array.from({ length: 5 }, (_, j) => BigInt(((3 * k + 2 * j) % 14) - 7));
@@ -316,7 +316,7 @@ it("what plan calls compiled for webgpu is created on the limits that every devi
         const { kernel, kept = [] } = found.listed;
         expect(found.refused).toBeUndefined();
         if (kept.some((why) => why.includes("storage buffers"))) stopped++;
-        if (kernel === undefined || !isOwnProgram(found, placed)) continue;
+        if (kernel === undefined || !isSeparateProgram(found, placed)) continue;
         await runner.prepare(kernel);
         (await (await loadModule(kernel)).create(gpu!.device)).dispose();
       }

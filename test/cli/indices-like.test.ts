@@ -4,7 +4,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { chooserOf, type IndexPattern } from "../../src/explain/index-patterns.js";
-import { movedBy } from "../../src/explain/moved-by.js";
+import { movementBy } from "../../src/explain/movement.js";
 import { compile, onnx } from "../../src/index.js";
 import { writeNpy } from "../../src/formats/npy.js";
 import { runHere } from "../support/run-here.js";
@@ -54,7 +54,7 @@ it("counts rows, bytes and bursts of a file of indices as a loop over its tiles 
       const kernel = compile(data, { target: "ascend-a2", residency: "gm", tile: [tile, 16] });
       const type = { dtype: "i32", shape: [values.length] } as const;
       const indices = { type, bytes: new Uint8Array(Int32Array.from(values).buffer) };
-      const own = movedBy(kernel, { indices });
+      const own = movementBy(kernel, { indices });
       let bursts = 0;
       for (let k = 0; k < values.length; k += tile) bursts += runsOf(values.slice(k, k + tile));
       const tiles = Math.ceil(values.length / tile);
@@ -101,7 +101,7 @@ it("counts the rows of every bag of a sum, each term once", async () => {
 });
 
 /** Index values that a pattern draws, by a generator of its own. */
-function drawn(pattern: IndexPattern, count: number, range: { least: number; most: number }): number[] {
+function drawn(pattern: IndexPattern, count: number, range: { least: number; max: number }): number[] {
   let state = 12345;
   const random = (): number => (state = (state * 48271) % 0x7fffffff) / 0x7fffffff;
   const choose = chooserOf(pattern, count);
@@ -118,7 +118,7 @@ it("draws ranks as often as Zipf's law has them", () => {
     [3, 1e9],
   ] as const) {
     const count = 20_000;
-    const values = drawn({ kind: "zipf", exponent }, count, { least: 10, most: 9 + ranks });
+    const values = drawn({ kind: "zipf", exponent }, count, { least: 10, max: 9 + ranks });
     const tally = new Map<number, number>();
     for (const value of values) tally.set(value, (tally.get(value) ?? 0) + 1);
     let sum = 0;
@@ -134,7 +134,7 @@ it("draws ranks as often as Zipf's law has them", () => {
 });
 
 it("draws ascending indices over all of the range, runs, and one row", () => {
-  const range = { least: 0, most: 99 };
+  const range = { least: 0, max: 99 };
   const sorted = drawn({ kind: "sorted" }, 10_000, range);
   expect(sorted).toEqual([...sorted].sort((a, b) => a - b));
   // A hundred of each in the mean: five standard deviations are fifty.
@@ -146,9 +146,7 @@ it("draws ascending indices over all of the range, runs, and one row", () => {
     expect(value).toBeLessThanOrEqual(99);
   });
   expect(new Set(inRuns.filter((_, k) => k % 8 === 0)).size).toBeGreaterThan(40);
-  expect(drawn({ kind: "runs", length: 8 }, 6, { least: 3, most: 5 }).map((v) => (v - 3) % 3)).toHaveLength(
-    6,
-  );
+  expect(drawn({ kind: "runs", length: 8 }, 6, { least: 3, max: 5 }).map((v) => (v - 3) % 3)).toHaveLength(6);
   expect(new Set(drawn({ kind: "same" }, 100, range))).toEqual(new Set([0]));
   expect(new Set(drawn({ kind: "uniform" }, 5000, range)).size).toBe(100);
 });

@@ -3,13 +3,13 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { defaultLimits } from "../../ir/index.js";
-import { ownFile } from "../../src/device/own-package.js";
+import { packageFile } from "../../src/device/package-files.js";
 import { runHere } from "../support/run-here.js";
 import { scratchFolder } from "../support/scratch-folder.js";
 
 const folder = scratchFolder("limits");
 
-const sum = ownFile("test/cli/inputs/sum-of-tables.tir");
+const sum = packageFile("test/cli/inputs/sum-of-tables.tir");
 const embedding = [
   "--op",
   "gather",
@@ -110,7 +110,7 @@ it.for([
   [["--limits", "maxBufferSize=1=2", "--target", "webgpu"], "names no limit"],
   [["--limits", "default"], "hint: --target webgpu"],
   [["--limits", "default", "--target", "cpu"], "hint: --target webgpu"],
-  [["--limits", ownFile("package.json"), "--target", "webgpu"], "names no limit that kernels meet"],
+  [["--limits", packageFile("package.json"), "--target", "webgpu"], "names no limit that kernels meet"],
   [["--limits", sum, "--target", "webgpu"], "not JSON"],
 ] as const)("refuses %j", async ([flags, message]) => {
   const { status, stderr } = await runHere(["explain", ...embedding.slice(0, -2), ...flags]);

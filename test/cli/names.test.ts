@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { DType } from "../../ir/index.js";
-import { ownFile } from "../../src/device/own-package.js";
+import { packageFile } from "../../src/device/package-files.js";
 import { readNpy, writeNpy } from "../../src/formats/npy.js";
 import { requireGpu } from "../support/gpu.js";
 import { runHere } from "../support/run-here.js";
@@ -76,15 +76,15 @@ async function output(path: string, inputs: Readonly<Record<string, string>>, ..
 
 describe("a program of a report", () => {
   it("whose table is called read", async () => {
-    expect(await output(ownFile("test/cli/inputs/name-read.tir"), { read: w, x })).toEqual(picked);
+    expect(await output(packageFile("test/cli/inputs/name-read.tir"), { read: w, x })).toEqual(picked);
   });
 
   it("whose index table is called output", async () => {
-    expect(await output(ownFile("test/cli/inputs/name-output.tir"), { w, output: x, b })).toEqual(added);
+    expect(await output(packageFile("test/cli/inputs/name-output.tir"), { w, output: x, b })).toEqual(added);
   });
 
   it("whose indices are called status, in a model, alone and folded", async () => {
-    const model = ownFile("test/cli/inputs/status.onnx");
+    const model = packageFile("test/cli/inputs/status.onnx");
     const status = file("status", "i64", [5], BigInt64Array.from(rows, BigInt));
     const column = file("column", "f32", [7, 1], hundreds);
     expect(await output(model, { data: w, indices: status }, "--func", "g")).toEqual(picked);

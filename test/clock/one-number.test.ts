@@ -2,9 +2,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { simulateBytes } from "../../backends/sim/index.js";
-import { waysOfProgram } from "../../ir/clock/statement.js";
+import { loweringsOfProgram } from "../../ir/clock/statement.js";
 import { byteCount, cyclesOf, givenEntries, outputOf, Tiling } from "../../ir/index.js";
-import type { Ways } from "../../ir/tiling/lowering.js";
+import type { Lowerings } from "../../ir/tiling/lowering.js";
 import { isResolved } from "../../ir/schedule-entries.js";
 import { explain } from "../../src/api/explain.js";
 import { legalTiles } from "../../src/api/legal-tiles.js";
@@ -85,12 +85,17 @@ describe("the cycles of a program", () => {
         if (!result.ok || byteCount(outputOf(random.func).type) === 0) return;
         const { access, tile } = result.kernel;
         if (access === undefined || !isResolved(access.schedule)) throw new Error("compiled from source");
-        const listed = ({ found, open, further, lacking }: Ways) => [found, open, [...further()], lacking];
-        const ways = waysOfProgram(tile, target)!;
-        expect(listed(ways)).toEqual(listed(new Tiling(access, access.schedule, target).ways));
+        const listed = ({ lowerings, eligible, further, lacking }: Lowerings) => [
+          lowerings,
+          eligible,
+          [...further()],
+          lacking,
+        ];
+        const ways = loweringsOfProgram(tile, target)!;
+        expect(listed(ways)).toEqual(listed(new Tiling(access, access.schedule, target).lowerings));
         // The clock takes one of them.
         const { lost: _, ...own } = cyclesOf(tile, target).lowering!;
-        expect([...ways.open, ...ways.further()]).toContainEqual(own);
+        expect([...ways.eligible, ...ways.further()]).toContainEqual(own);
         seen.add(own.class);
       }),
       { numRuns: 1500 },

@@ -1,13 +1,13 @@
 /** One table of work and one price of each of its terms: the estimate, the clock, its timeline, the lower bound and validation read both. */
 import { readFileSync } from "node:fs";
 import { describe, expect, it, vi } from "vitest";
-import type * as Terms from "../../ir/clock/terms.js";
+import type * as ReductionTile from "../../ir/clock/terms.js";
 
 /** The factor of the term that a test alters. */
 const altered = vi.hoisted(() => ({ transfer: 1, vector: 1, latency: 1 }));
 
 vi.mock("../../ir/clock/terms.js", async (actual) => {
-  const own = await actual<typeof Terms>();
+  const own = await actual<typeof ReductionTile>();
   return {
     ...own,
     transferPrice: (...given: Parameters<typeof own.transferPrice>) => {
@@ -20,9 +20,10 @@ vi.mock("../../ir/clock/terms.js", async (actual) => {
   };
 });
 
-const { cyclesOf, estimatesOfTile, programFloor, walkOf, workOfTile } = await import("../../ir/index.js");
+const { cyclesOf, estimatesOfTile, programLowerBound, walkOf, workOfTile } =
+  await import("../../ir/index.js");
 const { clocked } = await import("../../ir/clock/clock.js");
-const { boxOf } = await import("../../ir/clock/statement.js");
+const { sizesOf } = await import("../../ir/clock/statement.js");
 const { largestValue } = await import("../../ir/linear.js");
 const { statementsOf } = await import("../../ir/task/index.js");
 const { withDefaults } = await import("../../passes/index.js");
@@ -62,7 +63,7 @@ function readers(residency: keyof typeof programs, id: string) {
     estimate: estimatesOfTile()(tilingOf(residency)),
     clock: cyclesOf(kernel, target).cycles,
     timeline: walkOf(kernel, target).cycles,
-    bound: programFloor(tilingOf(residency)).cycles,
+    bound: programLowerBound(tilingOf(residency)).cycles,
     validation: predictionOf(
       rows.find((row) => row.id === id)!,
       target,
@@ -96,7 +97,7 @@ describe("the table of work", () => {
         if (stmt.op !== "load" && stmt.op !== "store" && stmt.op !== "gather") return [];
         const { cycles: _, ...own } = costOf(
           stmt,
-          boxOf(stmt).map((size) => largestValue(size)!),
+          sizesOf(stmt).map((size) => largestValue(size)!),
         );
         return [own];
       });

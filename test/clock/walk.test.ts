@@ -1,6 +1,6 @@
 /** What the walk keeps for pictures, against what the program must do. */
 import { describe, expect, it } from "vitest";
-import { dealt, pipes, walkOf } from "../../ir/index.js";
+import { blockPartition, pipes, walkOf } from "../../ir/index.js";
 import { compile, onnx, targets, type Schedule } from "../../src/index.js";
 
 const target = targets.ascendA2;
@@ -20,7 +20,7 @@ describe("the walk", () => {
     it(`keeps every element of the output once, on the core that its task is dealt to: ${name}`, () => {
       const written = new Map<string, number>();
       for (const { core, task, offsets, sizes } of walked.outputTiles) {
-        const { from, to } = dealt(walked.tasks, walked.cores, core);
+        const { from, to } = blockPartition(walked.tasks, walked.cores, core);
         expect(task).toBeGreaterThanOrEqual(from);
         expect(task).toBeLessThan(to);
         const [row = 0, column = 0] = offsets;

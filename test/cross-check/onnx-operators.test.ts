@@ -3,11 +3,11 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { OnnxRuntime, OnnxTensor } from "../../bench/onnxruntime.js";
-import { ownFile } from "../../src/device/own-package.js";
+import { packageFile } from "../../src/device/package-files.js";
 import { readModel } from "../../src/formats/onnx/index.js";
 import { walkModel } from "../../src/formats/onnx/infer.js";
 import { shapeRules } from "../../src/formats/onnx/shape-rules.js";
-import { knownElements, type TrackedValue } from "../../src/formats/onnx/value.js";
+import { constantElements, type TrackedValue } from "../../src/formats/onnx/value.js";
 import { bytes, i64s, initializer, input, model, node, onnxTypes, text } from "../support/onnx-bytes.js";
 import { requireOnnxRuntime } from "../support/onnxruntime.js";
 import { size, trials, type Operand, type Trial, type TrialType } from "./onnx-trials.js";
@@ -148,7 +148,10 @@ describe("the table of operators", () => {
   it("has every operator of ONNX but those on values that are no tensors, and those with graphs of their own", (context) => {
     if (ort === undefined) return context.skip();
     // Generated from ONNX's own definitions.
-    const page = readFileSync(ownFile("bench/node_modules/onnxruntime-web/docs/webgl-operators.md"), "utf8");
+    const page = readFileSync(
+      packageFile("bench/node_modules/onnxruntime-web/docs/webgl-operators.md"),
+      "utf8",
+    );
     const names = [...page.matchAll(/^\| \[(\w+)\]/gm)].map(([, name = ""]) => name);
     expect(names.length).toBeGreaterThan(190);
     const others = names.filter((name) => !Object.hasOwn(shapeRules, name));
@@ -195,7 +198,7 @@ describe("onnxruntime agrees about the outputs of", () => {
           });
         }
         if (own.open === undefined) expect(known[k]?.dims, `output ${k}`).toEqual([...dims]);
-        const elements = knownElements(known[k]);
+        const elements = constantElements(known[k]);
         if (elements !== undefined && !elements.includes(undefined))
           expect(elements.map(Number)).toEqual(
             Array.from(data as unknown as ArrayLike<bigint | number>, Number),

@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { ownFile } from "../../src/device/own-package.js";
+import { packageFile } from "../../src/device/package-files.js";
 import {
   initializer,
   input,
@@ -50,7 +50,7 @@ for (const [file, contents] of [
 }
 
 const rows = (...flags: readonly string[]) => {
-  const words = [ownFile("scripts/models.js"), folder, ...flags];
+  const words = [packageFile("scripts/models.js"), folder, ...flags];
   const { stdout, stderr, status } = spawnSync(process.execPath, words, { encoding: "utf8" });
   const cells = stdout.split("\n").flatMap((line) =>
     line === ""

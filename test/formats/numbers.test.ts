@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { bytesOf, type WholeByteType } from "../../ir/index.js";
+import { bytesOf, type ByteAlignedType } from "../../ir/index.js";
 import { writeNumbers } from "../../src/formats/numbers.js";
 
 /** Patterns of IEEE 754 and two's complement, written behind a first element that stays. */
-const patterns: readonly (readonly [WholeByteType, readonly number[], readonly bigint[]])[] = [
+const patterns: readonly (readonly [ByteAlignedType, readonly number[], readonly bigint[]])[] = [
   // Ties to even, the largest half, its rounding, the smallest and half of it, zeros, infinities.
   [
     "f16",

@@ -467,7 +467,7 @@ describe("a folded gather", () => {
       node("Gather", [`c${k}`, `c${k}`], [`c${k + 1}`]),
     ).flat();
     const all = gathersOf([...input("c0", onnxTypes.i64, [3]), ...doubling, ...bytes(12, info("c30", 7))]);
-    const sites = all.map((entry) => (entry.ok ? (entry.folded?.func.map.sites.length ?? 1) : 0));
+    const sites = all.map((entry) => (entry.ok ? (entry.folded?.func.map.indices.length ?? 1) : 0));
     expect(sites).toHaveLength(30);
     expect(Math.max(...sites)).toBeLessThanOrEqual(16);
     expect(Math.max(...sites)).toBeGreaterThan(1);

@@ -15,7 +15,7 @@ import {
   equalModule,
   inputsOf as operandsIn,
   keyOf,
-  openSymbols,
+  dynamicSymbols,
   parseModule,
   printFunc,
   printModule,
@@ -23,7 +23,7 @@ import {
   type BudgetRule,
   type Func,
 } from "../../ir/index.js";
-import { ownFile } from "../../src/device/own-package.js";
+import { packageFile } from "../../src/device/package-files.js";
 import { readNpy, writeNpy } from "../../src/formats/npy.js";
 import { placementOf, readModel, surveyModel } from "../../src/formats/onnx/index.js";
 import { tryCompile, tryProgram, type CompileOptions, type Kernel } from "../../src/index.js";
@@ -80,9 +80,9 @@ export interface Item {
 }
 
 const caseList = JSON.parse(
-  readFileSync(ownFile("test/conformance/cases/policies.json"), "utf8"),
+  readFileSync(packageFile("test/conformance/cases/policies.json"), "utf8"),
 ) as readonly unknown[];
-const model = readFileSync(ownFile("test/conformance/onnx-node-tests/test_gather_0/model.onnx"));
+const model = readFileSync(packageFile("test/conformance/onnx-node-tests/test_gather_0/model.onnx"));
 
 const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
@@ -356,7 +356,7 @@ async function runText(program: string, runner: Runner | undefined): Promise<Out
   }
   let accepted = false;
   for (const func of module.funcs) {
-    const bind = Object.fromEntries(openSymbols(func).map(({ name, most }) => [name, most]));
+    const bind = Object.fromEntries(dynamicSymbols(func).map(({ name, most }) => [name, most]));
     const result = tryCompile(func, { bind });
     if (!result.ok || !isSmall(program, func)) continue;
     accepted = true;

@@ -11,7 +11,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { ownFile } from "../../src/device/own-package.js";
+import { packageFile } from "../../src/device/package-files.js";
 import { kinds, type Kind, type Outcome } from "./items.js";
 import type { Message } from "./worker.js";
 
@@ -55,7 +55,7 @@ function fail(what: string): void {
 /** Where command lines run and write. */
 const folder = mkdtempSync(join(tmpdir(), "tilec-fuzz-"));
 const worker = fork(
-  ownFile("dist/test/fuzz/worker.js"),
+  packageFile("dist/test/fuzz/worker.js"),
   [String(seed), String(seconds), flags.once ? "1" : "0", ...(kind === undefined ? [] : [kind])],
   { cwd: folder },
 );

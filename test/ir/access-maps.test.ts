@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import {
   add,
   dim,
-  site,
+  index,
   constant,
   iv,
   min,
@@ -106,7 +106,7 @@ describe("a gather that was built", () => {
       write(2, [dim(0)]),
       write(2, [dim(0), constant(1)]),
       write(2, [dim(0), add(dim(1), constant(1))]),
-      write(2, [site(0), dim(1)]),
+      write(2, [index(0), dim(1)]),
     ];
     expect(others.map(refusals)).toEqual(others.map(() => [notIdentity]));
   });
@@ -225,7 +225,7 @@ describe("a map of many index values", () => {
     const workOf = (reads: number): number =>
       countWork(() => {
         const func = parsedAccess(chain(reads));
-        expect(func.map.sites.map(({ below }) => below)).toEqual(Array.from({ length: reads }, () => 4));
+        expect(func.map.indices.map(({ extent }) => extent)).toEqual(Array.from({ length: reads }, () => 4));
         expect(verifyStructure(func)).toEqual([]);
         expect(reread(func)).toEqual(func.map);
         expect(tryCompile(func, { target: targets.webgpu }).ok).toBe(true);

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import {
   bindSizes,
   bindSome,
-  openSymbols,
+  dynamicSymbols,
   parseModule,
   printFunc,
   type Func,
@@ -24,13 +24,13 @@ describe("binding some symbols", () => {
   for (const { name, text, sizes: all } of openPrograms) {
     it(`${name}: one symbol after the other is all at once, and the program between is a program`, () => {
       const func = parsed(text);
-      const names = openSymbols(func).map((symbol) => symbol.name);
+      const names = dynamicSymbols(func).map((symbol) => symbol.name);
       for (const sizes of all) {
         const whole = bindSizes(func, sizes);
         expect(whole.ok).toBe(true);
         for (const last of names) {
           const between = some(func, without(sizes, last));
-          expect(openSymbols(between).map((symbol) => symbol.name)).toEqual([last]);
+          expect(dynamicSymbols(between).map((symbol) => symbol.name)).toEqual([last]);
           expect(bindSizes(between, { [last]: sizes[last] ?? NaN })).toEqual(whole);
           expect(some(between, { [last]: sizes[last] ?? NaN })).toEqual(whole.ok && whole.func);
           const printed = printFunc(between);
@@ -54,7 +54,7 @@ func @f(%x: tensor<Vx4xf32>, %i: tensor<Nxi32>) -> tensor<Nx4xf32> {
     const apart = bindSizes(some(func, { V: 1 }), { N: 2 });
     for (const bound of [whole, apart]) {
       const program = bound.ok ? bound.func : undefined;
-      expect(program?.level === "access" && program.map.sites[0]?.below).toBe(0);
+      expect(program?.level === "access" && program.map.indices[0]?.extent).toBe(0);
     }
     const { module } = parseModule(printFunc(some(func, { V: 1 })), "between.tir");
     expect(printFunc(module.funcs[0]!)).toContain(" in 0)");

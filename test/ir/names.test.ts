@@ -16,7 +16,7 @@ import {
   printModule,
   gatherOver,
   readData,
-  site,
+  index,
   UniqueNames,
   type Buffers,
   type Residencies,
@@ -127,9 +127,9 @@ describe("an operator of one's own", () => {
       resolve(inputs) {
         const shapes = inputs.inputs.map(({ shape }) => shape);
         const output = shapes[1]!;
-        const first = { value: { table: 1, at: [dim(0)] }, keep: "error", below: 3 } as const;
-        const second = { value: { table: 2, at: [site(0)] }, keep: "error", below: 3 } as const;
-        const map = gatherOver(output, 3, { sites: [first, second], ...readData([site(1)]) });
+        const first = { value: { table: 1, at: [dim(0)] }, outOfRange: "error", extent: 3 } as const;
+        const second = { value: { table: 2, at: [index(0)] }, outOfRange: "error", extent: 3 } as const;
+        const map = gatherOver(output, 3, { indices: [first, second], ...readData([index(1)]) });
         return {
           operator: { op: "mapped", map, inputs: shapes },
           output,

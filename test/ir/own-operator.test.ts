@@ -82,7 +82,7 @@ describe("an operator of one's own", () => {
         const resolved = roll.resolve(inputs);
         const { operator } = resolved;
         if (operator.op !== "mapped") throw new Error("roll is mapped");
-        const map = { ...operator.map, ...readData([dim(1), dim(1)]), sites: [] };
+        const map = { ...operator.map, ...readData([dim(1), dim(1)]), indices: [] };
         return { ...resolved, operator: { ...operator, map } };
       },
     });

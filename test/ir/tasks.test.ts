@@ -92,7 +92,7 @@ const programOf = (
     }
   }`);
 
-const noMap = gatherOver([], 2, { sites: [], ...readData([]) });
+const noMap = gatherOver([], 2, { indices: [], ...readData([]) });
 
 describe("a task", () => {
   const parts = (func: TileFunc): unknown => {
@@ -129,7 +129,7 @@ describe("a task", () => {
     const symbolic = {
       symbols: [{ name: "N", most: 48 }],
       outermost: [null, "N", "N"],
-      map: { ...noMap, sites: [] },
+      map: { ...noMap, indices: [] },
     };
     const { nest, gather: around } = taskOfTile({ ...viewOf(2), body: [tiles], symbolic });
     expect(around?.loops.map(({ iv }) => iv)).toEqual(["N", "t"]);

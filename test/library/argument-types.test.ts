@@ -6,7 +6,7 @@ import * as ir from "../../ir/index.js";
 import { CompileError, RunError, formatText, parseSchedule } from "../../ir/index.js";
 import * as passes from "../../passes/index.js";
 import { PassError, checkPassNames } from "../../passes/index.js";
-import { ownFile } from "../../src/device/own-package.js";
+import { packageFile } from "../../src/device/package-files.js";
 import { emitPto } from "../../backends/pto/index.js";
 import * as sim from "../../backends/sim/index.js";
 import { createRunner, emitWgsl } from "../../backends/webgpu/index.js";
@@ -46,9 +46,9 @@ async function outcome(call: () => unknown): Promise<string> {
   }
 }
 
-const docs = readdirSync(ownFile("docs"), { recursive: true, encoding: "utf8" })
+const docs = readdirSync(packageFile("docs"), { recursive: true, encoding: "utf8" })
   .filter((file) => file.endsWith(".md"))
-  .map((file) => readFileSync(ownFile(`docs/${file}`), "utf8"))
+  .map((file) => readFileSync(packageFile(`docs/${file}`), "utf8"))
   .join("\n");
 
 /** The functions of an entry point that a page imports: of the building blocks of tilec, those that programs are shown to call. */

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, it } from "vitest";
-import { ownFile } from "../../src/device/own-package.js";
+import { packageFile } from "../../src/device/package-files.js";
 import {
   initializer,
   input,
@@ -22,7 +22,7 @@ import { scratchFolder } from "../support/scratch-folder.js";
 const folder = scratchFolder("modules");
 
 it("a model becomes a folder of modules, and runs by its index", async () => {
-  const file = ownFile("examples/embedding.onnx");
+  const file = packageFile("examples/embedding.onnx");
   const out = join(folder, "kernels");
   const bind = "batch=1,sequence=128,chosen=16";
   const words = ["compile", file, "--bind", bind, "--target", "cpu", "--emit", "module-cpu", "--out", out];
@@ -135,7 +135,7 @@ it("writes a gather alone where no tile holds it with what stands around it, and
 });
 
 it("refuses one file for several programs, with a way out", async () => {
-  const file = ownFile("examples/embedding.onnx");
+  const file = packageFile("examples/embedding.onnx");
   const bind = "batch=1,sequence=128,chosen=16";
   const words = ["compile", file, "--bind", bind, "--emit", "module", "--out", join(folder, "one.js")];
   const { status, stderr } = await runHere(words, folder);

@@ -10,7 +10,7 @@ import { parsed } from "../support/parsed.js";
 import { defaultLimits } from "../../backends/webgpu/index.js";
 import { targets } from "../../ir/index.js";
 import { acquireGpu } from "../../src/device/node.js";
-import { ownFile } from "../../src/device/own-package.js";
+import { packageFile } from "../../src/device/package-files.js";
 import { compile, gather, type Kernel } from "../../src/index.js";
 import { emitModule } from "../../src/module/emit-module.js";
 import { runtimeOf } from "../../src/module/runtime-of.js";
@@ -226,7 +226,7 @@ export async function app(device: GPUDevice, pass: GPUComputePassEncoder, buffer
           ...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, noEmit: true },
           ...{ target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.NodeNext, types },
           ...{
-            typeRoots: [ownFile("node_modules")],
+            typeRoots: [packageFile("node_modules")],
             lib: ["lib.es2022.d.ts", "lib.dom.d.ts"],
             skipLibCheck: false,
           },

@@ -3,14 +3,14 @@
  * folders. npm run outputs -- compare BEFORE AFTER: lists what differs between two recordings; exit code 1 where anything does.
  */
 import { readFileSync, writeFileSync } from "node:fs";
-import { ownFile } from "../../src/device/own-package.js";
+import { packageFile } from "../../src/device/package-files.js";
 import { differences, recordFolder, type Outputs } from "./record.js";
 
 const [command, file, ...others] = process.argv.slice(2);
 const read = (path: string): Outputs => JSON.parse(readFileSync(path, "utf8")) as Outputs;
 
 if (command === "record" && file !== undefined) {
-  const folders = [ownFile("test/conformance/cases"), ...others];
+  const folders = [packageFile("test/conformance/cases"), ...others];
   const entries = folders.flatMap((folder, k) =>
     Object.entries(recordFolder(folder)).map(([part, text]) => [`${k} ${part}`, text] as const),
   );

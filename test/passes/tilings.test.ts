@@ -30,7 +30,7 @@ it("is another one under another schedule, of other tensors and for another targ
   }));
   tilings.of(gather, schedule);
   expect(tilings.of({ ...gather, operands }, schedule).footprint.bytes).toBeGreaterThan(bytes);
-  tilings.keep(new Tiling(gather, schedule, { ...target, ubBytes: 1 }));
+  tilings.remember(new Tiling(gather, schedule, { ...target, ubBytes: 1 }));
   expect(tilings.of(gather, schedule).target).toBe(target);
 });
 

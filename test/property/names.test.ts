@@ -4,7 +4,7 @@
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { ownFile } from "../../src/device/own-package.js";
+import { packageFile } from "../../src/device/package-files.js";
 import { drawer } from "../fuzz/mutate.js";
 import { testRunner } from "../support/gpu.js";
 import { corpus, emittedTexts, judgeNames, NamePool, type NameOutcome } from "../support/name-trials.js";
@@ -20,8 +20,8 @@ const reviewed = [
   "test/backends/pypto/goldens",
   "test/pto/shim/pto",
 ]
-  .flatMap((folder) => readdirSync(ownFile(folder)).map((file) => `${folder}/${file}`))
-  .map((file) => readFileSync(ownFile(file), "utf8"));
+  .flatMap((folder) => readdirSync(packageFile(folder)).map((file) => `${folder}/${file}`))
+  .map((file) => readFileSync(packageFile(file), "utf8"));
 
 describe("names that meet words of generated code", () => {
   it("leave the bits as they are on every backend", { timeout: 7_200_000 }, async () => {

@@ -73,7 +73,7 @@ function trialOf({ text, inputs }: Given, target: (typeof targets)["cpu"], draw:
   const [source] = parseModule(text, "sum.tir").module.funcs;
   if (source?.level !== "access") throw new Error("an access program");
   const shape = source.operands.at(-1)!.type.shape;
-  const tile = [...shape.map((extent) => 1 + draw(extent)), 1 + draw(source.map.reduced!.most)];
+  const tile = [...shape.map((extent) => 1 + draw(extent)), 1 + draw(source.map.reduced!.max)];
   const result = tryCompile(source, { target, tile, residency: draw(2) === 0 ? "gm" : "ub" });
   if (!result.ok) return undefined;
   const given = inputsOf(source).map((operand) => [

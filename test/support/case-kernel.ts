@@ -1,6 +1,6 @@
 /** What tests of single backends ask about a case and its kernel. */
 import { inputsOf, keyOf, outputOf, taskOfTile, type TileFunc } from "../../ir/index.js";
-import { isMove, isRead, type Site } from "../../ir/access.js";
+import { isMove, isRead, type IndexOperand } from "../../ir/access.js";
 import type { HostValue } from "../../backends/index.js";
 import type { Case } from "../../src/formats/cases.js";
 import { asHost } from "../../src/formats/tensor.js";
@@ -17,12 +17,12 @@ export const moves = (tile: TileFunc): boolean => {
  */
 export function isForPto(tile: TileFunc): boolean {
   const map = taskOfTile(tile).gather?.stmt.map;
-  const has = ({ value, keep }: Site): boolean =>
+  const has = ({ value, outOfRange }: IndexOperand): boolean =>
     !isRead(value) ||
-    (value.table > 0 && (keep !== "any" || !inputsOf(tile)[value.table]!.type.dtype.endsWith("64")));
+    (value.table > 0 && (outOfRange !== "any" || !inputsOf(tile)[value.table]!.type.dtype.endsWith("64")));
   // A kernel of an output without elements has no statement.
   const isEmpty = outputOf(tile).type.shape.includes(0);
-  return map === undefined || isEmpty || (isMove(map) && map.fill === undefined && map.sites.every(has));
+  return map === undefined || isEmpty || (isMove(map) && map.fill === undefined && map.indices.every(has));
 }
 
 /** Whether the case's tensors have the shapes of the kernel's inputs: those of a symbol's size that disagree do not. */

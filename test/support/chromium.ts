@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { extname, join, normalize } from "node:path";
 import { chromium, type Page } from "playwright-core";
-import { ownFile } from "../../src/device/own-package.js";
+import { packageFile } from "../../src/device/package-files.js";
 
 const types: Readonly<Record<string, string>> = {
   ".html": "text/html",
@@ -37,7 +37,7 @@ const forCanvases = [
  * Throws when the browser does not start.
  */
 export const openPage = (html: string, gpu = false): Promise<OpenPage> =>
-  open(html, ownFile("./"), gpu ? ["--enable-features=Vulkan"] : [swiftShader], gpu);
+  open(html, packageFile("./"), gpu ? ["--enable-features=Vulkan"] : [swiftShader], gpu);
 
 /** The page of a folder, which may draw on a WebGPU canvas. Throws when the browser does not start. */
 export const openApp = (folder: string): Promise<OpenPage> =>

@@ -10,7 +10,7 @@ import {
   equalModule,
   inputsOf,
   keyOf,
-  openFormOf,
+  dynamicFormOf,
   outputOf,
   parseModule,
   printModule,
@@ -313,7 +313,7 @@ export async function judgeBound(map: OracleMap, draw: Draw, runner?: Runner): P
       throw new Error(`${shown}: ${whole.diagnostics.map(({ message }) => message).join("; ")}`);
     }
     const kernel = whole.kernel.bind(map.sizes);
-    outcome[openFormOf(kernel.tile) === undefined ? "alone" : "shared"]++;
+    outcome[dynamicFormOf(kernel.tile) === undefined ? "alone" : "shared"]++;
     await compareOnHost(kernel, trial, shown);
     if (runner === undefined) continue;
     compare(await outcomeOf(() => runner.runBytes(kernel, inputs)), want, names, `webgpu, ${shown}`);

@@ -8,7 +8,7 @@ import {
   statementsOf,
   sub,
   substitute,
-  termDim,
+  reductionDim,
   type ForStmt,
   type GatherStmt,
   type Region,
@@ -22,10 +22,10 @@ type Change = (stmt: GatherStmt, loop: ForStmt | undefined, draw: Draw) => Gathe
 /** The part of a gather that takes in its terms part by part. */
 const parted =
   (
-    change: (part: NonNullable<GatherStmt["part"]>, draw: Draw) => Partial<NonNullable<GatherStmt["part"]>>,
+    change: (part: NonNullable<GatherStmt["chunk"]>, draw: Draw) => Partial<NonNullable<GatherStmt["chunk"]>>,
   ): Change =>
   (stmt, _, draw) =>
-    stmt.part === undefined ? stmt : { ...stmt, part: { ...stmt.part, ...change(stmt.part, draw) } };
+    stmt.chunk === undefined ? stmt : { ...stmt, chunk: { ...stmt.chunk, ...change(stmt.chunk, draw) } };
 
 /** By what it does to a gather. */
 export const sumSlips: Readonly<Record<string, Change>> = {
@@ -35,11 +35,11 @@ export const sumSlips: Readonly<Record<string, Change>> = {
   })),
   "an initialisation in each part": parted(() => ({ from: constant(0) })),
   "rounding in each part": (stmt, loop, draw) => {
-    const { part, map } = stmt;
-    if (part === undefined || map.reduced === undefined) return stmt;
-    const of = loop?.step ?? part.of;
-    const own = { ...part, of, to: draw(2) === 0 ? constant(of) : min(part.to, constant(of)) };
-    return { ...stmt, part: draw(2) === 0 ? own : { ...own, from: constant(0) } };
+    const { chunk, map } = stmt;
+    if (chunk === undefined || map.reduced === undefined) return stmt;
+    const of = loop?.step ?? chunk.of;
+    const own = { ...chunk, of, to: draw(2) === 0 ? constant(of) : min(chunk.to, constant(of)) };
+    return { ...stmt, chunk: draw(2) === 0 ? own : { ...own, from: constant(0) } };
   },
   "a part that ends elsewhere": parted(({ to, of }, draw) => {
     const by = 1 - 2 * draw(2);
@@ -47,21 +47,23 @@ export const sumSlips: Readonly<Record<string, Change>> = {
   }),
   "one part for all": parted(({ of }) => ({ from: constant(0), to: constant(of) })),
   "no part": (stmt) => {
-    const { part: _, ...rest } = stmt;
+    const { chunk: _, ...rest } = stmt;
     return rest;
   },
   "another tile for the sum": parted(({ into }, draw) => ({
     into: draw(2) === 0 ? [...into].reverse() : into.slice(0, draw(into.length + 1)),
   })),
   "a sum in the output's tile": (stmt) => {
-    const { part, to } = stmt;
-    return part === undefined ? stmt : { ...stmt, part: { ...part, into: part.into.map(() => to.buffer) } };
+    const { chunk, to } = stmt;
+    return chunk === undefined
+      ? stmt
+      : { ...stmt, chunk: { ...chunk, into: chunk.into.map(() => to.buffer) } };
   },
   "more terms": (stmt, _, draw) => {
     const { map } = stmt;
     if (map.reduced === undefined) return stmt;
-    const most = Math.max(1, map.reduced.most + 1 - 2 * draw(2));
-    return { ...stmt, map: { ...map, reduced: { ...map.reduced, most } } };
+    const most = Math.max(1, map.reduced.max + 1 - 2 * draw(2));
+    return { ...stmt, map: { ...map, reduced: { ...map.reduced, max: most } } };
   },
   "a nibble off": (stmt, _, draw) => {
     const k = draw(stmt.from.length);
@@ -126,10 +128,10 @@ export function descending(func: TileFunc): TileFunc {
   const { stmt } = found;
   const { map } = stmt;
   if (map.reduced === undefined) return func;
-  const last = constant(map.reduced.most - 1);
+  const last = constant(map.reduced.max - 1);
   const turned = mapForms(map, (form) =>
     substitute(form, (of) =>
-      of.kind === "dim" && of.dim === termDim(map) ? sub(last, dim(termDim(map))) : undefined,
+      of.kind === "dim" && of.dim === reductionDim(map) ? sub(last, dim(reductionDim(map))) : undefined,
     ),
   );
   return { ...func, body: edit(func.body, stmt, [{ ...stmt, map: turned }]) };

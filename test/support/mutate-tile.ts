@@ -165,8 +165,11 @@ function changed(stmt: Stmt, variables: readonly string[], draw: Draw): Stmt {
           return { ...stmt, map: { ...stmt.map, ...readData(swapped) } };
         }
         case 3: {
-          const keep = pick(outOfBoundsPolicies, draw);
-          return { ...stmt, map: { ...stmt.map, sites: stmt.map.sites.map((site) => ({ ...site, keep })) } };
+          const outOfRange = pick(outOfBoundsPolicies, draw);
+          return {
+            ...stmt,
+            map: { ...stmt.map, indices: stmt.map.indices.map((site) => ({ ...site, outOfRange })) },
+          };
         }
         case 4: {
           const origins = stmt.origins.map((origin) =>
@@ -179,9 +182,13 @@ function changed(stmt: Stmt, variables: readonly string[], draw: Draw): Stmt {
             ...stmt,
             map: {
               ...stmt.map,
-              sites: stmt.map.sites.map((site) => {
-                const below = Math.max(0, (site.below ?? 0) + draw(3) - 1);
-                return { ...site, below, ...(site.fromEnd === undefined ? {} : { fromEnd: below }) };
+              indices: stmt.map.indices.map((site) => {
+                const extent = Math.max(0, (site.extent ?? 0) + draw(3) - 1);
+                return {
+                  ...site,
+                  extent,
+                  ...(site.wrapNegativeBy === undefined ? {} : { wrapNegativeBy: extent }),
+                };
               }),
             },
           };

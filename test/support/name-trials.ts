@@ -12,7 +12,7 @@ import {
   inputsOf,
   isSymbolName,
   keyOf,
-  openSymbols,
+  dynamicSymbols,
   outputOf,
   parseModule,
   printModule,
@@ -21,7 +21,7 @@ import {
   type Func,
   type Sizes,
 } from "../../ir/index.js";
-import { ownFile } from "../../src/device/own-package.js";
+import { packageFile } from "../../src/device/package-files.js";
 import { caseProgram } from "../../src/formats/case-program.js";
 import { readCases } from "../../src/formats/cases.js";
 import { tryCompile, type CompileOptions, type Kernel } from "../../src/index.js";
@@ -39,7 +39,7 @@ export interface CorpusProgram {
   readonly inputs: readonly Uint8Array[];
 }
 
-const cases = ownFile("test/conformance/cases");
+const cases = packageFile("test/conformance/cases");
 
 /** The programs of the shared cases, those of strings aside. */
 export const corpus: readonly CorpusProgram[] = readdirSync(cases)
@@ -167,7 +167,7 @@ export function renamed(func: Func, pool: NamePool): string {
     .replaceAll(/%(\w+)/g, (_whole, name: string) => `%${own(values, name, () => pool.take(taken))}`)
     .replaceAll(/@(\w+)/g, () => `@${pool.take(new Set())}`);
   const takenSymbols = new Set<string>();
-  for (const { name } of openSymbols(func)) {
+  for (const { name } of dynamicSymbols(func)) {
     let symbol = symbolOf(pool.take(new Set()));
     while (takenSymbols.has(symbol)) symbol = symbolOf(pool.take(new Set()));
     takenSymbols.add(symbol);
@@ -306,7 +306,7 @@ export async function judgeNames(
   const [func] = module.funcs;
   if (func === undefined) throw new Error(`${JSON.stringify(diagnostics)}\n${text}`);
   const own = new Map(
-    openSymbols(program.func).map(({ name }, k) => [openSymbols(func)[k]!.name, sizes[name]!]),
+    dynamicSymbols(program.func).map(({ name }, k) => [dynamicSymbols(func)[k]!.name, sizes[name]!]),
   );
   const bound: Sizes = Object.fromEntries(own);
   const bytes = program.inputs;

@@ -1,12 +1,12 @@
 /** The pictures of the README: the playground in a headless Chromium, and the map of a search. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { ownFile } from "../../src/device/own-package.js";
+import { packageFile } from "../../src/device/package-files.js";
 import { onnx, targets, tune } from "../../src/index.js";
 import { tuneSvg } from "../../src/report/index.js";
 import { openPage } from "./chromium.js";
 
-const folder = ownFile("docs/pictures");
+const folder = packageFile("docs/pictures");
 mkdirSync(folder, { recursive: true });
 
 const matrix = onnx.gather({ data: ["f32", [300, 200]], indices: ["i32", [64]], axis: 1 });

@@ -8,12 +8,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { emitPto, type PtoKernel } from "../../backends/pto/index.js";
-import { ownFile } from "../../src/device/own-package.js";
+import { packageFile } from "../../src/device/package-files.js";
 import { byteCount, outputOf, type Target, type TileFunc } from "../../ir/index.js";
 
 const exec = promisify(execFile);
 
-const shim = ownFile("test/pto/shim");
+const shim = packageFile("test/pto/shim");
 
 let found: string | null | undefined;
 

@@ -11,7 +11,7 @@ import {
   oobSpec,
   gatherOver,
   readData,
-  site,
+  index,
 } from "../../ir/index.js";
 
 export const roll = defineOperator({
@@ -39,9 +39,9 @@ export const roll = defineOperator({
       );
     const turns = axisInRange(inputs, intAttr(inputs.attrs, "turns") ?? 0, columns, "turns");
     const oob = oobOf(inputs);
-    const from = mod(add(add(dim(1), site(0)), { at: turns, terms: [] }), columns);
-    const shift = { value: { table: 1, at: [dim(0)] }, keep: oob, below: columns } as const;
-    const map = gatherOver(data, 2, { sites: [shift], ...readData([dim(0), from]) });
+    const from = mod(add(add(dim(1), index(0)), { at: turns, terms: [] }), columns);
+    const shift = { value: { table: 1, at: [dim(0)] }, outOfRange: oob, extent: columns } as const;
+    const map = gatherOver(data, 2, { indices: [shift], ...readData([dim(0), from]) });
     return {
       operator: { op: "mapped", map, inputs: [data, shifts] },
       output: data,

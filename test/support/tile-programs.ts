@@ -8,7 +8,7 @@ import {
   meanBytes,
   iv,
   min,
-  site,
+  index,
   sub,
   type AccessMap,
   type DType,
@@ -48,8 +48,8 @@ const operandsOf = (
 /** An index for each element of a matrix, into the first dim of a tensor of so many. */
 const mapOf = (domain: Shape, below: number, rest: readonly Linear[], keep: OutOfBounds): AccessMap =>
   gatherOver(domain, 2, {
-    sites: [{ value: { table: 1, at: [dim(0), dim(1)] }, keep, below }],
-    ...readData([site(0), ...rest]),
+    indices: [{ value: { table: 1, at: [dim(0), dim(1)] }, outOfRange: keep, extent: below }],
+    ...readData([index(0), ...rest]),
   });
 
 /** One load of a box out of a tensor that is larger along every dim, so that no two dims fold. */

@@ -72,7 +72,7 @@ export async function judgeValue(
   const target = runner === undefined ? [targets.ascendA2, targets.cpu, manyBuffers][draw(3)]! : manyBuffers;
   const [rows = 1, any = 1] = (func.operands.at(-1)?.type.shape ?? []).map((extent) => 1 + draw(extent));
   const wide = tileColumns ?? any;
-  const terms = func.map.reduced === undefined || draw(3) === 0 ? [] : [1 + draw(func.map.reduced.most)];
+  const terms = func.map.reduced === undefined || draw(3) === 0 ? [] : [1 + draw(func.map.reduced.max)];
   const schedule = { target, residency: (["ub", "gm", "auto"] as const)[draw(3)]! };
   const drawn = tryCompile(func, { ...schedule, tile: [rows, wide, ...terms] });
   const { step, columns } = packed;

@@ -122,7 +122,7 @@ const mostCounted = 48;
  */
 function countOneByOne(func: SourceFunc, access: AccessFunc, options: CompileOptions): number | undefined {
   const output = outputOf(access).type.shape;
-  const pinned = access.paired.length > 0 && options.profile !== "head" && options.residency !== "gm";
+  const pinned = access.sharedDims.length > 0 && options.profile !== "head" && options.residency !== "gm";
   if (pinned || gatherDims(access.map).length === 0) return undefined;
   const limits = output.map((extent, d) =>
     Math.max(1, Math.min(extent, access.schedule.view?.[d] ?? extent)),

@@ -52,8 +52,11 @@ describe("a kernel that began at the access level", () => {
 
   it.each<readonly [string, (map: AccessFunc["map"]) => AccessFunc["map"]]>([
     ["fill", (map) => ({ ...map, fill: "1065353216" })],
-    ["count from the end", (map) => ({ ...map, sites: map.sites.map(({ fromEnd: _, ...site }) => site) })],
-    ["bound", (map) => ({ ...map, sites: map.sites.map((site) => ({ ...site, below: 5 })) })],
+    [
+      "count from the end",
+      (map) => ({ ...map, indices: map.indices.map(({ wrapNegativeBy: _, ...site }) => site) }),
+    ],
+    ["bound", (map) => ({ ...map, indices: map.indices.map((site) => ({ ...site, extent: 5 })) })],
   ])("is caught with another %s in its tile", async (_, edit) => {
     const wrong = withMap(rows("zero"), edit);
     await expect(assertThat(wrong).toMatchReference(onSim)).rejects.toThrow(/elements differ/);

@@ -22,7 +22,7 @@ function least(func: SourceFunc, figure: (kernel: ReturnType<typeof compile>) =>
   if (gather === undefined) throw new Error("a gather");
   let best = Infinity;
   for (const residency of ["ub", "gm"] as const) {
-    if (residency === "gm" && gather.paired.length > 0) continue;
+    if (residency === "gm" && gather.sharedDims.length > 0) continue;
     const { start, entries } = candidates(withDefaults(gather, residency, target));
     const along = (d: number): readonly number[] => entries.get(d) ?? [start.schedule.tile[d] ?? 1];
     for (const a of along(0))
@@ -151,7 +151,7 @@ describe("a search by what is exact", () => {
       [{ budget: "some" }, /budget is "some"/],
       [{ seed: 1.5 }, /seed is 1.5/],
       [{ shard: { part: 3, parts: 2 } }, /shard/],
-      [{ known: [] }, /known/],
+      [{ cached: [] }, /cached/],
       [{ objective: "ms", measure: "sim" }, /measure is "sim"/],
       [{ budgets: 3 }, /budgets/],
     ];
@@ -202,7 +202,12 @@ describe("a search by what is exact", () => {
       whole.candidates.slice(0, 15).map((candidate) => [candidate.id, { cost: candidate }]),
     );
     const again: string[] = [];
-    const resumed = await tune(rows, { target, budget: 20, known, onCandidate: ({ id }) => again.push(id) });
+    const resumed = await tune(rows, {
+      target,
+      budget: 20,
+      cached: known,
+      onCandidate: ({ id }) => again.push(id),
+    });
     expect(again).toHaveLength(5);
     expect(resumed.candidates).toEqual(whole.candidates);
   });

@@ -7,7 +7,7 @@ import {
   bestOf,
   candidateRecord,
   givenRecords,
-  knownOf,
+  cachedCandidates,
   mergeRecords,
   parseRecords,
   pinnedTest,
@@ -199,8 +199,8 @@ describe("the best of records", () => {
     const [best] = bestOf([...records, ...old]);
     expect(best?.best.clock).toBe(clockVersion);
     expect(best?.best.cycles).toBeGreaterThan(1);
-    expect(knownOf(old, taskOf(records).task).size).toBe(0);
-    expect(knownOf(records, taskOf(records).task).size).toBe(candidatesOf(records).length);
+    expect(cachedCandidates(old, taskOf(records).task).size).toBe(0);
+    expect(cachedCandidates(records, taskOf(records).task).size).toBe(candidatesOf(records).length);
   });
 
   it("compares times over one device, by the default's", () => {

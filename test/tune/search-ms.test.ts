@@ -89,7 +89,7 @@ describe("a measured search", () => {
     const entries = [...flat(60, 100), ["hidden", 700, "gm", 2]] as const;
     const { found } = search(land(entries), 12, "m0");
     const { runOff } = await found;
-    expect(decided(runOff, "m0")).toMatchObject({ significant: true, won: runOffRounds.most });
+    expect(decided(runOff, "m0")).toMatchObject({ significant: true, won: runOffRounds.max });
     expect(decided(runOff, "m0")?.order[0]).toBe("hidden");
   });
 
@@ -101,10 +101,10 @@ describe("a measured search", () => {
     expect([...runOff.keys()]).toHaveLength(7);
     expect(runOff.has("own")).toBe(true);
     const turns = asked.slice(order.length);
-    expect(turns).toHaveLength(7 * runOffRounds.most);
+    expect(turns).toHaveLength(7 * runOffRounds.max);
     const firsts = Array.from({ length: 7 }, (_, round) => turns[7 * round]);
     expect(new Set(firsts).size).toBe(7);
-    for (let round = 0; round < runOffRounds.most; round++) {
+    for (let round = 0; round < runOffRounds.max; round++) {
       expect(new Set(turns.slice(7 * round, 7 * round + 7)).size).toBe(7);
     }
   });
@@ -165,7 +165,7 @@ describe("a measured search", () => {
     const { measurements, runOff } = await searchMs({
       order: ["a", "b", "c", "d"],
       default: "a",
-      known: new Map([["a", runsOf(5, 5)]]),
+      cached: new Map([["a", runsOf(5, 5)]]),
       stop: () => (stop ? "abort" : "no"),
       measure: (id, { samples }) => {
         asked.push(id);

@@ -8,7 +8,7 @@ import {
   bindSizes,
   CompileError,
   cyclesOf,
-  openFormOf,
+  dynamicFormOf,
   parseModule,
   type Func,
   type ResolvedSchedule,
@@ -175,10 +175,10 @@ describe("bind, given the records of a table,", () => {
     const kernel = compile(func, { target, records: recordsOf(found) });
     const last = found.pieces.at(-1)!;
     const first = found.pieces[0]!;
-    const [a, b] = [last.to, last.to - 1].map((N) => openFormOf(kernel.bind({ N }).tile)?.program);
+    const [a, b] = [last.to, last.to - 1].map((N) => dynamicFormOf(kernel.bind({ N }).tile)?.program);
     expect(a).toBeDefined();
     expect(b).toBe(a);
-    expect(openFormOf(kernel.bind({ N: first.to }).tile)?.program).not.toBe(a);
+    expect(dynamicFormOf(kernel.bind({ N: first.to }).tile)?.program).not.toBe(a);
   });
 
   it("is as without them for another program, and another target", () => {
@@ -232,7 +232,7 @@ describe("a table of ranges", () => {
             Math.min(...cycles.map((own) => own[k] ?? Infinity)),
           );
           fc.pre(least.every(Number.isFinite));
-          const ranges = piecesOf({ cycles, least, isAsked: least.map(() => true) }, pieces);
+          const ranges = piecesOf({ cycles, least, isRequested: least.map(() => true) }, pieces);
           const expected = worstOf(cycles, least, pieces);
           if (ranges === undefined) {
             expect(expected).toBe(Infinity);

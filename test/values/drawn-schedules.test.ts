@@ -50,7 +50,7 @@ it.for([
   const inputs = Object.fromEntries(
     inputsOf(func).map((operand) => [keyOf(operand), test.inputs[operand.name]!.read()]),
   );
-  const left = [...schedulesOf(outputOf(func).type.shape, func.map.reduced?.most ?? 0)];
+  const left = [...schedulesOf(outputOf(func).type.shape, func.map.reduced?.max ?? 0)];
   const draw = drawer(31);
   const most = runs(50);
   const found = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");

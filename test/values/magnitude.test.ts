@@ -4,7 +4,7 @@ import {
   magnitudes,
   magnitudeOfType,
   foldMagnitude,
-  mostOf,
+  largestOf,
   type Dyadic,
   type ElementBounds,
   type Magnitude,
@@ -67,7 +67,7 @@ function objection(value: Exact, found: Magnitude): string | undefined {
   for (; top % 2n === 0n; top /= 2n) exponent++;
   if (exponent < found.unit) return `a multiple of 2^${exponent}, below 2^${found.unit}`;
   if (topOf(value) - 1 < found.least) return `at 2^${topOf(value) - 1}, below 2^${found.least}`;
-  if (!atMost(sizeOf(top), exponent, mostOf(found))) return "beyond the most";
+  if (!atMost(sizeOf(top), exponent, largestOf(found))) return "beyond the most";
   if (!atMost(top, exponent, found.high)) return "above the highest";
   if (!atMost(-top, exponent, { ...found.low, units: -found.low.units })) return "below the lowest";
   return undefined;
@@ -172,5 +172,5 @@ describe("the magnitude of a step", () => {
 /** Whether a step may have left the range of its type, behind which nothing is said. */
 const overflows = (found: Magnitude, type: string): boolean =>
   !found.finite ||
-  (type === "f16" && atMost(65520n, 0, mostOf(found))) ||
-  (isFloat(type as Type) && atMost(511n, 119, mostOf(found)));
+  (type === "f16" && atMost(65520n, 0, largestOf(found))) ||
+  (isFloat(type as Type) && atMost(511n, 119, largestOf(found)));

@@ -45,7 +45,7 @@ describe("the text of terms", () => {
       "(d0, d1; r < 3) let t = error(%i[d0, r] in 6) let u = fill(%i[d0, 0] in 6) yield fold(%x[t, d1]) * %x[u, d1] {oob = error}",
     );
     const { map } = parsedAccess(text);
-    expect(map.sites.map(({ keep }) => keep)).toEqual(["zero", "error"]);
+    expect(map.indices.map(({ outOfRange }) => outOfRange)).toEqual(["zero", "error"]);
     expect(parsedAccess(printModule({ funcs: [parsedAccess(text)] })).map).toEqual(map);
   });
 });

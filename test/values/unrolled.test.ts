@@ -1,7 +1,7 @@
 /** Values of rows that vectors take: random ones on every backend, counted by the code that each takes. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { mostOf } from "../../backends/plan/gather.js";
+import { maxSizesOf } from "../../backends/plan/gather.js";
 import { FastExecutor } from "../../backends/sim/index.js";
 import { planWasm } from "../../backends/wasm/index.js";
 import { dimsOf, isConstant } from "../../ir/linear.js";
@@ -27,17 +27,17 @@ function featuresOf({ tile }: Kernel): readonly string[] | undefined {
   if (gather === undefined || unrolled === undefined) return undefined;
   const { map, to } = gather.stmt;
   const last = to.sizes.length - 1;
-  const most = mostOf(to.sizes, gather.loops)[last]!;
+  const most = maxSizesOf(to.sizes, gather.loops)[last]!;
   const extent = outputOf(tile).type.shape[last]!;
   const sizes = isConstant(to.sizes[last]!) ? [most] : [most, extent % most];
   const moving = map.reads.filter((_, k) => !unrolled.still[k]!);
   return [
     `steps of ${unrolled.elements}`,
     `stores ${outputOf(tile).type.dtype}`,
-    values?.terms?.how ?? "no terms",
+    values?.reduction?.how ?? "no terms",
     ...moving.map(({ table }) => `reads ${inputsOf(tile)[table]!.type.dtype}`),
     ...sizes.map((size) => `leaves ${size % unrolled.elements}`),
-    ...(gather.mayBeNone && gather.sites.some(({ form }) => dimsOf(form).includes(last))
+    ...(gather.mayBeNone && gather.indexSteps.some(({ form }) => dimsOf(form).includes(last))
       ? ["fills steps"]
       : []),
     ...(unrolled.still.includes(true) ? ["still reads"] : []),

@@ -23,7 +23,7 @@ export const deviceLimits: Rule = {
 /** Positions in a WebGPU kernel are 32-bit integers with a sign. */
 function positionsFit({ operands }: AccessFunc): RuleVerdict {
   const elements = ({ type }: Operand): number => elementCount(type.shape);
-  const largest = operands.reduce((most, own) => (elements(own) > elements(most) ? own : most));
+  const largest = operands.reduce((max, operand) => (elements(operand) > elements(max) ? operand : max));
   const pass = elements(largest) < maxElements;
   const detail = `${keyOf(largest)} has ${elements(largest)} elements ${pass ? "<" : ">="} 2^31: positions in a kernel are 32-bit integers`;
   return { rule: "element-positions", pass, detail, source: "gpuweb/gpuweb: WGSL, i32 (section 6.2.2)" };
@@ -37,14 +37,14 @@ export const boundBuffers = (gather: AccessFunc): StorageBuffers =>
   );
 
 function buffersBound(gather: AccessFunc, target: Target): RuleVerdict {
-  const { count, parts } = boundBuffers(gather);
+  const { count, bindings } = boundBuffers(gather);
   const limit = limitsOf(target).maxStorageBuffersPerShaderStage;
   const pass = count <= limit;
   return {
     rule: "storage-buffers",
     pass,
     get detail() {
-      return `${parts}: ${count} ${pass ? "<=" : ">"} ${limit} (maxStorageBuffersPerShaderStage)`;
+      return `${bindings}: ${count} ${pass ? "<=" : ">"} ${limit} (maxStorageBuffersPerShaderStage)`;
     },
     source,
   };
@@ -59,7 +59,7 @@ const boundBytes = ({ type }: Operand): number => alignUp(byteCount(type), 4);
 export function bufferBytes({ operands, symbolic }: AccessFunc, target: Target): readonly RuleVerdict[] {
   if (!targetFacts[target.kind].runsOnWebgpu || symbolic !== undefined) return [];
   const limits = limitsOf(target);
-  const largest = operands.reduce((most, own) => (boundBytes(own) > boundBytes(most) ? own : most));
+  const largest = operands.reduce((max, operand) => (boundBytes(operand) > boundBytes(max) ? operand : max));
   const bytes = boundBytes(largest);
   const limit = Math.min(limits.maxBufferSize, limits.maxStorageBufferBindingSize);
   const pass = bytes <= limit;

@@ -24,7 +24,7 @@ type Reading = Pick<ResolvedSchedule, "profile" | "residency">;
 
 /** Returns the shared dims of a full load; none when the data stays in global memory. */
 const loadedDims = (gather: AccessFunc, { residency }: Reading): Shape =>
-  dataResidency(gather, { residency }) === "ub" ? gather.paired : [];
+  dataResidency(gather, { residency }) === "ub" ? gather.sharedDims : [];
 
 /** Returns the dims along which the profile pins the view. */
 export const pinnedViews = (gather: AccessFunc, schedule: Reading): Shape =>
@@ -48,40 +48,40 @@ export const fullLoad: Rule = {
   id: "full-load",
   code: "TC301",
   judge: (tiling) => [
-    ...(tiling.residency === "gm" ? [] : [...wholeDims(tiling), ...pinned(tiling)]),
-    ...termsInOrder(tiling),
+    ...(tiling.residency === "gm" ? [] : [...fullDims(tiling), ...pinned(tiling)]),
+    ...elementsInOrder(tiling),
   ],
 };
 
 /** The terms of an element are taken in by one task, in order: no schedule parts them among tasks. */
-function termsInOrder({ gather, terms }: Tiling): RuleVerdict[] {
+function elementsInOrder({ gather, reductionTile }: Tiling): RuleVerdict[] {
   const { reduced } = gather.map;
   if (reduced === undefined) return [];
-  const parts = Math.ceil(reduced.most / terms);
+  const chunks = Math.ceil(reduced.max / reductionTile);
   return [
     {
       rule: "reduced",
       pass: true,
       detail:
-        parts === 1
-          ? `tile[r] = ${terms} = all terms: one part`
-          : `tile[r] = ${terms}: carried by a serial loop, ${parts} parts`,
+        chunks === 1
+          ? `tile[r] = ${reductionTile} = all terms: one part`
+          : `tile[r] = ${reductionTile}: carried by a serial loop, ${chunks} parts`,
       source: "docs/values.md: terms",
     },
-    ...widthOfSum(gather, reduced.most),
+    ...widthOfSum(gather, reduced.max),
   ];
 }
 
 /** The proof that the counter of an exact sum holds it, whatever the tile. The verifier has refused wider ones (B7). */
-function widthOfSum(gather: AccessFunc, terms: number): RuleVerdict[] {
+function widthOfSum(gather: AccessFunc, elements: number): RuleVerdict[] {
   const { value, reads } = gather.map;
   if (!reductionsIn(value).some(({ how }) => how === "exact")) return [];
   const types = reads.map(({ table }) => inputOf(gather, table).type.dtype);
   let proved: ExactWidth | undefined;
   const width = (): ExactWidth => {
-    const found = exactWidthOf(value, types, terms);
-    invariant(found?.ok === true, "an exact sum has a width");
-    return (proved ??= found.width);
+    const width = exactWidthOf(value, types, elements);
+    invariant(width?.ok === true, "an exact sum has a width");
+    return (proved ??= width.width);
   };
   return [
     {
@@ -90,7 +90,7 @@ function widthOfSum(gather: AccessFunc, terms: number): RuleVerdict[] {
       get detail() {
         const { unit, termBits, mostTerms, neededBits, availableBits } = width();
         return (
-          `a term takes ${termBits} bits in units of 2^${unit}; ${terms} terms take ${neededBits} ` +
+          `a term takes ${termBits} bits in units of 2^${unit}; ${elements} terms take ${neededBits} ` +
           `of ${availableBits} bits; at most ${mostTerms} terms fit`
         );
       },
@@ -103,7 +103,7 @@ function widthOfSum(gather: AccessFunc, terms: number): RuleVerdict[] {
 }
 
 /** What the data tile holds along each gather dim. */
-function wholeDims({ gather, schedule, operands }: Tiling): RuleVerdict[] {
+function fullDims({ gather, schedule, operands }: Tiling): RuleVerdict[] {
   const { shape } = inputOf(gather, gatheredTable).type;
   const { tile } = at(operands, gatheredTable);
   const pins = pinnedViews(gather, schedule);
@@ -114,7 +114,7 @@ function wholeDims({ gather, schedule, operands }: Tiling): RuleVerdict[] {
       const view = pins.includes(dim) ? `, view at least ${requiredView(gather, dim)}` : "";
       return `gather dim ${dim} is loaded whole: ${at(tile, dim)} elements${view}`;
     },
-    source: gather.paired.length > 0 ? profileOf(schedule).wholeInput : rowsPage,
+    source: gather.sharedDims.length > 0 ? profileOf(schedule).fullInput : rowsPage,
   }));
 }
 

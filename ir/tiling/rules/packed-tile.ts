@@ -1,7 +1,7 @@
 /** Rule 5: what a tile reads of packed elements starts at a byte (B9). */
 import type { Operand } from "../../func.js";
 import { at } from "../../types.js";
-import { entryBelow, keepsStep, limitOf, packingOf, type PackedStep } from "../packed.js";
+import { entryUpTo, keepsStep, limitOf, packingOf, type PackedStep } from "../packed.js";
 import type { Tiling } from "../tiling.js";
 import type { Rule, RuleVerdict } from "./rule.js";
 
@@ -11,7 +11,7 @@ export const packedTile: Rule = {
   id: "packed-tile",
   code: "TC304",
   judge(tiling) {
-    const { steps, never, terms, uneven } = packingOf(tiling.gather);
+    const { steps, never, reduction, uneven } = packingOf(tiling.gather);
     const stuck: RuleVerdict[] =
       never === undefined
         ? []
@@ -25,8 +25,8 @@ export const packedTile: Rule = {
           ];
     return [
       ...stuck,
-      ...steps.flatMap((own, d) => (own === undefined ? [] : entries(tiling, d, own))),
-      ...(terms === undefined ? [] : partsOf(tiling, terms)),
+      ...steps.flatMap((step, d) => (step === undefined ? [] : entries(tiling, d, step))),
+      ...(reduction === undefined ? [] : reductionVerdicts(tiling, reduction)),
       ...uneven.map((operand) => shifted(operand)),
     ];
   },
@@ -60,22 +60,24 @@ function entries(
 }
 
 /** Parts of the terms that packed elements follow. */
-function partsOf({ gather, terms }: Tiling, { step, dtype }: PackedStep): RuleVerdict[] {
-  const { most } = gather.map.reduced ?? { most: 0 };
-  return terms >= most ? [] : [verdictOn(`tile[r] = ${terms} of ${dtype}`, terms, most, step)];
+function reductionVerdicts({ gather, reductionTile }: Tiling, { step, dtype }: PackedStep): RuleVerdict[] {
+  const { max } = gather.map.reduced ?? { max: 0 };
+  return reductionTile >= max
+    ? []
+    : [verdictOn(`tile[r] = ${reductionTile} of ${dtype}`, reductionTile, max, step)];
 }
 
-function verdictOn(own: string, entry: number, limit: number, step: number): RuleVerdict {
+function verdictOn(name: string, entry: number, limit: number, step: number): RuleVerdict {
   const pass = keepsStep(entry, limit, step);
   return {
     rule: "packed-tile",
     pass,
     get detail() {
       if (pass)
-        return `${own} starts at bytes: ${entry >= limit ? "it is all of them" : `a multiple of ${step}`}`;
+        return `${name} starts at bytes: ${entry >= limit ? "it is all of them" : `a multiple of ${step}`}`;
       const above = Math.min(limit, step * Math.ceil(entry / step));
-      const nearest = [...new Set([entryBelow(entry, limit, step), above])];
-      return `${own} starts inside a byte; nearest ${nearest.join(", ")}`;
+      const nearest = [...new Set([entryUpTo(entry, limit, step), above])];
+      return `${name} starts inside a byte; nearest ${nearest.join(", ")}`;
     },
     source,
   };

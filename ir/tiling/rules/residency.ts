@@ -4,14 +4,14 @@
  */
 import { inputsOf, keyOf, type AccessFunc } from "../../func.js";
 import { targetFacts, type Target } from "../../target.js";
-import { refusedLowering } from "../asked-lowering.js";
+import { refusedLowering } from "../requested-lowering.js";
 import { movableTables, residencyOf } from "../residency.js";
 import type { Tiling } from "../tiling.js";
 import type { Rule, RuleVerdict } from "./rule.js";
 
 /** Whether the target's cores, or the operator, can read the data from global memory row by row. */
 export const gmAllowed = (gather: AccessFunc, target: Target): boolean =>
-  target.gmGather === "any" || gather.paired.length === 0;
+  target.gmGather === "any" || gather.sharedDims.length === 0;
 
 /** Citation of what no page of a framework has (decision D15). */
 const ours = "docs/tiling-rules.md: residency";
@@ -30,31 +30,31 @@ export const residency: Rule = {
 
 /** Of a class of instructions that is asked for: whether the gather can have it where its data is, whatever the room. */
 function ofLowering(tiling: Tiling): RuleVerdict[] {
-  const { target, residency: own, schedule } = tiling;
-  const { lowering: asked } = schedule;
-  if (asked === undefined) return [];
+  const { target, residency: taken, schedule } = tiling;
+  const { lowering: requested } = schedule;
+  if (requested === undefined) return [];
   // Derived for those alone who ask: a search judges many more tiles than it weighs.
-  const refused = refusedLowering(tiling.lowering, asked, target, own !== "gm");
+  const refused = refusedLowering(tiling.lowering, requested, target, taken !== "gm");
   const pass = refused === undefined || refused.room;
   return [
     {
       rule: "lowering",
       pass,
-      detail: pass ? `${asked} gathers it` : `lowering ${asked} does not apply: ${refused.reason}`,
+      detail: pass ? `${requested} gathers it` : `lowering ${requested} does not apply: ${refused.reason}`,
       source: "docs/pto.md: what a gather becomes",
     },
   ];
 }
 
-function ofData({ gather, residency: own, target }: Tiling): RuleVerdict[] {
-  if (own === "ub") return [];
+function ofData({ gather, residency: taken, target }: Tiling): RuleVerdict[] {
+  if (taken === "ub") return [];
   const verdict = { rule: "residency", pass: gmAllowed(gather, target) };
   if (!verdict.pass) {
     const detail = "residency gm fetches whole rows, and this gather follows the output along its gather dim";
     return [{ ...verdict, detail, source: rows }];
   }
   // No page has elements that are read where they lie: machines that gather in place do so.
-  if (gather.paired.length > 0)
+  if (gather.sharedDims.length > 0)
     return [{ ...verdict, detail: `target ${target.name} reads elements in global memory`, source: ours }];
   const source = gather.framework !== undefined && inputsOf(gather).length > 2 ? pagedRows : rows;
   return [{ ...verdict, detail: "rows are fetched from global memory", source }];
@@ -68,8 +68,8 @@ function ofTables({ gather, schedule, target }: Tiling): RuleVerdict[] {
   const { gathersInPlace } = targetFacts[target.kind];
   const home = gathersInPlace ? "gm" : "ub";
   return gather.operands.flatMap((operand): RuleVerdict[] => {
-    const own = residencyOf(operand, schedule.residency, target);
-    if (operand.role !== "indices" || own === home) return [];
+    const residency = residencyOf(operand, schedule.residency, target);
+    if (operand.role !== "indices" || residency === home) return [];
     const key = keyOf(operand);
     const pass = movable.includes(operand);
     const why = gathersInPlace
@@ -79,7 +79,9 @@ function ofTables({ gather, schedule, target }: Tiling): RuleVerdict[] {
       {
         rule: "residency-table",
         pass,
-        detail: pass ? `${key} is read in global memory, element by element` : `${key} = ${own}: ${why}`,
+        detail: pass
+          ? `${key} is read in global memory, element by element`
+          : `${key} = ${residency}: ${why}`,
         source: ours,
       },
     ];

@@ -45,19 +45,19 @@ export function shapeFaults(gather: AccessFunc, schedule: Schedule, target: Targ
   const shapeFault = (name: "tile" | "view", shape: Shape | undefined): ShapeVerdict[] => {
     if (shape === undefined) return [];
     const code = name === "tile" ? "TC302" : "TC303";
-    const hasTerms = name === "tile" && gather.map.reduced !== undefined;
-    const fits = shape.length === rank || (hasTerms && shape.length === rank + 1);
+    const hasReduction = name === "tile" && gather.map.reduced !== undefined;
+    const fits = shape.length === rank || (hasReduction && shape.length === rank + 1);
     if (!fits && !(name === "tile" && isLongerTile(gather, schedule))) {
-      const more = hasTerms ? ", and one more for r or none" : "";
+      const more = hasReduction ? ", and one more for r or none" : "";
       const one = `give one entry for each dim of ${formatType(outputOf(gather).type)}${more}`;
       const hint = [one, ...(name === "tile" ? takenUnder(shape) : [])].join("; or ");
       const detail = `${name} ${formatShape(shape)} has ${shape.length} entries; the output has rank ${rank}`;
       return [fault(detail, { code, hint, data: { [name]: shape } })];
     }
-    const whole = (entry: number): boolean => Number.isSafeInteger(entry) && entry >= 1;
-    const bad = shape.findIndex((entry) => !whole(entry));
+    const isEntry = (entry: number): boolean => Number.isSafeInteger(entry) && entry >= 1;
+    const bad = shape.findIndex((entry) => !isEntry(entry));
     if (bad === -1) return [];
-    const fixed = shape.map((entry) => (whole(entry) ? entry : 1));
+    const fixed = shape.map((entry) => (isEntry(entry) ? entry : 1));
     const detail = `${name} ${formatShape(shape)} has ${at(shape, bad)} along dim ${bad}; an entry is at least 1`;
     return [
       fault(detail, {
@@ -68,13 +68,13 @@ export function shapeFaults(gather: AccessFunc, schedule: Schedule, target: Targ
     ];
   };
   const { order, ubBytes, buffers, residency } = schedule;
-  const found = [...shapeFault("tile", schedule.tile), ...shapeFault("view", schedule.view)];
+  const faults = [...shapeFault("tile", schedule.tile), ...shapeFault("view", schedule.view)];
   if (order !== undefined) {
     const sorted = [...order].sort((a, b) => a - b);
     if (sorted.length !== rank || sorted.some((dim, k) => dim !== k)) {
       const natural = Array.from({ length: rank }, (_, d) => d);
       const detail = `order ${formatShape(order)} is no permutation of the ${rank} output dims`;
-      found.push(fault(detail, { hint: `order = ${formatShape(natural)}` }));
+      faults.push(fault(detail, { hint: `order = ${formatShape(natural)}` }));
     }
   }
   const keys = gather.operands.map(keyOf);
@@ -82,7 +82,7 @@ export function shapeFaults(gather: AccessFunc, schedule: Schedule, target: Targ
     typeof buffers === "object" ? Object.keys(buffers).find((key) => !keys.includes(key)) : undefined;
   if (stranger !== undefined) {
     const hint = `buffers = {${keys.map((key) => `${key} = 2`).join(", ")}}, or some of these`;
-    found.push(fault(`buffers names ${stranger}, which is no operand`, { hint }));
+    faults.push(fault(`buffers names ${stranger}, which is no operand`, { hint }));
   }
   if (typeof residency === "object") {
     const inputs = inputsOf(gather).map(keyOf);
@@ -90,15 +90,15 @@ export function shapeFaults(gather: AccessFunc, schedule: Schedule, target: Targ
     const unknown = Object.keys(residency).find((key) => !inputs.includes(key));
     const form = `residency = {${inputs.map((key) => `${key} = ub`).join(", ")}}, or ${data} and some of these`;
     if (unknown !== undefined)
-      found.push(fault(`residency names ${unknown}, which is no input`, { hint: form }));
+      faults.push(fault(`residency names ${unknown}, which is no input`, { hint: form }));
     else if (!Object.hasOwn(residency, data))
-      found.push(fault(`residency does not say where ${data} is, which is gathered`, { hint: form }));
+      faults.push(fault(`residency does not say where ${data} is, which is gathered`, { hint: form }));
   }
   const tooMany = coresFault(schedule, target);
-  if (tooMany !== undefined) found.push(fault(tooMany.detail, tooMany));
+  if (tooMany !== undefined) faults.push(fault(tooMany.detail, tooMany));
   if (ubBytes !== undefined && (!Number.isSafeInteger(ubBytes) || ubBytes < 0))
-    found.push(fault(`ub_bytes is ${ubBytes}; it must be a whole number of bytes`));
-  return found;
+    faults.push(fault(`ub_bytes is ${ubBytes}; it must be a whole number of bytes`));
+  return faults;
 }
 
 export const scheduleShape: Rule = {

@@ -3,7 +3,7 @@
  * D6. Under the budget rule `spec` the written sum and the plan with its padding must both fit.
  */
 import { ubCapacity } from "../footprint.js";
-import { refusedLowering } from "../asked-lowering.js";
+import { refusedLowering } from "../requested-lowering.js";
 import type { Rule, RuleVerdict } from "./rule.js";
 
 export const ubBudget: Rule = {
@@ -13,11 +13,11 @@ export const ubBudget: Rule = {
     const { footprint, need, target, schedule } = tiling;
     const { parts, written, bytes, planned, budget, rule } = footprint;
     const capacity = ubCapacity(tiling);
-    const below = capacity < budget;
+    const isTight = capacity < budget;
     const source = (): string => `target ${target.name}: ${target.sources.ubBytes.source}`;
     const compared = (sum: number, pass: boolean): string => {
       // What a kernel adds may take all that a tile below the buffer leaves.
-      const relation = pass ? (below && sum < budget ? "<" : "<=") : below ? ">=" : ">";
+      const relation = pass ? (isTight && sum < budget ? "<" : "<=") : isTight ? ">=" : ">";
       return `${sum} B ${relation} ${budget} B`;
     };
     const sum: RuleVerdict = {
@@ -30,26 +30,26 @@ export const ubBudget: Rule = {
         return source();
       },
     };
-    const { lowering: asked } = schedule;
+    const { lowering: requested } = schedule;
     // The rest of UB is for what a class adds, and the class that is asked for has to find room there.
     const refused =
-      asked === undefined || !sum.pass
+      requested === undefined || !sum.pass
         ? undefined
-        : refusedLowering(tiling.lowering, asked, target, tiling.residency !== "gm");
-    const room: RuleVerdict[] =
+        : refusedLowering(tiling.lowering, requested, target, tiling.residency !== "gm");
+    const capacityVerdicts: RuleVerdict[] =
       refused?.room === true
         ? [
             {
               rule: "lowering-room",
               pass: false,
-              detail: `lowering ${String(asked)} ${refused.reason}`,
+              detail: `lowering ${String(requested)} ${refused.reason}`,
               get source() {
                 return source();
               },
             },
           ]
         : [];
-    if (rule === "full") return [sum, ...room];
+    if (rule === "full") return [sum, ...capacityVerdicts];
     const plan: RuleVerdict = {
       rule: "ub-plan",
       pass: need.planned <= capacity,
@@ -60,6 +60,6 @@ export const ubBudget: Rule = {
         return source();
       },
     };
-    return [sum, plan, ...room];
+    return [sum, plan, ...capacityVerdicts];
   },
 };

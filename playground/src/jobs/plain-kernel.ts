@@ -19,7 +19,7 @@ import {
   type FormLanguage,
   type Linear,
   type Read,
-  type Site,
+  type IndexOperand,
   dataCoords,
 } from "../../../ir/index.js";
 
@@ -40,14 +40,14 @@ export function plainKernel(gather: AccessFunc): PlainKernel | undefined {
   const output = outputOf(gather).type;
   const words = bitsOf(output.dtype) / 32;
   const elements = elementCount(output.shape);
-  const reads = map.sites.filter(isBoundedRead);
+  const reads = map.indices.filter(isBoundedRead);
   const inputs = inputsOf(gather);
   const read = new Set([0, ...reads.map(({ value }) => value.table)]);
   const written =
     isMove(map) &&
     Number.isInteger(words) &&
     elements > 0 &&
-    reads.length === map.sites.length &&
+    reads.length === map.indices.length &&
     reads.every(({ value }) => bitsOf(at(inputs, value.table).type.dtype) >= 32) &&
     inputs.every((_, table) => read.has(table));
   if (!written) return undefined;
@@ -82,20 +82,22 @@ ${moves.join("\n")}
 }
 
 /** An index value that is read, and held below a number. */
-interface BoundedRead extends Site {
+interface BoundedRead extends IndexOperand {
   readonly value: Read;
   readonly below: number;
 }
 
-const isBoundedRead = (site: Site): site is BoundedRead => isRead(site.value) && site.below !== undefined;
+const isBoundedRead = (site: IndexOperand): site is BoundedRead =>
+  isRead(site.value) && site.extent !== undefined;
 
 /** An index that nothing takes reads element 0: a plain kernel checks nothing. */
-function siteCode(gather: AccessFunc, { value, fromEnd, below }: BoundedRead, k: number): string {
+function siteCode(gather: AccessFunc, { value, wrapNegativeBy, below }: BoundedRead, k: number): string {
   const { dtype, shape } = inputOf(gather, value.table).type;
   const position = `u32(${addressCode(value.at, strides(shape))})`;
   const word = bitsOf(dtype) === 64 ? `2u * ${position}` : position;
   const read = `bitcast<i32>(t${value.table}[${word}])`;
-  const counted = fromEnd === undefined ? `v${k}` : `select(v${k}, v${k} + ${fromEnd}, v${k} < 0)`;
+  const counted =
+    wrapNegativeBy === undefined ? `v${k}` : `select(v${k}, v${k} + ${wrapNegativeBy}, v${k} < 0)`;
   return `  let v${k} = ${read};\n  let s${k} = clamp(${counted}, 0, ${Math.max(0, below - 1)});`;
 }
 
@@ -110,8 +112,8 @@ const plainForms: FormLanguage = {
     switch (of.kind) {
       case "dim":
         return { by, text: `d${of.dim}`, isTight: true };
-      case "site":
-        return { by, text: `s${of.site}`, isTight: true };
+      case "index":
+        return { by, text: `s${of.index}`, isTight: true };
       case "div":
         return { by, text: `${printOperand(of.of, plainForms)} / ${of.by}` };
       case "mod":

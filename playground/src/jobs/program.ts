@@ -1,7 +1,7 @@
 /** The function that the page shows, and its text after a change. */
 import {
   defined,
-  atMost,
+  maxSizes,
   attributesOf,
   bindSizes,
   counterpartOf,
@@ -12,7 +12,7 @@ import {
   hasErrors,
   inputsOf,
   keyOf,
-  openSymbols,
+  dynamicSymbols,
   operatorFor,
   operatorNames,
   outOfBoundsPolicies,
@@ -68,11 +68,11 @@ export function funcOf(asked: Asked): Func {
 /** The same with its symbols bound. Throws a CompileError (TC107) for a size that a symbol does not take. */
 export function boundFunc(asked: Asked): Func {
   const func = funcOf(asked);
-  const symbols = openSymbols(func);
+  const symbols = dynamicSymbols(func);
   const given = Object.entries(asked.sizes ?? {}).filter(([name]) =>
     symbols.some((one) => one.name === name),
   );
-  const bound = bindSizes(func, { ...atMost(symbols), ...Object.fromEntries(given) });
+  const bound = bindSizes(func, { ...maxSizes(symbols), ...Object.fromEntries(given) });
   if (!bound.ok) throw new CompileError(bound.diagnostics);
   return bound.func;
 }

@@ -4,7 +4,7 @@ import {
   unscheduled,
   CompileError,
   error,
-  formatStanding,
+  formatRoofline,
   printSchedule,
   ratesOf,
   suggestionText,
@@ -52,6 +52,6 @@ function withoutTile(func: Func): Func {
 const tunedOf = (result: TuneResult): Tuned => ({
   result,
   schedule: printSchedule(result.best.schedule),
-  standing: formatStanding(result.best, ratesOf(result.target)),
+  standing: formatRoofline(result.best, ratesOf(result.target)),
   flags: suggestionText(result.gather.schedule, result.best.schedule),
 });

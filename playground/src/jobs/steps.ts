@@ -23,7 +23,7 @@ import {
   type Region,
   type TileFunc,
 } from "../../../ir/index.js";
-import { siteSteps, IndexWalk } from "../../../backends/index-walk.js";
+import { indexSteps, IndexWalk } from "../../../backends/index-walk.js";
 import { coordinates, indexReader, type HostValue } from "../../../backends/index.js";
 import { compile, type Kernel } from "../../../src/api/compile.js";
 import { showElement } from "../../../src/formats/elements.js";
@@ -130,12 +130,12 @@ export function picksOf(
   if (access === undefined) return [];
   const hosts = inputsFor(kernel, given, seed);
   const { map, operands } = access;
-  const forms = map.sites.map(({ value }) => {
+  const forms = map.indices.map(({ value }) => {
     if (!isRead(value)) return value;
     const { shape } = at(operands, value.table).type;
     return addressOf(value.at, { offsets: shape.map(() => constant(0)), strides: strides(shape) });
   });
-  const walk = new IndexWalk(siteSteps(map, forms, operands));
+  const walk = new IndexWalk(indexSteps(map, forms, operands));
   const { shape } = outputOf(access).type;
   const count = Math.min(mostPicks, elementCount(sizes));
   return Array.from({ length: count }, (_, k) => {
@@ -159,11 +159,11 @@ export function picksOf(
       }
       if (walk.take(step, Number(value), { exact: () => value }, 0) < 0) return { out, sites: seen };
     }
-    const { sites } = walk;
+    const { indices } = walk;
     return {
       out,
       sites: seen,
-      from: dataCoords(map).map((result) => evaluate(result, noLoops, { dims: out, sites })),
+      from: dataCoords(map).map((result) => evaluate(result, noLoops, { dims: out, indices })),
     };
   });
 }

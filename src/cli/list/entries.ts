@@ -17,7 +17,7 @@ import {
   type ProgramFlags,
   type ProjectFlags,
 } from "../options.js";
-import { ownAttributeFlags } from "../own-operators.js";
+import { projectAttributeFlags } from "../project-operators.js";
 import { refuseSecondValues } from "../second-values.js";
 import { printDiagnostics } from "../terminal.js";
 import { UsageError } from "../usage-error.js";
@@ -89,11 +89,11 @@ const isLines = (file: string): boolean =>
 
 /** Rejects entries whose id an earlier one has, since no row could be told from the other. */
 function distinct(entries: readonly ListEntry[]): readonly ListEntry[] {
-  const seen = new Map<string, number>();
+  const lines = new Map<string, number>();
   return entries.map((entry, k) => {
-    const first = seen.get(entry.id);
+    const first = lines.get(entry.id);
     if (first !== undefined) return malformed(entry.id, [usage(`entry ${first + 1} has the same id`)]);
-    seen.set(entry.id, k);
+    lines.set(entry.id, k);
     return entry;
   });
 }
@@ -130,8 +130,8 @@ function linesOf(text: string, flags: Flags): readonly ListEntry[] {
       {
         id: id === undefined ? place : String(id),
         load: async () => {
-          const own = { ...flags, ...flagsOfLine(read, flags) };
-          return { loaded: await loadProgram(undefined, own), flags: own };
+          const lineFlags = { ...flags, ...flagsOfLine(read, flags) };
+          return { loaded: await loadProgram(undefined, lineFlags), flags: lineFlags };
         },
       },
     ];
@@ -156,7 +156,7 @@ function flagsOfLine(line: Readonly<Record<string, unknown>>, { project }: Proje
     .helpOption(false)
     .exitOverride()
     .configureOutput({ writeErr: () => undefined });
-  addAttributeOptions(command, ownAttributeFlags(project));
+  addAttributeOptions(command, projectAttributeFlags(project));
   refuseSecondValues(command);
   const words = Object.entries(line).flatMap(([key, value]) =>
     key === "id" || value === false ? [] : wordsOf(command, key, value),
@@ -200,8 +200,8 @@ function textEntries(file: string, flags: Flags): readonly ListEntry[] {
   const wrong = diagnostics.filter(({ severity }) => severity === "error");
   return [
     ...module.funcs.map((func) => loading(func.name, () => withSizes(func, flags), flags)),
-    ...wrong.map((own, k) =>
-      malformed(own.span === undefined ? `error ${k + 1}` : `line ${own.span.line}`, [own]),
+    ...wrong.map((fault, k) =>
+      malformed(fault.span === undefined ? `error ${k + 1}` : `line ${fault.span.line}`, [fault]),
     ),
   ];
 }
@@ -230,8 +230,8 @@ async function jsonEntries(file: string, flags: Flags): Promise<readonly ListEnt
   const text = readText(file);
   const dump = dumpIn(text);
   if (dump !== undefined) {
-    const { dumpPlaces, loadDump } = await import("../load-dump.js");
-    return dumpPlaces(dump, file).map((place) =>
+    const { dumpLocations, loadDump } = await import("../load-dump.js");
+    return dumpLocations(dump, file).map((place) =>
       loading(place, () => onlyOf(loadDump(dump, file, { ...flags, case: place })), flags),
     );
   }

@@ -15,7 +15,7 @@ export interface ListFlags {
 
 /** Adds the flags of a list to a command that takes a program. */
 export function addListOptions(command: Command): Command {
-  const own = [
+  const named = [
     new Option(
       "--list <file>",
       "many programs, a row for each: JSON Lines of flags and an id, or a file with several programs",
@@ -25,7 +25,7 @@ export function addListOptions(command: Command): Command {
     new Option("--shard <i/n>", "of --list, the i-th of n parts, from 1"),
     new Option("--resume", "of --list, go on: rows that the file of --rows has are kept"),
   ];
-  for (const option of own)
+  for (const option of named)
     if (command.options.every(({ long }) => long !== option.long)) command.addOption(option);
   return command;
 }
@@ -35,7 +35,7 @@ export const isList = ({ list, spatter, case: chosen }: ListFlags & ProgramFlags
   list !== undefined || (spatter !== undefined && chosen === undefined);
 
 /** Throws a UsageError for flags of one program's report, beside a list. */
-export function refuseBesideList(flags: object, unread: readonly string[]): void {
+export function refuseWithList(flags: object, unread: readonly string[]): void {
   const given = new Map<string, unknown>(Object.entries(flags));
   const unused = unread.find((flag) => {
     const value = given.get(flag);
@@ -46,8 +46,8 @@ export function refuseBesideList(flags: object, unread: readonly string[]): void
 }
 
 /** Throws a UsageError for flags of a list without one. */
-export function refuseWithoutList(flags: ListFlags, own: readonly (keyof ListFlags)[]): void {
-  const unused = own.find((flag) => flags[flag] !== undefined);
+export function refuseWithoutList(flags: ListFlags, names: readonly (keyof ListFlags)[]): void {
+  const unused = names.find((flag) => flags[flag] !== undefined);
   if (unused !== undefined)
     throw new UsageError(`--${unused} goes with --list`, "--list programs.jsonl --rows rows.csv");
 }

@@ -98,12 +98,12 @@ export async function runList(file: string | undefined, flags: Flags, maker: Row
     throw new UsageError("--resume goes on from --rows", "--rows rows.csv --resume");
   const { passes } = await pipelineOf(flags);
   const format = formatOf(flags, [...factColumns, ...maker.columns]);
-  const entries = partOf(
+  const entries = shardOf(
     await (list === undefined ? spatterList(spatter, flags) : listEntries(list, flags)),
     flags.shard,
   );
   const outputs = new Outputs(maker.command, flags);
-  const log = openRows(path, flags, format, outputs);
+  const log = dynamicRows(path, flags, format, outputs);
   const bar = progressBar(entries.length, "programs");
   const made: MadeRow[] = [];
   try {
@@ -139,7 +139,7 @@ function formatOf({ rows, json }: ListFlags, columns: readonly string[]): RowFor
   return isJson ? jsonRows(columns) : csvRows(columns);
 }
 
-function partOf<T>(entries: readonly T[], shard: string | undefined): readonly T[] {
+function shardOf<T>(entries: readonly T[], shard: string | undefined): readonly T[] {
   if (shard === undefined) return entries;
   const { part, parts } = parseShard(shard);
   return entries.filter((_, k) => k % parts === part - 1);
@@ -157,7 +157,7 @@ interface RowLog {
 
 const placeOf = (id: string, key: string): string => JSON.stringify([id, key]);
 
-function openRows(
+function dynamicRows(
   path: string | undefined,
   { resume }: ListFlags,
   { head, output, read }: RowFormat,
@@ -173,8 +173,8 @@ function openRows(
   const kept = new Map(
     before.map((row) => [placeOf(row.cells["id"] ?? "", row.cells["key"] ?? ""), row] as const),
   );
-  const whole = (lines: readonly string[]): string => head + lines.join("");
-  const start = whole(before.map(({ line }) => line));
+  const contents = (lines: readonly string[]): string => head + lines.join("");
+  const start = contents(before.map(({ line }) => line));
   let usable = outputs.attempt(() => {
     if (goesOn) rewriteInput(path, start);
     else outputs.start(path, start, output);
@@ -191,7 +191,7 @@ function openRows(
     order(lines) {
       if (!usable || before.length === 0) return;
       outputs.attempt(() => {
-        rewriteInput(path, whole(lines));
+        rewriteInput(path, contents(lines));
       });
     },
   };
@@ -215,7 +215,7 @@ async function rowOf(
   const { command, columns, settings } = maker;
   const { id } = entry;
   let about: ListRow = {};
-  let found: RowFacts;
+  let facts: RowFacts;
   try {
     const listed = await entry.load();
     const { func } = listed.loaded;
@@ -226,14 +226,14 @@ async function rowOf(
     if (before !== undefined)
       return { line: before.line, verdict: before.cells["verdict"] ?? "", isBug: false };
     about = { key, ...described(func), target: target.name };
-    found = await maker.row(listed);
+    facts = await maker.row(listed);
   } catch (thrown) {
-    found = failedRow(thrown, id);
+    facts = failedRow(thrown, id);
   }
-  const { verdict, diagnostics = [], figures = {} } = found;
+  const { verdict, diagnostics = [], figures = {} } = facts;
   const why = diagnostics.find(({ severity }) => severity === "error");
-  const told = defined({ code: why?.code, reason: why?.message });
-  const line = format.line({ command, id, ...about, verdict, ...told, ...figureCells(columns, figures) });
+  const failure = defined({ code: why?.code, reason: why?.message });
+  const line = format.line({ command, id, ...about, verdict, ...failure, ...figureCells(columns, figures) });
   log.append(line);
   if (why !== undefined && failures.includes(verdict))
     printDiagnostics([{ ...why, message: `${id}: ${why.message}` }]);

@@ -43,20 +43,20 @@ export function csvRows(columns: readonly string[]): RowFormat {
 
 /** Returns the records of a CSV text that end in a line's end (RFC 4180); a torn one is left out. */
 function csvLines(text: string): readonly { readonly line: string; readonly cells: readonly string[] }[] {
-  const found: { line: string; cells: string[] }[] = [];
+  const rows: { line: string; cells: string[] }[] = [];
   let cells: string[] = [];
   let start = 0;
-  for (const { 0: whole, 1: cell = "", 2: end, index } of text.matchAll(
+  for (const { 0: match, 1: cell = "", 2: end, index } of text.matchAll(
     /((?:"(?:[^"]|"")*"|[^",\n])*)(,|\n|$)/g,
   )) {
     if (end === "") break;
     cells.push(cell.startsWith('"') ? cell.slice(1, -1).replaceAll('""', '"') : cell);
     if (end !== "\n") continue;
-    found.push({ line: text.slice(start, index + whole.length), cells });
-    start = index + whole.length;
+    rows.push({ line: text.slice(start, index + match.length), cells });
+    start = index + match.length;
     cells = [];
   }
-  return found;
+  return rows;
 }
 
 /** Returns JSON Lines with these keys. */

@@ -20,17 +20,17 @@ export function junit({ results, diagnostics, milliseconds }: SuiteReport): stri
     time: seconds(milliseconds),
   });
   for (const file of files) {
-    const own = results.filter((result) => (result.file ?? "") === file);
+    const inFile = results.filter((result) => (result.file ?? "") === file);
     const suite = root.ele("testsuite", {
       name: printable(file),
-      tests: own.length,
-      failures: countOf(own, "fail"),
+      tests: inFile.length,
+      failures: countOf(inFile, "fail"),
       errors: 0,
-      skipped: countOf(own, "skip"),
-      time: seconds(own.reduce((sum, { milliseconds: each = 0 }) => sum + each, 0)),
+      skipped: countOf(inFile, "skip"),
+      time: seconds(inFile.reduce((sum, { milliseconds: each = 0 }) => sum + each, 0)),
       file: printable(file),
     });
-    for (const result of own) addCase(suite, result);
+    for (const result of inFile) addCase(suite, result);
   }
   if (diagnostics.length > 0) {
     const suite = root.ele("testsuite", {

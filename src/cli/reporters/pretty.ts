@@ -11,20 +11,20 @@ export function pretty(report: SuiteReport): string {
   const lines = results.flatMap(({ status, id, backend, message = "" }) =>
     status === "pass" ? [] : [`${status}  ${id}  ${backend}  ${message}`],
   );
-  const rows = shares.map(({ backend, on, passed, failed, skipped, milliseconds: own }) => [
+  const rows = shares.map(({ backend, on, passed, failed, skipped, milliseconds: time }) => [
     backend,
     on,
     passed,
     failed,
     skipped,
-    `${(own / 1000).toFixed(2)} s`,
+    `${(time / 1000).toFixed(2)} s`,
   ]);
   const hinted = new Set(results.flatMap(({ id, code }) => (code === ascendHint ? [id] : []))).size;
-  const told = `${ascendHint}: an Ascend core may give other bits for ${counted(hinted, "test")} that passed; --json names them`;
+  const params = `${ascendHint}: an Ascend core may give other bits for ${counted(hinted, "test")} that passed; --json names them`;
   return [
     ...lines,
     ...(rows.length === 0 ? [] : [table(["backend", "on", "passed", "failed", "skipped", "time"], rows)]),
-    ...(hinted === 0 ? [] : [told]),
+    ...(hinted === 0 ? [] : [params]),
     `${resultCounts(report)} in ${(milliseconds / 1000).toFixed(2)} s`,
   ].join("\n");
 }

@@ -30,14 +30,14 @@ export const countOf = (results: readonly CheckResult[], status: CheckResult["st
 export function sharesOf(results: readonly CheckResult[], on: (backend: string) => string): BackendShare[] {
   const backends = [...new Set(results.map(({ backend }) => backend))];
   return backends.map((backend) => {
-    const own = results.filter((result) => result.backend === backend);
+    const ofBackend = results.filter((result) => result.backend === backend);
     return {
       backend,
       on: on(backend),
-      passed: countOf(own, "pass"),
-      failed: countOf(own, "fail"),
-      skipped: countOf(own, "skip"),
-      milliseconds: own.reduce((sum, { milliseconds = 0 }) => sum + milliseconds, 0),
+      passed: countOf(ofBackend, "pass"),
+      failed: countOf(ofBackend, "fail"),
+      skipped: countOf(ofBackend, "skip"),
+      milliseconds: ofBackend.reduce((sum, { milliseconds = 0 }) => sum + milliseconds, 0),
     };
   });
 }

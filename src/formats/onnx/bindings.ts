@@ -33,7 +33,7 @@ export function declaredValue(value: OnnxValue, bindings: Readonly<Record<string
 export function sorted(model: OnnxModel, { bind = {}, most = {} }: Bindings) {
   const dims = new Map<string, number>();
   const shapes = new Map<string, Shape>();
-  const known = symbolicDims(model.graph);
+  const symbols = symbolicDims(model.graph);
   for (const [name, bound] of Object.entries(bind)) {
     const extents = typeof bound === "number" ? [bound] : bound;
     const wrong = extents.find((extent) => !Number.isSafeInteger(extent) || extent < 0);
@@ -41,17 +41,17 @@ export function sorted(model: OnnxModel, { bind = {}, most = {} }: Bindings) {
       throw modelError(model.file, `${quoted(name)} is bound to ${wrong}, which is no extent`, "0 or more");
     }
     if (typeof bound !== "number") shapes.set(name, bound);
-    else if (known.has(name)) dims.set(name, bound);
+    else if (symbols.has(name)) dims.set(name, bound);
     else {
       const isInput = model.graph.inputs.some((input) => input.name === name);
       const hint = `${name} is an input: bind its shape, as in ${name}=[${bound}]`;
-      throw noDim(model, name, known, isInput ? hint : undefined);
+      throw noDim(model, name, symbols, isInput ? hint : undefined);
     }
   }
   for (const [name, extent] of Object.entries(most)) {
     if (!Number.isSafeInteger(extent) || extent < 0)
       throw modelError(model.file, `${quoted(name)} is at most ${extent}, which is no extent`, "0 or more");
-    if (!known.has(name)) throw noDim(model, name, known);
+    if (!symbols.has(name)) throw noDim(model, name, symbols);
     const bound = dims.get(name);
     if (bound !== undefined)
       throw modelError(model.file, `dim ${quoted(name)} is bound to ${bound} and left open`, "say one");
@@ -59,22 +59,22 @@ export function sorted(model: OnnxModel, { bind = {}, most = {} }: Bindings) {
   return { dims: Object.fromEntries(dims), shapes };
 }
 
-function noDim({ file }: OnnxModel, name: string, known: ReadonlySet<string>, hint?: string): CompileError {
-  const has = known.size === 0 ? "it has none" : `it has ${shown(known)}`;
+function noDim({ file }: OnnxModel, name: string, symbols: ReadonlySet<string>, hint?: string): CompileError {
+  const has = symbols.size === 0 ? "it has none" : `it has ${shown(symbols)}`;
   return modelError(file, `it has no symbolic dim ${quoted(name)}`, hint ?? has);
 }
 
 /** Names that a model gives to extents, those of the bodies of If, Loop and Scan too. */
-function symbolicDims(graph: OnnxGraph, found = new Set<string>()): ReadonlySet<string> {
+function symbolicDims(graph: OnnxGraph, names = new Set<string>()): ReadonlySet<string> {
   for (const { type } of [...graph.inputs, ...graph.values, ...graph.outputs]) {
-    for (const dim of type?.dims ?? []) if (typeof dim === "string" && dim !== "") found.add(dim);
+    for (const dim of type?.dims ?? []) if (typeof dim === "string" && dim !== "") names.add(dim);
   }
   for (const { attributes } of graph.nodes) {
     for (const attribute of attributes.values()) {
-      if (attribute.kind === "graphs") for (const body of attribute.graphs) symbolicDims(body, found);
+      if (attribute.kind === "graphs") for (const body of attribute.graphs) symbolicDims(body, names);
     }
   }
-  return found;
+  return names;
 }
 
 const shown = (names: Iterable<string>): string => [...names].slice(0, 8).map(quoted).join(", ");
@@ -125,14 +125,14 @@ export function missingBindings(
   { inputs, initializers }: OnnxGraph,
   bind: Readonly<Record<string, number | Shape>>,
 ): string | undefined {
-  const found = new Set<string>();
+  const names = new Set<string>();
   for (const { name, type } of inputs) {
     const dims = Object.hasOwn(bind, name) || initializers.has(name) ? [] : (type?.dims ?? []);
-    const open = dims.filter((dim) => typeof dim === "string" && !Object.hasOwn(bind, dim));
-    if (open.includes("")) {
+    const unbound = dims.filter((dim) => typeof dim === "string" && !Object.hasOwn(bind, dim));
+    if (unbound.includes("")) {
       const extents = dims.map((dim) => (typeof dim === "number" ? dim : 1)).join("x");
-      found.add(`${name}=${dims.length === 1 ? `[${extents}]` : extents}`);
-    } else for (const dim of open) found.add(`${dim}=1`);
+      names.add(`${name}=${dims.length === 1 ? `[${extents}]` : extents}`);
+    } else for (const dim of unbound) names.add(`${dim}=1`);
   }
-  return found.size === 0 ? undefined : [...found].join(",");
+  return names.size === 0 ? undefined : [...names].join(",");
 }

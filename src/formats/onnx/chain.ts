@@ -1,5 +1,5 @@
 /** Tensors of a model as maps over others: what views, gathers and arithmetic come to when one is read through the next. */
-import { gatherOver, readData, sameRead, termDim } from "../../../ir/access.js";
+import { gatherOver, readData, sameRead, reductionDim } from "../../../ir/access.js";
 import { canonicalMap } from "../../../ir/canonical-map.js";
 import {
   defined,
@@ -10,7 +10,7 @@ import {
   isRead,
   operandsOf,
   roles,
-  site,
+  index,
   substitute,
   typeOf,
   UniqueNames,
@@ -21,7 +21,7 @@ import {
   type Linear,
   type Read,
   type Shape,
-  type Site,
+  type IndexOperand,
   type TensorType,
 } from "../../../ir/index.js";
 import { withReads } from "../../../ir/values/expression.js";
@@ -49,8 +49,8 @@ export interface Chain {
 }
 
 /** Sites and nodes of one chain: gathers of gathers of one tensor double them at each step. */
-const mostSites = 16;
-const mostNodes = 64;
+const maxIndices = 16;
+const maxNodes = 64;
 
 /** A tensor as it stands; undefined where its shape or type is open. */
 export function alone(name: string, value: TrackedValue): Chain | undefined {
@@ -64,7 +64,7 @@ export function alone(name: string, value: TrackedValue): Chain | undefined {
 /** The chain of a tensor itself. */
 export function chainOn(source: ChainSource): Chain {
   const { shape, dtype } = source.type;
-  const map = gatherOver(shape, 1, { sites: [], ...readData(shape.map((_, k) => dim(k))) });
+  const map = gatherOver(shape, 1, { indices: [], ...readData(shape.map((_, k) => dim(k))) });
   return { map, shape, dtype, sources: [source], nodes: [] };
 }
 
@@ -78,7 +78,7 @@ export function chained(
 ): Chain | undefined {
   const nodes = [...new Set([...chains.flatMap((chain) => chain.nodes), node])];
   const folded = composed(map, chains);
-  if (folded === undefined || nodes.length > mostNodes || folded.map.sites.length > mostSites)
+  if (folded === undefined || nodes.length > maxNodes || folded.map.indices.length > maxIndices)
     return undefined;
   const types = folded.map.reads.map(({ table }) => at(folded.sources, table).type.dtype);
   const dtype = typeOf(folded.map.value, types);
@@ -92,47 +92,52 @@ function composed(outer: AccessMap, chains: readonly Chain[]): Pick<Chain, "map"
     .slice(first?.table ?? 0)
     .slice(0, 1)
     .flatMap((chain) => chain.sources.slice(0, 1));
-  const sites: Site[] = [];
+  const indices: IndexOperand[] = [];
   const reads: Read[] = [];
   /** The data stays input 0; what is read by indices is one input, however often it is read. */
   const numberOf = (source: ChainSource, isValue: boolean): number => {
-    const known = sources.findIndex(
+    const position = sources.findIndex(
       (other, k) =>
         (isValue || k > 0) && other.value === source.value && other.type.dtype === source.type.dtype,
     );
-    return known === -1 ? sources.push(source) - 1 : known;
+    return position === -1 ? sources.push(source) - 1 : position;
   };
   /** Index values that are one: the same element under the same policy. */
-  const push = (own: Site): number => {
-    const known = sites.findIndex((other) => sameSite(other, own));
-    return known === -1 ? sites.push(own) - 1 : known;
+  const push = (operand: IndexOperand): number => {
+    const position = indices.findIndex((other) => sameIndex(other, operand));
+    return position === -1 ? indices.push(operand) - 1 : position;
   };
   const placed: number[] = [];
   const renamed = (form: Linear): Linear =>
-    substitute(form, (of) => (of.kind === "site" ? site(at(placed, of.site)) : undefined));
+    substitute(form, (of) => (of.kind === "index" ? index(at(placed, of.index)) : undefined));
 
   /** Where the elements lie in their sources that a chain's tensor at `coords` is made from. */
-  const readThrough = ({ map, sources: own }: Chain, coords: readonly Linear[], isValue: boolean): Read[] => {
+  const readThrough = (
+    { map, sources: chained }: Chain,
+    coords: readonly Linear[],
+    isValue: boolean,
+  ): Read[] => {
     const inner: number[] = [];
     const put = (form: Linear): Linear =>
       substitute(form, (of) => {
-        if (of.kind === "dim") return of.dim === termDim(map) ? dim(termDim(outer)) : at(coords, of.dim);
-        return of.kind === "site" ? site(at(inner, of.site)) : undefined;
+        if (of.kind === "dim")
+          return of.dim === reductionDim(map) ? dim(reductionDim(outer)) : at(coords, of.dim);
+        return of.kind === "index" ? index(at(inner, of.index)) : undefined;
       });
-    for (const entry of map.sites) {
+    for (const entry of map.indices) {
       const { value } = entry;
       const read = isRead(value)
-        ? { table: numberOf(at(own, value.table), false), at: value.at.map(put) }
+        ? { table: numberOf(at(chained, value.table), false), at: value.at.map(put) }
         : put(value);
       inner.push(push({ ...entry, value: read }));
     }
     return map.reads.map(({ table, at: list }) => ({
-      table: numberOf(at(own, table), isValue),
+      table: numberOf(at(chained, table), isValue),
       at: list.map(put),
     }));
   };
 
-  for (const entry of outer.sites) {
+  for (const entry of outer.indices) {
     const { value } = entry;
     if (!isRead(value)) {
       placed.push(push({ ...entry, value: renamed(value) }));
@@ -147,19 +152,19 @@ function composed(outer: AccessMap, chains: readonly Chain[]): Pick<Chain, "map"
   /** A read of the outer map, as the value of its chain. */
   const values = outer.reads.map(({ table, at: coords }): Expression => {
     const chain = at(chains, table);
-    const own = readThrough(chain, coords.map(renamed), true).map((read) => {
-      const known = reads.findIndex((other) => sameRead(other, read));
-      return known === -1 ? reads.push(read) - 1 : known;
+    const added = readThrough(chain, coords.map(renamed), true).map((read) => {
+      const position = reads.findIndex((other) => sameRead(other, read));
+      return position === -1 ? reads.push(read) - 1 : position;
     });
-    return withReads(chain.map.value, (k) => ({ kind: "read", read: at(own, k) }));
+    return withReads(chain.map.value, (k) => ({ kind: "read", read: at(added, k) }));
   });
   const value = withReads(outer.value, (k) => at(values, k));
   const reduced = outer.reduced ?? chains.find((chain) => chain.map.reduced !== undefined)?.map.reduced;
-  const map = gatherOver(outer.domain, sources.length, { ...defined({ reduced }), sites, reads, value });
+  const map = gatherOver(outer.domain, sources.length, { ...defined({ reduced }), indices, reads, value });
   return { map: canonicalMap(map), sources };
 }
 
-function sameSite({ value: a, ...policy }: Site, { value: b, ...other }: Site): boolean {
+function sameIndex({ value: a, ...policy }: IndexOperand, { value: b, ...other }: IndexOperand): boolean {
   if (JSON.stringify(policy) !== JSON.stringify(other)) return false;
   return isRead(a) ? isRead(b) && sameRead(a, b) : !isRead(b) && equalLinear(a, b);
 }
@@ -167,10 +172,10 @@ function sameSite({ value: a, ...policy }: Site, { value: b, ...other }: Site): 
 export function programOf({ map, shape, dtype, sources }: Chain, name: string): AccessFunc {
   const names = new UniqueNames();
   const output = { name: names.next("output"), type: { dtype, shape } };
-  const inputs = sources.map(({ name: own, type }, k) => ({
-    name: sources.length === 2 ? at(roles, k) : names.next(own),
+  const inputs = sources.map(({ name: label, type }, k) => ({
+    name: sources.length === 2 ? at(roles, k) : names.next(label),
     type,
   }));
   const operands = operandsOf([...inputs, output]);
-  return { level: "access", name, operands, map, paired: [], schedule: {} };
+  return { level: "access", name, operands, map, sharedDims: [], schedule: {} };
 }

@@ -3,7 +3,7 @@ import { elementCount } from "../../../ir/index.js";
 import { dataType } from "./data-type.js";
 import type { Visited } from "./infer.js";
 import type { OnnxAttribute } from "./model.js";
-import { coordinateBytes, coordinateRows, mostBytes, permuted, positionsIn } from "./positions.js";
+import { coordinateBytes, coordinateRows, maxBytes, permuted, positionsIn } from "./positions.js";
 import { axisOf, int } from "./rule.js";
 import type { TensorValue } from "../tensor.js";
 import { isStatic, type TrackedValue } from "./value.js";
@@ -43,9 +43,9 @@ export function asGather<V extends Visited>(visited: V): V {
 
 /** Returns the positions below the number of places as indices: i64[n] along one dim, i64[n, rank] of tuples. */
 function positioned(positions: Float64Array, extents: readonly number[], tuples: boolean): TrackedValue {
-  const places = elementCount(extents);
-  const inside = positions.filter((position) => position < places);
-  if (coordinateBytes(inside, extents) > mostBytes) return { dataType: dataType.i64 };
+  const count = elementCount(extents);
+  const inside = positions.filter((position) => position < count);
+  if (coordinateBytes(inside, extents) > maxBytes) return { dataType: dataType.i64 };
   const rows = coordinateRows(inside, extents);
   const tensor: TensorValue = tuples
     ? permuted(rows, [1, 0])

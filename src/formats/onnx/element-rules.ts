@@ -14,7 +14,7 @@ import {
   type ShapeRule,
   type TypeRule,
 } from "./rule.js";
-import { knownElements, type TrackedValue } from "./value.js";
+import { constantElements, type TrackedValue } from "./value.js";
 
 /** Returns what a comparison gives: 1 where it holds. */
 export const truth = (holds: boolean): bigint => (holds ? 1n : 0n);
@@ -33,13 +33,13 @@ function computed(
   dims: TrackedValue["dims"],
   compute: Compute,
 ): TrackedValue["elements"] {
-  const operands = inputs.map((input) => ({ dims: input?.dims ?? [], elements: knownElements(input) }));
+  const operands = inputs.map((input) => ({ dims: input?.dims ?? [], elements: constantElements(input) }));
   if (dims === undefined || operands.some(({ elements }) => elements === undefined)) return undefined;
   return elementsAt(dims, (position) => {
-    const values = operands.flatMap(({ dims: own, elements }) => {
-      const tail = position.slice(position.length - own.length);
-      const at = tail.map((place, k) => (own[k] === 1 ? 0 : place));
-      return elements?.[flatOf(own, at)] ?? [];
+    const values = operands.flatMap(({ dims: extents, elements }) => {
+      const tail = position.slice(position.length - extents.length);
+      const at = tail.map((place, k) => (extents[k] === 1 ? 0 : place));
+      return elements?.[flatOf(extents, at)] ?? [];
     });
     const [first, ...others] = values;
     return first === undefined || values.length < operands.length ? undefined : compute(first, ...others);
@@ -89,7 +89,7 @@ export const castTo =
     const [x] = input.inputs;
     const to = type(input);
     const value = withDims(to, x?.dims);
-    const elements = knownElements(x);
+    const elements = constantElements(x);
     const isTruth = to === dataType.bool;
     if (!isTruth && to !== dataType.i32 && to !== dataType.i64) return value;
     return withElements(

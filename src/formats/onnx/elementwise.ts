@@ -116,12 +116,12 @@ const rules: Readonly<Record<string, Rule>> = {
     const output = int(node, "output_dtype") ?? 0;
     if (output !== 0 && dtypeOf(output) !== scale.dtype)
       return { why: "output_dtype is not the type of its scale" };
-    const own = int(node, "axis") ?? 1;
-    const axis = opset < 13 ? undefined : own < 0 ? own + x.shape.length : own;
+    const stated = int(node, "axis") ?? 1;
+    const axis = opset < 13 ? undefined : stated < 0 ? stated + x.shape.length : stated;
     const block = int(node, "block_size") ?? 0;
     const place = placeOf(x.shape, scale.shape, axis, block);
     if (place === undefined) return { why: "its scale has another shape than an axis or blocks of it" };
-    const known = fixedNumber(input.inputs[2]);
+    const number = fixedNumber(input.inputs[2]);
     // Source: onnx/onnx docs/Operators.md, DequantizeLinear: the zero point of 8-bit real numbers must be 0.
     const isReal = isRealSource(x.dtype);
     if (
@@ -133,22 +133,22 @@ const rules: Readonly<Record<string, Rule>> = {
     const zeros: Expression | undefined =
       zero === undefined || isReal
         ? undefined
-        : known !== undefined
-          ? { kind: "number", type: "i32", bits: known >>> 0 }
+        : number !== undefined
+          ? { kind: "number", type: "i32", bits: number >>> 0 }
           : castTo("i32", zero.dtype, read(2));
-    const whole: Expression =
+    const scaled: Expression =
       zeros === undefined || (zeros.kind === "number" && zeros.bits === 0)
         ? read(0)
         : { kind: "op", op: "sub", of: [castTo("i32", x.dtype, read(0)), zeros] };
     const reads: OperandRead[] = [
       { input: 0, at: shape.map((_, k) => dim(k)) },
       { input: 1, at: place },
-      ...(zeros === undefined || known !== undefined ? [] : [{ input: 2, at: place }]),
+      ...(zeros === undefined || number !== undefined ? [] : [{ input: 2, at: place }]),
     ];
     const product: Expression = {
       kind: "op",
       op: "mul",
-      of: [{ kind: "cast", to: "f32", of: whole }, castTo("f32", scale.dtype, read(1))],
+      of: [{ kind: "cast", to: "f32", of: scaled }, castTo("f32", scale.dtype, read(1))],
     };
     return { reads, value: castTo(scale.dtype, "f32", product) };
   },

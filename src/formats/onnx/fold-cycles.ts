@@ -1,5 +1,5 @@
 /** Estimated cycles of a fold as one kernel, and of its nodes as a kernel each; launches are included. */
-import { checkOwnArgument } from "../../api/argument-kinds.js";
+import { checkApiArgument } from "../../api/argument-kinds.js";
 
 /** Cycles of a fold under either policy. */
 export interface FoldCycles {
@@ -9,7 +9,7 @@ export interface FoldCycles {
 
 /** `12,260 cycles folded, 6,496 separately, launches included` */
 export function comparison(cycles: FoldCycles): string {
-  checkOwnArgument("comparison", "fold cycles", cycles);
+  checkApiArgument("comparison", "fold cycles", cycles);
   const { folded, separate } = cycles;
   return `${shown(folded)} cycles folded, ${shown(separate)} separately, launches included`;
 }

@@ -26,8 +26,8 @@ export function pricesOf({
   return (program) => {
     const result = compiled(program);
     if (!result.ok) {
-      const found = result.diagnostics.find(({ severity }) => severity === "error");
-      return { refused: found?.message ?? "it does not compile" };
+      const error = result.diagnostics.find(({ severity }) => severity === "error");
+      return { refused: error?.message ?? "it does not compile" };
     }
     const { tile, target: machine } = result.kernel;
     const cycles = cyclesOf(tile, machine).cycles + machine.launchCycles;

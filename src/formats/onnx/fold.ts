@@ -63,7 +63,7 @@ interface Made {
   /** As its own kernel makes it. */
   readonly best: Chain;
   /** Over everything that can be taken in, where that is another program that the target takes. */
-  readonly whole?: Chain;
+  readonly fullChain?: Chain;
 }
 
 /** Why a gather does not take a node in. */
@@ -163,36 +163,36 @@ export class ChainFolder {
     // A table is dequantized element by element as it is gathered; other arithmetic on a whole table stays one.
     const isTable = node.op === "DequantizeLinear";
     if (!isTable && !inputs.some((value) => value !== undefined && this.#gathered.has(value))) return;
-    const found = inputs.map((value, k) =>
+    const chains = inputs.map((value, k) =>
       value === undefined ? undefined : this.#inputOf(node.inputs[k] ?? "", value),
     );
-    const ends = found.flatMap((input) => (input === undefined ? [] : this.#endedBy(input)));
+    const ends = chains.flatMap((input) => (input === undefined ? [] : this.#endedBy(input)));
     if (ends.length === 0 && !isTable) return;
-    const keep = (why: string, gathers: readonly OnnxNode[] = ends, how = "is not folded"): void => {
+    const leave = (why: string, gathers: readonly OnnxNode[] = ends, how = "is not folded"): void => {
       for (const gather of new Set(gathers)) this.#keep(gather, `${labelOf(node)} ${how}: ${why}`);
     };
-    const keepYet = (why: string): void => {
+    const leaveYet = (why: string): void => {
       for (const gather of new Set(ends)) this.#keep(gather, `${labelOf(node)} is not folded: ${why}`, node);
     };
     const { dims } = y;
-    const missing = inputs.some((value, k) => value !== undefined && found[k] === undefined);
+    const missing = inputs.some((value, k) => value !== undefined && chains[k] === undefined);
     if (missing || opset === undefined || dims === undefined || !isStatic(dims) || dims.length > maxRank) {
-      keep("the shape or element type of an operand is not known");
+      leave("the shape or element type of an operand is not known");
       return;
     }
-    const operands = found.map((input) => input?.plain);
+    const operands = chains.map((input) => input?.plain);
     const computed = isReduction(node.op)
       ? reductionOf({ node, inputs, opset }, operands)
       : elementwiseOf({ node, inputs, opset }, operands, dims);
     if ("why" in computed) {
-      keep(computed.why);
+      leave(computed.why);
       return;
     }
-    const read = computed.reads.flatMap(({ input }) => found[input] ?? []);
+    const read = computed.reads.flatMap(({ input }) => chains[input] ?? []);
     const { reduced } = computed;
     const map = gatherOver(dims, computed.reads.length, {
       ...defined({ reduced }),
-      sites: [],
+      indices: [],
       reads: computed.reads.map(({ at: coords }, table) => ({ table, at: coords })),
       value: computed.value,
     });
@@ -202,35 +202,35 @@ export class ChainFolder {
       const [gather] = read.flatMap((input, k) => (chains[k] === input.plain ? [] : this.#endedBy(input)));
       return chained(node, map, dims, chains, gather);
     });
-    if (typeof choice === "string") keep(choice);
+    if (typeof choice === "string") leave(choice);
     if (choice === undefined || typeof choice === "string") return;
     const { made, taken, why, cycles } = choice;
-    const own = taken
+    const ended = taken
       .flatMap((input) => this.#endedBy(input))
       .filter((gather) => made.best.nodes.includes(gather));
-    const left = ends.filter((gather) => !own.includes(gather));
+    const left = ends.filter((gather) => !ended.includes(gather));
     if (why !== undefined) {
-      if (own.length === 0) keepYet(why);
-      else if (left.length === 0) keep(why, own, lessThanWhole);
-      else keep(why, left, "reads it as a tensor");
+      if (ended.length === 0) leaveYet(why);
+      else if (left.length === 0) leave(why, ended, partlyFolded);
+      else leave(why, left, "reads it as a tensor");
       if (cycles !== undefined) for (const gather of left) this.#unfolded.set(gather, cycles);
     }
-    const isTaken = own.length > 0 || ends.length === 0;
-    if (!isTaken && made.whole === undefined) return;
+    const isTaken = ended.length > 0 || ends.length === 0;
+    if (!isTaken && made.fullChain === undefined) return;
     const names = node.inputs.filter((_, k) => {
-      const input = found[k];
+      const input = chains[k];
       return input?.through[0]?.gather !== undefined && (!isTaken || taken.includes(input));
     });
     const within = [...new Set([...this.#sharedBefore(isTaken ? taken : read), ...names])];
-    const chain = isTaken ? made.best : (made.whole ?? made.best);
+    const chain = isTaken ? made.best : (made.fullChain ?? made.best);
     const other = within.find((name) => this.#isReadBeside(chain, name));
     // A node that takes less by itself may take less yet where what its inputs are made of ends behind it.
     if (!isTaken && other === undefined) return;
     this.#made.set(y, () => made);
     this.#mark(y, inputs);
-    const gathers = isTaken ? own : ends;
+    const gathers = isTaken ? ended : ends;
     if (other !== undefined) this.#share(y, { gathers, names: within }, node, isTaken ? other : undefined);
-    else this.#endIn(y, own, chain);
+    else this.#endIn(y, ended, chain);
   }
 
   /** The names of tensors that others read too, between the ends of gathers and some inputs. */
@@ -240,7 +240,7 @@ export class ChainFolder {
 
   /** True if a tensor is read by another node than those of a chain, or by the chain as it stands. */
   #isReadBeside({ nodes, sources }: Chain, name: string): boolean {
-    const reads = nodes.flatMap(({ inputs }) => inputs).filter((own) => own === name).length;
+    const reads = nodes.flatMap(({ inputs }) => inputs).filter((entry) => entry === name).length;
     return reads < (this.#uses.counts.get(name) ?? 0) || sources.some((source) => source.name === name);
   }
 
@@ -284,14 +284,14 @@ export class ChainFolder {
       if (last !== undefined) this.#keep(last, why);
       return;
     }
-    const map = gatherOver(dims, 1, { sites: [], ...readData(coords) });
+    const map = gatherOver(dims, 1, { indices: [], ...readData(coords) });
     const choose = once((): Choice | undefined => {
       const input = this.#inputOf(name, x);
       if (input === undefined) return undefined;
-      const found = this.#choose(node, [input], (chains) =>
+      const chain = this.#choose(node, [input], (chains) =>
         chained(node, map, dims, chains, chains[0]?.gather),
       );
-      return typeof found === "string" ? undefined : found;
+      return typeof chain === "string" ? undefined : chain;
     });
     this.#made.set(y, () => choose()?.made);
     const choice = gathered === undefined ? undefined : choose();
@@ -301,12 +301,12 @@ export class ChainFolder {
     const [first] = ends;
     if (taken.length > 0 && first !== undefined) {
       const names = [...this.#sharedBefore(taken), name];
-      const other = names.find((own) => this.#isReadBeside(made.best, own));
+      const other = names.find((entry) => this.#isReadBeside(made.best, entry));
       if (other === undefined) this.#endIn(y, [first], made.best);
       else this.#share(y, { gathers: ends, names }, node, undefined);
     }
     if (last === undefined || why === undefined) return;
-    this.#keep(last, `${labelOf(node)} ${taken.length > 0 ? lessThanWhole : "is not folded"}: ${why}`);
+    this.#keep(last, `${labelOf(node)} ${taken.length > 0 ? partlyFolded : "is not folded"}: ${why}`);
     if (cycles !== undefined) this.#unfolded.set(last, cycles);
   }
 
@@ -316,25 +316,25 @@ export class ChainFolder {
     const result = resolveSource({ op, attrs, inputs: types });
     if (!result.ok) return;
     const { operator, negative, oob, output } = result.resolved;
-    const found = types.flatMap((type, k): Input[] => {
+    const chains = types.flatMap((type, k): Input[] => {
       const [name, value] = [node.inputs[k] ?? "", inputs[k]];
       const why = value === undefined ? undefined : this.#breaks.get(value);
       if (why !== undefined) this.#keep(node, why);
       if (value === undefined) return [];
-      const own = effectiveType(operator, type, k);
+      const effective = effectiveType(operator, type, k);
       // Bytes that hold packed elements are a tensor of the model as it stands, or none that is followed.
-      const input = own.dtype === type.dtype ? this.#inputOf(name, value) : undefined;
-      if (own.dtype === type.dtype) return input === undefined ? [] : [input];
+      const input = effective.dtype === type.dtype ? this.#inputOf(name, value) : undefined;
+      if (effective.dtype === type.dtype) return input === undefined ? [] : [input];
       if (alone(name, value) === undefined || this.#made.has(value)) return [];
-      return [{ value, plain: chainOn({ name, value, type: own }), through: [] }];
+      return [{ value, plain: chainOn({ name, value, type: effective }), through: [] }];
     });
-    if (found.length < types.length) return;
+    if (chains.length < types.length) return;
     const map = accessMap(operator, negative, oob);
-    const choice = this.#choose(node, found, (chains) => chained(node, map, output, chains, node));
+    const choice = this.#choose(node, chains, (chains) => chained(node, map, output, chains, node));
     if (choice === undefined || typeof choice === "string") return;
     const { made, taken, why, cycles } = choice;
     if (why !== undefined) {
-      const how = taken.length > 0 ? lessThanWhole : "alone, since with what stands around it";
+      const how = taken.length > 0 ? partlyFolded : "alone, since with what stands around it";
       this.#keep(node, `${how}: ${why}`);
       if (cycles !== undefined) this.#unfolded.set(node, cycles);
     }
@@ -362,11 +362,11 @@ export class ChainFolder {
 
   /** A tensor as it stands, and as what it is made from: one that is known is already made. */
   #inputOf(name: string, value: TrackedValue): Input | undefined {
-    const known = value.constant !== undefined || tensorValue(value) !== undefined;
-    const made = known ? undefined : this.#made.get(value)?.();
+    const isConstant = value.constant !== undefined || tensorValue(value) !== undefined;
+    const made = isConstant ? undefined : this.#made.get(value)?.();
     const plain = alone(name, value) ?? made?.best;
     if (plain === undefined) return undefined;
-    const through = made === undefined ? [] : [...new Set([made.whole ?? made.best, made.best])];
+    const through = made === undefined ? [] : [...new Set([made.fullChain ?? made.best, made.best])];
     return { value, plain, through: through.filter((chain) => chain !== plain) };
   }
 
@@ -394,33 +394,33 @@ export class ChainFolder {
     };
     const separate = once(() => chainOf(plain));
     this.#separate.set(node, separate);
-    const whole = build(longest);
-    const isWhole = typeof whole === "object";
+    const full = build(longest);
+    const isFull = typeof full === "object";
     if (this.#priceOf === undefined || takenIn(longest).length === 0)
-      return isWhole ? { made: { best: whole }, taken: takenIn(longest) } : whole;
-    const choices = waysToRead(inputs).flatMap((chains) => {
+      return isFull ? { made: { best: full }, taken: takenIn(longest) } : full;
+    const choices = chainChoices(inputs).flatMap((chains) => {
       const isLongest = chains.every((chain, k) => chain === longest[k]);
-      const chain = isLongest && isWhole ? whole : chainOf(chains);
+      const chain = isLongest && isFull ? full : chainOf(chains);
       return chain === undefined ? [] : [{ chains, chain, weight: this.#sum(chain, "weight") }];
     });
     const least = Math.min(...choices.map(({ weight }) => weight));
     // Where every one is refused, the node is judged by itself.
     const chosen =
       least === Infinity ? choices.at(-1) : choices.find(({ weight }) => weight <= least * asLight);
-    if (chosen === undefined) return isWhole ? undefined : whole;
+    if (chosen === undefined) return isFull ? undefined : full;
     const { chain: best, chains } = chosen;
     const taken = takenIn(chains);
-    if (!isWhole) return { made: { best }, taken, why: whole ?? "no program has such a map" };
-    const price = this.#price(whole);
+    if (!isFull) return { made: { best }, taken, why: full ?? "no program has such a map" };
+    const price = this.#price(full);
     if ("refused" in price) return { made: { best }, taken, why: price.refused };
-    if (best === whole) return { made: { best }, taken };
-    const cycles = { folded: this.#sum(whole, "cycles"), separate: this.#sum(best, "cycles") };
-    return { made: { best, whole }, taken, why: comparison(cycles), cycles };
+    if (best === full) return { made: { best }, taken };
+    const cycles = { folded: this.#sum(full, "cycles"), separate: this.#sum(best, "cycles") };
+    return { made: { best, fullChain: full }, taken, why: comparison(cycles), cycles };
   }
 
   #price(chain: Chain): FoldPrice {
-    const known = this.#prices.get(chain);
-    if (known !== undefined) return known;
+    const price = this.#prices.get(chain);
+    if (price !== undefined) return price;
     const made = this.#priceNew(chain);
     this.#prices.set(chain, made);
     return made;
@@ -440,24 +440,24 @@ export class ChainFolder {
 
   /** What a chain takes as one kernel, and the kernels that make its inputs; of those that others read too, a share. */
   #sum(chain: Chain, of: "cycles" | "weight"): number {
-    const known = this.#sums[of].get(chain);
-    if (known !== undefined) return known;
+    const cached = this.#sums[of].get(chain);
+    if (cached !== undefined) return cached;
     const price = this.#price(chain);
     const made = chain.sources.map(({ name, value }) => {
-      const own = this.#made.get(value)?.()?.best;
+      const best = this.#made.get(value)?.()?.best;
       // What somebody reads as a tensor is made whether or not this chain reads it.
-      if (own === undefined || this.#uses.asTensors.has(name)) return 0;
-      return this.#sum(own, of) / (this.#uses.counts.get(name) ?? 1);
+      if (best === undefined || this.#uses.asTensors.has(name)) return 0;
+      return this.#sum(best, of) / (this.#uses.counts.get(name) ?? 1);
     });
-    const sum = made.reduce((total, part) => total + part, "refused" in price ? Infinity : price[of]);
+    const sum = made.reduce((total, piece) => total + piece, "refused" in price ? Infinity : price[of]);
     this.#sums[of].set(chain, sum);
     return sum;
   }
 
   /** The cycles of a chain as one kernel, and as a kernel for each of its nodes. Undefined where one of these is refused. */
   #cyclesOf(chain: Chain): FoldCycles | undefined {
-    const cycles = (own: Chain | undefined): number => {
-      const price = own === undefined ? undefined : this.#price(own);
+    const cycles = (chain: Chain | undefined): number => {
+      const price = chain === undefined ? undefined : this.#price(chain);
       return price === undefined || "refused" in price ? Infinity : price.cycles;
     };
     const separate = chain.nodes.reduce((sum, node) => sum + cycles(this.#separate.get(node)?.()), 0);
@@ -484,7 +484,7 @@ export class ChainFolder {
 }
 
 /** Of a fold that stops before its end. */
-const lessThanWhole = "not folded as far as it goes";
+const partlyFolded = "not folded as far as it goes";
 
 /**
  * Of choices within this factor of the lightest, the one that folds most is taken: estimates are no closer, and a fold spares memory and
@@ -493,28 +493,33 @@ const lessThanWhole = "not folded as far as it goes";
 const asLight = 1.1;
 
 /** Choices of a node that are all weighed. */
-const mostWeighed = 27;
+const maxWeighed = 27;
 
 /** The chains that a node may read its inputs through, those of the most nodes first. Of many inputs one at a time changes. */
-function waysToRead(inputs: readonly Input[]): readonly (readonly Chain[])[] {
+function chainChoices(inputs: readonly Input[]): readonly (readonly Chain[])[] {
   const values = [...new Map(inputs.map((input) => [input.value, input])).values()];
   const options = values.map(({ through, plain }) => [...through, plain]);
   const all = options.reduce((product, { length }) => product * length, 1);
-  const [longest, plain] = [options.map((own) => at(own, 0)), values.map((input) => input.plain)];
-  const ways: readonly (readonly Chain[])[] =
-    all <= mostWeighed
+  const [longest, plain] = [options.map((option) => at(option, 0)), values.map((input) => input.plain)];
+  const choices: readonly (readonly Chain[])[] =
+    all <= maxWeighed
       ? options.reduce<readonly (readonly Chain[])[]>(
-          (found, own) => found.flatMap((way) => own.map((chain) => [...way, chain])),
+          (choices, option) => choices.flatMap((choice) => option.map((chain) => [...choice, chain])),
           [[]],
         )
-      : [longest, ...options.flatMap((own, k) => own.slice(1).map((chain) => longest.with(k, chain))), plain];
-  const nodesOf = (way: readonly Chain[]): number => way.reduce((sum, { nodes }) => sum + nodes.length, 0);
-  const sorted = ways.toSorted((a, b) => nodesOf(b) - nodesOf(a));
-  return sorted.map((way) =>
+      : [
+          longest,
+          ...options.flatMap((option, k) => option.slice(1).map((chain) => longest.with(k, chain))),
+          plain,
+        ];
+  const nodesOf = (choice: readonly Chain[]): number =>
+    choice.reduce((sum, { nodes }) => sum + nodes.length, 0);
+  const sorted = choices.toSorted((a, b) => nodesOf(b) - nodesOf(a));
+  return sorted.map((choice) =>
     inputs.map(({ value }) =>
       at(
-        way,
-        values.findIndex((own) => own.value === value),
+        choice,
+        values.findIndex((other) => other.value === value),
       ),
     ),
   );
@@ -527,8 +532,8 @@ function hintsOf({ map, nodes, sources }: Chain): readonly Diagnostic[] {
   if (sum === undefined || typeOf(sum, types) !== "f32" || (sum.how !== "fold" && sum.how !== "mean"))
     return [];
   const node = nodes.find(({ op }) => isReduction(op));
-  const terms = `${map.reduced?.most ?? 0} terms${node === undefined ? "" : ` of ${labelOf(node)}`}`;
-  const message = `the order in which the ${terms} are added is left open by ONNX; it is taken as fold: ascending, each step rounded`;
+  const lengthText = `${map.reduced?.max ?? 0} terms${node === undefined ? "" : ` of ${labelOf(node)}`}`;
+  const message = `the order in which the ${lengthText} are added is left open by ONNX; it is taken as fold: ascending, each step rounded`;
   return [
     hint("TC910", message, {
       hint: "bits are the same for every tile here; other runtimes may round otherwise",

@@ -1,5 +1,5 @@
 /** The gathers of a model, each as a program of its own, or why it cannot be one. */
-import { checkOwnArgument } from "../../api/argument-kinds.js";
+import { checkApiArgument } from "../../api/argument-kinds.js";
 import { checkArgument } from "../../../ir/argument.js";
 import {
   defined,
@@ -29,7 +29,7 @@ import type { FoldCycles } from "./fold-cycles.js";
 import { pricesOf, type FoldOptions } from "./fold-options.js";
 import { missingBindings, type Bindings } from "./bindings.js";
 import { walkModel, type Visited } from "./infer.js";
-import { openProgram, openShape, type Most, type OpenShape } from "./open-sizes.js";
+import { dynamicProgram, dynamicShape, type MaxSizes, type DynamicShape } from "./dynamic-sizes.js";
 import { inferOutputs } from "./shape-rules.js";
 import type { OnnxModel, OnnxNode } from "./model.js";
 import { Uses, type OnnxUse } from "./uses.js";
@@ -94,11 +94,11 @@ export type OnnxGather =
       /** `open`: a shape or an element type is not known. `refused`: it cannot be read, or breaks a rule of its operator. */
       readonly verdict: "open" | "refused";
       readonly diagnostic: Diagnostic;
-      /** Where only outermost dims are open, and `most` bounds them: the program over symbols. */
-      readonly open?: OnnxOpen;
+      /** Where only outermost dims are open, and `maxSizes` bounds them: the program over symbols. */
+      readonly open?: OnnxDynamic;
     });
 
-export interface OnnxOpen {
+export interface OnnxDynamic {
   readonly func: AccessFunc;
   /** Operands that the model fixes; further inputs by their keys. */
   readonly data?: TensorValue;
@@ -119,8 +119,8 @@ export function fixedInputs(
 }
 
 /** Returns the keys of the inputs that the model does not fix. */
-export function openInputs(gather: OnnxGather & { readonly ok: true }): readonly string[] {
-  checkOwnArgument("openInputs", "read gather", gather);
+export function dynamicInputs(gather: OnnxGather & { readonly ok: true }): readonly string[] {
+  checkApiArgument("openInputs", "read gather", gather);
   const fixed = fixedInputs(gather);
   return inputNames(gather.program, gather.node).filter((key) => !Object.hasOwn(fixed, key));
 }
@@ -165,7 +165,7 @@ const uncompiled: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Ways out of what is not compiled. */
-const waysOut: ReadonlyMap<string, string> = new Map([
+const remedies: ReadonlyMap<string, string> = new Map([
   [
     "Compress",
     "where the condition is a constant, it is compiled; else Gather by the positions of its truths, numpy.flatnonzero(condition), as an input",
@@ -181,7 +181,7 @@ export const findGathers = (
   bindings: Bindings = {},
   folding: FoldOptions = {},
 ): OnnxGather[] =>
-  surveyModel(model, bindings, folding).nodes.flatMap((found) => ("compiled" in found ? [] : [found]));
+  surveyModel(model, bindings, folding).nodes.flatMap((node) => ("compiled" in node ? [] : [node]));
 
 /** The same with the nodes that are not compiled, and what the model says of itself that is not so. */
 export function surveyModel(
@@ -190,34 +190,37 @@ export function surveyModel(
   folding: FoldOptions = {},
 ): OnnxSurvey {
   checkArgument("surveyModel", "model", model);
-  const found: (OnnxGather | OnnxUncompiled)[] = [];
+  const gathers: (OnnxGather | OnnxUncompiled)[] = [];
   const warnings: Diagnostic[] = [];
   const names = new UniqueNames();
   const { bind = {}, most = {} } = bindings;
-  const open = missingBindings(model.graph, { ...bind, ...most });
+  const unbound = missingBindings(model.graph, { ...bind, ...most });
   const hint =
-    open === undefined
+    unbound === undefined
       ? "infer shapes and save the model: onnx.shape_inference.infer_shapes(model, data_prop=True); what hangs on values stays unknown"
-      : `bind what the inputs leave open, such as --bind ${open}`;
+      : `bind what the inputs leave open, such as --bind ${unbound}`;
   const folder = new ChainFolder(model, isCompiled, pricesOf(folding));
   const programs = new Map<OnnxNode, ProgramDescription>();
   const uses = new Uses();
   const visit = (visited: Visited): void => {
     const { node } = visited;
     uses.visit(node, visited.inputs);
-    const own = asGather(visited);
-    const operator = operatorOf(own.node);
+    const resolved = asGather(visited);
+    const operator = operatorOf(resolved.node);
     const where = placeOf(model.file, node);
     if (operator === undefined) {
       const why = node.domain === "" ? uncompiled.get(node.op) : undefined;
       if (why === undefined) return;
       const compiles = `${why}; tilec compiles ${[...operators.keys()].join(", ")}`;
-      const diagnostic = problem(where, compiles, waysOut.get(node.op));
-      found.push({ name: nameOf(names, node), node, ok: false, compiled: false, diagnostic });
+      const diagnostic = problem(where, compiles, remedies.get(node.op));
+      gathers.push({ name: nameOf(names, node), node, ok: false, compiled: false, diagnostic });
       return;
     }
-    const gather = { ...toGather({ where, hint, most, name: nameOf(names, node) }, own, operator), node };
-    found.push(gather);
+    const gather = {
+      ...toGather({ where, hint, maxSizes: most, name: nameOf(names, node) }, resolved, operator),
+      node,
+    };
+    gathers.push(gather);
     if (gather.ok) programs.set(node, gather.program);
   };
   walkModel(model, bindings, {
@@ -237,10 +240,10 @@ export function surveyModel(
       warnings.push({ ...problem(model.file, message, hint), severity: "warning" });
     },
   });
-  const nodes = found.map((own) =>
-    own.ok && folding.fold !== "never" ? withFolding(own, folder, names) : own,
+  const nodes = gathers.map((entry) =>
+    entry.ok && folding.fold !== "never" ? withFolding(entry, folder, names) : entry,
   );
-  const named = new Map(found.map(({ node, name }) => [node, name]));
+  const named = new Map(gathers.map(({ node, name }) => [node, name]));
   return { nodes, warnings, uses: uses.list((node) => named.get(node) ?? nameOf(names, node)) };
 }
 
@@ -274,7 +277,7 @@ function withFolding<G extends OnnxGather & { readonly ok: true }>(
       return tensor === undefined ? [] : [[name, { ...tensor, type }] as const];
     });
     const named = { ...func, name: names.next(func.name) };
-    const reads = inputsOf(func).map((own, k) => [keyOf(own), sources[k]?.name ?? ""] as const);
+    const reads = inputsOf(func).map((input, k) => [keyOf(input), sources[k]?.name ?? ""] as const);
     const tensors = { inputs: Object.fromEntries(inputs), reads: Object.fromEntries(reads) };
     return { ...gather, folded: { func: named, ...tensors, ...told }, ...left };
   } catch (thrown) {
@@ -287,28 +290,32 @@ interface Around {
   readonly where: string;
   readonly name: string;
   readonly hint: string;
-  readonly most: Most;
+  readonly maxSizes: MaxSizes;
 }
 
-function toGather({ where, name, hint, most }: Around, visited: Visited, operator: Operator): OnnxGather {
+function toGather({ where, name, hint, maxSizes }: Around, visited: Visited, operator: Operator): OnnxGather {
   const { node } = visited;
   try {
     const attrs = attributes(where, visited, operator);
-    const without = (verdict: "open" | "refused", diagnostic: Diagnostic, open?: OnnxOpen): OnnxGather => ({
+    const without = (
+      verdict: "open" | "refused",
+      diagnostic: Diagnostic,
+      dynamic?: OnnxDynamic,
+    ): OnnxGather => ({
       name,
       node,
       ok: false,
       verdict,
       diagnostic,
-      ...defined({ open }),
+      ...defined({ open: dynamic }),
     });
-    const found = inputNames(operator, node).map((role, k) =>
-      operand({ where, hint, most }, visited, role, k),
+    const inputs = inputNames(operator, node).map((role, k) =>
+      operand({ where, hint, maxSizes }, visited, role, k),
     );
-    const given = found.flatMap((own) => ("why" in own ? [] : [own]));
-    const unknown = found.find((own) => "why" in own);
+    const given = inputs.flatMap((input) => ("why" in input ? [] : [input]));
+    const unknown = inputs.find((input) => "why" in input);
     if (unknown !== undefined) {
-      const broken = brokenAtAnySize(operator.op, attrs, found);
+      const broken = brokenAtAnySize(operator.op, attrs, inputs);
       return broken === undefined ? without("open", unknown.why) : without("refused", broken);
     }
     const [data, indices, ...others] = given;
@@ -322,23 +329,23 @@ function toGather({ where, name, hint, most }: Around, visited: Visited, operato
       ...(others.length === 0 ? {} : { others: others.map(({ type }) => type) }),
     };
     const fixed = others.flatMap(({ role, value }) => (value === undefined ? [] : [[role, value] as const]));
-    const known = {
+    const facts = {
       ...defined({ data: data.value, indices: indices.value }),
       ...(fixed.length === 0 ? {} : { others: Object.fromEntries(fixed) }),
     };
-    const diagnostic = given.find(({ open }) => open !== undefined)?.open;
-    if (diagnostic === undefined) return { name, node, ok: true, program, kept: [], ...known };
+    const diagnostic = given.find(({ unbound }) => unbound !== undefined)?.unbound;
+    if (diagnostic === undefined) return { name, node, ok: true, program, kept: [], ...facts };
     const made = outputDims(visited);
-    const output = made === undefined ? undefined : openShape(made, most);
+    const output = made === undefined ? undefined : dynamicShape(made, maxSizes);
     if (output === undefined) {
-      const inner = bindInPlace(made ?? [], most);
+      const inner = bindInPlace(made ?? [], maxSizes);
       return without("open", { ...diagnostic, ...defined({ hint: inner }) });
     }
-    const outermost = [...given, output].map((own) => own.outermost);
+    const outermost = [...given, output].map((tensor) => tensor.outermost);
     const roles = given.map(({ role }) => role);
-    const opened = openProgram(program, roles, outermost, most);
+    const opened = dynamicProgram(program, roles, outermost, maxSizes);
     return "func" in opened
-      ? without("open", diagnostic, { func: opened.func, ...known })
+      ? without("open", diagnostic, { func: opened.func, ...facts })
       : without("refused", opened.diagnostics[0] ?? diagnostic);
   } catch (thrown) {
     const [diagnostic] = faultsOf(thrown);
@@ -405,16 +412,16 @@ const outputDims = ({ node, inputs, opset }: Visited): TrackedValue["dims"] =>
 interface Place {
   readonly where: string;
   readonly hint: string;
-  readonly most: Most;
+  readonly maxSizes: MaxSizes;
 }
 
-interface GivenOperand extends Pick<OpenShape, "outermost"> {
+interface GivenOperand extends Pick<DynamicShape, "outermost"> {
   readonly role: string;
   /** At its most. */
   readonly type: TensorType;
   readonly value?: TensorValue;
   /** What is said of a shape that is open. */
-  readonly open?: Diagnostic;
+  readonly unbound?: Diagnostic;
 }
 
 /** An operand whose shape or element type is not known, and why. */
@@ -441,7 +448,7 @@ function brokenAtAnySize(
 
 /** Throws a CompileError for an operand that cannot be read. */
 function operand(
-  { where, hint, most }: Place,
+  { where, hint, maxSizes }: Place,
   { node, inputs }: Visited,
   role: string,
   k: number,
@@ -458,11 +465,11 @@ function operand(
   }
   const dtype = dtypeOf(dataType);
   if (dtype === undefined) throw refuse(where, `${shown} has ${describeDataType(dataType)}`);
-  const opened = openShape(dims, most);
-  const whyOpen = (): Diagnostic => symbolic({ where, hint, most }, shown, dims);
+  const opened = dynamicShape(dims, maxSizes);
+  const whyDynamic = (): Diagnostic => symbolic({ where, hint, maxSizes }, shown, dims);
   if (opened === undefined) {
     const shape = dims.map((dim) => (typeof dim === "number" ? dim : 1));
-    return { why: whyOpen(), type: { dtype, shape } };
+    return { why: whyDynamic(), type: { dtype, shape } };
   }
   const tensor = value.constant?.() ?? tensorValue(value);
   const { shape, outermost } = opened;
@@ -471,30 +478,32 @@ function operand(
     type: { dtype, shape },
     outermost,
     ...defined({ value: tensor }),
-    ...(outermost === null ? {} : { open: whyOpen() }),
+    ...(outermost === null ? {} : { unbound: whyDynamic() }),
   };
 }
 
 function symbolic(
-  { where, hint, most }: Place,
+  { where, hint, maxSizes }: Place,
   shown: string,
   dims: readonly (number | string)[],
 ): Diagnostic {
-  const open = dims.flatMap((dim, k) => (typeof dim === "number" ? [] : [{ dim, k }]));
-  const list = open.map(({ dim, k }) => (dim === "" ? `dim ${k}` : `dim ${k} (${quoted(dim)})`)).join(", ");
+  const unbound = dims.flatMap((dim, k) => (typeof dim === "number" ? [] : [{ dim, k }]));
+  const list = unbound
+    .map(({ dim, k }) => (dim === "" ? `dim ${k}` : `dim ${k} (${quoted(dim)})`))
+    .join(", ");
   return problem(
     where,
-    `${shown} has shape ${showDims(dims)}: ${list} ${open.length === 1 ? "has" : "have"} no fixed extent`,
-    bindInPlace(dims, most) ?? hint,
+    `${shown} has shape ${showDims(dims)}: ${list} ${unbound.length === 1 ? "has" : "have"} no fixed extent`,
+    bindInPlace(dims, maxSizes) ?? hint,
   );
 }
 
 /** The hint for dims that `--most` names and that are not outermost; undefined where there are none. */
-function bindInPlace(dims: readonly (number | string)[], most: Most): string | undefined {
+function bindInPlace(dims: readonly (number | string)[], maxSizes: MaxSizes): string | undefined {
   const inner = dims
     .slice(1)
     .flatMap((dim) =>
-      typeof dim === "string" && Object.hasOwn(most, dim) ? [`${dim}=${most[dim] ?? 0}`] : [],
+      typeof dim === "string" && Object.hasOwn(maxSizes, dim) ? [`${dim}=${maxSizes[dim] ?? 0}`] : [],
     );
   if (inner.length === 0) return undefined;
   return `--bind ${[...new Set(inner)].join(",")} in place of --most: only an outermost dim stays open, of the output too`;

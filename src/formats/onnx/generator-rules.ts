@@ -7,23 +7,23 @@ import {
   dimsFrom,
   elementsAt,
   int,
-  knownInts,
-  openRank,
+  constantInts,
+  dynamicRank,
   typed,
   withDims,
   withElements,
   type RuleInput,
   type ShapeRule,
 } from "./rule.js";
-import { knownElements, isStatic, knownNumbers } from "./value.js";
+import { constantElements, isStatic, constantNumbers } from "./value.js";
 
 /** Shape: `start` and `end` since opset 15. */
 export const shapeOf: ShapeRule = ({ node, inputs: [x] }) => {
   if (x?.dims === undefined) return typed(dataType.i64);
-  const part = x.dims.slice(int(node, "start") ?? 0, int(node, "end") ?? x.dims.length);
+  const dims = x.dims.slice(int(node, "start") ?? 0, int(node, "end") ?? x.dims.length);
   return withElements(
-    withDims(dataType.i64, [part.length]),
-    part.map((dim) => (typeof dim === "number" ? BigInt(dim) : undefined)),
+    withDims(dataType.i64, [dims.length]),
+    dims.map((dim) => (typeof dim === "number" ? BigInt(dim) : undefined)),
   );
 };
 
@@ -39,14 +39,14 @@ export const constantOfShape: ShapeRule = ({ node, inputs: [shape] }) => {
   const attribute = node.attributes.get("value");
   const type = attribute?.kind === "tensor" ? attribute.tensor.dataType : dataType.f32;
   const [rank] = shape?.dims?.length === 1 ? shape.dims : [];
-  const wanted = knownElements(shape);
+  const wanted = constantElements(shape);
   const dims =
-    wanted === undefined ? (typeof rank === "number" ? openRank(rank) : undefined) : dimsFrom(wanted);
+    wanted === undefined ? (typeof rank === "number" ? dynamicRank(rank) : undefined) : dimsFrom(wanted);
   const value = withDims(type, dims);
   if (dims === undefined || attribute?.kind !== "tensor") return value;
   const { tensor } = attribute;
   const [fill] =
-    knownElements({ ...typed(type), dims: [1], constant: () => readTensor(tensor, "value") }) ?? [];
+    constantElements({ ...typed(type), dims: [1], constant: () => readTensor(tensor, "value") }) ?? [];
   return withElements(
     value,
     elementsAt(dims, () => fill),
@@ -60,10 +60,10 @@ const rangeTypes: readonly (DType | undefined)[] = ["i16", "i32", "i64", "f32", 
 export const range: ShapeRule = ({ inputs }) => {
   const type = inputs[0]?.dataType;
   const dtype = dtypeOf(type ?? 0);
-  const [first, last, by] = inputs.map((input) => knownNumbers(input)?.[0]);
+  const [first, last, by] = inputs.map((input) => constantNumbers(input)?.[0]);
   if (first === undefined || last === undefined || by === undefined || !rangeTypes.includes(dtype))
     return withDims(type, [""]);
-  const [start, limit, delta] = inputs.map((input) => knownElements(input)?.[0]);
+  const [start, limit, delta] = inputs.map((input) => constantElements(input)?.[0]);
   const distance = limit !== undefined && start !== undefined ? Number(limit - start) : last - first;
   const count = Math.ceil(distance / by);
   if (!Number.isSafeInteger(count)) return withDims(type, [""]);
@@ -76,7 +76,7 @@ export const range: ShapeRule = ({ inputs }) => {
 };
 
 /** Returns the first number of input `k` as an extent. */
-const countAt = ({ inputs }: RuleInput, k: number): Dim => knownNumbers(inputs[k])?.[0] ?? "";
+const countAt = ({ inputs }: RuleInput, k: number): Dim => constantNumbers(inputs[k])?.[0] ?? "";
 
 /** Returns the extents of a window function: its size. */
 export const windowDims = (input: RuleInput): readonly Dim[] => [countAt(input, 0)];
@@ -91,8 +91,8 @@ export const melDims = (input: RuleInput): readonly Dim[] => {
 export const dftDims = (input: RuleInput): readonly Dim[] | undefined => {
   const { node, inputs, opset } = input;
   const [x] = inputs;
-  const given = opset < 20 ? [int(node, "axis") ?? 1] : knownInts(input, 2);
-  const lengths = knownInts(input, 1);
+  const given = opset < 20 ? [int(node, "axis") ?? 1] : constantInts(input, 2);
+  const lengths = constantInts(input, 1);
   if (x?.dims === undefined || given === undefined) return x?.dims?.map(() => "");
   const [axis = -2] = given;
   const place = axis < 0 ? axis + x.dims.length : axis;
@@ -109,11 +109,11 @@ export const stftDims = (input: RuleInput): readonly Dim[] | undefined => {
   const { node, inputs } = input;
   const [signal, , window] = inputs;
   const [batch = "", length = ""] = signal?.dims ?? [];
-  const given = knownInts(input, 3);
+  const given = constantInts(input, 3);
   const [size = window?.dims?.[0] ?? ""] = given ?? [];
-  const [step] = knownInts(input, 1) ?? [];
+  const [step] = constantInts(input, 1) ?? [];
   if (given === undefined || typeof size !== "number") return [batch, "", "", 2];
-  const isKnown = typeof length === "number" && step !== undefined && step > 0 && length >= size;
-  const frames = isKnown ? Math.floor((length - size) / step) + 1 : "";
+  const isExact = typeof length === "number" && step !== undefined && step > 0 && length >= size;
+  const frames = isExact ? Math.floor((length - size) / step) + 1 : "";
   return [batch, frames, int(node, "onesided") === 0 ? size : Math.floor(size / 2) + 1, 2];
 };

@@ -1,13 +1,13 @@
 /** Rules of operators that read by index, or whose outputs are positions. Source: onnx/onnx docs/Operators.md. */
 import { dataType } from "./data-type.js";
 import type { Dim } from "./model.js";
-import { coordinateBytes, coordinateRows, mostBytes, positionsIn } from "./positions.js";
+import { coordinateBytes, coordinateRows, maxBytes, positionsIn } from "./positions.js";
 import {
   axisOf,
   flatOf,
   int,
-  moved,
-  open,
+  shifted,
+  unknownDims,
   quotient,
   times,
   typed,
@@ -16,25 +16,25 @@ import {
   type DimsRule,
   type ShapeRule,
 } from "./rule.js";
-import { isStatic, knownElements, knownNumbers } from "./value.js";
+import { isStatic, constantElements, constantNumbers } from "./value.js";
 
 /** Gather: of a small tensor that is known, by positions that are known, the elements are followed. */
 export const gather: ShapeRule = ({ node, inputs: [data, indices] }) => {
   const axis = axisOf(node, 0, data?.dims?.length ?? 0);
   if (data?.dims === undefined || indices?.dims === undefined || axis === undefined)
     return typed(data?.dataType);
-  const [dims, own] = [data.dims, indices.dims];
-  const behind = axis + own.length;
-  const result = [...dims.slice(0, axis), ...own, ...dims.slice(axis + 1)];
-  const places = knownElements(indices);
-  if (places === undefined) return withDims(data.dataType, result);
+  const [dims, indexDims] = [data.dims, indices.dims];
+  const after = axis + indexDims.length;
+  const result = [...dims.slice(0, axis), ...indexDims, ...dims.slice(axis + 1)];
+  const positions = constantElements(indices);
+  if (positions === undefined) return withDims(data.dataType, result);
   const extent = Number(dims[axis]);
-  return moved(data, result, (position) => {
-    const given = Number(places[flatOf(own, position.slice(axis, behind))]);
+  return shifted(data, result, (position) => {
+    const given = Number(positions[flatOf(indexDims, position.slice(axis, after))]);
     const place = given < 0 ? given + extent : given;
     // An index out of range makes no element.
-    const known = place >= 0 && place < extent ? place : Number.NaN;
-    return [...position.slice(0, axis), known, ...position.slice(behind)];
+    const element = place >= 0 && place < extent ? place : Number.NaN;
+    return [...position.slice(0, axis), element, ...position.slice(after)];
   });
 };
 
@@ -61,7 +61,7 @@ export const oneHot: ShapeRule = ({ node, inputs: [indices, depth, values] }) =>
   const dims = indices?.dims;
   const axis = axisOf(node, -1, (dims?.length ?? 0) + 1);
   if (dims === undefined || axis === undefined) return typed(values?.dataType);
-  const [extent = ""] = knownNumbers(depth) ?? [];
+  const [extent = ""] = constantNumbers(depth) ?? [];
   return withDims(values?.dataType, [...dims.slice(0, axis), extent, ...dims.slice(axis)]);
 };
 
@@ -73,17 +73,17 @@ export const nonZero: ShapeRule = ({ inputs: [x] }) => {
   const positions = positionsIn(x);
   if (positions === undefined || !isStatic(dims)) return withDims(dataType.i64, [dims.length, ""]);
   const value = withDims(dataType.i64, [dims.length, positions.length]);
-  if (coordinateBytes(positions, dims) > mostBytes) return value;
+  if (coordinateBytes(positions, dims) > maxBytes) return value;
   const tensor = coordinateRows(positions, dims);
-  const known = { ...value, positions: { tensor, copies: 0 } };
-  return withElements(known, knownElements(known));
+  const tracked = { ...value, positions: { tensor, copies: 0 } };
+  return withElements(tracked, constantElements(tracked));
 };
 
 /** Compress: along an axis, or of all elements, as many as its condition has truths. */
 export const compress: ShapeRule = ({ node, inputs: [x, condition] }) => {
-  const whole = int(node, "axis") === undefined;
-  const dims = whole ? [quotient(x?.dims ?? [""])] : x?.dims;
-  const axis = whole ? 0 : axisOf(node, 0, dims?.length ?? 0);
+  const flattened = int(node, "axis") === undefined;
+  const dims = flattened ? [quotient(x?.dims ?? [""])] : x?.dims;
+  const axis = flattened ? 0 : axisOf(node, 0, dims?.length ?? 0);
   if (dims === undefined || axis === undefined) return typed(x?.dataType);
   const positions = positionsIn(condition);
   const extent = dims[axis];
@@ -98,18 +98,18 @@ export const compress: ShapeRule = ({ node, inputs: [x, condition] }) => {
 /** Unique: values and their first positions, as many as there are; the place of each element among them; their counts. */
 export const unique: ShapeRule = ({ node, inputs: [x] }) => {
   const dims = x?.dims;
-  const whole = int(node, "axis") === undefined;
+  const flattened = int(node, "axis") === undefined;
   const axis = axisOf(node, 0, dims?.length ?? 0);
-  const values = whole
+  const values = flattened
     ? [""]
     : axis === undefined
       ? undefined
       : dims?.map((dim, k) => (k === axis ? "" : dim));
-  const places = whole ? quotient(dims ?? [""]) : axis === undefined ? "" : (dims?.[axis] ?? "");
+  const length = flattened ? quotient(dims ?? [""]) : axis === undefined ? "" : (dims?.[axis] ?? "");
   const counts = withDims(dataType.i64, [""]);
-  return [withDims(x?.dataType, values), counts, withDims(dataType.i64, [places]), counts];
+  return [withDims(x?.dataType, values), counts, withDims(dataType.i64, [length]), counts];
 };
 
 /** Returns extents of which nothing is known but their number, which is that of input 0. */
-export const openLikeFirst: DimsRule = ({ inputs: [x] }) =>
-  x?.dims === undefined ? undefined : open(x.dims);
+export const dynamicLikeFirst: DimsRule = ({ inputs: [x] }) =>
+  x?.dims === undefined ? undefined : unknownDims(x.dims);

@@ -2,11 +2,11 @@
 export {
   findGathers,
   fixedInputs,
-  openInputs,
+  dynamicInputs,
   surveyModel,
   type OnnxFolded,
   type OnnxGather,
-  type OnnxOpen,
+  type OnnxDynamic,
   type OnnxSurvey,
   type OnnxUncompiled,
 } from "./gathers.js";

@@ -10,7 +10,7 @@ import type { OnnxGraph, OnnxModel, OnnxNode, OnnxTensor } from "./model.js";
 import { labelOf } from "./label-of.js";
 import { readTensor } from "./read-tensor.js";
 import { inferOutputs } from "./shape-rules.js";
-import { common, contradict, knownElements, merged, type TrackedValue } from "./value.js";
+import { common, contradict, constantElements, merged, type TrackedValue } from "./value.js";
 
 export interface Visited {
   readonly node: OnnxNode;
@@ -142,7 +142,7 @@ function outputsOf(
     if (node.domain !== "") return inferOutputs({ node, inputs, opset });
     if (node.op === "If") {
       const [yes = [], no = []] = [bodies.get("then_branch"), bodies.get("else_branch")];
-      const condition = knownElements(inputs[0])?.[0];
+      const condition = constantElements(inputs[0])?.[0];
       if (condition !== undefined) return condition === 0n ? no : yes;
       return node.outputs.map((_, k) => common(yes[k], no[k]));
     }

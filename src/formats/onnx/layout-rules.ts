@@ -9,10 +9,10 @@ import {
   givenAxes,
   int,
   ints,
-  knownInts,
-  moved,
+  constantInts,
+  shifted,
   normalized,
-  open,
+  unknownDims,
   quotient,
   sum,
   times,
@@ -22,14 +22,14 @@ import {
   type RuleInput,
   type ShapeRule,
 } from "./rule.js";
-import { knownElements, isStatic, maxFollowed, type TrackedValue } from "./value.js";
+import { constantElements, isStatic, maxFollowed, type TrackedValue } from "./value.js";
 
 /** Copies of positions that are made, one after the other. */
-const mostCopies = 4;
+const maxCopies = 4;
 
 /** Returns the value with the same elements in another shape. */
 function reshaped(x: TrackedValue | undefined, dims: readonly Dim[] | undefined): TrackedValue {
-  const value = withElements(withDims(x?.dataType, dims), knownElements(x));
+  const value = withElements(withDims(x?.dataType, dims), constantElements(x));
   const { positions } = x ?? {};
   if (positions === undefined || dims === undefined || !isStatic(dims)) return value;
   const { type, bytes } = positions.tensor;
@@ -76,7 +76,7 @@ export const flatten: ShapeRule = ({ node, inputs: [x] }) => {
 
 /** Reshape: 0 keeps the input's extent unless `allowzero`; -1 takes what is left. The shape is an attribute before opset 5. */
 export const reshape: ShapeRule = ({ node, inputs: [x, shape], opset }) => {
-  const wanted = opset < 5 ? ints(node, "shape")?.map(BigInt) : knownElements(shape);
+  const wanted = opset < 5 ? ints(node, "shape")?.map(BigInt) : constantElements(shape);
   if (wanted === undefined) return typed(x?.dataType);
   const keepsZero = int(node, "allowzero") === 1;
   const copied = wanted.map((extent) => extent === 0n && !keepsZero);
@@ -108,28 +108,28 @@ export const concat: ShapeRule = ({ node, inputs }) => {
     return k === axis ? sum(along) : (along.find((dim) => typeof dim === "number") ?? along[0] ?? "");
   });
   const value = withDims(first?.dataType, dims);
-  const parts = inputs.map(knownElements);
-  if (rank !== 1 || parts.includes(undefined)) return value;
+  const pieces = inputs.map(constantElements);
+  if (rank !== 1 || pieces.includes(undefined)) return value;
   return withElements(
     value,
-    parts.flatMap((part) => part ?? []),
+    pieces.flatMap((piece) => piece ?? []),
   );
 };
 
 /** Extents of the parts of a Split: equal but the last, unless they are given, by an attribute up to opset 12 and by an input since. */
-function partsOf(input: RuleInput, extent: Dim): readonly Dim[] {
+function piecesOf(input: RuleInput, extent: Dim): readonly Dim[] {
   const { node, opset } = input;
   const count = node.outputs.length;
   const given =
-    opset < 13 ? (ints(node, "split") ?? (opset < 2 ? knownInts(input, 1) : [])) : knownInts(input, 1);
+    opset < 13 ? (ints(node, "split") ?? (opset < 2 ? constantInts(input, 1) : [])) : constantInts(input, 1);
   if (given === undefined || given.length > 0) return node.outputs.map((_, k) => given?.[k] ?? "");
-  const parts = int(node, "num_outputs") ?? count;
-  if (typeof extent !== "number") return node.outputs.map(() => (parts === 1 ? extent : ""));
-  const size = Math.ceil(extent / parts);
-  const last = extent - size * (parts - 1);
+  const outputs = int(node, "num_outputs") ?? count;
+  if (typeof extent !== "number") return node.outputs.map(() => (outputs === 1 ? extent : ""));
+  const size = Math.ceil(extent / outputs);
+  const last = extent - size * (outputs - 1);
   // Parts of one size alone are defined before opset 18; later runtimes differ where nothing is left for the last.
   const isDefined = last === size || (opset >= 18 && last > 0);
-  return node.outputs.map((_, k) => (isDefined ? (k === parts - 1 ? last : size) : ""));
+  return node.outputs.map((_, k) => (isDefined ? (k === outputs - 1 ? last : size) : ""));
 }
 
 /** Split: one output for each part. */
@@ -139,12 +139,12 @@ export const split: ShapeRule = (input) => {
   const axis = axisOf(node, 0, x?.dims?.length ?? 0);
   if (x?.dims === undefined || axis === undefined) return node.outputs.map(() => typed(x?.dataType));
   const { dims } = x;
-  const parts = partsOf(input, dims[axis] ?? "");
-  return parts.map((part, number) => {
-    const before = sum(parts.slice(0, number));
-    const shape = dims.map((dim, k) => (k === axis ? part : dim));
+  const pieces = piecesOf(input, dims[axis] ?? "");
+  return pieces.map((piece, number) => {
+    const before = sum(pieces.slice(0, number));
+    const shape = dims.map((dim, k) => (k === axis ? piece : dim));
     if (typeof before !== "number") return withDims(x.dataType, shape);
-    return moved(x, shape, (position) => position.map((at, k) => (k === axis ? at + before : at)));
+    return shifted(x, shape, (position) => position.map((at, k) => (k === axis ? at + before : at)));
   });
 };
 
@@ -153,20 +153,20 @@ export const tile: ShapeRule = (input) => {
   const [x] = input.inputs;
   if (x?.dims === undefined) return typed(x?.dataType);
   const { dims } = x;
-  const counts = input.opset < 6 ? undefined : knownInts(input, 1);
-  if (counts?.length !== dims.length) return withDims(x.dataType, open(dims));
+  const counts = input.opset < 6 ? undefined : constantInts(input, 1);
+  if (counts?.length !== dims.length) return withDims(x.dataType, unknownDims(dims));
   const shape = dims.map((dim, k) => times(dim, counts[k] ?? 1));
-  return moved(x, shape, (position) => position.map((at, k) => at % Number(dims[k])));
+  return shifted(x, shape, (position) => position.map((at, k) => at % Number(dims[k])));
 };
 
 /** Expand: the input and the wanted shape are broadcast against each other. */
 export const expand: ShapeRule = ({ inputs: [x, shape] }) => {
-  const wanted = knownElements(shape);
+  const wanted = constantElements(shape);
   const dims = broadcast([x?.dims, wanted === undefined ? undefined : dimsFrom(wanted)]);
   if (x?.dims === undefined || dims === undefined) return typed(x?.dataType);
-  const own = x.dims;
-  return moved(x, dims, (position) =>
-    position.slice(position.length - own.length).map((at, k) => (own[k] === 1 ? 0 : at)),
+  const inputDims = x.dims;
+  return shifted(x, dims, (position) =>
+    position.slice(position.length - inputDims.length).map((at, k) => (inputDims[k] === 1 ? 0 : at)),
   );
 };
 
@@ -177,13 +177,13 @@ export const transpose: ShapeRule = ({ node, inputs: [x] }) => {
   const perm = ints(node, "perm") ?? dims.map((_, k) => dims.length - 1 - k);
   const isPermutation = perm.length === dims.length && dims.every((_, k) => perm.includes(k));
   if (!isPermutation) return typed(x.dataType);
-  const value = moved(
+  const value = shifted(
     x,
     perm.map((k) => dims[k] ?? ""),
     (position) => dims.map((_, k) => position[perm.indexOf(k)] ?? 0),
   );
   const { tensor, copies = 0 } = x.positions ?? {};
-  if (tensor === undefined || copies >= mostCopies) return value;
+  if (tensor === undefined || copies >= maxCopies) return value;
   return { ...value, positions: { tensor: permuted(tensor, perm), copies: copies + 1 } };
 };
 
@@ -196,10 +196,10 @@ interface Cut {
 /** Starts, ends, axes and steps: attributes up to opset 9, inputs since. `undefined`: not all are known. */
 function sliceOf(input: RuleInput, rank: number) {
   const { node, opset } = input;
-  const starts = opset < 10 ? ints(node, "starts") : knownInts(input, 1);
-  const ends = opset < 10 ? ints(node, "ends") : knownInts(input, 2);
-  const given = opset < 10 ? (ints(node, "axes") ?? []) : knownInts(input, 3);
-  const steps = opset < 10 ? [] : knownInts(input, 4);
+  const starts = opset < 10 ? ints(node, "starts") : constantInts(input, 1);
+  const ends = opset < 10 ? ints(node, "ends") : constantInts(input, 2);
+  const given = opset < 10 ? (ints(node, "axes") ?? []) : constantInts(input, 3);
+  const steps = opset < 10 ? [] : constantInts(input, 4);
   if (starts === undefined || ends === undefined || given === undefined || steps === undefined)
     return undefined;
   const axes = normalized(given.length === 0 ? starts.map((_, k) => k) : given, rank);
@@ -212,8 +212,8 @@ const toTheEnd: readonly number[] = [2 ** 31 - 1, Number(2n ** 63n - 1n)];
 /** Bounds from the end are counted, then clamped to where the step may begin and end. */
 function cutOf(extent: number, start: number, end: number, step: number): Cut | undefined {
   if (step === 0) return undefined;
-  const bound = (at: number, least: number, most: number): number =>
-    Math.min(Math.max(at < 0 ? at + extent : at, least), most);
+  const bound = (at: number, least: number, max: number): number =>
+    Math.min(Math.max(at < 0 ? at + extent : at, least), max);
   const [from, to] =
     step > 0
       ? [bound(start, 0, extent), bound(end, 0, extent)]
@@ -223,9 +223,9 @@ function cutOf(extent: number, start: number, end: number, step: number): Cut | 
 
 /** What each dim of a Slice's input keeps, undefined for an open one; undefined where its numbers are not known. */
 export function cutsOf(input: RuleInput, dims: readonly Dim[]): readonly (Cut | undefined)[] | undefined {
-  const found = sliceOf(input, dims.length);
-  if (found === undefined) return undefined;
-  const { starts, ends, axes, steps } = found;
+  const slice = sliceOf(input, dims.length);
+  if (slice === undefined) return undefined;
+  const { starts, ends, axes, steps } = slice;
   return dims.map((dim, k): Cut | undefined => {
     const at = axes.lastIndexOf(k);
     if (typeof dim !== "number") return undefined;
@@ -240,16 +240,16 @@ export const slice: ShapeRule = (input) => {
   const [x] = input.inputs;
   if (x?.dims === undefined) return typed(x?.dataType);
   const { dims } = x;
-  const found = sliceOf(input, dims.length);
+  const slice = sliceOf(input, dims.length);
   const cuts = cutsOf(input, dims);
-  if (found === undefined || cuts === undefined) return withDims(x.dataType, open(dims));
+  if (slice === undefined || cuts === undefined) return withDims(x.dataType, unknownDims(dims));
   const keepsAll = (at: number): boolean =>
-    found.starts[at] === 0 && (found.steps[at] ?? 1) === 1 && toTheEnd.includes(found.ends[at] ?? 0);
+    slice.starts[at] === 0 && (slice.steps[at] ?? 1) === 1 && toTheEnd.includes(slice.ends[at] ?? 0);
   const shape = dims.map((dim, k): Dim => {
-    const at = found.axes.lastIndexOf(k);
+    const at = slice.axes.lastIndexOf(k);
     return at === -1 || keepsAll(at) ? dim : (cuts[k]?.length ?? "");
   });
-  return moved(x, shape, (position) =>
+  return shifted(x, shape, (position) =>
     position.map((at, k) => (cuts[k]?.start ?? 0) + at * (cuts[k]?.step ?? 1)),
   );
 };
@@ -259,9 +259,9 @@ export const pad: ShapeRule = (input) => {
   const { node, inputs, opset } = input;
   const [x] = inputs;
   if (x?.dims === undefined) return typed(x?.dataType);
-  const unknown = withDims(x.dataType, open(x.dims));
-  const pads = opset < 11 ? (ints(node, "pads") ?? ints(node, "paddings")) : knownInts(input, 1);
-  const given = opset < 18 ? [] : knownInts(input, 3);
+  const unknown = withDims(x.dataType, unknownDims(x.dims));
+  const pads = opset < 11 ? (ints(node, "pads") ?? ints(node, "paddings")) : constantInts(input, 1);
+  const given = opset < 18 ? [] : constantInts(input, 3);
   if (pads === undefined || given === undefined) return unknown;
   const axes = normalized(given.length === 0 ? x.dims.map((_, k) => k) : given, x.dims.length);
   if (axes === undefined || pads.length !== 2 * axes.length) return unknown;
@@ -281,8 +281,8 @@ export const centerCropPad: ShapeRule = (input) => {
   const [x] = input.inputs;
   if (x?.dims === undefined) return typed(x?.dataType);
   const axes = normalized(ints(input.node, "axes") ?? x.dims.map((_, k) => k), x.dims.length);
-  const wanted = knownInts(input, 1);
-  if (axes === undefined || wanted?.length !== axes.length) return withDims(x.dataType, open(x.dims));
+  const wanted = constantInts(input, 1);
+  if (axes === undefined || wanted?.length !== axes.length) return withDims(x.dataType, unknownDims(x.dims));
   return withDims(
     x.dataType,
     x.dims.map((dim, k) => (axes.includes(k) ? (wanted[axes.indexOf(k)] ?? "") : dim)),
@@ -293,11 +293,11 @@ export const centerCropPad: ShapeRule = (input) => {
 export const depthToSpace: ShapeRule = ({ node, inputs: [x] }) => {
   const size = int(node, "blocksize") ?? 1;
   if (x?.dims?.length !== 4) return typed(x?.dataType);
-  const [batch = "", channels = "", ...places] = x.dims;
+  const [batch = "", channels = "", ...spatial] = x.dims;
   return withDims(x.dataType, [
     batch,
     quotient([channels], size ** 2),
-    ...places.map((dim) => times(dim, size)),
+    ...spatial.map((dim) => times(dim, size)),
   ]);
 };
 
@@ -305,10 +305,10 @@ export const depthToSpace: ShapeRule = ({ node, inputs: [x] }) => {
 export const spaceToDepth: ShapeRule = ({ node, inputs: [x] }) => {
   const size = int(node, "blocksize") ?? 1;
   if (x?.dims?.length !== 4) return typed(x?.dataType);
-  const [batch = "", channels = "", ...places] = x.dims;
+  const [batch = "", channels = "", ...spatial] = x.dims;
   return withDims(x.dataType, [
     batch,
     times(channels, size ** 2),
-    ...places.map((dim) => quotient([dim], size)),
+    ...spatial.map((dim) => quotient([dim], size)),
   ]);
 };

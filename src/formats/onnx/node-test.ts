@@ -2,7 +2,7 @@
  * ONNX backend-test folders as cases: `model.onnx` and `test_data_set_<n>/{input,output}_<k>.pb`, as onnx/onnx
  * docs/OnnxBackendTest.md lays them out. `input_<k>.pb` is the graph's input k, initializers not counted.
  */
-import { checkOwnArgument } from "../../api/argument-kinds.js";
+import { checkApiArgument } from "../../api/argument-kinds.js";
 import { checkArgument } from "../../../ir/argument.js";
 import { existsSync, readdirSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
@@ -11,7 +11,7 @@ import type { CaseTensor } from "../case-tensor.js";
 import type { Case } from "../cases.js";
 import type { TensorValue } from "../tensor.js";
 import { modelError } from "./fail.js";
-import { findGathers, fixedInputs, openInputs } from "./gathers.js";
+import { findGathers, fixedInputs, dynamicInputs } from "./gathers.js";
 import type { OnnxModel } from "./model.js";
 import { readModel } from "./read-model.js";
 import { readTensorFile } from "./read-tensor.js";
@@ -54,7 +54,7 @@ function entries(path: string): string[] {
  */
 export function readNodeTest(name: string, files: ReadonlyMap<string, Uint8Array>): Case[] {
   checkArgument("readNodeTest", "text", name);
-  checkOwnArgument("readNodeTest", "files", files);
+  checkApiArgument("readNodeTest", "files", files);
   const bytes = files.get(modelFile);
   if (bytes === undefined) throw modelError(name, `it lacks ${modelFile}`);
   const model = readModel(bytes, `${name}/${modelFile}`);
@@ -90,7 +90,7 @@ function toCase(id: string, model: OnnxModel, read: Tensors): Case {
     throw modelError(id, `a case is one gather; the model has ${gathers.length}`);
   }
   if (!gather.ok) throw modelError(id, gather.diagnostic.message, gather.diagnostic.hint);
-  const [missing] = openInputs(gather);
+  const [missing] = dynamicInputs(gather);
   if (missing !== undefined)
     throw modelError(id, `nothing gives the gather its ${missing}`, "each graph input has an input_<k>.pb");
   const place = graph.outputs.findIndex((output) => output.name === gather.node.outputs[0]);

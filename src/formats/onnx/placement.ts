@@ -1,5 +1,5 @@
 /** Which programs a model still needs, once gathers are folded into others, and into which of them each node went. */
-import { checkOwnArgument } from "../../api/argument-kinds.js";
+import { checkApiArgument } from "../../api/argument-kinds.js";
 import type { OnnxNode } from "./model.js";
 import type { OnnxUse } from "./uses.js";
 
@@ -26,8 +26,8 @@ export function placementOf(
   programs: readonly PlacedProgram[],
   uses: readonly OnnxUse[],
 ): ReadonlyMap<OnnxNode, Placed> {
-  checkOwnArgument("placementOf", "programs", programs);
-  checkOwnArgument("placementOf", "uses", uses);
+  checkApiArgument("placementOf", "programs", programs);
+  checkApiArgument("placementOf", "uses", uses);
   const holders = new Map<OnnxNode, PlacedProgram[]>();
   const ends = new Map<OnnxNode, PlacedProgram[]>();
   for (const program of programs) {
@@ -39,8 +39,8 @@ export function placementOf(
   const placed = new Map<OnnxNode, Placed>();
   /** Of a node behind this one, which has been placed: whether it runs without a program that does this one's work. */
   const needs = (reader: OnnxNode, node: OnnxNode): boolean => {
-    const own = (holders.get(reader) ?? []).filter((program) => kept.has(program));
-    if (own.length === 0 || own.some(({ nodes }) => !nodes.includes(node))) return true;
+    const programs = (holders.get(reader) ?? []).filter((program) => kept.has(program));
+    if (programs.length === 0 || programs.some(({ nodes }) => !nodes.includes(node))) return true;
     const makes = (ends.get(reader) ?? []).some((program) => kept.has(program));
     return !makes && placed.get(reader)?.needed === true;
   };
@@ -55,8 +55,8 @@ export function placementOf(
 }
 
 function entry<K, V>(map: Map<K, V[]>, key: K): V[] {
-  const known = map.get(key);
-  if (known !== undefined) return known;
+  const list = map.get(key);
+  if (list !== undefined) return list;
   const made: V[] = [];
   map.set(key, made);
   return made;

@@ -6,19 +6,19 @@ import type { TensorValue } from "../tensor.js";
 import { constantOf, type TrackedValue } from "./value.js";
 
 /** Positions of each tensor: many nodes may ask about one. */
-const found = new WeakMap<TensorValue, Float64Array>();
+const positions = new WeakMap<TensorValue, Float64Array>();
 
 /** Returns the row-major positions of what is not zero, ascending; undefined where the model does not fix the value. */
 export function positionsIn(value: TrackedValue | undefined): Float64Array | undefined {
   const tensor = constantOf(value);
   if (tensor === undefined || !isReal(tensor.type.dtype)) return undefined;
-  const known = found.get(tensor) ?? flatNonzero(tensor);
-  found.set(tensor, known);
-  return known;
+  const flat = positions.get(tensor) ?? flatNonzero(tensor);
+  positions.set(tensor, flat);
+  return flat;
 }
 
 /** Bytes of coordinates that are kept: more are not known. */
-export const mostBytes = 2 ** 31;
+export const maxBytes = 2 ** 31;
 
 /** Returns the bytes that `coordinateRows` takes. */
 export const coordinateBytes = (positions: Float64Array, shape: Shape): number =>

@@ -36,16 +36,16 @@ export const gemmDims: DimsRule = ({ node, inputs: [a, b] }) => [
 const ellipsis = "...";
 
 /** Returns the letters of a term of an equation, its ellipsis as one. */
-const lettersOf = (term: string): readonly string[] => term.match(/\.\.\.|[A-Za-z]/g) ?? [];
+const lettersOf = (subscript: string): readonly string[] => subscript.match(/\.\.\.|[A-Za-z]/g) ?? [];
 
 /** Returns the extents that an equation gives to its output: by its letters, and what the ellipses stand for broadcast together. */
 export const einsumDims: DimsRule = ({ node, inputs }) => {
   const [left = "", right] = (stringAttribute(node, "equation") ?? "").replaceAll(/\s/g, "").split("->");
-  const terms = left.split(",").map(lettersOf);
-  if (terms.length !== inputs.length) return undefined;
+  const subscripts = left.split(",").map(lettersOf);
+  if (subscripts.length !== inputs.length) return undefined;
   const extents = new Map<string, Dim>();
   const rests: (readonly Dim[])[] = [];
-  for (const [k, letters] of terms.entries()) {
+  for (const [k, letters] of subscripts.entries()) {
     const dims = inputs[k]?.dims;
     const hidden = (dims?.length ?? 0) - letters.filter((letter) => letter !== ellipsis).length;
     if (dims === undefined || hidden < 0 || (hidden > 0 && !letters.includes(ellipsis))) return undefined;
@@ -56,19 +56,20 @@ export const einsumDims: DimsRule = ({ node, inputs }) => {
         place += hidden;
         continue;
       }
-      const [known, extent = ""] = [extents.get(letter), dims[place]];
-      if (known === undefined || typeof known === "string" || known === 1) extents.set(letter, extent);
+      const [previous, extent = ""] = [extents.get(letter), dims[place]];
+      if (previous === undefined || typeof previous === "string" || previous === 1)
+        extents.set(letter, extent);
       place++;
     }
   }
-  const named = right === undefined ? impliedOutput(terms) : lettersOf(right);
+  const named = right === undefined ? impliedOutput(subscripts) : lettersOf(right);
   const rest = broadcast(rests) ?? [];
   return named.flatMap((letter) => (letter === ellipsis ? rest : [extents.get(letter) ?? ""]));
 };
 
 /** Returns the output of an equation without one: the ellipsis, then the letters that occur once, in the order of their codes. */
-function impliedOutput(terms: readonly (readonly string[])[]): readonly string[] {
-  const all = terms.flat();
+function impliedOutput(subscripts: readonly (readonly string[])[]): readonly string[] {
+  const all = subscripts.flat();
   const once = all.filter((letter) => letter !== ellipsis && all.indexOf(letter) === all.lastIndexOf(letter));
   return [...(all.includes(ellipsis) ? [ellipsis] : []), ...once.sort()];
 }
@@ -93,8 +94,8 @@ export const attention: ShapeRule = ({ node, inputs }: RuleInput) => {
   const [batch = "", heads = "", steps = ""] = q;
   const [, , , width = ""] = v;
   const packed = typeof heads === "number" ? times(width, heads) : "";
-  const after = (own: readonly Dim[], past: typeof pastKey): readonly Dim[] => {
-    const [first = "", second = "", length = "", last = ""] = own;
+  const after = (extents: readonly Dim[], past: typeof pastKey): readonly Dim[] => {
+    const [first = "", second = "", length = "", last = ""] = extents;
     const before = past === undefined ? 0 : (past.dims?.[2] ?? "");
     return [first, second, before === 0 ? length : sum([before, length]), last];
   };

@@ -82,7 +82,7 @@ export function readAttribute(
     }
   }
 
-  const found = (): Kind => {
+  const present = (): Kind => {
     if (int !== undefined) return "int";
     if (float !== undefined) return "float";
     if (string !== undefined) return "string";
@@ -92,7 +92,7 @@ export function readAttribute(
     if (strings.length > 0) return "strings";
     return ints.length > 0 ? "ints" : "other";
   };
-  const kind = reference === "" ? (type === 0 ? found() : (kinds.get(type) ?? "other")) : "reference";
+  const kind = reference === "" ? (type === 0 ? present() : (kinds.get(type) ?? "other")) : "reference";
   const value = (): OnnxAttribute => {
     switch (kind) {
       case "int":
@@ -120,12 +120,12 @@ export function readAttribute(
   return { name, attribute: value() };
 }
 
-function joined(parts: readonly Uint8Array[]): Uint8Array {
-  const out = new Uint8Array(parts.reduce((total, part) => total + part.byteLength, 0));
+function joined(pieces: readonly Uint8Array[]): Uint8Array {
+  const out = new Uint8Array(pieces.reduce((total, piece) => total + piece.byteLength, 0));
   let place = 0;
-  for (const part of parts) {
-    out.set(part, place);
-    place += part.byteLength;
+  for (const piece of pieces) {
+    out.set(piece, place);
+    place += piece.byteLength;
   }
   return out;
 }

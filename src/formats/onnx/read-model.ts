@@ -81,33 +81,33 @@ function readOpset(message: Message): number | undefined {
 
 function readFunction(message: Message): OnnxFunction {
   message.source.spend(tables);
-  const parts = emptyGraph();
+  const pieces = emptyGraph();
   let opset: number | undefined;
   while (message.next()) {
     switch (message.field) {
       case 1:
-        parts.name = message.text();
+        pieces.name = message.text();
         break;
       case 4:
-        parts.inputs.push({ name: message.text() });
+        pieces.inputs.push({ name: message.text() });
         break;
       case 5:
-        parts.outputs.push({ name: message.text() });
+        pieces.outputs.push({ name: message.text() });
         break;
       case 7:
-        parts.nodes.push(readNode(message.message("NodeProto"), 0));
+        pieces.nodes.push(readNode(message.message("NodeProto"), 0));
         break;
       case 9:
         opset = readOpset(message.message("OperatorSetIdProto")) ?? opset;
         break;
       case 12:
-        parts.values.push(readValue(message.message("ValueInfoProto")));
+        pieces.values.push(readValue(message.message("ValueInfoProto")));
         break;
       default:
         message.skip();
     }
   }
-  return { graph: parts, ...defined({ opset }) };
+  return { graph: pieces, ...defined({ opset }) };
 }
 
 const emptyGraph = () => ({
@@ -124,37 +124,37 @@ function readGraph(message: Message, depth: number): OnnxGraph {
   if (depth > maxGraphDepth)
     throw message.source.fail(`graphs within graphs more than ${maxGraphDepth} deep`);
   message.source.spend(tables);
-  const parts = emptyGraph();
+  const pieces = emptyGraph();
   while (message.next()) {
     switch (message.field) {
       case 1:
-        parts.nodes.push(readNode(message.message("NodeProto"), depth));
+        pieces.nodes.push(readNode(message.message("NodeProto"), depth));
         break;
       case 2:
-        parts.name = message.text();
+        pieces.name = message.text();
         break;
       case 5: {
         const tensor = readTensorHeader(message.source, message.payload());
-        parts.initializers.set(tensor.name, tensor);
+        pieces.initializers.set(tensor.name, tensor);
         break;
       }
       case 11:
-        parts.inputs.push(readValue(message.message("ValueInfoProto")));
+        pieces.inputs.push(readValue(message.message("ValueInfoProto")));
         break;
       case 12:
-        parts.outputs.push(readValue(message.message("ValueInfoProto")));
+        pieces.outputs.push(readValue(message.message("ValueInfoProto")));
         break;
       case 13:
-        parts.values.push(readValue(message.message("ValueInfoProto")));
+        pieces.values.push(readValue(message.message("ValueInfoProto")));
         break;
       case 15:
-        parts.sparse.add(readSparseName(message.message("SparseTensorProto")));
+        pieces.sparse.add(readSparseName(message.message("SparseTensorProto")));
         break;
       default:
         message.skip();
     }
   }
-  return parts;
+  return pieces;
 }
 
 function readNode(message: Message, depth: number): OnnxNode {

@@ -2,7 +2,7 @@
  * TensorProto to a tensor. Elements are in `raw_data` (9), little-endian, or in the typed field that onnx.proto gives
  * to their type. They are counted before anything is allocated, so dims alone never take memory.
  */
-import { checkOwnArgument } from "../../api/argument-kinds.js";
+import { checkApiArgument } from "../../api/argument-kinds.js";
 import { checkArgument } from "../../../ir/argument.js";
 import {
   bitsOf,
@@ -23,7 +23,7 @@ import {
   type TensorType,
 } from "../../../ir/index.js";
 import { allocateArray, maxStrings } from "../../../backends/index.js";
-import { integerRange, writeWhole } from "../numbers.js";
+import { integerRange, writeInteger } from "../numbers.js";
 import type { TensorValue } from "../tensor.js";
 import { describeDataType, dtypeOf } from "./data-type.js";
 import { modelError, quoted } from "./fail.js";
@@ -60,7 +60,7 @@ export function readTensorFile(
 
 /** Throws a CompileError (TC014) that names the tensor when its elements are not here or do not fit its dims. */
 export function readTensor(tensor: OnnxTensor, file: string): TensorValue {
-  checkOwnArgument("readTensor", "tensor of a model", tensor);
+  checkApiArgument("readTensor", "tensor of a model", tensor);
   if (tensor.problem !== undefined)
     throw modelError(file, `tensor ${quoted(tensor.name)} has ${tensor.problem}`);
   const where = `${file}: tensor ${quoted(tensor.name)}`;
@@ -90,27 +90,30 @@ const countOf = (dims: readonly number[]): number =>
   dims.includes(0) ? 0 : dims.reduce((product, extent) => product * extent, 1);
 
 function elements(tensor: OnnxTensor, type: TensorType, count: number, where: string): TensorValue {
-  const found = survey(tensor, fieldOf(type.dtype), where);
+  const fields = survey(tensor, fieldOf(type.dtype), where);
   const shown = formatType(type);
-  if (found.raw !== undefined && found.raw.byteLength > 0) {
-    if (found.count > 0) throw modelError(where, "it has both raw_data and typed elements");
+  if (fields.raw !== undefined && fields.raw.byteLength > 0) {
+    if (fields.count > 0) throw modelError(where, "it has both raw_data and typed elements");
     if (type.dtype === "string") throw modelError(where, "strings cannot be in raw_data");
     const bytes = bytesFor(count, type.dtype);
-    if (found.raw.byteLength !== bytes) {
+    if (fields.raw.byteLength !== bytes) {
       throw modelError(
         where,
-        `${shown} takes ${shownAmount(bytes)} bytes; raw_data holds ${found.raw.byteLength}`,
+        `${shown} takes ${shownAmount(bytes)} bytes; raw_data holds ${fields.raw.byteLength}`,
       );
     }
     // A copy: the tensor must neither keep the file in memory nor start at an odd address.
-    return { type, bytes: new Uint8Array(found.raw) };
+    return { type, bytes: new Uint8Array(fields.raw) };
   }
   // onnx.proto: packed elements lie in `int32_data` as in `raw_data`, a byte an entry.
   const numbers = isPacked(type.dtype)
     ? bytesFor(count, type.dtype)
     : count * (isComplex(type.dtype) ? 2 : 1);
-  if (found.count !== numbers) {
-    throw modelError(where, `${shown} takes ${numbers} numbers; ${fieldOf(type.dtype)} holds ${found.count}`);
+  if (fields.count !== numbers) {
+    throw modelError(
+      where,
+      `${shown} takes ${numbers} numbers; ${fieldOf(type.dtype)} holds ${fields.count}`,
+    );
   }
   if (type.dtype === "string" && count > maxStrings) {
     throw modelError(where, `${shown} is ${count} strings; tilec reads ${maxStrings} at most`);
@@ -132,11 +135,11 @@ function survey(
     if (message.field === rawData) raw = message.payload();
     else if (name === undefined) message.skip();
     else {
-      const held = countField(message, name);
-      if (held > 0 && name !== field) {
+      const elements = countField(message, name);
+      if (elements > 0 && name !== field) {
         throw modelError(where, `its elements are in ${name}; those of its type go in ${field} or raw_data`);
       }
-      count += held;
+      count += elements;
     }
   }
   return raw === undefined ? { count } : { raw, count };
@@ -179,9 +182,9 @@ function typed(tensor: OnnxTensor, type: TensorType, count: number, where: strin
         break;
       case "float_data":
       case "double_data": {
-        const part = message.fixed(field === "float_data" ? 4 : 8);
-        bytes.set(part, place);
-        place += part.byteLength;
+        const chunk = message.fixed(field === "float_data" ? 4 : 8);
+        bytes.set(chunk, place);
+        place += chunk.byteLength;
         break;
       }
       case "int32_data":
@@ -189,7 +192,7 @@ function typed(tensor: OnnxTensor, type: TensorType, count: number, where: strin
       case "uint64_data":
         message.ints((value) => {
           // onnx.proto gives these fields to no other types.
-          writeInt(view, (isPacked(dtype) ? "u8" : dtype) as NumberType, k, heldIn(field, value), where);
+          writeInt(view, (isPacked(dtype) ? "u8" : dtype) as NumberType, k, storedIn(field, value), where);
           k++;
         });
     }
@@ -209,7 +212,7 @@ function decoded(bytes: Uint8Array, k: number, where: string): string {
 }
 
 /** A value as its field holds it: varints are 64 bits wide. */
-function heldIn(field: "int32_data" | "int64_data" | "uint64_data", value: bigint): bigint {
+function storedIn(field: "int32_data" | "int64_data" | "uint64_data", value: bigint): bigint {
   if (field === "uint64_data") return BigInt.asUintN(64, value);
   return field === "int32_data" ? BigInt.asIntN(32, value) : value;
 }
@@ -223,5 +226,5 @@ function writeInt(view: DataView, dtype: NumberType, k: number, value: bigint, w
     throw modelError(where, `element ${k} is ${value.toString()}, which no ${dtype} holds`);
   }
   const bytes = bytesOf(dtype);
-  writeWhole(view, k * bytes, bytes, value);
+  writeInteger(view, k * bytes, bytes, value);
 }

@@ -7,16 +7,16 @@ import {
   flatOf,
   givenAxes,
   int,
-  knownInts,
+  constantInts,
   normalized,
-  open,
+  unknownDims,
   typed,
   withDims,
   withElements,
   type RuleInput,
   type ShapeRule,
 } from "./rule.js";
-import { knownElements, isStatic, type TrackedValue } from "./value.js";
+import { constantElements, isStatic, type TrackedValue } from "./value.js";
 
 const keepsDims = (node: OnnxNode): boolean => (int(node, "keepdims") ?? 1) === 1;
 
@@ -33,11 +33,11 @@ function reducedElements(
   axes: readonly number[],
   combine: Combine,
 ): TrackedValue["elements"] {
-  const elements = knownElements(x);
+  const elements = constantElements(x);
   const { dims } = x;
   if (elements === undefined || dims === undefined || !isStatic(dims)) return undefined;
   const kept = dims.filter((_, k) => !axes.includes(k));
-  const terms: (bigint | undefined)[][] = Array.from({ length: elementCount(kept) }, () => []);
+  const lists: (bigint | undefined)[][] = Array.from({ length: elementCount(kept) }, () => []);
   for (const [flat, element] of elements.entries()) {
     let rest = flat;
     const place = dims
@@ -48,11 +48,11 @@ function reducedElements(
         return axes.includes(k) ? -1 : Math.min(at, dim - 1);
       })
       .filter((at) => at >= 0);
-    terms[flatOf(kept, place)]?.push(element);
+    lists[flatOf(kept, place)]?.push(element);
   }
-  return terms.map((list) => {
+  return lists.map((list) => {
     if (list.length === 0 || list.includes(undefined)) return undefined;
-    return list.flatMap((term) => term ?? []).reduce(combine);
+    return list.flatMap((elements) => elements ?? []).reduce(combine);
   });
 }
 
@@ -67,7 +67,8 @@ export const reduction =
     const [x] = inputs;
     const given = givenAxes(input, since);
     if (x?.dims === undefined) return typed(x?.dataType);
-    if (given === undefined) return keepsDims(node) ? withDims(x.dataType, open(x.dims)) : typed(x.dataType);
+    if (given === undefined)
+      return keepsDims(node) ? withDims(x.dataType, unknownDims(x.dims)) : typed(x.dataType);
     if (given.length === 0 && int(node, "noop_with_empty_axes") === 1) return withDims(x.dataType, x.dims);
     const axes = given.length === 0 ? x.dims.map((_, k) => k) : normalized(given, x.dims.length);
     if (axes === undefined) return typed(x.dataType);
@@ -84,7 +85,7 @@ export const argument: ShapeRule = ({ node, inputs: [x] }) => {
 
 /** Returns how many elements TopK keeps: an attribute before opset 10, an input since. */
 const countOf = (input: RuleInput): Dim =>
-  (input.opset < 10 ? int(input.node, "k") : knownInts(input, 1)?.[0]) ?? "";
+  (input.opset < 10 ? int(input.node, "k") : constantInts(input, 1)?.[0]) ?? "";
 
 /** TopK: values and their positions. */
 export const topK: ShapeRule = (input) => {

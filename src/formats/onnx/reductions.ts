@@ -4,7 +4,7 @@
  * Source: onnx/onnx docs/Operators.md. It leaves the order of a sum open; here terms are taken in ascending, from +0. Types that values
  * have no arithmetic in are computed as those of the operations are: f16 and bf16 through f32.
  */
-import { castTo, dim, mostTerms, type Reduction } from "../../../ir/index.js";
+import { castTo, dim, maxReductionElements, type Reduction } from "../../../ir/index.js";
 import { arithmeticOf, notIn, type Computed, type Operands } from "./elementwise.js";
 import { givenAxes, int, normalized, type RuleInput } from "./rule.js";
 
@@ -33,16 +33,16 @@ export function reductionOf(input: RuleInput, [x]: Operands): Computed {
     return { why: "its axes are known only when the model runs" };
   if (x === undefined) return notIn(undefined);
   const { dtype, shape } = x;
-  const whole = given.length === 0 && int(node, "noop_with_empty_axes") !== 1;
-  const axes = whole ? shape.map((_, k) => k) : normalized(given, shape.length);
+  const allAxes = given.length === 0 && int(node, "noop_with_empty_axes") !== 1;
+  const axes = allAxes ? shape.map((_, k) => k) : normalized(given, shape.length);
   const [axis, ...others] = axes ?? [];
   if (axis === undefined || others.length > 0) return { why: "it reduces another number of dims than one" };
   const arithmetic = arithmeticOf(dtype);
   if (arithmetic === undefined) return notIn(dtype);
   const { how } = kind;
   if (how === "mean" && arithmetic !== "f32") return { why: `a mean of ${dtype} is no f32` };
-  const most = shape[axis] ?? 0;
-  if (most === 0 || most > mostTerms(how)) return { why: `it reduces ${most} elements` };
+  const max = shape[axis] ?? 0;
+  if (max === 0 || max > maxReductionElements(how)) return { why: `it reduces ${max} elements` };
   const kept = (int(node, "keepdims") ?? 1) === 1;
   const outRank = kept ? shape.length : shape.length - 1;
   const coords = shape.map((_, k) => (k === axis ? dim(outRank) : dim(k > axis && !kept ? k - 1 : k)));
@@ -51,5 +51,5 @@ export function reductionOf(input: RuleInput, [x]: Operands): Computed {
     how,
     of: castTo(arithmetic, dtype, { kind: "read", read: 0 }),
   });
-  return { reads: [{ input: 0, at: coords }], value, reduced: { most } };
+  return { reads: [{ input: 0, at: coords }], value, reduced: { max } };
 }

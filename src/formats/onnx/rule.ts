@@ -2,7 +2,7 @@
 import { elementCount, type DType } from "../../../ir/index.js";
 import { dataTypeCode } from "./data-type.js";
 import type { Dim, OnnxNode } from "./model.js";
-import { knownElements, isStatic, maxFollowed, type TrackedValue } from "./value.js";
+import { constantElements, isStatic, maxFollowed, type TrackedValue } from "./value.js";
 
 export interface RuleInput {
   readonly node: OnnxNode;
@@ -92,15 +92,15 @@ export function stringAttribute(node: OnnxNode, name: string): string | undefine
 }
 
 /** The elements of input `k` when all of them are known; `[]` for an input that is left out. */
-export function knownInts({ node, inputs }: RuleInput, k: number): readonly number[] | undefined {
+export function constantInts({ node, inputs }: RuleInput, k: number): readonly number[] | undefined {
   if ((node.inputs[k] ?? "") === "") return [];
-  const elements = knownElements(inputs[k]);
+  const elements = constantElements(inputs[k]);
   return elements?.every((element) => element !== undefined) === true ? elements.map(Number) : undefined;
 }
 
 /** Axes as given: an attribute up to the opset before `since`, input 1 from it on. `undefined`: not known; `[]`: none. */
 export const givenAxes = (input: RuleInput, since: number): readonly number[] | undefined =>
-  input.opset < since ? (ints(input.node, "axes") ?? []) : knownInts(input, 1);
+  input.opset < since ? (ints(input.node, "axes") ?? []) : constantInts(input, 1);
 
 /** Axes from 0 up to `rank`, or undefined when one is outside. */
 export function normalized(given: readonly number[], rank: number): readonly number[] | undefined {
@@ -113,10 +113,10 @@ export const axisOf = (node: OnnxNode, otherwise: number, rank: number): number 
   normalized([int(node, "axis") ?? otherwise], rank)?.[0];
 
 /** Returns extents of which nothing is known, as many as `dims` has. */
-export const open = (dims: readonly unknown[]): readonly Dim[] => dims.map(() => "");
+export const unknownDims = (dims: readonly unknown[]): readonly Dim[] => dims.map(() => "");
 
 /** Returns `count` extents of which nothing is known; undefined for more than are followed. */
-export const openRank = (count: number): readonly Dim[] | undefined =>
+export const dynamicRank = (count: number): readonly Dim[] | undefined =>
   Number.isSafeInteger(count) && count >= 0 && count <= maxFollowed
     ? Array.from({ length: count }, () => "")
     : undefined;
@@ -128,11 +128,11 @@ export const dimsFrom = (extents: readonly (bigint | undefined)[]): readonly Dim
 /** Returns the product of extents divided by a number: a symbol where all others cancel out, "" where it is not known. */
 export function quotient(dims: readonly Dim[], by = 1): Dim {
   const symbols = dims.filter((dim) => typeof dim === "string");
-  const known = elementCount(dims.filter((dim) => typeof dim === "number"));
+  const count = elementCount(dims.filter((dim) => typeof dim === "number"));
   const [symbol] = symbols;
-  if (symbol === undefined || (known === 0 && by !== 0))
-    return Number.isSafeInteger(known / by) ? known / by : "";
-  return symbols.length === 1 && known === by ? symbol : "";
+  if (symbol === undefined || (count === 0 && by !== 0))
+    return Number.isSafeInteger(count / by) ? count / by : "";
+  return symbols.length === 1 && count === by ? symbol : "";
 }
 
 /** Returns an extent times a number. */
@@ -189,17 +189,17 @@ export const flatOf = (dims: readonly Dim[], position: readonly number[]): numbe
   dims.reduce<number>((flat, dim, k) => flat * Number(dim) + (position[k] ?? 0), 0);
 
 /** Returns the value of a movement of elements: those of a small `x` that is known are followed. `from`: where an element stands in `x`. */
-export function moved(
+export function shifted(
   x: TrackedValue | undefined,
   dims: readonly Dim[],
   from: (position: readonly number[]) => readonly number[],
 ): TrackedValue {
   const value = withDims(x?.dataType, dims);
-  const elements = knownElements(x);
-  const own = x?.dims;
-  if (elements === undefined || own === undefined) return value;
+  const elements = constantElements(x);
+  const inputDims = x?.dims;
+  if (elements === undefined || inputDims === undefined) return value;
   return withElements(
     value,
-    elementsAt(dims, (position) => elements[flatOf(own, from(position))]),
+    elementsAt(dims, (position) => elements[flatOf(inputDims, from(position))]),
   );
 }

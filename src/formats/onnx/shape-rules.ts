@@ -20,7 +20,7 @@ import {
   gatherNdDims,
   nonZero,
   oneHot,
-  openLikeFirst,
+  dynamicLikeFirst,
   unique,
 } from "./index-rules.js";
 import {
@@ -312,7 +312,7 @@ export const shapeRules: Readonly<Record<string, ShapeRule>> = {
   Sqrt: same,
   Squeeze: squeeze,
   StringConcat: elementwise(),
-  StringNormalizer: tensor(string, openLikeFirst),
+  StringNormalizer: tensor(string, dynamicLikeFirst),
   StringSplit: outputs(
     tensor(string, ({ inputs: [x] }) => (x?.dims === undefined ? undefined : [...x.dims, ""])),
     like(0, i64),

@@ -24,9 +24,9 @@ export class Uses {
   visit(node: OnnxNode, inputs: Left["inputs"]): void {
     this.#nodes.push(node);
     for (const maker of this.#makersOf(inputs)) {
-      const known = this.#readers.get(maker);
-      if (known === undefined) this.#readers.set(maker, [node]);
-      else known.push(node);
+      const readers = this.#readers.get(maker);
+      if (readers === undefined) this.#readers.set(maker, [node]);
+      else readers.push(node);
     }
   }
 

@@ -39,7 +39,9 @@ export const isStatic = (dims: readonly Dim[]): dims is readonly number[] =>
   dims.every((dim) => typeof dim === "number");
 
 /** The elements of a small value of i32, i64 or bool, if it is one. */
-export function knownElements(value: TrackedValue | undefined): readonly (bigint | undefined)[] | undefined {
+export function constantElements(
+  value: TrackedValue | undefined,
+): readonly (bigint | undefined)[] | undefined {
   if (value?.elements !== undefined) return value.elements;
   const { dataType: type } = value ?? {};
   if (type !== dataType.i32 && type !== dataType.i64 && type !== dataType.bool) return undefined;
@@ -48,8 +50,8 @@ export function knownElements(value: TrackedValue | undefined): readonly (bigint
 }
 
 /** Returns the numbers of a small value of which all are known, of a type whose numbers the host's arrays hold. */
-export function knownNumbers(value: TrackedValue | undefined): readonly number[] | undefined {
-  const elements = knownElements(value);
+export function constantNumbers(value: TrackedValue | undefined): readonly number[] | undefined {
+  const elements = constantElements(value);
   if (elements !== undefined)
     return elements.every((element) => element !== undefined) ? elements.map(Number) : undefined;
   const { type, bytes } = smallConstant(value) ?? {};
@@ -116,20 +118,20 @@ function mergedDims(
   inferred: readonly Dim[] | undefined,
 ): readonly Dim[] | undefined {
   if (declared === undefined || inferred?.length !== declared.length) return declared ?? inferred;
-  return declared.map((dim, k) => (typeof dim === "number" ? dim : known(inferred[k], dim)));
+  return declared.map((dim, k) => (typeof dim === "number" ? dim : orElse(inferred[k], dim)));
 }
 
-const known = (dim: Dim | undefined, otherwise: Dim): Dim => (typeof dim === "number" ? dim : otherwise);
+const orElse = (dim: Dim | undefined, otherwise: Dim): Dim => (typeof dim === "number" ? dim : otherwise);
 
 /** Whether no tensor is both what a model declares and what its nodes make. */
 export function contradict(declared: TrackedValue, inferred: TrackedValue): boolean {
   const types = [declared.dataType, inferred.dataType];
   if (!types.includes(undefined) && types[0] !== types[1]) return true;
-  const [own, other] = [declared.dims, inferred.dims];
-  if (own === undefined || other === undefined) return false;
+  const [left, other] = [declared.dims, inferred.dims];
+  if (left === undefined || other === undefined) return false;
   const differ = (dim: Dim, k: number): boolean =>
     typeof dim === "number" && typeof other[k] === "number" && dim !== other[k];
-  return own.length !== other.length || own.some(differ);
+  return left.length !== other.length || left.some(differ);
 }
 
 /** What holds of both: the output of an If. */

@@ -36,21 +36,22 @@ const reshaped: View = (_, from, to) => {
   if (count === 0 || count !== elementCount(to)) return undefined;
   const coords: Linear[] = [];
   for (let place = 0; coords.length < from.length;) {
-    const own = [from[coords.length] ?? 1];
+    const factors = [from[coords.length] ?? 1];
     const others: number[] = [];
-    while (elementCount(own) !== elementCount(others)) {
-      const next = elementCount(own) < elementCount(others) ? from[coords.length + own.length] : undefined;
-      if (next !== undefined) own.push(next);
+    while (elementCount(factors) !== elementCount(others)) {
+      const next =
+        elementCount(factors) < elementCount(others) ? from[coords.length + factors.length] : undefined;
+      if (next !== undefined) factors.push(next);
       else others.push(to[place + others.length] ?? 1);
     }
     const by = strides(others);
     const position = sumOf(others.map((_, k) => scale(dim(place + k), at(by, k))));
-    const inner = strides(own);
+    const inner = strides(factors);
     coords.push(
-      ...own.map((extent, k) => {
+      ...factors.map((extent, k) => {
         if (extent === 1) return constant(0);
-        const whole = div(position, at(inner, k));
-        return elementCount(own.slice(0, k)) === 1 ? whole : mod(whole, extent);
+        const quotient = div(position, at(inner, k));
+        return elementCount(factors.slice(0, k)) === 1 ? quotient : mod(quotient, extent);
       }),
     );
     place += others.length;
@@ -72,12 +73,12 @@ const views: ReadonlyMap<string, View> = new Map<string, View>([
     "Transpose",
     ({ node }, from, to) => {
       const perm = ints(node, "perm") ?? from.map((_, k) => from.length - 1 - k);
-      const places = from.map((_, k) => perm.indexOf(k));
-      if (perm.length !== from.length || places.includes(-1)) return undefined;
+      const positions = from.map((_, k) => perm.indexOf(k));
+      if (perm.length !== from.length || positions.includes(-1)) return undefined;
       return fitting(
         perm.map((k) => from[k] ?? 0),
         to,
-        places.map(dim),
+        positions.map(dim),
       );
     },
   ],

@@ -4,15 +4,15 @@ import type { Dim } from "./model.js";
 import {
   int,
   ints,
-  knownInts,
+  constantInts,
   normalized,
-  open,
+  unknownDims,
   stringAttribute,
   times,
   type DimsRule,
   type RuleInput,
 } from "./rule.js";
-import { knownNumbers } from "./value.js";
+import { constantNumbers } from "./value.js";
 
 /** With explicit pads, `auto_pad` VALID, or SAME, where the extent depends on the stride alone. */
 function windowed(
@@ -30,10 +30,10 @@ function windowed(
     if (typeof extent !== "number" || typeof size !== "number" || stride < 1) return "";
     if (auto.startsWith("SAME")) return Math.ceil(extent / stride);
     const padding = auto === "VALID" ? 0 : (pads[k] ?? 0) + (pads[k + extents.length] ?? 0);
-    const room = extent + padding - (dilations[k] ?? 1) * (size - 1) - 1;
+    const span = extent + padding - (dilations[k] ?? 1) * (size - 1) - 1;
     // Rounding up lets windows begin in the padding, on which runtimes differ.
-    if (room < 0 || (int(node, "ceil_mode") === 1 && room % stride !== 0)) return "";
-    return Math.floor(room / stride) + 1;
+    if (span < 0 || (int(node, "ceil_mode") === 1 && span % stride !== 0)) return "";
+    return Math.floor(span / stride) + 1;
   });
 }
 
@@ -55,7 +55,7 @@ export const convDims =
   (w = 1): DimsRule =>
   (input) => {
     const [x, weight] = [input.inputs[0], input.inputs[w]];
-    if (x?.dims === undefined) return weight?.dims === undefined ? undefined : open(weight.dims);
+    if (x?.dims === undefined) return weight?.dims === undefined ? undefined : unknownDims(weight.dims);
     const [batch = "", , ...extents] = x.dims;
     const [features = "", , ...kernel] = weight?.dims ?? [];
     return [batch, features, ...windowed(input, extents, kernel)];
@@ -68,17 +68,17 @@ function unwindowed({ node }: RuleInput, extent: Dim, size: Dim | undefined, k: 
   const pads = ints(node, "pads") ?? [];
   const auto = stringAttribute(node, "auto_pad") ?? "NOTSET";
   const added = ints(node, "output_padding")?.[k] ?? 0;
-  const whole = stride * (extent - 1) + added + (size - 1) * (ints(node, "dilations")?.[k] ?? 1) + 1;
+  const padded = stride * (extent - 1) + added + (size - 1) * (ints(node, "dilations")?.[k] ?? 1) + 1;
   // Of a window that does not fill the stride, runtimes make less.
-  if (auto.startsWith("SAME")) return whole < extent * stride ? "" : extent * stride;
-  return auto === "VALID" ? whole : whole - (pads[k] ?? 0) - (pads[k + count] ?? 0);
+  if (auto.startsWith("SAME")) return padded < extent * stride ? "" : extent * stride;
+  return auto === "VALID" ? padded : padded - (pads[k] ?? 0) - (pads[k + count] ?? 0);
 }
 
 /** Returns the extents of ConvTranspose, the inverse of Conv, unless an attribute gives them. */
 export const convTransposeDims: DimsRule = (input) => {
   const { node, inputs } = input;
   const [x, weight] = inputs;
-  if (x?.dims === undefined) return weight?.dims === undefined ? undefined : open(weight.dims);
+  if (x?.dims === undefined) return weight?.dims === undefined ? undefined : unknownDims(weight.dims);
   const [batch = "", , ...extents] = x.dims;
   const [, features = "", ...kernel] = weight?.dims ?? [];
   const given = ints(node, "output_shape");
@@ -93,8 +93,8 @@ export const maxUnpoolDims: DimsRule = (input) => {
   const { node, inputs } = input;
   const [x] = inputs;
   if (x?.dims === undefined) return undefined;
-  const given = knownInts(input, 2);
-  if (given === undefined) return open(x.dims);
+  const given = constantInts(input, 2);
+  if (given === undefined) return unknownDims(x.dims);
   if (given.length > 0) return given;
   const [batch = "", channels = "", ...extents] = x.dims;
   const kernel = ints(node, "kernel_shape") ?? [];
@@ -121,21 +121,21 @@ export const gridSampleDims: DimsRule = ({ inputs: [x, grid] }) => {
 
 /** Returns the extents of AffineGrid: a vector for each place of an image whose extents are input 1. */
 export const affineGridDims: DimsRule = (input) => {
-  const size = knownInts(input, 1);
+  const size = constantInts(input, 1);
   if (size === undefined || size.length < 4) return undefined;
-  const [batch = 0, , ...places] = size;
-  return [batch, ...places, places.length];
+  const [batch = 0, , ...spatial] = size;
+  return [batch, ...spatial, spatial.length];
 };
 
 /** Returns the extents of Col2Im: channels are what blocks leave of them, and the image is input 1. */
 export const col2ImDims: DimsRule = (input) => {
   const [x] = input.inputs;
-  const [image, block] = [knownInts(input, 1), knownInts(input, 2)];
+  const [image, block] = [constantInts(input, 1), constantInts(input, 2)];
   if (image === undefined || image.length === 0) return undefined;
   const [batch = "", columns = ""] = x?.dims ?? [];
   const size = block === undefined ? 0 : elementCount(block);
-  const isKnown = typeof columns === "number" && columns % size === 0;
-  return [batch, isKnown ? columns / size : "", ...image];
+  const isExact = typeof columns === "number" && columns % size === 0;
+  return [batch, isExact ? columns / size : "", ...image];
 };
 
 /** Returns the numbers that scale an image: an input, or an attribute of Upsample before opset 9. */
@@ -146,7 +146,7 @@ function scalesOf(input: RuleInput): readonly number[] | undefined {
     const view = new DataView(attribute.bytes.buffer, attribute.bytes.byteOffset, attribute.bytes.byteLength);
     return Array.from({ length: view.byteLength / 4 }, (_, k) => view.getFloat32(4 * k, true));
   }
-  return knownNumbers(inputs[node.op === "Upsample" || opset < 11 ? 1 : 2]);
+  return constantNumbers(inputs[node.op === "Upsample" || opset < 11 ? 1 : 2]);
 }
 
 /** Returns the extents of Resize and Upsample: sizes as they are given, or the extents times scales, rounded down as f32. */
@@ -157,11 +157,11 @@ export const resizeDims: DimsRule = (input) => {
   const { dims } = x;
   const axes = normalized(ints(node, "axes") ?? dims.map((_, k) => k), dims.length);
   const policy = stringAttribute(node, "keep_aspect_ratio_policy") ?? "stretch";
-  const sizes = node.op === "Upsample" || opset < 11 ? [] : knownInts(input, 3);
-  if (axes === undefined || sizes === undefined) return open(dims);
+  const sizes = node.op === "Upsample" || opset < 11 ? [] : constantInts(input, 3);
+  if (axes === undefined || sizes === undefined) return unknownDims(dims);
   const scales = sizes.length > 0 ? undefined : scalesOf(input);
-  if (sizes.length > 0 && policy !== "stretch") return open(dims);
-  if (sizes.length === 0 && scales === undefined) return open(dims);
+  if (sizes.length > 0 && policy !== "stretch") return unknownDims(dims);
+  if (sizes.length === 0 && scales === undefined) return unknownDims(dims);
   return dims.map((dim, k): Dim => {
     const at = axes.indexOf(k);
     if (at === -1) return dim;

@@ -4,7 +4,7 @@ import type { Operand } from "../../../ir/func.js";
 import { elementCount } from "../../../ir/types.js";
 import { GatherError } from "./gather-error.js";
 import type { Sized, SizedOperand } from "./host.js";
-import type { ModulePlan, ModuleSite } from "./plan.js";
+import type { ModulePlan, ModuleIndex } from "./plan.js";
 
 /** The value at a position of an input. */
 export type ReadIndex = (operand: SizedOperand, table: number, position: number) => Promise<bigint> | bigint;
@@ -47,34 +47,34 @@ async function badIndexOf(
   const values: bigint[] = [];
   let error: GatherError | undefined;
   /** One value after the other, to the first that ends the element or the term. */
-  const walk = async (ofTerm: boolean, d: readonly bigint[]): Promise<Ended> => {
-    for (const [s, site] of sites.entries()) {
-      if ((site.ofTerm === true) !== ofTerm) continue;
-      const place = site.at(d, values, numbers);
-      const table = operands[site.table];
-      const value = table === undefined ? place : await read(table, site.table, Number(place));
-      const below = site.below?.(numbers) ?? 0;
-      const fromEnd = site.fromEnd?.(numbers);
-      const [ended, resolved] = resolve(site, value, below, fromEnd);
+  const walk = async (inReduction: boolean, d: readonly bigint[]): Promise<Ended> => {
+    for (const [s, index] of sites.entries()) {
+      if ((index.ofTerm === true) !== inReduction) continue;
+      const place = index.at(d, values, numbers);
+      const table = operands[index.table];
+      const value = table === undefined ? place : await read(table, index.table, Number(place));
+      const extent = index.below?.(numbers) ?? 0;
+      const wrapNegativeBy = index.fromEnd?.(numbers);
+      const [ended, resolved] = resolve(index, value, extent, wrapNegativeBy);
       values[s] = resolved;
-      const terms = site.from === undefined ? 0n : resolved - (values[site.from] ?? 0n);
-      const most = reduced?.most ?? 0;
-      const overflows = ended === "element" && terms > most;
+      const elements = index.from === undefined ? 0n : resolved - (values[index.from] ?? 0n);
+      const max = reduced?.most ?? 0;
+      const overflows = ended === "element" && elements > max;
       if (ended === "bad" || overflows) {
-        const { axis, picks } = site;
-        const bag = { from: Number(resolved - terms), terms: Number(terms), most };
+        const { axis, picks } = index;
+        const segment = { from: Number(resolved - elements), elements: Number(elements), max };
         const { message, data } = describeBadIndex({
           at: {
-            site: s,
+            index: s,
             axis,
             picks,
-            rule: { below, ...(fromEnd === undefined ? {} : { fromEnd }) },
+            rule: { extent, ...(wrapNegativeBy === undefined ? {} : { wrapNegativeBy }) },
             point,
             ...(table === undefined ? {} : { read: { table: asOperand(table), position: Number(place) } }),
-            ...(ofTerm ? { r: Number(d[point.length]) } : {}),
+            ...(inReduction ? { r: Number(d[point.length]) } : {}),
           },
           value,
-          ...(overflows ? { bag } : {}),
+          ...(overflows ? { segment } : {}),
         });
         error = new GatherError("TC601", message, data);
         return "bad";
@@ -83,29 +83,29 @@ async function badIndexOf(
     }
     return "element";
   };
-  const own = point.map(BigInt);
-  if ((await walk(false, own)) !== "element" || reduced === undefined) return error;
+  const output = point.map(BigInt);
+  if ((await walk(false, output)) !== "element" || reduced === undefined) return error;
   const { bag, most } = reduced;
   const [first, last] =
     bag === undefined ? [0n, BigInt(most)] : [values[bag.from] ?? 0n, values[bag.to] ?? 0n];
-  for (let r = first; r < last; r++) if ((await walk(true, [...own, r])) === "bad") break;
+  for (let r = first; r < last; r++) if ((await walk(true, [...output, r])) === "bad") break;
   return error;
 }
 
 /** The element that a value names. */
 function resolve(
-  { outside, but }: ModuleSite,
+  { outside, but }: ModuleIndex,
   value: bigint,
-  below: number,
-  fromEnd = 0,
+  bound: number,
+  wrapNegativeBy = 0,
 ): readonly [Ended, bigint] {
-  const counted = value < 0n ? value + BigInt(fromEnd) : value;
-  const extent = BigInt(below);
+  const counted = value < 0n ? value + BigInt(wrapNegativeBy) : value;
+  const extent = BigInt(bound);
   if (outside === undefined) return ["element", counted];
   if (counted >= 0n && counted < extent)
     return [but !== undefined && counted === BigInt(but) ? "none" : "element", counted];
   if (outside === "report" || outside === "promised") return ["bad", counted];
-  if (outside === "none" || below === 0) return ["none", counted];
+  if (outside === "none" || bound === 0) return ["none", counted];
   const named =
     outside === "nearest" ? (counted < 0n ? 0n : extent - 1n) : ((counted % extent) + extent) % extent;
   return [but !== undefined && named === BigInt(but) ? "none" : "element", named];
@@ -121,8 +121,8 @@ const asOperand = ({ key, extents }: SizedOperand): Operand => ({
 /** The index value that begins at a byte. */
 export function valueIn({ array, bits }: SizedOperand, bytes: Uint8Array, byte: number): bigint {
   const ArrayType = (globalThis as unknown as Readonly<Record<string, Int32ArrayConstructor>>)[array];
-  const own = bytes.slice(byte, byte + bits / 8).buffer;
-  return BigInt(new (ArrayType as Int32ArrayConstructor)(own)[0] ?? 0);
+  const element = bytes.slice(byte, byte + bits / 8).buffer;
+  return BigInt(new (ArrayType as Int32ArrayConstructor)(element)[0] ?? 0);
 }
 
 /** Reads index values of the host. */

@@ -6,13 +6,13 @@ import { badIndexIn, readingBytes } from "./bad-index.js";
 import { lookUpEmpty } from "./empty-outputs.js";
 import { GatherError } from "./gather-error.js";
 import { bytesOf, outputOf, type HostArray } from "./host.js";
-import { sizedAt } from "./open-sizes.js";
+import { sizedAt } from "./dynamic-sizes.js";
 import type { CpuPlan, Numbers } from "./plan.js";
 
 export { GatherError };
 
 type Arrays = Readonly<Record<string, HostArray>>;
-type Run = (from: number, to: number, ub: number, ...told: readonly number[]) => number;
+type Run = (from: number, to: number, ub: number, ...params: readonly number[]) => number;
 
 /** Rejects with TC502 where there is no room for the code. */
 export async function create(plan: CpuPlan): Promise<Gather> {
@@ -53,13 +53,13 @@ export class Gather {
       new Uint8Array(memory.buffer, starts[k]).set(bytes);
     });
     const trips = plan.trips(numbers);
-    const told: Numbers = {
+    const params: Numbers = {
       ...numbers,
       ...Object.fromEntries(starts.map((start, k) => [startName(k), start])),
-      ...Object.fromEntries(trips.map((own, k) => [tripsName(k), own])),
+      ...Object.fromEntries(trips.map((count, k) => [tripsName(k), count])),
     };
-    const tasks = output.elements === 0 ? 0 : trips.reduce((product, own) => product * own, 1);
-    const element = this.#run(0, tasks, end, ...plan.told.map((name) => told[name] ?? 0)) >>> 0;
+    const tasks = output.elements === 0 ? 0 : trips.reduce((product, count) => product * count, 1);
+    const element = this.#run(0, tasks, end, ...plan.told.map((name) => params[name] ?? 0)) >>> 0;
     if (element !== 0xffffffff) {
       const bad = await badIndexIn(plan, sized, [element, element + 1], readingBytes(given));
       if (bad !== undefined) throw bad;

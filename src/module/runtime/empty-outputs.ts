@@ -9,7 +9,7 @@ import { badIndexIn, readingBytes } from "./bad-index.js";
 import { GatherError } from "./gather-error.js";
 import type { Gather } from "./gpu-gather.js";
 import { bytesOf, type HostArray, type Sized } from "./host.js";
-import { sizedAt } from "./open-sizes.js";
+import { sizedAt } from "./dynamic-sizes.js";
 import type { GpuPlan, ModulePlan, Numbers } from "./plan.js";
 
 /**

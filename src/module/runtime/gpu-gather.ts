@@ -3,7 +3,7 @@ import "../../../backends/platform.js";
 import { entryCalled } from "../../../ir/entry-of.js";
 import { DeviceLifetime } from "../../../backends/webgpu/lifetime.js";
 import { scoped, type Refusal } from "../../../backends/webgpu/scoped.js";
-import { mostOfAccess, noneBad } from "../../../backends/webgpu/status.js";
+import { maxPerAccess, noneBad } from "../../../backends/webgpu/status.js";
 import { badElement, badIndexIn, readingBytes, valueIn } from "./bad-index.js";
 import { GatherError } from "./gather-error.js";
 import { bytesOf, outputOf, type HostArray } from "./host.js";
@@ -69,8 +69,8 @@ async function settle<T>(
   begin: () => Promise<T>,
 ): Promise<T> {
   const { value, refusal } = scoped(device, begin);
-  const [[ended], found] = await lifetime.until(Promise.all([Promise.allSettled([value]), refusal]));
-  if (found !== undefined) throw refused(found, what);
+  const [[ended], error] = await lifetime.until(Promise.all([Promise.allSettled([value]), refusal]));
+  if (error !== undefined) throw refused(error, what);
   if (ended.status === "rejected") {
     const { reason = "internal", message = "" } = ended.reason as Partial<GPUPipelineError>;
     throw ended.reason instanceof GatherError ? ended.reason : refused({ kind: reason, message }, what);
@@ -222,8 +222,8 @@ export class Gather {
     element: number,
     read: Parameters<typeof badIndexIn>[3],
   ): Promise<GatherError> {
-    const found = await badIndexIn(this.#plan, launch, [element, element + mostOfAccess], read);
-    return found ?? badElement(launch, element);
+    const badIndex = await badIndexIn(this.#plan, launch, [element, element + maxPerAccess], read);
+    return badIndex ?? badElement(launch, element);
   }
 
   #launch(sizes: Numbers = {}): Launch {

@@ -38,9 +38,9 @@ export interface HostBytes {
 /** The inputs. Throws TC702 for one that is missing, or another type or length. */
 export function bytesOf({ operands }: Sized, inputs: Readonly<Record<string, HostArray>>): HostBytes {
   const strings = [""];
-  const own = operands.slice(0, -1);
-  const keys = own.map(({ key }) => key);
-  const bytes = own.map((operand) => {
+  const given = operands.slice(0, -1);
+  const keys = given.map(({ key }) => key);
+  const bytes = given.map((operand) => {
     const given = entryCalled(inputs, operand, keys);
     const { elements, bits, array } = operand;
     if (operand.dtype === "string" && Array.isArray(given) && given.length === elements) {
@@ -51,10 +51,10 @@ export function bytesOf({ operands }: Sized, inputs: Readonly<Record<string, Hos
     }
     if (ArrayBuffer.isView(given)) {
       const kind = (given as unknown as Readonly<Record<symbol, string>>)[Symbol.toStringTag];
-      const own = new Uint8Array(given.buffer, given.byteOffset, given.byteLength);
-      if (own.length === operand.bytes && (kind === array || kind === "Uint8Array")) return own;
-      if (bits < 8 && own.length === elements && /^U?[iI]nt8Array$/.test(String(kind)))
-        return packed(operand, own);
+      const view = new Uint8Array(given.buffer, given.byteOffset, given.byteLength);
+      if (view.length === operand.bytes && (kind === array || kind === "Uint8Array")) return view;
+      if (bits < 8 && view.length === elements && /^U?[iI]nt8Array$/.test(String(kind)))
+        return packed(operand, view);
     }
     throw refused(operand, given);
   });

@@ -22,7 +22,7 @@ export interface ModuleOperand {
 }
 
 /** An index value that an output element needs. `d`, `s`: coordinates of the element and the values before, exactly. */
-export interface ModuleSite {
+export interface ModuleIndex {
   /** The input that it reads; -1 for a sum. */
   readonly table: number;
   /** Where it lies there, in elements; the sum itself. */
@@ -48,7 +48,7 @@ export interface ModulePlan {
   /** The inputs, then the output. */
   readonly operands: readonly ModuleOperand[];
   /** Empty for a kernel that rejects no index. */
-  readonly sites: readonly ModuleSite[];
+  readonly sites: readonly ModuleIndex[];
   /**
    * Output dims that some index value follows, of an output that may be empty. Absent where no index is
    * rejected.
@@ -86,7 +86,7 @@ interface Nest {
 }
 
 /** One whose sizes are open. */
-export interface OpenPlan extends GpuPlan, Nest {
+export interface DynamicPlan extends GpuPlan, Nest {
   readonly folded: boolean;
   /** Names of what the uniform buffer holds. */
   readonly told: readonly string[];

@@ -7,7 +7,7 @@ import {
   stringsOf,
   text,
   toHost,
-  wholeNumber,
+  integer,
   yesOrNo,
   type Backend,
   type BackendKernel,
@@ -47,15 +47,12 @@ const wgslFields: Fields<ForeignWgsl> = {
   name: text(),
   wgsl: text(),
   entry: text(),
-  bind: byName(
-    "the binding of each operand, such as { data: 0, indices: 1, output: 2 }",
-    wholeNumber(-Infinity),
-  ),
+  bind: byName("the binding of each operand, such as { data: 0, indices: 1, output: 2 }", integer(-Infinity)),
   dispatch: { ...text(), takes: 'counts of workgroups, such as "ceil(out0 / 64), out1"' },
   uniform: byName('sizes by binding, such as { 3: "out0, in0_1" }', text()),
   override: byName('sizes by name, such as { width: "in0_1" }', text()),
   usesArrayLength: yesOrNo(),
-  timeout: wholeNumber(1),
+  timeout: integer(1),
 };
 
 const functionFields: Fields<ForeignFunction> = { name: text(), run: callable };
@@ -106,17 +103,17 @@ const nothing = (): void => undefined;
 function wgslKernel(described: ForeignWgsl): ForeignKernel {
   // Refused at once, not with the first draw.
   declarationsOf(described);
-  const own = new ForeignProcess(described);
+  const process = new ForeignProcess(described);
   return {
     name: described.name ?? "foreign",
     rejects: false,
     async prepare(kernel: BackendKernel & { readonly source?: OperandsOfProgram }) {
       // As its author wrote it: the operands of a tile program may lack leading ones.
       const { operands } = kernel.source ?? kernel.tile;
-      await own.request({ operands });
+      await process.request({ operands });
       return {
         async run(inputs) {
-          const output = await own.request({ operands }, inputs);
+          const output = await process.request({ operands }, inputs);
           invariant(output !== undefined, "a launch has an output");
           return { output };
         },
@@ -124,7 +121,7 @@ function wgslKernel(described: ForeignWgsl): ForeignKernel {
       };
     },
     close() {
-      own.close();
+      process.close();
     },
   };
 }

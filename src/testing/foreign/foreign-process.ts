@@ -5,7 +5,7 @@
 import { fork, type ChildProcess } from "node:child_process";
 import type { HostInputs } from "../../../backends/index.js";
 import { defined, CompileError, error, RunError, type Diagnostic } from "../../../ir/index.js";
-import { ownFile } from "../../device/own-package.js";
+import { packageFile } from "../../device/package-files.js";
 import type { ForeignWgsl, OperandsOfProgram } from "./foreign-wgsl.js";
 
 /** Asks for a launch; without inputs, for what the kernel would be refused for. */
@@ -94,7 +94,9 @@ export class ForeignProcess {
 
 /** Typed arrays travel as they are. It keeps nobody waiting: only a request does. */
 function start(): ChildProcess {
-  const child = fork(ownFile("dist/src/testing/foreign/foreign-server.js"), { serialization: "advanced" });
+  const child = fork(packageFile("dist/src/testing/foreign/foreign-server.js"), {
+    serialization: "advanced",
+  });
   child.unref();
   child.channel?.unref();
   return child;

@@ -10,9 +10,9 @@ let device: Promise<GPUDevice> | undefined;
 let last: { readonly key: string; readonly run: ReturnType<typeof openWgsl> } | undefined;
 
 async function openDevice(): Promise<GPUDevice> {
-  const found = await acquireGpu();
-  if (!found.ok) throw new RunError([found.problem]);
-  return found.gpu.device;
+  const gpu = await acquireGpu();
+  if (!gpu.ok) throw new RunError([gpu.problem]);
+  return gpu.gpu.device;
 }
 
 async function replyTo({ described, program, inputs }: ForeignRequest): Promise<ForeignReply> {

@@ -34,11 +34,11 @@ export async function foreignTests(
   (await backend.prepare(kernel)).release();
   const types = kernel.source ?? kernel.tile;
   const program = definitionOf(kernel);
-  const isWhole = inputsOf(types).every((operand) => Object.hasOwn(given, keyOf(operand)));
+  const isComplete = inputsOf(types).every((operand) => Object.hasOwn(given, keyOf(operand)));
   const draws: readonly Draw[] = [
-    ...(isWhole ? [{ indices: "as given" as const, inputs: given }] : []),
+    ...(isComplete ? [{ indices: "as given" as const, inputs: given }] : []),
     ...Array.from({ length: seeds }, (_, k) => [
-      ...drawsOf(types, program, seed + k, isWhole ? {} : given, { withRepeated: true }),
+      ...drawsOf(types, program, seed + k, isComplete ? {} : given, { withRepeated: true }),
     ]).flat(),
   ];
   return draws.map((draw) => {

@@ -22,7 +22,7 @@ import {
   keyOf,
   outputOf,
   RunError,
-  wholeBytes,
+  byteAligned,
   type Diagnostic,
   type Operand,
 } from "../../../ir/index.js";
@@ -83,7 +83,10 @@ export async function openWgsl(
 ): Promise<(inputs: HostInputs) => Promise<Uint8Array>> {
   const { bindings, entryPoint } = declarationsOf(described);
   const sizes = sizesByName(program);
-  const bound = bindings.map((own) => ({ ...own, holds: contentOf(own, described, program, sizes) }));
+  const bound = bindings.map((binding) => ({
+    ...binding,
+    holds: contentOf(binding, described, program, sizes),
+  }));
   for (const operand of program.operands) {
     if (operand.type.dtype === "string")
       throw refused(`${keyOf(operand)} is strings`, "a shader reads bytes: give it a tensor of numbers");
@@ -95,9 +98,9 @@ export async function openWgsl(
   }
   const dispatch = workgroups(described.dispatch, sizes);
   const constants = Object.fromEntries(
-    Object.entries(described.override ?? {}).map(([own, text]) => [
-      own,
-      at(evaluateSizes(text, sizes, `override ${own}`), 0),
+    Object.entries(described.override ?? {}).map(([constantName, text]) => [
+      constantName,
+      at(evaluateSizes(text, sizes, `override ${constantName}`), 0),
     ]),
   );
   const launcher = await openForeignLauncher(device, {
@@ -155,8 +158,8 @@ function contentOf(
   if (second !== undefined)
     throw refused(`binding ${binding} is both ${first} and ${second}`, "give each its own");
   const operand =
-    program.operands.find((own) => keyOf(own) === first) ??
-    program.operands.find((own) => own.name === first);
+    program.operands.find((operand) => keyOf(operand) === first) ??
+    program.operands.find((operand) => operand.name === first);
   if (operand === undefined)
     throw refused(
       `the program has no operand ${first}`,
@@ -191,7 +194,7 @@ async function twice(launcher: ForeignLauncher, launch: Launch): Promise<Uint8Ar
   if (launch.described.usesArrayLength === true) return exact;
   const longer = await once(launcher, launch, 1);
   const { type } = outputOf(launch.program);
-  const size = bytesOf(wholeBytes(type.dtype));
+  const size = bytesOf(byteAligned(type.dtype));
   const differs = exact.findIndex((byte, k) => byte !== longer[k]);
   if (differs < 0) return exact;
   const element = Math.floor(differs / size);

@@ -23,7 +23,7 @@ interface Quotient {
   readonly by: bigint;
 }
 
-const whole = (of: bigint): Quotient => ({ of, by: 1n });
+const integer = (of: bigint): Quotient => ({ of, by: 1n });
 
 /**
  * Evaluates a comma-separated list, `ceil(out0 / 64), out1`. Quotients are exact. Throws a CompileError (TC702) for text that is no
@@ -76,21 +76,21 @@ export function evaluateSizes(text: string, sizes: NamedSizes, what: string): re
       expect(")");
       return inside;
     }
-    const [found, digits, name] = tokens[next] ?? [];
+    const [token, digits, name] = tokens[next] ?? [];
     if (digits !== undefined) {
       next++;
-      return whole(BigInt(digits));
+      return integer(BigInt(digits));
     }
-    if (name === undefined) return fail(`${found?.trim() ?? "the end"} stands where a number belongs`);
+    if (name === undefined) return fail(`${token?.trim() ?? "the end"} stands where a number belongs`);
     next++;
     if (name === "ceil") {
       expect("(");
       const { of, by } = sum();
       expect(")");
-      return whole(of >= 0n ? (of + by - 1n) / by : -(-of / by));
+      return integer(of >= 0n ? (of + by - 1n) / by : -(-of / by));
     }
     const size = sizes.get(name);
-    if (size !== undefined) return whole(BigInt(size));
+    if (size !== undefined) return integer(BigInt(size));
     const near = didYouMean(name, [...sizes.keys(), "ceil"]);
     return fail(
       `${name} is no size`,
@@ -103,7 +103,7 @@ export function evaluateSizes(text: string, sizes: NamedSizes, what: string): re
     const { of, by } = sum();
     const said = tokens
       .slice(from, next)
-      .map(([found]) => found)
+      .map(([token]) => token)
       .join("")
       .trim();
     if (of % by !== 0n) return fail(`${said} is ${of}/${by}, no whole number`, `ceil(${said}) rounds it up`);

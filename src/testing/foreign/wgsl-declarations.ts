@@ -53,16 +53,16 @@ const entry = /@\s*compute\b[^;{}]*?\bfn\s+(\w+)/g;
 /** Block comments of WGSL nest, and hold line comments as text. */
 function withoutComments(wgsl: string): string {
   let depth = 0;
-  return wgsl.replace(/\/\*|\*\/|\/\/|\n|[^/*\n]+|[/*]/g, (part) => {
+  return wgsl.replace(/\/\*|\*\/|\/\/|\n|[^/*\n]+|[/*]/g, (piece) => {
     const inLine = depth === -1;
     if (inLine) {
-      if (part === "\n") depth = 0;
-      return part === "\n" ? part : " ";
+      if (piece === "\n") depth = 0;
+      return piece === "\n" ? piece : " ";
     }
-    if (part === "/*") depth++;
-    else if (part === "*/" && depth > 0) depth--;
-    else if (part === "//" && depth === 0) depth = -1;
-    else return depth > 0 ? " " : part;
+    if (piece === "/*") depth++;
+    else if (piece === "*/" && depth > 0) depth--;
+    else if (piece === "//" && depth === 0) depth = -1;
+    else return depth > 0 ? " " : piece;
     return " ";
   });
 }

@@ -1,5 +1,5 @@
 /** Times that were measured elsewhere, beside a candidate that records know. */
-import { checkOwnArgument } from "../../api/argument-kinds.js";
+import { checkApiArgument } from "../../api/argument-kinds.js";
 import { checkArgument } from "../../../ir/argument.js";
 import { CompileError, error } from "../../../ir/index.js";
 import { taskHashOf, type CandidateRecord, type TaskRecord, type TuneRecord } from "./record.js";
@@ -17,7 +17,7 @@ export interface GivenTimes {
  * CompileError (TC016) for a candidate that the records do not know, or know several of.
  */
 export function givenRecords(records: readonly TuneRecord[], times: GivenTimes): readonly TuneRecord[] {
-  checkOwnArgument("givenRecords", "records", records);
+  checkApiArgument("givenRecords", "records", records);
   checkArgument("givenRecords", "object", times);
   const matching = records.filter(
     (record): record is CandidateRecord =>
@@ -26,16 +26,16 @@ export function givenRecords(records: readonly TuneRecord[], times: GivenTimes):
   const [first] = matching;
   const ids = new Set(matching.map(({ candidate }) => candidate));
   const tasks = records.filter((record): record is TaskRecord => record.record === "task");
-  const own = tasks.find(({ task }) => task === first?.task);
-  if (first === undefined || own === undefined || ids.size > 1) {
-    const found = ids.size > 1 ? `begins ${ids.size} candidates` : "is no candidate of the records";
+  const search = tasks.find(({ task }) => task === first?.task);
+  if (first === undefined || search === undefined || ids.size > 1) {
+    const problem = ids.size > 1 ? `begins ${ids.size} candidates` : "is no candidate of the records";
     const hint = "tilec records export --to csv lists the candidates";
-    throw new CompileError([error("TC016", `${times.candidate} ${found}`, { hint })]);
+    throw new CompileError([error("TC016", `${times.candidate} ${problem}`, { hint })]);
   }
-  const task = taskHashOf(own.gather, "ms", "command");
+  const task = taskHashOf(search.gather, "ms", "command");
   const { device, nanoseconds } = times;
   return [
-    { ...own, task, objective: "ms", backend: "command", device },
+    { ...search, task, objective: "ms", backend: "command", device },
     { ...first, task, status: "measured", runs: [{ device, phase: "given", nanoseconds }] },
   ];
 }

@@ -1,6 +1,6 @@
 /** The best candidate of each task in records: exact figures by themselves, milliseconds by the default's on the same device. */
 import { defined } from "../../../ir/defined.js";
-import { checkOwnArgument } from "../../api/argument-kinds.js";
+import { checkApiArgument } from "../../api/argument-kinds.js";
 import { compareKeys, tieBreaks } from "../../../passes/index.js";
 import { median } from "../median.js";
 import { decided } from "../search-ms.js";
@@ -21,7 +21,7 @@ export interface BestRecord {
 
 /** One for each task that has a candidate with a figure; by time, one whose default was measured: times compare by it alone. */
 export function bestOf(records: readonly TuneRecord[]): readonly BestRecord[] {
-  checkOwnArgument("bestOf", "records", records);
+  checkApiArgument("bestOf", "records", records);
   const tasks = new Map<string, TaskRecord>();
   for (const record of records) if (record.record === "task") tasks.set(record.task, record);
   return [...tasks.values()].flatMap((task) => {
@@ -31,8 +31,8 @@ export function bestOf(records: readonly TuneRecord[]): readonly BestRecord[] {
     // Cycles of an older clock compare with nothing.
     const clock = candidates.reduce((newest, candidate) => Math.max(newest, candidate.clock), 0);
     const current = candidates.filter((candidate) => candidate.clock === clock);
-    const found = task.objective === "ms" ? bestByTime(task, candidates) : bestByCost(task, current);
-    return found === undefined ? [] : [found];
+    const best = task.objective === "ms" ? bestByTime(task, candidates) : bestByCost(task, current);
+    return best === undefined ? [] : [best];
   });
 }
 
@@ -47,13 +47,13 @@ function bestByCost(task: TaskRecord, candidates: readonly CandidateRecord[]): B
     .sort((a, b) => compareKeys(keys(a), keys(b)) || (a.candidate < b.candidate ? -1 : 1));
   const [best] = ranked;
   if (best === undefined) return undefined;
-  const own = ranked.find((candidate) => candidate.default);
+  const standard = ranked.find((candidate) => candidate.default);
   const figure = (c: CandidateRecord): number => (task.objective === "bytes" ? c.bytes : c.cycles);
   return {
     task,
     best,
-    ...defined({ default: own }),
-    beatsDefault: own !== undefined && figure(best) < figure(own),
+    ...defined({ default: standard }),
+    beatsDefault: standard !== undefined && figure(best) < figure(standard),
     devices: [],
   };
 }
@@ -68,20 +68,20 @@ interface Timed {
 /** Whoever won a run-off against the default beyond chance, or is faster where times were given; else the default. */
 function bestByTime(task: TaskRecord, candidates: readonly CandidateRecord[]): BestRecord | undefined {
   const measured = candidates.filter(({ runs, status }) => runs.length > 0 && status !== "wrong");
-  const own = measured.find((candidate) => candidate.default);
-  if (own === undefined) return undefined;
-  const ahead = [...winners(measured, own), ...given(measured, own)]
+  const standard = measured.find((candidate) => candidate.default);
+  if (standard === undefined) return undefined;
+  const ahead = [...winners(measured, standard), ...given(measured, standard)]
     .filter(({ ratios }) => mean(ratios) < 1)
     .sort(
       (a, b) => mean(a.ratios) - mean(b.ratios) || (a.candidate.candidate < b.candidate.candidate ? -1 : 1),
     );
   const [first] = ahead;
   if (first === undefined)
-    return { task, best: own, default: own, beatsDefault: false, devices: devicesOf(own) };
+    return { task, best: standard, default: standard, beatsDefault: false, devices: devicesOf(standard) };
   return {
     task,
     best: first.candidate,
-    default: own,
+    default: standard,
     beatsDefault: true,
     ratio: mean(first.ratios),
     devices: first.devices,
@@ -89,9 +89,9 @@ function bestByTime(task: TaskRecord, candidates: readonly CandidateRecord[]): B
 }
 
 /** Of each run-off that the default was in, the candidate that beat it. */
-function winners(measured: readonly CandidateRecord[], own: CandidateRecord): readonly Timed[] {
-  const races = new Set(own.runs.flatMap(({ race }) => race ?? []));
-  const found = new Map<string, Timed>();
+function winners(measured: readonly CandidateRecord[], standard: CandidateRecord): readonly Timed[] {
+  const races = new Set(standard.runs.flatMap(({ race }) => race ?? []));
+  const timed = new Map<string, Timed>();
   for (const race of races) {
     const times = new Map(
       measured.flatMap((candidate) =>
@@ -99,31 +99,31 @@ function winners(measured: readonly CandidateRecord[], own: CandidateRecord): re
       ),
     );
     const runOff = new Map([...times].map(([id, { nanoseconds }]) => [id, nanoseconds]));
-    const result = decided(runOff, own.candidate);
+    const result = decided(runOff, standard.candidate);
     const [first] = result?.order ?? [];
     const candidate = measured.find((one) => one.candidate === first);
-    const [run, base] = [times.get(first ?? ""), times.get(own.candidate)];
+    const [run, base] = [times.get(first ?? ""), times.get(standard.candidate)];
     if (result?.significant !== true || candidate === undefined || run === undefined || base === undefined)
       continue;
-    const known = found.get(candidate.candidate);
-    found.set(candidate.candidate, {
+    const previous = timed.get(candidate.candidate);
+    timed.set(candidate.candidate, {
       candidate,
-      ratios: [...(known?.ratios ?? []), median(run.nanoseconds) / median(base.nanoseconds)],
-      devices: [...new Set([...(known?.devices ?? []), run.device])],
+      ratios: [...(previous?.ratios ?? []), median(run.nanoseconds) / median(base.nanoseconds)],
+      devices: [...new Set([...(previous?.devices ?? []), run.device])],
     });
   }
-  return [...found.values()];
+  return [...timed.values()];
 }
 
 /** Times that were given, over the default's on the same device. */
-function given(measured: readonly CandidateRecord[], own: CandidateRecord): readonly Timed[] {
+function given(measured: readonly CandidateRecord[], standard: CandidateRecord): readonly Timed[] {
   const timesOn = (candidate: CandidateRecord, device: string): readonly number[] =>
     candidate.runs.flatMap((run) => (run.phase === "given" && run.device === device ? run.nanoseconds : []));
-  const devices = devicesOf(own).filter((device) => timesOn(own, device).length > 0);
+  const devices = devicesOf(standard).filter((device) => timesOn(standard, device).length > 0);
   return measured.flatMap((candidate) => {
     const on = devices.filter((device) => timesOn(candidate, device).length > 0);
-    if (candidate === own || on.length === 0) return [];
-    const ratios = on.map((device) => median(timesOn(candidate, device)) / median(timesOn(own, device)));
+    if (candidate === standard || on.length === 0) return [];
+    const ratios = on.map((device) => median(timesOn(candidate, device)) / median(timesOn(standard, device)));
     return [{ candidate, ratios, devices: on }];
   });
 }

@@ -2,19 +2,19 @@
  * Records of several files as one: each fact once, in an order of its own. What comes out depends neither on the order of the
  * files or lines nor on how often something was merged before.
  */
-import { checkOwnArgument } from "../../api/argument-kinds.js";
+import { checkApiArgument } from "../../api/argument-kinds.js";
 import { assertNever } from "../../../ir/index.js";
 import { canonicalJson } from "../content-hash.js";
-import { standingIn, type CandidateRecord, type TuneRecord } from "./record.js";
+import { rooflineIn, type CandidateRecord, type TuneRecord } from "./record.js";
 
 /** Records of several searches as one list; the order of the arguments does not matter, nor do repetitions. */
 export function mergeRecords(records: readonly TuneRecord[]): readonly TuneRecord[] {
-  checkOwnArgument("mergeRecords", "records", records);
+  checkApiArgument("mergeRecords", "records", records);
   const merged = new Map<string, TuneRecord>();
   for (const record of records) {
     const key = keyOf(record);
-    const known = merged.get(key);
-    merged.set(key, known === undefined ? normal(record) : joined(known, record));
+    const previous = merged.get(key);
+    merged.set(key, previous === undefined ? normal(record) : joined(previous, record));
   }
   return [...merged].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, record]) => record);
 }
@@ -53,8 +53,13 @@ function joined(a: TuneRecord, b: TuneRecord): TuneRecord {
 /** The later clock's figures, the graver status, and all runs. */
 function joinedCandidates(a: CandidateRecord, b: CandidateRecord): CandidateRecord {
   const [stronger = a, weaker = b] = [a, b].sort(byWeight);
-  const known = weaker.clock === stronger.clock ? standingIn(weaker) : {};
-  return { ...known, ...stronger, default: a.default || b.default, runs: eachOnce([...a.runs, ...b.runs]) };
+  const roofline = weaker.clock === stronger.clock ? rooflineIn(weaker) : {};
+  return {
+    ...roofline,
+    ...stronger,
+    default: a.default || b.default,
+    runs: eachOnce([...a.runs, ...b.runs]),
+  };
 }
 
 /** A wrong output is never forgotten, and a measurement stands over what did not come to one. */

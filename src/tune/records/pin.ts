@@ -1,5 +1,5 @@
 /** The best of a task as a `.tir` test: the program with its schedule, and CHECK lines for what is exact. Never milliseconds. */
-import { checkOwnArgument } from "../../api/argument-kinds.js";
+import { checkApiArgument } from "../../api/argument-kinds.js";
 import {
   CompileError,
   error,
@@ -13,7 +13,7 @@ import type { BestRecord } from "./best.js";
 
 /** `operators`: those that the program may name. Throws a CompileError (TC016) for a program text that does not parse, and for a pipeline, whose passes it cannot load. */
 export function pinnedTest(record: BestRecord, operators?: Operators): string {
-  checkOwnArgument("pinnedTest", "best record", record);
+  checkApiArgument("pinnedTest", "best record", record);
   const { task, best } = record;
   if (task.pipeline !== undefined) {
     throw new CompileError([

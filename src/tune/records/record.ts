@@ -3,7 +3,7 @@
  * takes. Tasks and candidates are named by hashes of what they are, so that records of several machines and runs belong together
  * without an agreement between them.
  */
-import { checkOwnArgument } from "../../api/argument-kinds.js";
+import { checkApiArgument } from "../../api/argument-kinds.js";
 import { checkArgument } from "../../../ir/argument.js";
 import {
   defined,
@@ -11,7 +11,7 @@ import {
   clockVersion,
   type Code,
   type ResolvedSchedule,
-  type Standing,
+  type Roofline,
   type Target,
 } from "../../../ir/index.js";
 import { defaultPipeline, isDefaultPipeline } from "../../../passes/index.js";
@@ -46,7 +46,7 @@ export interface TaskRecord {
 }
 
 /** One schedule that was tried, with what came of it. */
-export interface CandidateRecord extends Partial<Omit<Standing, "clock">> {
+export interface CandidateRecord extends Partial<Omit<Roofline, "clock">> {
   readonly record: "candidate";
   readonly task: string;
   /** Hash of the schedule that was chosen. */
@@ -89,7 +89,7 @@ export type TuneRecord = TaskRecord | CandidateRecord | PrunedRecord | RefusedRe
 
 /** The hash by which `compile` finds what was found out about a program. */
 export function gatherHash(task: Pick<TuneTask, "gather" | "target" | "passes">): string {
-  checkOwnArgument("gatherHash", "search task", task);
+  checkApiArgument("gatherHash", "search task", task);
   const { gather, target, passes } = task;
   return programHash({ program: gather, target, ...defined({ passes }) });
 }
@@ -109,17 +109,17 @@ export function programHash({
 /** A pass that was loaded is told by its file's text, any other one by that of its function. */
 function pipelineRecord(passes: TuneTask["passes"]): TaskRecord["pipeline"] {
   if (passes === undefined || isDefaultPipeline(passes)) return undefined;
-  const own = passes
+  const passNames = passes
     .filter((pass) => !defaultPipeline.includes(pass))
     .map((pass) => [pass.name, pass.requires, pass.ensures, pass.origin?.text ?? pass.run.toString()]);
-  return { passes: passes.map(({ name }) => name).join(", "), hash: contentHash(canonicalJson(own)) };
+  return { passes: passes.map(({ name }) => name).join(", "), hash: contentHash(canonicalJson(passNames)) };
 }
 
 /** Hash of what a search is about: records of the same task may be merged. */
 export function taskHash(
   task: Pick<TuneTask, "gather" | "target" | "passes" | "objective" | "backend">,
 ): string {
-  checkOwnArgument("taskHash", "search task", task);
+  checkApiArgument("taskHash", "search task", task);
   return taskHashOf(gatherHash(task), task.objective, task.backend);
 }
 
@@ -128,7 +128,7 @@ export const taskHashOf = (gather: string, objective: Objective, backend: TuneBa
 
 /** `version` is tilec's own. */
 export function taskRecord(task: TuneTask, seed: number, version: string): TaskRecord {
-  checkOwnArgument("taskRecord", "search task", task);
+  checkApiArgument("taskRecord", "search task", task);
   const { program, gather, target, objective, backend, device } = task;
   const pipeline = pipelineRecord(task.passes);
   return {
@@ -147,21 +147,21 @@ export function taskRecord(task: TuneTask, seed: number, version: string): TaskR
 }
 
 /** How the cycles of a candidate stand: absent in records of before. */
-export function standingIn({
+export function rooflineIn({
   floor,
   microseconds,
   gigabytesPerSecond,
   bottleneck,
-}: Partial<Standing>): Partial<Omit<Standing, "clock">> {
+}: Partial<Roofline>): Partial<Omit<Roofline, "clock">> {
   return {
     ...defined({ floor, microseconds, gigabytesPerSecond, bottleneck }),
   };
 }
 
 /** The line of a candidate; `own` is the default's hash. */
-export function candidateRecord(task: string, candidate: Candidate, own: string): CandidateRecord {
+export function candidateRecord(task: string, candidate: Candidate, defaultId: string): CandidateRecord {
   checkArgument("candidateRecord", "text", task);
-  checkOwnArgument("candidateRecord", "candidate", candidate);
+  checkApiArgument("candidateRecord", "candidate", candidate);
   const { id, schedule, given, status, cycles, idleCores, bytes, ubBytes, tasks, elements, clock } =
     candidate;
   const failed = status === "timeout" || status === "wrong" || status === "error";
@@ -173,7 +173,7 @@ export function candidateRecord(task: string, candidate: Candidate, own: string)
     ...defined({ given }),
     status,
     ...(failed ? { code: candidate.code, reason: candidate.reason } : {}),
-    default: id === own,
+    default: id === defaultId,
     clock,
     cycles,
     idleCores,
@@ -181,7 +181,7 @@ export function candidateRecord(task: string, candidate: Candidate, own: string)
     ubBytes,
     tasks,
     elements,
-    ...standingIn(candidate),
+    ...rooflineIn(candidate),
     runs: status === "measured" ? candidate.runs : [],
   };
 }
@@ -204,11 +204,11 @@ export function refusedRecord(task: string, tiles: RefusedTiles): RefusedRecord 
 /** The line of a table of ranges; `task`: the hash of the search by cycles of the program with its symbol open. */
 export function tableRecord(
   task: string,
-  found: Pick<SizesResult, "gather" | "target" | "symbol" | "pieces">,
+  result: Pick<SizesResult, "gather" | "target" | "symbol" | "pieces">,
 ): TableRecord {
   checkArgument("tableRecord", "text", task);
-  checkOwnArgument("tableRecord", "size results", found);
-  const { gather, target, symbol, pieces } = found;
+  checkApiArgument("tableRecord", "size results", result);
+  const { gather, target, symbol, pieces } = result;
   return {
     record: "table",
     task,

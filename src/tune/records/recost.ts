@@ -4,19 +4,19 @@ import {
   CompileError,
   error,
   isLegal,
-  programFloor,
-  standingOf,
+  programLowerBound,
+  rooflineOf,
   Tiling,
   type Diagnostic,
   type Operators,
-  type ProgramFloor,
+  type LowerBound,
 } from "../../../ir/index.js";
 import { shapeFaults } from "../../../ir/tiling/rules/index.js";
 import { clockOf, decided } from "../../../passes/index.js";
 import { accessOf } from "../../api/access.js";
 import { factsOf, idOf } from "../space.js";
 import { programInRecord } from "./pin.js";
-import { standingIn, type CandidateRecord, type TaskRecord } from "./record.js";
+import { rooflineIn, type CandidateRecord, type TaskRecord } from "./record.js";
 import type { PlacedRecords } from "./text.js";
 
 /** Records whose candidates have the figures of this clock, and how many had those of another. */
@@ -35,22 +35,22 @@ export function recosted({ records, lines }: PlacedRecords, file: string, operat
   const costed = records.map((record, k) => {
     const cost = record.record === "candidate" ? costs.get(record.task) : undefined;
     if (record.record !== "candidate" || cost === undefined) return record;
-    const found = cost(record);
-    if (typeof found === "string") {
+    const costed = cost(record);
+    if (typeof costed === "string") {
       const hint = "search again: tilec tune --records with another file";
-      problems.push(error("TC016", `${file}:${lines[k] ?? 0}: ${found}`, { hint }));
+      problems.push(error("TC016", `${file}:${lines[k] ?? 0}: ${costed}`, { hint }));
       return record;
     }
-    if (found === undefined) return record;
+    if (costed === undefined) return record;
     if (record.clock !== clockVersion) others.set(record.clock, (others.get(record.clock) ?? 0) + 1);
-    return { ...record, ...found, clock: clockVersion };
+    return { ...record, ...costed, clock: clockVersion };
   });
   if (problems.length > 0) throw new CompileError(problems);
   return { records: costed, others };
 }
 
 const figureNames = ["cycles", "idleCores", "bytes", "ubBytes", "tasks", "elements"] as const;
-type Figures = Pick<CandidateRecord, (typeof figureNames)[number] | keyof ReturnType<typeof standingIn>>;
+type Figures = Pick<CandidateRecord, (typeof figureNames)[number] | keyof ReturnType<typeof rooflineIn>>;
 
 /** The figures of a task's candidates, or what is wrong with one; undefined where only passes of the user's can tell. */
 function costsOf(
@@ -59,12 +59,12 @@ function costsOf(
 ): (record: CandidateRecord) => Figures | string | undefined {
   const access = accessOf({ ...programInRecord(program, operators), schedule: {} }, { target });
   // Of each number of cores and bytes of UB that candidates have: one, where the task pins them.
-  const floors = new Map<string, ProgramFloor>();
-  const floorOf = (tiling: Tiling): ProgramFloor => {
+  const lowerBounds = new Map<string, LowerBound>();
+  const lowerBoundsOf = (tiling: Tiling): LowerBound => {
     const key = `${tiling.schedule.cores} ${tiling.schedule.ubBytes}`;
-    const known = floors.get(key) ?? programFloor(tiling);
-    floors.set(key, known);
-    return known;
+    const cached = lowerBounds.get(key) ?? programLowerBound(tiling);
+    lowerBounds.set(key, cached);
+    return cached;
   };
   return (record) => {
     const { candidate, schedule, given = schedule, clock } = record;
@@ -78,14 +78,14 @@ function costsOf(
     const { bytes, ubBytes, tasks, elements } = factsOf(decided(tiling));
     const timed = clockOf(tiling);
     const { cycles, idleCores } = timed;
-    const own: Figures = {
+    const figures: Figures = {
       ...{ cycles, idleCores, bytes, ubBytes, tasks, elements },
       // What a record says of these is not believed: they follow from the others.
-      ...standingIn(standingOf(tiling, timed, floorOf(tiling))),
+      ...rooflineIn(rooflineOf(tiling, timed, lowerBoundsOf(tiling))),
     };
-    const edited = figureNames.find((name) => record[name] !== own[name]);
+    const edited = figureNames.find((name) => record[name] !== figures[name]);
     // Another clock has other figures.
-    if (edited === undefined || clock !== clockVersion) return own;
-    return `${edited} is ${record[edited]}, and its schedule has ${own[edited]}`;
+    if (edited === undefined || clock !== clockVersion) return figures;
+    return `${edited} is ${record[edited]}, and its schedule has ${figures[edited]}`;
   };
 }

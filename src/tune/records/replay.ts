@@ -1,5 +1,5 @@
 /** The schedule that records hold for a program. */
-import { checkOwnArgument } from "../../api/argument-kinds.js";
+import { checkApiArgument } from "../../api/argument-kinds.js";
 import { error, type Diagnostic } from "../../../ir/index.js";
 import { bestOf, type BestRecord } from "./best.js";
 import type { TuneRecord } from "./record.js";
@@ -9,9 +9,9 @@ const order = ["ms", "cycles", "bytes"] as const;
 
 /** The best of the searches of this gather on this target, by `gatherHash`; undefined where there is none. */
 export function replayed(records: readonly TuneRecord[], gather: string): BestRecord | undefined {
-  checkOwnArgument("replayed", "records", records);
-  const own = bestOf(records).filter(({ task }) => task.gather === gather);
-  return order.flatMap((objective) => own.find(({ task }) => task.objective === objective) ?? [])[0];
+  checkApiArgument("replayed", "records", records);
+  const best = bestOf(records).filter(({ task }) => task.gather === gather);
+  return order.flatMap((objective) => best.find(({ task }) => task.objective === objective) ?? [])[0];
 }
 
 /** What a file of records is told that holds no search of a program. */

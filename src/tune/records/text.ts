@@ -1,5 +1,5 @@
 /** Records from and to JSON Lines. */
-import { checkOwnArgument } from "../../api/argument-kinds.js";
+import { checkApiArgument } from "../../api/argument-kinds.js";
 import { checkArgument } from "../../../ir/argument.js";
 import type { Field, Fields } from "../../../backends/index.js";
 import {
@@ -10,7 +10,7 @@ import {
   oneOf,
   shownValue,
   text,
-  wholeNumber,
+  integer,
   yesOrNo,
 } from "../../../backends/index.js";
 import { CompileError, error, isResolved, type Diagnostic, type Schedule } from "../../../ir/index.js";
@@ -42,7 +42,7 @@ export interface PlacedRecords extends ParsedRecords {
 const code = "TC016";
 const word = text(code);
 const number = amount(code);
-const count = wholeNumber(0, code);
+const count = integer(0, code);
 const isNumbers = (value: unknown): boolean =>
   Array.isArray(value) && value.length > 0 && value.every((n) => typeof n === "number" && n >= 0);
 const runs: Field = {
@@ -54,7 +54,7 @@ const runs: Field = {
 };
 
 /** Whether a value is a piece that begins where the one before it ends. */
-const isPieceBehind = (value: unknown, k: number, all: readonly unknown[]): boolean => {
+const isPieceAfter = (value: unknown, k: number, all: readonly unknown[]): boolean => {
   const before = all[k - 1];
   const [from, to] = isObject(value) ? [value["from"], value["to"]] : [];
   return (
@@ -76,7 +76,7 @@ const fields = {
     program: word,
     target: targetField,
     objective: oneOf(objectives, code),
-    seed: wholeNumber(-Infinity, code),
+    seed: integer(-Infinity, code),
     versions: anyObject(code),
   } satisfies Partial<Fields<TaskRecord>>,
   candidate: {
@@ -105,7 +105,7 @@ const fields = {
     pieces: {
       code,
       takes: "a list of { from, to, schedule }, from 1 on and without gaps",
-      holds: (value) => Array.isArray(value) && value.length > 0 && value.every(isPieceBehind),
+      holds: (value) => Array.isArray(value) && value.length > 0 && value.every(isPieceAfter),
     },
     clock: count,
   } satisfies Partial<Fields<TableRecord>>,
@@ -138,8 +138,8 @@ export function placedRecords(source: string, file: string): PlacedRecords {
       torn++;
       return;
     }
-    const [found] = faults(value);
-    if (found !== undefined) problem(k + 1, found);
+    const [fault] = faults(value);
+    if (fault !== undefined) problem(k + 1, fault);
     else {
       records.push(value as unknown as TuneRecord);
       lines.push(k + 1);
@@ -172,13 +172,13 @@ function faults(value: unknown): readonly string[] {
   ) {
     return [`"record" is none of ${Object.keys(fields).join(", ")}`];
   }
-  const own = fields[kind];
-  const options = { open: true, needs: Object.keys(own), code } as const;
+  const kindFields = fields[kind];
+  const options = { allowsOthers: true, needs: Object.keys(kindFields), code } as const;
   const version = kind === "task" && isObject(value) ? versionOf(value["versions"]) : recordsVersion;
   if (version !== recordsVersion)
     return [`versions.records is ${shownValue(version)}; this tilec reads version ${recordsVersion}`];
-  const found = checkOptions(`a ${kind} record`, value, own, options).map(({ message }) => message);
-  if (found.length > 0 || kind !== "candidate" || !isObject(value)) return found;
+  const problems = checkOptions(`a ${kind} record`, value, kindFields, options).map(({ message }) => message);
+  if (problems.length > 0 || kind !== "candidate" || !isObject(value)) return problems;
   const { schedule, given = schedule } = value;
   const wrong = checkOptions("a candidate record", { given }, { given: fields.candidate.schedule }, { code });
   if (wrong.length > 0) return wrong.map(({ message }) => message);
@@ -191,7 +191,7 @@ const versionOf = (versions: unknown): unknown => (isObject(versions) ? versions
 
 /** Returns one line, the same for equal records. It begins with the record's kind, by which files of records are known. */
 export function recordLine(line: TuneRecord): string {
-  checkOwnArgument("recordLine", "record", line);
+  checkApiArgument("recordLine", "record", line);
   const { record, ...rest } = line;
   return `{"record":"${record}",${canonicalJson(rest).slice(1)}\n`;
 }

@@ -13,7 +13,7 @@ export interface SizeRange {
 
 /** How far a choice is from the best: the worst ratios at sizes that were asked for and at those between, and the sum of the logarithms of all. */
 interface Distance {
-  readonly asked: number;
+  readonly requested: number;
   readonly between: number;
   readonly logs: number;
 }
@@ -21,17 +21,17 @@ interface Distance {
 /** Of sizes that were asked for no more than this is near enough: what lies between decides. */
 const nearEnough = 1.05;
 
-const none: Distance = { asked: 1, between: 1, logs: 0 };
+const none: Distance = { requested: 1, between: 1, logs: 0 };
 
 const joined = (a: Distance, b: Distance): Distance => ({
-  asked: Math.max(a.asked, b.asked),
+  requested: Math.max(a.requested, b.requested),
   between: Math.max(a.between, b.between),
   logs: a.logs + b.logs,
 });
 
 function isNearer(a: Distance, b: Distance): boolean {
-  const [own, other] = [a, b].map(({ asked }) => Math.max(nearEnough, asked));
-  if (own !== other) return (own ?? 1) < (other ?? 1);
+  const [one, other] = [a, b].map(({ requested }) => Math.max(nearEnough, requested));
+  if (one !== other) return (one ?? 1) < (other ?? 1);
   return a.between !== b.between ? a.between < b.between : a.logs < b.logs;
 }
 
@@ -39,7 +39,7 @@ function isNearer(a: Distance, b: Distance): boolean {
 export interface Choice {
   readonly cycles: Cycles;
   readonly least: readonly number[];
-  readonly isAsked: readonly boolean[];
+  readonly isRequested: readonly boolean[];
 }
 
 /** At most so many ranges that cover all sizes, the nearest to the fewest cycles. Undefined where some size has no legal candidate. */
@@ -51,25 +51,25 @@ export function piecesOf(choice: Choice, pieces: number): readonly SizeRange[] |
   const sizes = choice.least.length;
   // By the first size that is not covered yet.
   let plans: (Plan | undefined)[] = [{ ...none, ranges: [] }];
-  let found: Plan | undefined;
+  let best: Plan | undefined;
   for (let count = 0; count < pieces; count++) {
     const next: (Plan | undefined)[] = [];
     plans.forEach((plan, from) => {
       if (plan === undefined) return;
       for (let to = from; to < sizes; to++) {
-        const own = single(from, to);
-        if (own === undefined) break;
-        const ranges = [...plan.ranges, { from, to, candidate: own.candidate }];
-        const longer: Plan = { ...joined(plan, own), ranges };
-        const known = to === sizes - 1 ? found : next[to + 1];
-        if (known !== undefined && !isNearer(longer, known)) continue;
-        if (to === sizes - 1) found = longer;
+        const alone = single(from, to);
+        if (alone === undefined) break;
+        const ranges = [...plan.ranges, { from, to, candidate: alone.candidate }];
+        const longer: Plan = { ...joined(plan, alone), ranges };
+        const cached = to === sizes - 1 ? best : next[to + 1];
+        if (cached !== undefined && !isNearer(longer, cached)) continue;
+        if (to === sizes - 1) best = longer;
         else next[to + 1] = longer;
       }
     });
     plans = next;
   }
-  return found?.ranges;
+  return best?.ranges;
 }
 
 interface Near extends Distance {
@@ -79,10 +79,10 @@ interface Near extends Distance {
 /** The candidate that is nearest over sizes [from, to]; undefined where none is legal at all of them. */
 export function nearestOf(choice: Choice): (from: number, to: number) => Near | undefined {
   // By the first size, and by the sizes behind it as far as was asked for.
-  const known = new Map<number, (readonly Near[])[]>();
+  const cached = new Map<number, (readonly Near[])[]>();
   return (from, to) => {
-    const runs = known.get(from) ?? [];
-    known.set(from, runs);
+    const runs = cached.get(from) ?? [];
+    cached.set(from, runs);
     for (let k = from + runs.length; k <= to; k++)
       runs.push((runs.at(-1) ?? all(choice)).flatMap((near) => longerBy(near, choice, k)));
     return at(runs, to - from).reduce<Near | undefined>(
@@ -110,10 +110,10 @@ export function nearSome(choice: Choice, count: number): readonly number[] {
 const all = ({ cycles }: Choice): readonly Near[] => cycles.map((_, candidate) => ({ ...none, candidate }));
 
 /** Over one size more; none where the candidate is not legal there. */
-function longerBy(near: Near, { cycles, least, isAsked }: Choice, k: number): readonly Near[] {
+function longerBy(near: Near, { cycles, least, isRequested }: Choice, k: number): readonly Near[] {
   const here = at(at(cycles, near.candidate), k);
   if (here === null) return [];
   const ratio = here / at(least, k);
-  const [asked, between] = at(isAsked, k) ? [ratio, 1] : [1, ratio];
-  return [{ candidate: near.candidate, ...joined(near, { asked, between, logs: Math.log(ratio) }) }];
+  const [requested, between] = at(isRequested, k) ? [ratio, 1] : [1, ratio];
+  return [{ candidate: near.candidate, ...joined(near, { requested, between, logs: Math.log(ratio) }) }];
 }

@@ -13,10 +13,10 @@ import {
   cyclesOf,
   error,
   formatSizes,
-  openSymbols,
+  dynamicSymbols,
   outputOf,
   throwIfErrors,
-  withMost,
+  withMaxSizes,
   type AccessFunc,
   type Func,
   type ResolvedSchedule,
@@ -24,7 +24,7 @@ import {
   type Sym,
   type Target,
 } from "../../../ir/index.js";
-import { isObject, wholeNumber, type Fields } from "../../../backends/index.js";
+import { isObject, integer, type Fields } from "../../../backends/index.js";
 import { accessOf } from "../../api/access.js";
 import { checkOptions, checkProgram } from "../../api/check-options.js";
 import { pieceAt, type Piece } from "../../api/pieces.js";
@@ -79,7 +79,7 @@ const sizesFields: Fields<SizesOptions> = {
     takes: "a list of sizes, 1 or more each, by the name of the symbol",
     holds: (value) => isObject(value) && Object.values(value).every(isSizes),
   },
-  pieces: wholeNumber(1),
+  pieces: integer(1),
   budget: tuneFields.budget,
   seed: tuneFields.seed,
   signal: tuneFields.signal,
@@ -103,7 +103,7 @@ export async function tuneSizes(program: Func, options: SizesOptions): Promise<S
   ]);
   const {
     sizes: given,
-    pieces: most = defaultPieces,
+    pieces: maxPieces = defaultPieces,
     budget,
     seed,
     signal,
@@ -126,31 +126,33 @@ export async function tuneSizes(program: Func, options: SizesOptions): Promise<S
   };
   const results: TuneResult[] = [];
   for (const size of sizes) {
-    const found = await tune(programAt(size), {
+    const result = await tune(programAt(size), {
       target,
       ...defined({ budget, seed, signal, passes }),
       onProgress: (done, total) =>
         onProgress?.(results.length * total + done, sizes.length * total, `${symbol.name}=${size}`),
     });
     signal?.throwIfAborted();
-    results.push(found);
+    results.push(result);
   }
-  const whole = outputOf(gather).type.shape;
+  const extents = outputOf(gather).type.shape;
   const schedules = new Map<string, ResolvedSchedule>();
-  for (const { candidates, gather: own } of results)
+  for (const { candidates, gather: program } of results)
     for (const { schedule, given: chosen = schedule } of candidates) {
-      const anywhere = atEverySize(chosen, outputOf(own).type.shape, whole);
+      const anywhere = atEverySize(chosen, outputOf(program).type.shape, extents);
       schedules.set(JSON.stringify(anywhere), anywhere);
     }
   const costs = new Costs(programAt, costing);
   const ends = [...new Set([1, ...sizes, symbol.most])].sort((a, b) => a - b);
-  const found = [...schedules.values()];
-  const candidates = nearSome(choiceOf(costs.of(found, ends), ends, ends), kept).map((c) => at(found, c));
+  const distinct = [...schedules.values()];
+  const candidates = nearSome(choiceOf(costs.of(distinct, ends), ends, ends), kept).map((c) =>
+    at(distinct, c),
+  );
   const points = pointsOf(ends);
-  const ranges = piecesOf(choiceOf(costs.of(candidates, points), points, sizes), most);
-  const atAsked = costs.of(candidates, sizes);
-  const chosen = choiceOf(atAsked, sizes, sizes);
-  const winners = sizes.map((_, k) => winnerAt(atAsked, k));
+  const ranges = piecesOf(choiceOf(costs.of(candidates, points), points, sizes), maxPieces);
+  const atRequested = costs.of(candidates, sizes);
+  const chosen = choiceOf(atRequested, sizes, sizes);
+  const winners = sizes.map((_, k) => winnerAt(atRequested, k));
   const single = nearestOf(chosen)(0, sizes.length - 1);
   if (ranges === undefined || single === undefined) {
     const message = `no schedule that was found for ${symbol.name}=${sizes.join(",")} is legal at each size to ${symbol.most}`;
@@ -175,16 +177,16 @@ export async function tuneSizes(program: Func, options: SizesOptions): Promise<S
         table: {
           cycles: piece === undefined ? Infinity : cyclesInPiece(gather, symbol, piece, size, costing),
         },
-        single: { cycles: atAsked[single.candidate]?.[k] ?? Infinity },
+        single: { cycles: atRequested[single.candidate]?.[k] ?? Infinity },
         others: sizes.flatMap((other, j) =>
-          j === k ? [] : [{ size: other, cycles: atAsked[at(winners, j)]?.[k] ?? null }],
+          j === k ? [] : [{ size: other, cycles: atRequested[at(winners, j)]?.[k] ?? null }],
         ),
       };
     }),
     pieces,
     single: {
       schedule: at(candidates, single.candidate),
-      worst: single.asked,
+      worst: single.requested,
       mean: Math.exp(single.logs / sizes.length),
     },
   };
@@ -197,16 +199,18 @@ function opened(
   options: CompileOptions,
 ): { readonly gather: AccessFunc; readonly symbol: Sym } {
   const gather = accessOf(program, options);
-  const symbols = gather === undefined ? [] : openSymbols(gather);
+  const symbols = gather === undefined ? [] : dynamicSymbols(gather);
   const names = symbols.map(({ name }) => name);
   const [symbol, ...others] = symbols;
   const { span } = program;
   if (gather === undefined || symbol === undefined || others.length > 0) {
-    const most = Object.fromEntries(others.map((other) => [other.name, other.most]));
+    const maxSizes = Object.fromEntries(others.map((other) => [other.name, other.most]));
     const hint =
-      symbols.length === 0 ? "declare one: dim N <= 4096" : `bind all but one: --bind ${formatSizes(most)}`;
-    const open = symbols.length === 0 ? "none" : names.join(", ");
-    const message = `sizes are of one open symbol, and @${program.name} has ${open}`;
+      symbols.length === 0
+        ? "declare one: dim N <= 4096"
+        : `bind all but one: --bind ${formatSizes(maxSizes)}`;
+    const unboundNames = symbols.length === 0 ? "none" : names.join(", ");
+    const message = `sizes are of one open symbol, and @${program.name} has ${unboundNames}`;
     throw new CompileError([error("TC702", message, { span, hint })]);
   }
   const [given, ...further] = Object.keys(sizes);
@@ -224,9 +228,9 @@ function boundAt(gather: AccessFunc, symbol: Sym, size: number): AccessFunc {
 }
 
 /** A schedule of one size for all: what of its view is whole there is whole at every size. */
-const atEverySize = (schedule: ResolvedSchedule, extents: Shape, whole: Shape): ResolvedSchedule => ({
+const atEverySize = (schedule: ResolvedSchedule, extents: Shape, full: Shape): ResolvedSchedule => ({
   ...schedule,
-  view: schedule.view.map((entry, d) => (entry >= at(extents, d) ? at(whole, d) : entry)),
+  view: schedule.view.map((entry, d) => (entry >= at(extents, d) ? at(full, d) : entry)),
 });
 
 /** Target and passes that schedules are costed by. */
@@ -234,7 +238,7 @@ type Costing = Parameters<typeof cyclesUnder>[2];
 
 /** Cycles of schedules at sizes, each costed once. */
 class Costs {
-  private readonly known = new Map<string, number | null>();
+  private readonly cached = new Map<string, number | null>();
 
   constructor(
     private readonly programAt: (size: number) => AccessFunc,
@@ -246,10 +250,10 @@ class Costs {
       const text = JSON.stringify(schedule);
       return sizes.map((size) => {
         const key = `${size} ${text}`;
-        const known = this.known.get(key);
-        if (known !== undefined) return known;
+        const cached = this.cached.get(key);
+        if (cached !== undefined) return cached;
         const cycles = cyclesUnder(this.programAt(size), schedule, this.options);
-        this.known.set(key, cycles);
+        this.cached.set(key, cycles);
         return cycles;
       });
     });
@@ -258,12 +262,15 @@ class Costs {
 
 /** The first candidate with the fewest cycles at a size. */
 const winnerAt = (cycles: Cycles, k: number): number =>
-  cycles.reduce((least, own, c) => ((own[k] ?? Infinity) < (cycles[least]?.[k] ?? Infinity) ? c : least), 0);
+  cycles.reduce(
+    (least, costs, c) => ((costs[k] ?? Infinity) < (cycles[least]?.[k] ?? Infinity) ? c : least),
+    0,
+  );
 
-const choiceOf = (cycles: Cycles, sizes: readonly number[], asked: readonly number[]): Choice => ({
+const choiceOf = (cycles: Cycles, sizes: readonly number[], requested: readonly number[]): Choice => ({
   cycles,
   least: sizes.map((_, k) => cycles[winnerAt(cycles, k)]?.[k] ?? Infinity),
-  isAsked: sizes.map((size) => asked.includes(size)),
+  isRequested: sizes.map((size) => requested.includes(size)),
 });
 
 /** Of the kernel that `bind` takes for a size. */
@@ -274,7 +281,7 @@ function cyclesInPiece(
   size: number,
   costing: Costing,
 ): number {
-  const kernel = compile(withMost(gather, { [name]: to }), { ...schedule, ...costing });
+  const kernel = compile(withMaxSizes(gather, { [name]: to }), { ...schedule, ...costing });
   return cyclesOf(kernel.bind({ [name]: size }).tile, costing.target).cycles;
 }
 

@@ -105,7 +105,7 @@ describe.skipIf(cppCompiler() === undefined)("a fault in a kernel", () => {
         name === "flat-tuples" ? Math.min(...data.shape) : data.shape[name === "flat-error" ? 1 : 0]!;
       const size = meanBytes(indices.dtype);
       const count = byteCount(indices) / size;
-      const spread = kernel.access!.map.sites.some(({ keep }) => keep === "error") ? 0 : 3;
+      const spread = kernel.access!.map.indices.some(({ outOfRange }) => outOfRange === "error") ? 0 : 3;
       const value = (k: number): number =>
         k % 5 === 0 ? -1 - ((k * 3) % (below + spread)) : (k * 37 + 11) % (below + spread);
       const values = Array.from({ length: count }, (_, k) => value(k));

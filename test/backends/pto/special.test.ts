@@ -141,7 +141,7 @@ const special: readonly [string, GatherClass, Func, Schedule, RegExp][] = [
 
 function inputsOf(kernel: Kernel) {
   const [data, indices] = [inputOf(kernel.tile, 0).type, inputOf(kernel.tile, 1).type];
-  const below = Math.max(1, ...(kernel.access?.map.sites.map((site) => site.below ?? 1) ?? []));
+  const below = Math.max(1, ...(kernel.access?.map.indices.map((site) => site.extent ?? 1) ?? []));
   const wide = indices.dtype.endsWith("64");
   const values = Array.from({ length: elementCount(indices.shape) }, (_, k) => (k * 131 + 7) % below);
   return {

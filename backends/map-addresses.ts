@@ -1,0 +1,67 @@
+/** Places of the elements that a map over whole tensors makes an output element from. */
+import { isRead } from "../ir/access.js";
+import { addressOf } from "../ir/addressing.js";
+import { inputsOf } from "../ir/func.js";
+import { constant, evaluate, type Env } from "../ir/linear.js";
+import { noElement } from "../ir/policy.js";
+import { at, strides } from "../ir/types.js";
+import { IndexWalk, indexSteps, reductionRange, type IndexStep } from "./index-walk.js";
+import { indexReader, inputTensor, type MappedInputs } from "./memory.js";
+
+/** Places of the elements that one output element is made from. */
+export interface MapAddresses {
+  /**
+   * Goes to an output element. Below zero, the mark that ends it: `noElement` leaves the map's fill bits,
+   * `outOfRange` rejects the run.
+   */
+  readonly to: (out: readonly number[]) => number;
+  /** The coordinates of a read of the map, by its number: good until the next ones are asked for. */
+  readonly read: (read: number) => readonly number[];
+  /** Goes from term to term of the element. `outOfRange` for one that rejects the run. */
+  readonly reduction?: () => Iterable<number>;
+}
+
+const noLoops: Env = new Map();
+
+/** Goes from output element to output element, and from term to term, by the map's index values. */
+export function mapAddresses({ map, operands, inputs }: MappedInputs): MapAddresses {
+  const forms = map.indices.map(({ value }) => {
+    if (!isRead(value)) return value;
+    const { shape } = at(operands, value.table).type;
+    return addressOf(value.at, { offsets: shape.map(() => constant(0)), strides: strides(shape) });
+  });
+  const readers = inputsOf({ operands }).map((operand, table) =>
+    map.indices.some(({ value }) => isRead(value) && value.table === table)
+      ? indexReader(inputTensor(inputs, operand).bytes, operand.type.dtype)
+      : undefined,
+  );
+  const walk = new IndexWalk(indexSteps(map, forms, operands));
+  let dims: readonly number[] = [];
+  /** The first site without an element ends what it is of. */
+  const taken = (steps: readonly IndexStep[]): number => {
+    for (const step of steps) {
+      const element = walk.takeFrom(step, readers, dims, noLoops);
+      if (element < 0) return element;
+    }
+    return 0;
+  };
+  return {
+    to(out) {
+      dims = out;
+      return taken(walk.outerSteps);
+    },
+    read: (read) =>
+      at(map.reads, read).at.map((coord) => evaluate(coord, noLoops, { dims, indices: walk.indices })),
+    *reduction() {
+      const out = dims;
+      const [first, end] = reductionRange(map, walk.indices);
+      for (let r = first; r < end; r++) {
+        dims = [...out, r];
+        const ended = taken(walk.reductionSteps);
+        // A term without a value is none.
+        if (ended !== noElement) yield ended;
+      }
+      dims = out;
+    },
+  };
+}

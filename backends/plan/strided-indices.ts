@@ -1,0 +1,40 @@
+/**
+ * The sites whose values alone decide where the data is read: its address is a sum of strides times their values. Several elements or
+ * rows can look such values up together.
+ */
+import { stepAlong } from "../../ir/linear.js";
+import type { IndexRule } from "../../ir/policy.js";
+import { at } from "../../ir/types.js";
+import type { GatherPlan } from "./gather.js";
+import { beyondSteps } from "./stages.js";
+
+/** A site whose own address depends on no other index value. */
+export interface StridedIndex {
+  readonly index: number;
+  /** The input that it reads. */
+  readonly table: number;
+  readonly rule: IndexRule;
+  /** Elements of the data between neighbouring values. */
+  readonly stride: number;
+}
+
+/**
+ * The sites of the last stage, in the order of the map. Undefined if that stage has none, if one of them is addressed by another site,
+ * or if the stage adds anything else to the address of the data.
+ */
+export function stridedIndices({
+  indexSteps,
+  stages,
+}: Pick<GatherPlan, "indexSteps" | "stages">): readonly StridedIndex[] | undefined {
+  const { adds, indices: inner } = at(stages, stages.length - 1);
+  const alone = adds.terms.every(({ of }) => of.kind === "index" && inner.includes(of.index));
+  if (!alone || inner.length === 0) return undefined;
+  const strided = inner.flatMap((index): StridedIndex[] => {
+    const { form, rule, table } = at(indexSteps, index);
+    // A value that is left out is in range, and names none.
+    if (rule === undefined || rule.excluded !== undefined || table === undefined) return [];
+    if (beyondSteps(form).length > 0) return [];
+    return [{ index, table, rule, stride: stepAlong(adds, "index", index) }];
+  });
+  return strided.length === inner.length ? strided : undefined;
+}

@@ -1,0 +1,153 @@
+/** Index values read by the scalar unit and resolved one by one: `ir/policy.ts` as a C++ function. */
+import type { Coordinate } from "./forms.js";
+import { inputOf } from "../../ir/func.js";
+import { indicesOf } from "../../ir/linear.js";
+import type { Outside } from "../../ir/policy.js";
+import { assertNever, at, bitsOf, isSigned, type DType } from "../../ir/types.js";
+import type { IndexStep } from "../index-walk.js";
+import type { PtoContext } from "./context.js";
+import type { PtoGather, PtoPlan } from "./plan.js";
+
+/** Reads an index value at a place in its memory. */
+export type Reader = (place: string) => string;
+
+/** The type in which an index is compared. */
+const compared = (dtype: DType): string => `${isSigned(dtype) ? "" : "u"}int${bitsOf(dtype)}_t`;
+
+/** What resolves values under a policy: each differs in what it makes of those outside. */
+function resolverOf({ names }: PtoPlan, { rules }: PtoGather, outside: Outside): string {
+  const kinds = new Set(rules.map((rule) => otherwise(rule.outside).join("\n")));
+  const place = [...kinds].indexOf(otherwise(outside).join("\n"));
+  return `${names.entryPoint}_index${place === 0 ? "" : place + 1}`;
+}
+
+/** Whether some elements outside are zeros and others are reported: the first site that ends an element decides. */
+export const reportsSome = ({ reports, rules }: PtoGather): boolean =>
+  reports && rules.some(({ mayBeNone, outside }) => mayBeNone && outside !== "report");
+
+/**
+ * Declares `inside` and `s0`, `s1`, … at a point; their names. Nothing is read by an index value behind one that is outside: its
+ * place may be anywhere. `readers`: of the tensors of indices, by table from 1.
+ */
+export function emitIndices(
+  context: PtoContext,
+  gather: PtoGather,
+  readers: readonly Reader[],
+  dims: readonly Coordinate[],
+): readonly string[] {
+  const names: string[] = [];
+  emitIndexSteps(context, gather, {
+    steps: gather.indexSteps,
+    read: (table) => at(readers, table - 1),
+    dims,
+    names,
+    inside: "inside",
+    marks: reportsSome(gather),
+  });
+  return names;
+}
+
+/** Index values to declare, and how. */
+export interface IndicesAt {
+  readonly steps: readonly IndexStep[];
+  /** Reads an index value of a table. */
+  readonly read: (table: number) => Reader;
+  readonly dims: readonly Coordinate[];
+  /** Names by site: those that are declared already, and these. */
+  readonly names: string[];
+  /** The variable that says whether all of them name an element. */
+  readonly inside: string;
+  /** True if `bad` is set here where one is outside that is reported. */
+  readonly marks: boolean;
+}
+
+/** Declares index values, and whether all of them name an element. */
+export function emitIndexSteps(
+  context: PtoContext,
+  gather: PtoGather,
+  { steps, read, dims, names, inside, marks }: IndicesAt,
+): void {
+  const { out, plan } = context;
+  let mayBeOutside = false;
+  out.line(`bool ${inside} = true;`);
+  for (const { index, table, form, rule, wrapNegativeBy, ends } of steps) {
+    const type = table === undefined ? "int64_t" : compared(inputOf(plan.func, table).type.dtype);
+    const value =
+      table === undefined
+        ? context.wideForm(form, dims, names)
+        : `(${type})${read(table)(context.form(form, dims, names))}`;
+    const guarded = mayBeOutside && indicesOf(form).length > 0;
+    const raw = guarded ? `${inside} ? ${value} : (${type})0` : value;
+    const name = `s${index}`;
+    names[index] = name;
+    if (rule === undefined) {
+      out.line(`${wrapNegativeBy === undefined ? "const " : ""}int64_t ${name} = ${raw};`);
+      if (wrapNegativeBy !== undefined) out.line(`if (${name} < 0) ${name} += ${wrapNegativeBy};`);
+      continue;
+    }
+    const wrapsByExtent = rule.wrapNegativeBy === undefined || rule.wrapNegativeBy === rule.extent;
+    const given = wrapsByExtent
+      ? raw
+      : `given${index} < 0 ? given${index} + ${rule.wrapNegativeBy} : given${index}`;
+    if (!wrapsByExtent) out.line(`const int64_t given${index} = ${raw};`);
+    const resolved = `${resolverOf(plan, gather, rule.outside)}<${wrapsByExtent ? type : "int64_t"}>`;
+    const counts = wrapsByExtent && rule.wrapNegativeBy !== undefined;
+    const reports = marks && rule.outside === "report";
+    if (reports && mayBeOutside) out.line(`const bool reached${index} = ${inside};`);
+    out.line(`const int64_t ${name} = ${resolved}(${given}, ${rule.extent}, ${String(counts)}, ${inside});`);
+    if (reports) out.line(`if (${mayBeOutside ? `reached${index} && ` : ""}!${inside}) bad = true;`);
+    mayBeOutside ||= rule.outside !== "nearest" && rule.outside !== "remainder";
+    mayBeOutside ||= rule.extent === 0;
+    if (ends !== undefined) {
+      const longer = `${name} - ${at(names, ends.from)} > ${ends.max}`;
+      out.block(`if (${inside} && ${longer})`, () => {
+        out.line(`${inside} = false;`);
+        if (marks) out.line("bad = true;");
+      });
+      mayBeOutside = true;
+    }
+    if (rule.excluded !== undefined) {
+      out.line(`if (${name} == ${rule.excluded}) ${inside} = false;`);
+      mayBeOutside = true;
+    }
+  }
+}
+
+/** What a value outside becomes; n is 0 where the data has no element. */
+function otherwise(outside: Outside): string[] {
+  switch (outside) {
+    case "nearest":
+      return ["    if (n > 0) return raw < 0 ? 0 : n - 1;"];
+    case "remainder":
+      return [
+        "    if (n > 0) {",
+        "        const int64_t rest = raw < 0 ? (int64_t)raw % n : (int64_t)((uint64_t)raw % (uint64_t)n);",
+        "        return rest < 0 ? rest + n : rest;",
+        "    }",
+      ];
+    case "none":
+    case "report":
+    case "promised":
+      return [];
+    default:
+      return assertNever(outside);
+  }
+}
+
+/** The functions that `emitIndices` calls. */
+export function resolverLines(plan: PtoPlan, gather: PtoGather): string[] {
+  const all = new Map(gather.rules.map(({ outside }) => [resolverOf(plan, gather, outside), outside]));
+  return [...all].flatMap(([name, outside]) => [
+    "// The element that an index names among n, and whether there is one.",
+    "template <typename T>",
+    `AICORE inline int64_t ${name}(T raw, int64_t n, bool from_end, bool& inside)`,
+    "{",
+    "    if (raw >= 0 && (uint64_t)raw < (uint64_t)n) return (int64_t)raw;",
+    "    if (from_end && raw < 0 && (int64_t)raw >= -n) return (int64_t)raw + n;",
+    ...otherwise(outside),
+    "    inside = false;",
+    "    return 0;",
+    "}",
+    "",
+  ]);
+}

@@ -1,0 +1,251 @@
+/**
+ * Bounds from below on the clock of a gather, whatever schedule it gets, or whatever view, order and buffers a tile gets: what a
+ * search need not look at where something else is known to take no longer, and how far a schedule is from what its target could
+ * do at best. They cost little beside an estimate.
+ */
+import { inputsOf } from "../func.js";
+import { followedBy, gatheredTable, rowElements, walked } from "../access.js";
+import { targetFacts } from "../target.js";
+import { anyLegal, residencyChoices, Tiling } from "../tiling/index.js";
+import { alignUp, at, byteCount, bytesFor, elementCount, meanBytes, type Shape } from "../types.js";
+import { transactionBytes } from "../tiling/gather-work.js";
+import { cyclesOfWork } from "./price.js";
+import { noWork, type Work } from "./work.js";
+import { extent, type LowerBoundLimit, type LowerBound } from "./lower-bound-limit.js";
+import { favourable } from "./favourable.js";
+import { readTogether } from "./read-together.js";
+import { leastThroughUb } from "./ub-lower-bound.js";
+
+/** Cycles that no schedule of a gather with one residency is under. */
+export interface LowerBounds {
+  /** Whatever the tile; 0 where nothing is known. */
+  readonly any: () => number;
+  /** Whatever is beside the tile. */
+  readonly of: (tile: Shape) => number;
+}
+
+/** The floor of the schedules with the residency, the cores, the view and the target of this one. */
+export function lowerBoundsOf(tiling: Tiling): LowerBounds {
+  const { gather, target } = tiling;
+  if (gather.operands.some(({ type }) => byteCount(type) === 0)) return { any: () => 0, of: () => 0 };
+  return targetFacts[target.kind].gathersInPlace ? inPlace(tiling) : throughUb(tiling);
+}
+
+/**
+ * The least cycles of a program on its target: a lower bound on the clock of every legal schedule with the cores and the bytes of UB of
+ * this one, whatever its tile, view, order, buffers, residency, lowering, profile and budget rule. Each figure of a board stands at the favourable end of its range.
+ */
+export function programLowerBound({ gather, target, schedule, extents }: Tiling): LowerBound {
+  const { lowering: _, ...open } = schedule;
+  const view = extents.map((extent) => Math.max(1, extent));
+  const { max } = gather.map.reduced ?? {};
+  // The tile of the least footprint has one term or all of them: the sum of some is carried.
+  const reductionTiles = max === undefined ? [[]] : [[1], [max]];
+  const bounds = (["ub", "gm"] as const).map((data) => {
+    const tilings = residencyChoices(gather, target, [data]).flatMap((residency) =>
+      reductionTiles.map((some) => {
+        const rest = { profile: "head", budgetRule: "spec", buffers: 1, residency } as const;
+        return new Tiling(gather, { ...open, ...rest, view, tile: [...view, ...some] }, target);
+      }),
+    );
+    return { tilings, legal: tilings.some((tiling) => anyLegal(tiling)) };
+  });
+  // Without a legal schedule any bound holds.
+  const legal = bounds.some((one) => one.legal) ? bounds.filter((one) => one.legal) : bounds;
+  return legal
+    .flatMap(({ tilings: [first] }) => (first === undefined ? [] : [least(first)]))
+    .reduce((lower, other) => (other.cycles < lower.cycles ? other : lower));
+}
+
+/** Of the schedules with the residency of the data of this one. */
+function least(tiling: Tiling): LowerBound {
+  const { gather, target } = tiling;
+  if (!targetFacts[target.kind].gathersInPlace) return leastThroughUb(tiling, favourable(target));
+  if (gather.operands.some(({ type }) => byteCount(type) === 0)) return { cycles: 0, limit: "launch" };
+  return leastInPlace(tiling);
+}
+
+/**
+ * Memory takes all that is written once; each tile that is stored is a DMA instruction of its core, and so are two rows that are
+ * fetched.
+ */
+function throughUb(tiling: Tiling): LowerBounds {
+  const { target, schedule, extents } = tiling;
+  let cached: number | undefined;
+  const any = (): number => (cached ??= leastThroughUb(tiling).cycles);
+  return {
+    any,
+    of: (tile) =>
+      Math.max(Math.ceil(tilesOf(extents, tile) / schedule.cores) * target.storeIssueCycles, any()),
+  };
+}
+
+/** Tiles at least: views end some early. */
+function tilesOf(extents: Shape, tile: Shape): number {
+  let tiles = 1;
+  for (let d = 0; d < extents.length; d++) tiles *= Math.ceil(at(extents, d) / at(tile, d));
+  return tiles;
+}
+
+/** How the work of all tasks together falls to the core that has most of it, where no core has less than the mean. */
+interface Share {
+  /** Of what is divided. */
+  readonly share: number;
+  /** Tiles of that core. */
+  readonly tiles: number;
+  /** Busy cores, at least. */
+  readonly cores: number;
+}
+
+/** What all the tasks of a gather do together at least, beside what each tile does. */
+interface Divided {
+  /** Runs of memory that the rows of the data are. */
+  readonly runs: number;
+  readonly rows: number;
+  readonly repeats: number;
+  /** Of the data, as it moves through the caches. */
+  readonly dataBytes: number;
+  readonly far: number;
+}
+
+/**
+ * Where a machine gathers in place, each tile is a run of memory of each operand that stays there, and as much as a cache line
+ * of it; data that is staged is loaded once at least in each task, before its gather. Beside that, all tasks together read and
+ * write every byte that the gather reaches, and gather every element (`direct` of statement.ts). More tasks share that, and
+ * take longer to start.
+ */
+function inPlaceWork({ gather, residency, extents, schedule, target }: Tiling) {
+  const { map, operands } = gather;
+  const data = at(operands, gatheredTable).type;
+  const size = meanBytes(data.dtype);
+  const staged = residency === "ub";
+  const line = transactionBytes(target);
+  /** Of the output; and with each term of them. */
+  const written = elementCount(extents);
+  const elements = elementCount(walked(map, extents));
+  const reached = operands.map(({ role, type }, table) =>
+    bytesFor(role === "output" ? written : readTogether(map, table, extents, type.shape), type.dtype),
+  );
+  const dataReached = at(reached, gatheredTable);
+  const others = inputsOf({ operands }).length;
+  const otherBytes = reached.reduce((sum, bytes) => sum + bytes) - dataReached;
+
+  /** `fetched`: bytes of whole lines for each element of a row in place, at least. */
+  function divided(
+    inner: number,
+    inRow: number,
+    pieces: number,
+    fetched: number,
+    row: "line" | "less" | "any",
+  ): Divided {
+    const lines = staged ? 0 : Math.min(elements * fetched, dataReached) / line;
+    return {
+      runs: !staged && row === "line" ? elements / inRow : 0,
+      rows: elements / inner,
+      repeats: (elements * pieces) / target.lanes,
+      dataBytes: staged ? dataReached : Math.max(elements * size, lines * line),
+      far: row === "less" ? lines : 0,
+    };
+  }
+
+  function busiest({ runs, rows, repeats, dataBytes, far }: Divided, { share, tiles }: Share): Work {
+    // Loads may run beside the gathers of other tasks, but the first gather waits for its own.
+    const loaded =
+      staged && target.overlaps ? line : Math.max(staged ? line : tiles * line, dataBytes * share);
+    return {
+      ...noWork,
+      instructions: others * tiles + (staged ? 1 : runs * share),
+      padded: Math.max(others * tiles * line, otherBytes * share) + loaded,
+      rows: Math.max(tiles, rows * share),
+      repeats: Math.max(tiles, repeats * share),
+      scalars: far * share,
+    };
+  }
+
+  /** Whatever the tile, in so many tasks. */
+  const all = (): ((tasks: number) => Work) => {
+    const longest = rowElements(map, extents, data.shape);
+    const work = divided(
+      extents[extents.length - 1] ?? 1,
+      longest,
+      Math.min(1, Math.max(1 / longest, size / target.vectorBytes)),
+      Math.max(size, line / longest),
+      longest * size < line ? "less" : "any",
+    );
+    return (tasks) => busiest(work, { share: extent / tasks, tiles: 1, cores: tasks });
+  };
+  // The first of them, whatever the tile: between tiles it decides nothing, and estimates leave it out.
+  const wait = staged && target.overlaps ? Math.ceil(target.syncCycles) : 0;
+  return { staged, size, line, data, divided, busiest, all, wait, cores: schedule.cores };
+}
+
+/** The number of tasks, and the work of the busiest core, that take the fewest cycles. */
+function leastTasks({ target }: Tiling, { all, cores }: ReturnType<typeof inPlaceWork>) {
+  const workIn = all();
+  let best = { cycles: Infinity, tasks: 1, work: noWork };
+  for (let tasks = 1; tasks <= cores; tasks++) {
+    const work = workIn(tasks);
+    const cycles = cyclesOfWork(work, "V", target, tasks) + Math.ceil(tasks * target.taskCycles);
+    // It falls, then rises, but for what is rounded.
+    if (cycles > best.cycles + 2) break;
+    if (cycles < best.cycles) best = { cycles, tasks, work };
+  }
+  return best;
+}
+
+/** A core does these one after the other, so that their sum is the bound: the largest of them is what sets it. */
+function leastInPlace(tiling: Tiling): LowerBound {
+  const { target } = tiling;
+  const counted = inPlaceWork(tiling);
+  const { cycles, tasks, work } = leastTasks(tiling, counted);
+  const { instructions, padded, bytes, rows, repeats, scalars } = work;
+  const alone = (work: Partial<Work>): number => cyclesOfWork({ ...noWork, ...work }, "V", target, tasks);
+  const limits: readonly (readonly [LowerBoundLimit, number])[] = [
+    ["global memory", alone({ instructions, padded, bytes })],
+    ["vector", alone({ rows, repeats })],
+    ["scalar", alone({ scalars })],
+    ["launch", Math.ceil(tasks * target.taskCycles) + counted.wait],
+  ];
+  const [limit] = limits.reduce((max, other) => (other[1] > max[1] ? other : max));
+  return { cycles: cycles + counted.wait, limit };
+}
+
+function inPlace(tiling: Tiling): LowerBounds {
+  const { gather, extents, schedule, target } = tiling;
+  const { map } = gather;
+  const work = inPlaceWork(tiling);
+  const { staged, size, line, data, divided, busiest } = work;
+  const dims = followedBy(map, gatheredTable);
+  return {
+    any: () => leastTasks(tiling, work).cycles + work.wait,
+    of(given) {
+      let [tiles, tasks, isEven] = [1, 1, true];
+      const tile = extents.map((extent, d) => {
+        const view = at(schedule.view, d);
+        const entry = Math.min(at(given, d), view, extent);
+        const along = Math.ceil(extent / entry);
+        tiles *= along;
+        if (!staged || dims.has(d)) tasks *= along;
+        if (extent % entry !== 0 || (view < extent && view % entry !== 0)) isEven = false;
+        return entry;
+      });
+      const inRow = rowElements(map, tile, data.shape);
+      const row = inRow * size;
+      const work = divided(
+        tile[tile.length - 1] ?? 1,
+        inRow,
+        inRow === 1 ? 1 : Math.ceil(row / target.vectorBytes) / inRow,
+        alignUp(row, line) / inRow,
+        row < line ? "less" : "line",
+      );
+      const cores = Math.min(tiles, schedule.cores);
+      const max = Math.ceil(tiles / cores);
+      // Tiles that are alike, one a task: no core has a part of one.
+      const fraction = extent * (isEven && tasks === tiles ? max / tiles : 1 / cores);
+      const share = { share: fraction, tiles: tiles * fraction, cores: Math.min(tasks, cores) };
+      return (
+        cyclesOfWork(busiest(work, share), "V", target, share.cores) + Math.ceil(tasks * target.taskCycles)
+      );
+    },
+  };
+}

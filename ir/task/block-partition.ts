@@ -1,0 +1,15 @@
+/** Which tasks each core runs. */
+
+/** Tasks [from, to) in program order. */
+export interface TaskRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Tasks are dealt in blocks: each core runs neighbours, and the first `tasks % cores` cores run one more. */
+export function blockPartition(tasks: number, cores: number, core: number): TaskRange {
+  const each = Math.floor(tasks / cores);
+  const more = tasks % cores;
+  const from = core * each + Math.min(core, more);
+  return { from, to: from + each + (core < more ? 1 : 0) };
+}

@@ -1,0 +1,50 @@
+/** The sites of a map as its text is read: what a bare read means is known once all its uses are. */
+import { gatherOver, isRead, type MapBody, type OutOfBounds } from "../access.js";
+import { canonicalMap } from "../canonical-map.js";
+import { index, indicesOf, type Linear } from "../linear.js";
+import type { SymbolicMap, SymbolicIndex } from "../symbols/symbols.js";
+import { at, type Shape } from "../types.js";
+
+/** Without `outOfRange`: a bare read, or one that counts from the end. */
+export type Draft = Omit<SymbolicIndex, "outOfRange"> & { readonly outOfRange?: OutOfBounds };
+
+export class IndexList {
+  private readonly drafts: Draft[] = [];
+
+  push(draft: Draft): Linear {
+    this.drafts.push(draft);
+    return index(this.drafts.length - 1);
+  }
+
+  /** Whether the text gives a site a policy and a bound. */
+  isBounded(s: number): boolean {
+    const { outOfRange, extent } = at(this.drafts, s);
+    return outOfRange !== undefined && extent !== undefined;
+  }
+
+  /**
+   * The map in its one form. A bare read takes the policy of the operation where a coordinate is made from it, and none inside another
+   * policy, which then bounds the sum.
+   */
+  close(domain: Shape, inputs: number, body: Omit<MapBody, "indices">, outOfRange: OutOfBounds): SymbolicMap {
+    const map = canonicalMap({
+      ...gatherOver(domain, inputs, { ...body, indices: [] }),
+      indices: this.drafts,
+    });
+    const named = new Set(coordinates(map).flatMap(indicesOf));
+    const within = new Set(map.indices.flatMap(({ value }) => (isRead(value) ? [] : indicesOf(value))));
+    const indices = map.indices.map((draft, s): SymbolicIndex => {
+      if (draft.outOfRange !== undefined) return { ...draft, outOfRange: draft.outOfRange };
+      return within.has(s) && !named.has(s) ? { ...draft, outOfRange: "any" } : { ...draft, outOfRange };
+    });
+    return { ...map, indices };
+  }
+}
+
+type Drafted = Omit<SymbolicMap, "indices"> & { readonly indices: readonly Draft[] };
+
+/** Coordinates of the data and of what is read. */
+const coordinates = ({ indices, reads }: Pick<Drafted, "indices" | "reads">): readonly Linear[] => [
+  ...reads.flatMap((read) => read.at),
+  ...indices.flatMap(({ value }) => (isRead(value) ? value.at : [])),
+];

@@ -1,0 +1,32 @@
+/** A class of instructions that a schedule asks for, beside what the gather can have. */
+import type { GatherClass } from "../schedule.js";
+import { targetFacts, type Target } from "../target.js";
+import type { GatherLowering } from "./gather-lowering.js";
+
+/** Why a gather is not what it is asked to be, and whether more room in UB would help. */
+export interface RefusedLowering {
+  readonly reason: string;
+  readonly room: boolean;
+}
+
+/** Undefined where nothing is asked for, or the gather can have it. */
+export function refusedLowering(
+  { class: chosen, lost }: GatherLowering,
+  requested: GatherClass | undefined,
+  target: Target,
+  dataInUb: boolean,
+): RefusedLowering | undefined {
+  if (requested === undefined || chosen === requested) return undefined;
+  const lack = lost.find((other) => other.class === requested);
+  if (lack !== undefined) return "reason" in lack ? lack : undefined;
+  const reason = targetFacts[target.kind].vectorUnit
+    ? `its data is in ${dataInUb ? "UB" : "global memory"}`
+    : `target ${target.name} gathers in place`;
+  return { reason, room: false };
+}
+
+/** The classes that a gather can have in the room that there is, the fastest first. */
+export function classesOf(lowering: GatherLowering): readonly GatherClass[] {
+  const others = lowering.lost.flatMap((lost) => ("cycles" in lost ? [lost] : []));
+  return [lowering, ...others].sort((a, b) => a.cycles - b.cycles).map((one) => one.class);
+}

@@ -1,0 +1,82 @@
+/**
+ * The rules of terms. B6 r and a reduction come together, once each; r, and index values that depend on it, stand inside the reduction
+ * alone. B8 an element has 1 to 2^24 terms at most, a mean fewer, so that their number is an f32. A9 index values of an element stand
+ * before those of its terms, and so they are evaluated.
+ */
+import { defined } from "../defined.js";
+import { formsOf, isInReduction, reductionDim, type AccessMap } from "../access.js";
+import { dimsOf, indicesOf, type Linear } from "../linear.js";
+import { maxReductionElements, readsIn, reductionsIn, type Expression } from "../values/expression.js";
+
+interface ReductionFault {
+  readonly rule: string;
+  readonly message: string;
+  readonly hint?: string;
+}
+
+/** What breaks B6 and B8, whatever the index values. */
+export function reductionFaults(map: AccessMap): ReductionFault[] {
+  const reductions = reductionsIn(map.value);
+  const [first, second] = reductions;
+  const fault = (message: string, hint?: string): ReductionFault[] => [
+    { rule: "B6", message, ...defined({ hint }) },
+  ];
+  if (second !== undefined)
+    return fault(`${reductions.map(({ how }) => how).join(" and ")}: a value has one reduction`);
+  const { reduced } = map;
+  if (reduced === undefined) {
+    const declared = "name the terms behind the output dims: (d0, d1; r < 8)";
+    if (first !== undefined) return fault(`${first.how} without terms`, declared);
+    return formsOf(map).some((form) => dimsOf(form).includes(reductionDim(map)))
+      ? fault("r stands in a coordinate, and the map has no terms", declared)
+      : [];
+  }
+  if (first === undefined)
+    return fault("r without a reduction", "fold, exact, mean, max or min of the terms");
+  const { max } = reduced;
+  const highest = maxReductionElements(first.how);
+  if (Number.isInteger(max) && max >= 1 && max <= highest) return [];
+  return [{ rule: "B8", message: `${first.how} of ${max} terms: an element has 1 to ${highest}` }];
+}
+
+/** What breaks B6 and A9 among index values that are in order. */
+export function reductionIndexFaults(map: AccessMap): ReductionFault[] {
+  if (map.reduced === undefined) return [];
+  const depends = (form: Linear): boolean =>
+    dimsOf(form).includes(reductionDim(map)) || indicesOf(form).some((s) => isInReduction(map, s));
+  const { segment } = map.reduced;
+  const ends = segment === undefined ? [] : [segment.from, segment.to];
+  if (ends.some((s) => map.indices[s]?.extent === undefined))
+    return [{ rule: "B6", message: "r lies between two index values with bounds" }];
+  if (ends.some((s) => isInReduction(map, s)))
+    return [{ rule: "B6", message: "r stands in the bounds of r" }];
+  const outside = new Set(readsIn(around(map.value)));
+  const stray = [...outside].some((k) => (map.reads[k]?.at ?? []).some(depends));
+  if (stray)
+    return [
+      {
+        rule: "B6",
+        message: "r, or an index value that depends on it, stands outside of the reduction",
+        hint: "put what depends on r inside it",
+      },
+    ];
+  const early = map.indices.findIndex((_, s) => s > 0 && !isInReduction(map, s) && isInReduction(map, s - 1));
+  return early === -1
+    ? []
+    : [{ rule: "A9", message: `index value ${early} of the element stands behind one of its terms` }];
+}
+
+/** What stands around the reduction of a value. */
+function around(value: Expression): Expression {
+  switch (value.kind) {
+    case "read":
+    case "number":
+      return value;
+    case "cast":
+      return { ...value, of: around(value.of) };
+    case "op":
+      return { ...value, of: [around(value.of[0]), around(value.of[1])] };
+    case "reduce":
+      return { kind: "number", type: "u32", bits: 0 };
+  }
+}

@@ -1,0 +1,112 @@
+/** Alternatives to an illegal schedule: what the compiler chooses under other entries, and the flags that select it. */
+import { outOfBoundsPolicies, withPolicy } from "../ir/access.js";
+import type { AccessFunc } from "../ir/func.js";
+import { defaultProfile, laterProfiles } from "../ir/profile.js";
+import { formatEntry, type Residencies, type Schedule } from "../ir/schedule.js";
+import { defaultsOn, isResolved } from "../ir/schedule-entries.js";
+import type { Target } from "../ir/target.js";
+import {
+  dataResidency,
+  gmAllowed,
+  honoured,
+  residencyChoices,
+  readsInGm,
+  shortest,
+  suggestionText,
+  type Tiling,
+} from "../ir/tiling/index.js";
+import { chooseSchedule } from "./choose-schedule.js";
+import { withBuffers } from "./with-buffers.js";
+import { defaultOrder, withDefaults } from "./with-defaults.js";
+
+/** A legal schedule beside one that is not. */
+export interface Remedy {
+  readonly tiling: Tiling;
+  /** The flags that lead there, beside those that the user gave. */
+  readonly flags: string;
+}
+
+/** Entries that a choice keeps; absent ones are chosen. */
+export type PinnedEntries = Omit<Schedule, "residency" | "tile"> & { readonly residency: Residencies };
+
+/** The schedule that the compiler chooses under some entries instead of the user's. Undefined where no tile is legal there. */
+export function remedyTo(gather: AccessFunc, pinned: PinnedEntries, target: Target): Remedy | undefined {
+  const { residency } = pinned;
+  if (dataResidency(gather, pinned) === "gm" && !gmAllowed(gather, target)) return undefined;
+  const chosen = chooseSchedule(withDefaults({ ...gather, schedule: pinned }, residency, target));
+  if (chosen === undefined) return undefined;
+  const tiling = honoured(chosen);
+  const from = withTargets(gather, gather.schedule, target);
+  if (Object.keys(gather.schedule).every((entry) => entry in pinned))
+    return { tiling, flags: suggestionText(from, pinned) };
+  return { tiling, flags: flagsTo(gather, tiling.with({ residency })) };
+}
+
+/**
+ * Returns the given entries, completed with the target's defaults. Where a framework reads its inputs in global memory the target's residency
+ * is no default: without a stated one there is none, so that every flag names its own.
+ */
+function withTargets(gather: AccessFunc, given: Schedule, target: Target): Schedule {
+  const { residency, ...defaults } = defaultsOn(target);
+  return { ...defaults, ...(readsInGm(gather, target) ? {} : { residency }), ...given };
+}
+
+/** Flags to add to the user's to get a tiling: its tile, and each entry that is not the default for that tile. */
+export function flagsTo(gather: AccessFunc, { schedule, target }: Tiling): string {
+  const { view, order, buffers: resolved, ...followed } = schedule;
+  const { buffers: _, ...given } = gather.schedule;
+  const { buffers: stated } = unpinnedSchedule(gather);
+  const withEntries = (others: Schedule): Tiling =>
+    withDefaults({ ...gather, schedule: { ...given, ...followed, ...others } }, schedule.residency, target);
+  const plain = withEntries({}).schedule;
+  // A second copy is named, whether or not the tile gets it by itself; one copy, where the tile gets two.
+  const got = stated ?? withBuffers(withEntries({ view, order })).schedule.buffers;
+  const buffers = formatEntry(got) === formatEntry(resolved) ? (stated ?? plain.buffers) : got;
+  return suggestionText(
+    { ...withTargets(gather, given, target), view: plain.view, order: plain.order, buffers },
+    schedule,
+  );
+}
+
+/** Returns the schedules under every later profile and every other residency, each where some tile is legal there. */
+export function remedies({ gather, schedule, target }: Tiling): Remedy[] {
+  const [, ...residencies] = residencyChoices(gather, target, ["ub", "gm"]);
+  const others: readonly Pick<PinnedEntries, "residency" | "profile">[] = [
+    ...laterProfiles(schedule.profile ?? defaultProfile).map(
+      (profile) => ({ residency: "ub", profile }) as const,
+    ),
+    ...residencies.map((residency) => ({ residency })),
+  ];
+  const list = others.flatMap((other) => {
+    const { residency, profile = schedule.profile } = other;
+    const same = formatEntry(residency) === formatEntry(shortest(gather, target, schedule.residency));
+    if (profile === schedule.profile && same) return [];
+    return remedyTo(gather, { ...unpinnedSchedule(gather), ...other }, target) ?? [];
+  });
+  return list.length > 0 || gather.schedule.lowering === undefined ? list : withOtherPolicy(gather, target);
+}
+
+/** The first out-of-range policy under which a gather can have the instructions that it asks for, wherever its data is then. */
+function withOtherPolicy(gather: AccessFunc, target: Target): Remedy[] {
+  for (const policy of outOfBoundsPolicies) {
+    const other = { ...gather, map: withPolicy(gather.map, policy) };
+    for (const residency of residencyChoices(gather, target, ["ub", "gm"])) {
+      const remedy = remedyTo(other, { ...unpinnedSchedule(gather), residency }, target);
+      if (remedy !== undefined) return [{ ...remedy, flags: `${remedy.flags} --oob ${policy}`.trim() }];
+    }
+  }
+  return [];
+}
+
+/** The user's schedule without its tile, and without the view if a tile was given. */
+export function unpinnedSchedule(gather: AccessFunc): Omit<Schedule, "tile"> {
+  const { tile, view, order, buffers, ...kept } = gather.schedule;
+  // A resolved schedule holds defaults that nobody chose: what equals the default is dropped.
+  const written = isResolved(gather.schedule);
+  return {
+    ...kept,
+    ...(view === undefined || tile !== undefined ? {} : { view }),
+    ...(order === undefined || (written && order.join() === defaultOrder(gather).join()) ? {} : { order }),
+    ...(buffers === undefined || (written && buffers === 1) ? {} : { buffers }),
+  };
+}

@@ -1,0 +1,55 @@
+/** The operators of a config on the command line. */
+import type { Command, Option } from "commander";
+import {
+  attributeAliases,
+  attributeFlags,
+  attributeFlagsOf,
+  attributesOf,
+  dialectsOf,
+  opDefs,
+  type AttributeFlagText,
+} from "../../ir/index.js";
+import { camelCase } from "../../ir/ops/attributes.js";
+import { ConfigError } from "../config/config-error.js";
+import type { Project } from "../config/project.js";
+import { addAttributeOptions, dashed } from "./options.js";
+
+/** The attributes by key that only operators of the config have, with what their flags say. */
+export function projectAttributeFlags({ operators = [] }: Project): ReadonlyMap<string, AttributeFlagText> {
+  const flags = new Set<string>([...attributeFlags.keys()].map(camelCase));
+  const isFlag = (flag: string): boolean => flags.has(flag) || attributeAliases.has(flag);
+  return new Map([...attributeFlagsOf(operators)].filter(([key]) => !isFlag(camelCase(key))));
+}
+
+/**
+ * Adds what a config's operators bring to the commands that take a program: their dialects, and a flag for each attribute that no
+ * built-in operator has. `root`: the command line with the flags of every command. Throws a ConfigError for a flag that one of
+ * them has already.
+ */
+export function addProjectOperators(program: Command, root: Command, project: Project): void {
+  const { config = "", operators } = project;
+  if (operators === undefined) return;
+  const flags = projectAttributeFlags(project);
+  const projectNames = operators.filter((def) => !opDefs.includes(def)).map(({ name }) => name);
+  const every = [root, ...root.commands.flatMap((command) => [command, ...command.commands])];
+  for (const key of flags.keys()) {
+    const flag = `--${dashed(camelCase(key))}`;
+    if (flag !== "--help" && every.every((command) => optionOf(command, flag) === undefined)) continue;
+    const [def] = operators.filter((operator) => attributesOf(operator).has(key));
+    const attr = def === undefined ? undefined : attributesOf(def).get(key);
+    const message = `operators: the flag ${flag} of attribute ${String(attr?.name)} of ${String(def?.name)} is a flag of tilec`;
+    throw new ConfigError(config, [{ message, hint: "another name, or another key" }]);
+  }
+  for (const command of program.commands.filter(takesPrograms)) {
+    optionOf(command, "--dialect")?.choices([...dialectsOf(operators)]);
+    const op = optionOf(command, "--op");
+    if (op !== undefined) op.description += `; of ${config}: ${projectNames.join(", ")}`;
+    addAttributeOptions(command, flags);
+  }
+}
+
+/** Whether a command takes `--op` and the other flags of a program. */
+const takesPrograms = (command: Command): boolean => optionOf(command, "--op") !== undefined;
+
+const optionOf = (command: Command, flag: string): Option | undefined =>
+  command.options.find(({ long }) => long === flag);

@@ -1,0 +1,31 @@
+/** How the cycles of a kernel stand to the least that its program could take. */
+import {
+  formatRoofline,
+  isResolved,
+  programLowerBound,
+  ratesOf,
+  rooflineOf,
+  Tiling,
+  type ClockResult,
+  type Roofline,
+} from "../../ir/index.js";
+import type { Kernel } from "../api/compile.js";
+
+/** A kernel's standing, and the bytes of global memory that it moves; undefined for a tile program, which has no other schedules. */
+export function rooflineOfKernel(
+  { access, target }: Pick<Kernel, "access" | "target">,
+  clock: ClockResult,
+): (Roofline & { readonly bytes: number }) | undefined {
+  if (access === undefined || !isResolved(access.schedule)) return undefined;
+  const tiling = new Tiling(access, access.schedule, target);
+  return { bytes: tiling.traffic.bytes, ...rooflineOf(tiling, clock, programLowerBound(tiling)) };
+}
+
+/** The same in words. */
+export function kernelRoofline(
+  kernel: Pick<Kernel, "access" | "target">,
+  clock: ClockResult,
+): string | undefined {
+  const roofline = rooflineOfKernel(kernel, clock);
+  return roofline === undefined ? undefined : formatRoofline(roofline, ratesOf(kernel.target));
+}

@@ -1,0 +1,81 @@
+/** What a schedule moves for indices of a kind: counted, as the clock knows no values. */
+import {
+  CompileError,
+  elementCount,
+  error,
+  inputsOf,
+  InternalError,
+  keyOf,
+  type AccessFunc,
+} from "../../ir/index.js";
+import { indexInputs, type HostInputs } from "../../backends/index.js";
+import { lookups, pickedRows, type PickedRows } from "../../backends/sim/distinct-rows.js";
+import { countedReport, type OperandReport } from "../../backends/sim/index.js";
+import type { Kernel } from "../api/compile.js";
+import { asHost } from "../formats/tensor.js";
+import { drawnIndices, indexProgram } from "../testing/random.js";
+import { chooserOf, type IndexPattern } from "./index-patterns.js";
+import { programAtMaxSizes } from "../api/program-at-max-sizes.js";
+
+/** Index values that are looked up at most: a few seconds' worth. */
+export const maxLookups = 2 ** 22;
+
+/** What a schedule moves, exactly. */
+export interface Movement extends PickedRows {
+  readonly bytes: number;
+  readonly bursts: number;
+  /** By the keys of the operands. */
+  readonly operands: Readonly<
+    Record<string, Pick<OperandReport, "bytes" | "bursts" | "shortestBurst" | "longestBurst">>
+  >;
+}
+
+function gatherOf({ access }: Kernel): AccessFunc {
+  if (access === undefined) throw new InternalError("a program with a schedule has an access program");
+  return access;
+}
+
+/** Every input that holds indices, drawn by a pattern. Throws a CompileError (TC702) for more than are counted. */
+export function indicesLike(kernel: Kernel, pattern: IndexPattern): HostInputs {
+  refuseMany(gatherOf(kernel));
+  const tile = programAtMaxSizes(kernel);
+  const program = indexProgram(tile);
+  return Object.fromEntries(
+    indexInputs(tile).map((operand) => {
+      const { type } = operand;
+      const table = inputsOf(tile).findIndex((input) => keyOf(input) === keyOf(operand));
+      const choose = chooserOf(pattern, elementCount(type.shape));
+      return [
+        keyOf(operand),
+        asHost(keyOf(operand), drawnIndices(type, program, { seed: 1, table, choose })),
+      ];
+    }),
+  );
+}
+
+/** What the schedule of a kernel moves for such indices, by their keys. Throws a CompileError (TC702) for more than are counted. */
+export function movementBy(kernel: Kernel, indices: HostInputs): Movement {
+  const gather = gatherOf(kernel);
+  refuseMany(gather);
+  const { operands } = countedReport({ tile: programAtMaxSizes(kernel), target: kernel.target }, indices);
+  const each = Object.entries(operands);
+  return {
+    ...pickedRows(gather, indices),
+    bytes: each.reduce((sum, [, { bytes }]) => sum + bytes, 0),
+    bursts: each.reduce((sum, [, { bursts }]) => sum + bursts, 0),
+    operands: Object.fromEntries(
+      each.map(([key, { bytes, bursts, shortestBurst, longestBurst }]) => [
+        key,
+        { bytes, bursts, shortestBurst, longestBurst },
+      ]),
+    ),
+  };
+}
+
+function refuseMany(gather: AccessFunc): void {
+  const count = lookups(gather);
+  if (count <= maxLookups) return;
+  const message = `@${gather.name} looks up ${count} index values; what they move is counted for ${maxLookups} at most`;
+  const hint = "give fewer indices: bytes and bursts grow with their number";
+  throw new CompileError([error("TC702", message, { span: gather.span, hint })]);
+}

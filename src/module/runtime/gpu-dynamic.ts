@@ -1,0 +1,63 @@
+/**
+ * Modules for WebGPU whose sizes are open, or whose output has no elements. It is built into one expression,
+ * which the compiler prints beside the kernel.
+ */
+import { dispatchOf } from "../../../backends/wgsl/grid.js";
+import { gridSizes } from "../../../backends/wgsl/sizes.js";
+import { alignUp } from "../../../ir/types.js";
+import { GatherOfAnySize } from "./empty-outputs.js";
+import { GatherError } from "./gather-error.js";
+import { createGather } from "./gpu-gather.js";
+import type { Launch } from "./launch.js";
+import { sizedAt } from "./dynamic-sizes.js";
+import type { Numbers, DynamicPlan } from "./plan.js";
+
+export { GatherError };
+
+/** Sizes whose launches are kept; what is evicted lives as long as the passes that it is recorded in. */
+const maxCached = 64;
+
+export const create = async (device: GPUDevice, plan: DynamicPlan) => {
+  const kept = new Map<string, Launch>();
+  const gather = await createGather(device, plan, (sizes, uniform) => {
+    const key = JSON.stringify(sizes);
+    const cached = kept.get(key);
+    if (cached !== undefined) return cached;
+    const { words, ...launch } = launchAt(plan, sizes);
+    const made = words.length === 0 ? launch : { ...launch, uniform: uniform(new Uint8Array(words.buffer)) };
+    const [oldest] = kept.keys();
+    if (kept.size >= maxCached && oldest !== undefined) kept.delete(oldest);
+    kept.set(key, made);
+    return made;
+  });
+  return new GatherOfAnySize(gather, plan);
+};
+
+/** `words`: what the uniform buffer holds. */
+function launchAt(
+  plan: DynamicPlan,
+  sizes: Numbers,
+): Omit<Launch, "uniform"> & { readonly words: Uint32Array<ArrayBuffer> } {
+  const sized = sizedAt(plan, sizes);
+  const { numbers, operands, output } = sized;
+  const trips = plan.trips(numbers);
+  const tasks = output.elements === 0 ? 0 : trips.reduce((product, count) => product * count, 1);
+  const nest = { loops: trips.map((count) => ({ trips: count })), tasks };
+  const { maxComputeWorkgroupsPerDimension: max = 0 } = plan.requiredLimits;
+  const dispatch = dispatchOf(nest, plan.folded, max);
+  if (dispatch === undefined) {
+    const message = `${plan.name} has ${tasks} workgroups, and a dispatch ${max} x ${max}`;
+    throw new GatherError("TC502", message, { tasks });
+  }
+  const params: Numbers = {
+    ...numbers,
+    [gridSizes.tasks]: tasks,
+    [gridSizes.columns]: dispatch[0],
+    ...Object.fromEntries(trips.map((count, k) => [gridSizes.trips(k), count])),
+  };
+  const words = Uint32Array.from(plan.told, (name) => params[name] ?? 0);
+  const bytes = plan.bindings.map(({ access, width = 1 }, k) =>
+    access === "uniform" ? words.byteLength : Math.max(4 * width, alignUp(operands[k]?.bytes ?? 4, 4)),
+  );
+  return { ...sized, dispatch, bytes, words };
+}

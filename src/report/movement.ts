@@ -1,0 +1,27 @@
+/** What a schedule moves for indices of a kind, as a table. */
+import { counted } from "../../ir/index.js";
+import type { Movement } from "../explain/movement.js";
+import { table } from "./table.js";
+
+const number = (value: number): string => value.toLocaleString("en");
+
+/** `like`: the kind of indices, in the user's words. */
+export function renderMovement(name: string, like: string, movement: Movement): string {
+  const { picks, distinct, none, bytes, bursts, operands } = movement;
+  const lost = none === 0 ? "" : `; ${number(none)} of them are out of range, or name none`;
+  return [
+    `@${name} with indices like ${like}`,
+    `  ${number(picks)} picks of ${counted(distinct, "distinct row")}${lost}`,
+    table(
+      ["  operand", "bytes", "bursts", "shortest", "longest"],
+      Object.entries(operands).map(([key, operand]) => [
+        `  ${key}`,
+        operand.bytes,
+        operand.bursts,
+        operand.shortestBurst,
+        operand.longestBurst,
+      ]),
+    ),
+    `  total ${number(bytes)} B in ${number(bursts)} bursts`,
+  ].join("\n");
+}

@@ -1,0 +1,28 @@
+/** What records say about the candidates of a task, for a search that goes on. */
+import { checkApiArgument } from "../../api/argument-kinds.js";
+import { clockVersion } from "../../../ir/index.js";
+import type { CachedCandidate } from "../options.js";
+import { mergeRecords } from "./merge.js";
+import { rooflineIn, type TuneRecord } from "./record.js";
+
+/** By id. Cycles of another clock are not known. */
+export function cachedCandidates(
+  records: readonly TuneRecord[],
+  task: string,
+): ReadonlyMap<string, CachedCandidate> {
+  checkApiArgument("knownOf", "records", records);
+  const candidates = new Map<string, CachedCandidate>();
+  for (const record of mergeRecords(records)) {
+    if (record.record !== "candidate" || record.task !== task || record.clock !== clockVersion) continue;
+    const { cycles, idleCores, ubBytes, floor, bottleneck, clock, runs, status, code, reason } = record;
+    const failed = status === "timeout" || status === "wrong" || status === "error";
+    candidates.set(record.candidate, {
+      ...(floor === undefined || bottleneck === undefined
+        ? {}
+        : { cost: { cycles, idleCores, ubBytes, clock, ...rooflineIn(record), floor, bottleneck } }),
+      runs,
+      ...(failed && code !== undefined && reason !== undefined ? { failure: { status, code, reason } } : {}),
+    });
+  }
+  return candidates;
+}
