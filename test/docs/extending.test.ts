@@ -178,7 +178,7 @@ const additions: readonly { what: string; words: RegExp; after: string; edits: r
 /** The files that the page lists for an element type, with what each needs. */
 const typeEdits: readonly Edit[] = [
   { file: "backends/pto/words.ts", find: "u8: i8,", put: "u8: i8, f8e3m4: i8," },
-  { file: "backends/pypto/emit.ts", find: "f64: ", put: "f8e3m4: undefined, f64: " },
+  { file: "backends/pypto/type-names.ts", find: "f64: ", put: "f8e3m4: undefined, f64: " },
   {
     file: "src/formats/numbers.ts",
     find: "f64: {",
