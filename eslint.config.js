@@ -1,5 +1,6 @@
 import eslintConfigPrettier from "eslint-config-prettier";
 import tseslint from "typescript-eslint";
+import { noRetiredWords } from "./lint/no-retired-words.js";
 
 /** They run in a browser as they are; of the formats, what reads and writes files does not. */
 const browserFolders = [
@@ -76,6 +77,11 @@ export default tseslint.config(
     },
   },
   {
+    files: ["{ir,passes,backends,src}/**/*.ts"],
+    plugins: { names: { rules: { "no-retired-words": noRetiredWords } } },
+    rules: { "names/no-retired-words": "error" },
+  },
+  {
     files: ["bench/**/*.ts", "test/fuzz/**/*.ts"],
     rules: { "no-restricted-syntax": ["error", ...restrictedSyntax, noPlaceOfItsOwn] },
   },
@@ -110,7 +116,7 @@ export default tseslint.config(
   },
   {
     // Run as they are, without a build: JavaScript, outside of the TypeScript projects.
-    files: ["scripts/**/*.js"],
+    files: ["{scripts,lint}/**/*.js"],
     ...tseslint.configs.disableTypeChecked,
   },
   eslintConfigPrettier,

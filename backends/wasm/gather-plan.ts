@@ -165,21 +165,21 @@ function movingOf(core: GatherPlan, data: GatheredData): GatherStrategy {
     : elementMoving(core, data);
 }
 
-function rowMoving(core: GatherPlan, { data, run, table, ...moved }: GatheredData): GatherStrategy {
+function rowMoving(core: GatherPlan, { data, run, table, ...rest }: GatheredData): GatherStrategy {
   const { last, loops, page, stmt, values } = core;
   const isShort = run.outer === last + 1 && run.times === undefined && run.bytes <= shortRowBytes;
   // Instructions add no negative numbers to an address.
   const apart = page !== undefined || values !== undefined || table !== undefined || !ascends(data);
-  const together = isShort && !apart ? togetherAlong(core, moved, rowsTogether) : undefined;
+  const together = isShort && !apart ? togetherAlong(core, rest, rowsTogether) : undefined;
   const enough = last >= 0 && at(maxSizesOf(stmt.to.sizes, loops), last) >= rowsTogether;
   return together !== undefined && enough ? { by: "rows together", ...together } : { by: "rows" };
 }
 
-function elementMoving(core: GatherPlan, { data, table, ...moved }: GatheredData): GatherStrategy {
+function elementMoving(core: GatherPlan, { data, table, ...rest }: GatheredData): GatherStrategy {
   const { mayBeNone, stages, stmt, values } = core;
   if (values !== undefined || !ascends(data)) return { by: "one by one" };
   if (table !== undefined) return { by: mayBeNone ? "one by one" : "from the table" };
-  const together = togetherAlong(core, moved, unroll);
+  const together = togetherAlong(core, rest, unroll);
   if (together === undefined) return { by: "one by one" };
   // Parts of a dim that another site follows do not go side by side.
   const alone = stages

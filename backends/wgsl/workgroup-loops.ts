@@ -46,20 +46,20 @@ function emitTask({ out, plan }: WgslContext): void {
 /** The iteration of a loop that a task is of: tasks count through the innermost loop first. */
 function iterationOfTask(loops: readonly ParallelLoop[], k: number): Amount {
   const inner = tripsOf(loops.slice(k + 1), k + 1);
-  const whole =
+  const taskIndex =
     inner.text === undefined && inner.by === 1 ? named("task") : computed(`task / ${amountText(inner)}`);
   const entry = tripsOf(loops.slice(k, k + 1), k);
-  return k === 0 ? whole : computed(`${amountText(whole)} % ${amountText(entry)}`);
+  return k === 0 ? taskIndex : computed(`${amountText(taskIndex)} % ${amountText(entry)}`);
 }
 
 /** Iterations of some loops together, the first of them the loop of that number. */
 function tripsOf(loops: readonly ParallelLoop[], first: number): Amount {
   const fixed = loops.reduce((product, loop) => (hasDynamicTrips(loop) ? product : product * loop.trips), 1);
-  const open = loops.flatMap((loop, k) =>
+  const dynamic = loops.flatMap((loop, k) =>
     hasDynamicTrips(loop) ? [sizeName(gridSizes.trips(first + k))] : [],
   );
-  const factors = [...(fixed === 1 ? [] : [`${fixed}u`]), ...open];
+  const factors = [...(fixed === 1 ? [] : [`${fixed}u`]), ...dynamic];
   const [only, ...others] = factors;
-  if (only === undefined || open.length === 0) return { by: fixed };
+  if (only === undefined || dynamic.length === 0) return { by: fixed };
   return others.length === 0 ? named(only) : computed(factors.join(" * "));
 }

@@ -36,7 +36,7 @@ export function lowerBoundsOf(tiling: Tiling): LowerBounds {
  * this one, whatever its tile, view, order, buffers, residency, lowering, profile and budget rule. Each figure of a board stands at the favourable end of its range.
  */
 export function programLowerBound({ gather, target, schedule, extents }: Tiling): LowerBound {
-  const { lowering: _, ...open } = schedule;
+  const { lowering: _, ...unpinned } = schedule;
   const view = extents.map((extent) => Math.max(1, extent));
   const { max } = gather.map.reduced ?? {};
   // The tile of the least footprint has one term or all of them: the sum of some is carried.
@@ -45,7 +45,7 @@ export function programLowerBound({ gather, target, schedule, extents }: Tiling)
     const tilings = residencyChoices(gather, target, [data]).flatMap((residency) =>
       reductionTiles.map((some) => {
         const rest = { profile: "head", budgetRule: "spec", buffers: 1, residency } as const;
-        return new Tiling(gather, { ...open, ...rest, view, tile: [...view, ...some] }, target);
+        return new Tiling(gather, { ...unpinned, ...rest, view, tile: [...view, ...some] }, target);
       }),
     );
     return { tilings, legal: tilings.some((tiling) => anyLegal(tiling)) };

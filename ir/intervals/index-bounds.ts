@@ -103,9 +103,9 @@ function namedBy(placed: readonly PlacedCoord[]): ReadonlyMap<number, readonly P
 const isUnbounded = ({ outOfRange, extent }: DynamicIndex): boolean =>
   outOfRange !== "any" && extent === undefined;
 
-function fromBound({ wrapNegativeBy, ...site }: DynamicIndex): IndexOperand {
-  if (wrapNegativeBy === undefined) return site;
-  return { ...site, wrapNegativeBy: wrapNegativeBy === "extent" ? (site.extent ?? 0) : wrapNegativeBy };
+function fromBound({ wrapNegativeBy, ...rest }: DynamicIndex): IndexOperand {
+  if (wrapNegativeBy === undefined) return rest;
+  return { ...rest, wrapNegativeBy: wrapNegativeBy === "extent" ? (rest.extent ?? 0) : wrapNegativeBy };
 }
 
 /** By the coordinates that it is in: undefined where not even 0 suits; 0 where there is nothing to name. */

@@ -67,8 +67,8 @@ function substituted(map: SymbolicMap, env: Env): SymbolicMap {
     const left = bindSymbols(form, env);
     return isConstant(left) && !isConstant(form) ? constant(Math.max(0, left.at)) : left;
   };
-  const indices = placed.indices.map(({ extent, wrapNegativeBy, ...site }) => ({
-    ...site,
+  const indices = placed.indices.map(({ extent, wrapNegativeBy, ...rest }) => ({
+    ...rest,
     ...(extent === undefined ? {} : { extent: size(extent) }),
     ...(wrapNegativeBy === undefined
       ? {}
@@ -142,8 +142,8 @@ export function bindMap(
   output: Shape | undefined,
 ): AccessMap {
   const placed = substituted(map, new Map(Object.entries(sizes)));
-  const indices = placed.indices.map(({ extent, wrapNegativeBy, ...site }): DynamicIndex => ({
-    ...site,
+  const indices = placed.indices.map(({ extent, wrapNegativeBy, ...rest }): DynamicIndex => ({
+    ...rest,
     ...(extent === undefined ? {} : { extent: evaluate(extent, noSizes) }),
     ...(wrapNegativeBy === undefined
       ? {}

@@ -59,8 +59,8 @@ export function printAddend(form: Linear, language: FormLanguage): string {
   const { added, number, taken } = sumOfForm(form, language);
   const signed = (sign: string, amounts: readonly Amount[]): string[] =>
     amounts.map((entry) => ` ${sign} ${amountText(entry, language)}`);
-  const whole = number === 0 ? "" : ` ${number < 0 ? "-" : "+"} ${language.literal(Math.abs(number))}`;
-  return [...signed("+", added), whole, ...signed("-", taken)].join("");
+  const offset = number === 0 ? "" : ` ${number < 0 ? "-" : "+"} ${language.literal(Math.abs(number))}`;
+  return [...signed("+", added), offset, ...signed("-", taken)].join("");
 }
 
 /** True if a form is 0 by what its atoms are: each stands still. */

@@ -185,8 +185,8 @@ export interface MapContext {
  */
 export function printMap(map: AccessMap, context: MapContext): string {
   const bare = bareIndices(map, context);
-  const indices = map.indices.map(({ extent, wrapNegativeBy, ...site }, s): PrintedIndex => ({
-    ...site,
+  const indices = map.indices.map(({ extent, wrapNegativeBy, ...rest }, s): PrintedIndex => ({
+    ...rest,
     bare: at(bare, s),
     ...(extent === undefined ? {} : { extent: String(extent) }),
     ...(wrapNegativeBy === undefined
@@ -199,8 +199,8 @@ export function printMap(map: AccessMap, context: MapContext): string {
 /** `printMap` for a map whose bounds are over symbols: those that are open stay so. */
 function printSymbolic(map: SymbolicMap, { names }: MapContext): string {
   const takes = takesPolicy(map);
-  const indices = map.indices.map(({ extent, wrapNegativeBy, ...site }, s): PrintedIndex => ({
-    ...site,
+  const indices = map.indices.map(({ extent, wrapNegativeBy, ...rest }, s): PrintedIndex => ({
+    ...rest,
     bare: extent === undefined && at(takes, s),
     ...(extent === undefined ? {} : { extent: printLinear(extent) }),
     ...(wrapNegativeBy === undefined

@@ -30,11 +30,11 @@ export interface ValuePlan {
 export function valuePlan(value: Expression, reads: readonly DType[]): ValuePlan {
   const { steps, reduction } = valueSteps(value, reads);
   if (reduction === undefined) return { steps };
-  const { how, ...ofTerm } = reduction;
-  if (how !== "exact") return { steps, reduction: { how, ...ofTerm } };
+  const { how, ...rest } = reduction;
+  if (how !== "exact") return { steps, reduction: { how, ...rest } };
   const grid = gridOfLast(reduction.steps);
   invariant(grid.ok, "the terms of an exact sum are proved to have a unit");
-  return { steps, reduction: { how, unit: grid.grid.lsb, ...ofTerm } };
+  return { steps, reduction: { how, unit: grid.grid.lsb, ...rest } };
 }
 
 /** Gives the bits of a read, by its number in the map. */

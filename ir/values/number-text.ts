@@ -40,12 +40,12 @@ export function readNumber(text: string, type: ArithmeticType): ReadNumber {
 function isQuotient(value: number, top: bigint, bottom: bigint): boolean {
   // Times 2^149, every f32 is whole.
   const units = BigInt(Math.trunc(value)) === BigInt(0) ? value * 2 ** 149 : undefined;
-  const scaled = units === undefined ? integerParts(value) : BigInt(units);
+  const scaled = units === undefined ? integerBits(value) : BigInt(units);
   return scaled * bottom === top * 2n ** 149n;
 }
 
 /** A number of 1 or more in units of 2^-149. */
-function integerParts(value: number): bigint {
+function integerBits(value: number): bigint {
   // An f32 of 1 or more is a multiple of 2^-23.
   return BigInt(value * 2 ** 23) * 2n ** 126n;
 }

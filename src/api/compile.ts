@@ -348,7 +348,7 @@ class KernelsAtSizes {
   /** Of a piece of the table, for all its sizes. */
   private readonly byPiece = new Map<Piece, Kernel>();
   /** The tile program for all sizes. */
-  private open: DynamicTile | undefined;
+  private dynamic: DynamicTile | undefined;
 
   constructor(
     private readonly program: AccessFunc | TileFunc,
@@ -356,7 +356,7 @@ class KernelsAtSizes {
   ) {}
 
   /** Returns the kernel of a whole one at sizes. Throws a CompileError for sizes that the program does not take. */
-  at(whole: Kernel, sizes: Sizes): Kernel {
+  at(family: Kernel, sizes: Sizes): Kernel {
     const { program } = this;
     const symbolic = program.level === "access" ? program.symbolic : undefined;
     const key = formatSizes(
@@ -366,8 +366,8 @@ class KernelsAtSizes {
     if (cached !== undefined) return cached;
     const bound = bindSizes(program, sizes);
     if (!bound.ok) throw new CompileError(bound.diagnostics);
-    if (symbolic === undefined || program.level !== "access" || bound.func.level !== "access") return whole;
-    const kernel = this.ofPiece(program, sizes) ?? this.ofProgram(bound.func, symbolic, whole, sizes);
+    if (symbolic === undefined || program.level !== "access" || bound.func.level !== "access") return family;
+    const kernel = this.ofPiece(program, sizes) ?? this.ofProgram(bound.func, symbolic, family, sizes);
     this.bySizes.set(key, kernel);
     return kernel;
   }
@@ -386,14 +386,14 @@ class KernelsAtSizes {
   }
 
   /** Returns the program for all sizes at these, where that holds, or the gather compiled for them under its schedule. */
-  private ofProgram(gather: AccessFunc, symbolic: Symbolic, whole: Kernel, sizes: Sizes): Kernel {
+  private ofProgram(gather: AccessFunc, symbolic: Symbolic, family: Kernel, sizes: Sizes): Kernel {
     throwIfErrors(verifyStructure(gather));
-    const { target, diagnostics } = whole;
+    const { target, diagnostics } = family;
     const { tiling, passes } = this.pieces;
-    const definition = definitionAt(gather, whole, sizes);
+    const definition = definitionAt(gather, family, sizes);
     // Passes of the user's may make another program of each size.
-    if (tiling !== undefined && passes === defaultPipeline) this.open ??= dynamicLowered(tiling, symbolic);
-    const tile = this.open === undefined ? undefined : bindTile(this.open, gather, sizes);
+    if (tiling !== undefined && passes === defaultPipeline) this.dynamic ??= dynamicLowered(tiling, symbolic);
+    const tile = this.dynamic === undefined ? undefined : bindTile(this.dynamic, gather, sizes);
     if (tile === undefined || tileFaults(tile, target).length > 0)
       return { ...compile(gather, { target, passes }), definition };
     markVerified(tile, target);
@@ -407,7 +407,7 @@ class KernelsAtSizes {
       target,
       diagnostics,
       passes,
-      family: { kernel: whole, sizes },
+      family: { kernel: family, sizes },
     });
   }
 }

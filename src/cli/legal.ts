@@ -67,8 +67,8 @@ async function legal(file: string | undefined, flags: LegalFlags): Promise<numbe
   });
   bar?.stop();
   const code = result.proof === undefined ? 0 : 1;
-  const { tile: _, ...open } = func.schedule;
-  const untiled = { ...func, schedule: open };
+  const { tile: _, ...unpinned } = func.schedule;
+  const untiled = { ...func, schedule: unpinned };
   const diagnostics = [...operatorWarnings(untiled, options), ...residencyHint(untiled, options)];
   if (flags.csv === true) {
     const { stringify } = await import("csv-stringify/sync");

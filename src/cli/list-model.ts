@@ -63,10 +63,10 @@ export function listGathers(
     ...pipeline,
     ...targeting(flags),
   };
-  return gathers.map(({ loaded, diagnostics, without, ...told }): ListedGather => {
+  return gathers.map(({ loaded, diagnostics, without, ...rest }): ListedGather => {
     const refused = (verdict: "refused" | "open", why: readonly Diagnostic[]): ListedGather => {
       const { code } = why.find(({ severity }) => severity === "error") ?? why[0] ?? {};
-      return { ...told, verdict, diagnostics: why, ...defined({ code }) };
+      return { ...rest, verdict, diagnostics: why, ...defined({ code }) };
     };
     if (without === "uncompiled")
       return refused(
@@ -84,9 +84,9 @@ export function listGathers(
       const { schedule } = tile;
       const { cycles } = cyclesOf(tile, target);
       const flags = flagsOf(schedule, outputOf(tile).type.shape);
-      return { ...told, shape, verdict: "legal", schedule, flags, cycles, loaded, kernel, diagnostics };
+      return { ...rest, shape, verdict: "legal", schedule, flags, cycles, loaded, kernel, diagnostics };
     } catch (thrown) {
-      return { ...refused("refused", gatherFaults(thrown, told.name)), shape, loaded };
+      return { ...refused("refused", gatherFaults(thrown, rest.name)), shape, loaded };
     }
   });
 }

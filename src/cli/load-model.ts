@@ -79,13 +79,13 @@ export function loadModel(
   const fold = foldPolicies.find((policy) => policy === flags.fold) ?? "cost";
   const model = readModel(readBytes(file), file);
   const surveyed = (how: FoldPolicy): LoadedModel => {
-    const { nodes, ...told } = surveyModel(model, bindings, { fold: how, compile });
-    return { gathers: nodes.flatMap((node) => modelGathers(node, flags)), ...told };
+    const { nodes, ...rest } = surveyModel(model, bindings, { fold: how, compile });
+    return { gathers: nodes.flatMap((node) => modelGathers(node, flags)), ...rest };
   };
   if (func === undefined) return surveyed(fold);
-  const named = ({ gathers, ...told }: LoadedModel): LoadedModel => ({
+  const named = ({ gathers, ...rest }: LoadedModel): LoadedModel => ({
     gathers: gathers.filter(({ name }) => name === func),
-    ...told,
+    ...rest,
   });
   // A gather alone has its name whatever folds, and folds take long to weigh.
   const alone = named(surveyed("never"));

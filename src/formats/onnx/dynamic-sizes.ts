@@ -72,8 +72,8 @@ export function dynamicProgram(
 /** The bound of an index is the extent that it picks in, whatever that comes to. */
 const withDynamicBounds = ({ indices, ...map }: AccessMap): SymbolicMap => ({
   ...map,
-  indices: indices.map(({ extent: _, wrapNegativeBy, ...site }) => ({
-    ...site,
+  indices: indices.map(({ extent: _, wrapNegativeBy, ...rest }) => ({
+    ...rest,
     ...(wrapNegativeBy === undefined ? {} : { wrapNegativeBy: "extent" as const }),
   })),
 });

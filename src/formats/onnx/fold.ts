@@ -144,7 +144,7 @@ export class ChainFolder {
       const why = `${labelOf(node)} is not folded: ${message}`;
       const ended = [...this.#ends].filter(([, { value }]) => inputs.includes(value));
       const gathers = program === undefined ? ended.map(([gather]) => gather) : [node];
-      for (const gather of gathers) this.#keep(gather, why);
+      for (const gather of gathers) this.#leave(gather, why);
       for (const value of outputs) if (value !== undefined) this.#breaks.set(value, why);
     }
   }
@@ -169,10 +169,10 @@ export class ChainFolder {
     const ends = chains.flatMap((input) => (input === undefined ? [] : this.#endedBy(input)));
     if (ends.length === 0 && !isTable) return;
     const leave = (why: string, gathers: readonly OnnxNode[] = ends, how = "is not folded"): void => {
-      for (const gather of new Set(gathers)) this.#keep(gather, `${labelOf(node)} ${how}: ${why}`);
+      for (const gather of new Set(gathers)) this.#leave(gather, `${labelOf(node)} ${how}: ${why}`);
     };
     const leaveYet = (why: string): void => {
-      for (const gather of new Set(ends)) this.#keep(gather, `${labelOf(node)} is not folded: ${why}`, node);
+      for (const gather of new Set(ends)) this.#leave(gather, `${labelOf(node)} is not folded: ${why}`, node);
     };
     const { dims } = y;
     const missing = inputs.some((value, k) => value !== undefined && chains[k] === undefined);
@@ -223,7 +223,7 @@ export class ChainFolder {
     });
     const within = [...new Set([...this.#sharedBefore(isTaken ? taken : read), ...names])];
     const chain = isTaken ? made.best : (made.fullChain ?? made.best);
-    const other = within.find((name) => this.#isReadBeside(chain, name));
+    const other = within.find((name) => this.#isReadWith(chain, name));
     // A node that takes less by itself may take less yet where what its inputs are made of ends behind it.
     if (!isTaken && other === undefined) return;
     this.#made.set(y, () => made);
@@ -239,7 +239,7 @@ export class ChainFolder {
   }
 
   /** True if a tensor is read by another node than those of a chain, or by the chain as it stands. */
-  #isReadBeside({ nodes, sources }: Chain, name: string): boolean {
+  #isReadWith({ nodes, sources }: Chain, name: string): boolean {
     const reads = nodes.flatMap(({ inputs }) => inputs).filter((entry) => entry === name).length;
     return reads < (this.#uses.counts.get(name) ?? 0) || sources.some((source) => source.name === name);
   }
@@ -249,7 +249,7 @@ export class ChainFolder {
     this.#shared.set(y, shared);
     if (other === undefined) return;
     const why = `${labelOf(node)} is not folded: ${quoted(other)} is read by others too`;
-    for (const gather of shared.gathers) this.#keep(gather, why, node);
+    for (const gather of shared.gathers) this.#leave(gather, why, node);
   }
 
   /** Ends the program of the first gather with a tensor; nobody else reads what is made on the way. */
@@ -281,7 +281,7 @@ export class ChainFolder {
       const [was, is] = [x.dims ?? [], dims ?? []].map(showDims);
       const why = `${labelOf(node)} is not folded: from ${was ?? ""} to ${is ?? ""} its coordinates are not known`;
       this.#breaks.set(y, why);
-      if (last !== undefined) this.#keep(last, why);
+      if (last !== undefined) this.#leave(last, why);
       return;
     }
     const map = gatherOver(dims, 1, { indices: [], ...readData(coords) });
@@ -301,12 +301,12 @@ export class ChainFolder {
     const [first] = ends;
     if (taken.length > 0 && first !== undefined) {
       const names = [...this.#sharedBefore(taken), name];
-      const other = names.find((entry) => this.#isReadBeside(made.best, entry));
+      const other = names.find((entry) => this.#isReadWith(made.best, entry));
       if (other === undefined) this.#endIn(y, [first], made.best);
       else this.#share(y, { gathers: ends, names }, node, undefined);
     }
     if (last === undefined || why === undefined) return;
-    this.#keep(last, `${labelOf(node)} ${taken.length > 0 ? partlyFolded : "is not folded"}: ${why}`);
+    this.#leave(last, `${labelOf(node)} ${taken.length > 0 ? partlyFolded : "is not folded"}: ${why}`);
     if (cycles !== undefined) this.#unfolded.set(last, cycles);
   }
 
@@ -319,7 +319,7 @@ export class ChainFolder {
     const chains = types.flatMap((type, k): Input[] => {
       const [name, value] = [node.inputs[k] ?? "", inputs[k]];
       const why = value === undefined ? undefined : this.#breaks.get(value);
-      if (why !== undefined) this.#keep(node, why);
+      if (why !== undefined) this.#leave(node, why);
       if (value === undefined) return [];
       const effective = effectiveType(operator, type, k);
       // Bytes that hold packed elements are a tensor of the model as it stands, or none that is followed.
@@ -335,7 +335,7 @@ export class ChainFolder {
     const { made, taken, why, cycles } = choice;
     if (why !== undefined) {
       const how = taken.length > 0 ? partlyFolded : "alone, since with what stands around it";
-      this.#keep(node, `${how}: ${why}`);
+      this.#leave(node, `${how}: ${why}`);
       if (cycles !== undefined) this.#unfolded.set(node, cycles);
     }
     this.#made.set(y, () => made);
@@ -344,7 +344,7 @@ export class ChainFolder {
   }
 
   /** `node`: one that is not folded, but may be yet. */
-  #keep(gather: OnnxNode, why: string, node?: OnnxNode): void {
+  #leave(gather: OnnxNode, why: string, node?: OnnxNode): void {
     this.#kept.set(gather, [...(this.#kept.get(gather) ?? []), { why, ...defined({ node }) }]);
   }
 

@@ -269,7 +269,7 @@ function withFolding<G extends OnnxGather & { readonly ok: true }>(
     const { folded, ...left } = folder.foldingOf(gather.node, `${gather.name}_folded`);
     ({ kept } = left);
     if (folded === undefined) return { ...gather, ...left };
-    const { func, sources, ...told } = folded;
+    const { func, sources, ...rest } = folded;
     const inputs = inputsOf(func).flatMap(({ name, type }, k) => {
       const value = sources[k]?.value;
       const tensor = value === undefined ? undefined : (value.constant?.() ?? tensorValue(value));
@@ -279,7 +279,7 @@ function withFolding<G extends OnnxGather & { readonly ok: true }>(
     const named = { ...func, name: names.next(func.name) };
     const reads = inputsOf(func).map((input, k) => [keyOf(input), sources[k]?.name ?? ""] as const);
     const tensors = { inputs: Object.fromEntries(inputs), reads: Object.fromEntries(reads) };
-    return { ...gather, folded: { func: named, ...tensors, ...told }, ...left };
+    return { ...gather, folded: { func: named, ...tensors, ...rest }, ...left };
   } catch (thrown) {
     return { ...gather, kept: [...kept, ...faultsOf(thrown).map(({ message }) => message)] };
   }
