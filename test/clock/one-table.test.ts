@@ -1,13 +1,13 @@
 /** One table of work and one price of each of its terms: the estimate, the clock, its timeline, the lower bound and validation read both. */
 import { readFileSync } from "node:fs";
 import { describe, expect, it, vi } from "vitest";
-import type * as ReductionTile from "../../ir/clock/terms.js";
+import type * as ClockTerms from "../../ir/clock/terms.js";
 
 /** The factor of the term that a test alters. */
 const altered = vi.hoisted(() => ({ transfer: 1, vector: 1, latency: 1 }));
 
 vi.mock("../../ir/clock/terms.js", async (actual) => {
-  const own = await actual<typeof ReductionTile>();
+  const own = await actual<typeof ClockTerms>();
   return {
     ...own,
     transferPrice: (...given: Parameters<typeof own.transferPrice>) => {
