@@ -2,7 +2,7 @@
 import { checkArgument } from "../../ir/argument.js";
 import { startOf } from "../../ir/addressing.js";
 import { operandNamed, type TileFunc } from "../../ir/func.js";
-import { isConstant, loopVariables, sub } from "../../ir/linear.js";
+import { constant, equalLinear, isConstant, loopVariables, sub } from "../../ir/linear.js";
 import type { Target } from "../../ir/target.js";
 import type { AddedName } from "../../ir/tiling/flat-program.js";
 import { printStmtHead } from "../../ir/text/print.js";
@@ -209,11 +209,9 @@ function emitTasks(context: PtoContext): void {
       nest.loops.forEach(({ stmt, trips }, k) => {
         inner /= trips;
         const number = `(int32_t)(task${inner === 1 ? "" : ` / ${inner}`} % ${trips})`;
-        const lower = context.form(stmt.lower);
+        const start = equalLinear(stmt.lower, constant(0)) ? "" : `${context.form(stmt.lower)} + `;
         const variable = names.iv(stmt.iv);
-        out.line(
-          `const int32_t ${variable} = ${lower === "0" ? "" : `${lower} + `}${number}${stmt.step === 1 ? "" : ` * ${stmt.step}`};`,
-        );
+        out.line(`const int32_t ${variable} = ${start}${number}${stmt.step === 1 ? "" : ` * ${stmt.step}`};`);
         if (!isConstant(sub(stmt.upper, stmt.lower))) {
           out.line(`if (${variable} >= ${context.form(stmt.upper)}) continue;`);
         }
