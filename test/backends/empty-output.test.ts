@@ -57,7 +57,7 @@ describe("an output without elements", () => {
       counts[await judgeMap(randomSteps(draw, true), draw, seed % 4 === 0 ? runner : undefined)]++;
     }
     expect(counts["right bits"]).toBeGreaterThan(runs(50));
-    expect(counts.error).toBeGreaterThan(runs(15));
+    expect(counts.error).toBeGreaterThanOrEqual(runs(10));
   });
 
   it.each(["ascend-a2", "ascend-950", "cpu", "webgpu"])("reports the first index of %s", async (target) => {
