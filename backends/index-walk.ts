@@ -1,4 +1,4 @@
-/** Resolves the index values of an output element in order: reads each site, applies its policy, and stops at the first that ends the element. */
+/** Resolves the index values of an output element in order: reads each index operand, applies its policy, and stops at the first that ends the element. */
 import { isInReduction, isRead, type AccessMap, type DynamicBounds } from "../ir/access.js";
 import type { Operand } from "../ir/func.js";
 import { evaluate, evaluateExact, type Env, type Linear } from "../ir/linear.js";
@@ -8,7 +8,7 @@ import { at, invariant } from "../ir/types.js";
 /** WebAssembly and WGSL hold sums of index values in 128 bits. Sums below this limit are exact, also after one more addition. */
 export const int128Limit = 2 ** 126;
 
-/** How a site comes by its value. */
+/** How an index operand comes by its value. */
 export interface IndexStep {
   readonly index: number;
   /** The input that it reads; absent for a sum. */
@@ -17,7 +17,7 @@ export interface IndexStep {
   readonly form: Linear;
   /** Whether it depends on r, and is evaluated for each term. */
   readonly inReduction: boolean;
-  /** Of the value at which a bag ends: the site of the one at which it begins, and its terms at most. */
+  /** Of the value at which a bag ends: the index operand of the one at which it begins, and its terms at most. */
   readonly ends?: { readonly from: number; readonly max: number };
   /** Absent under `any`. */
   readonly rule?: IndexRule;
@@ -27,7 +27,7 @@ export interface IndexStep {
   readonly dynamic?: DynamicBounds;
 }
 
-/** The steps of a map in order. `forms`: its sites' addresses and sums, as ir/addressing.ts gives them. */
+/** The steps of a map in order. `forms`: its index operands' addresses and sums, as ir/addressing.ts gives them. */
 export const indexSteps = (
   map: AccessMap,
   forms: readonly Linear[],
@@ -56,7 +56,7 @@ export interface ReductionRun {
 }
 
 /**
- * The values of r for an element whose own sites are known: from the first up to, not including, the second. `run`: inside the regions
+ * The values of r for an element whose own index operands are known: from the first up to, not including, the second. `run`: inside the regions
  * of a run of the gather, where r counts from its first term, but in a bag.
  */
 export function reductionRange(
@@ -80,9 +80,9 @@ interface Reader extends Exact {
   (position: number): number;
 }
 
-/** Walks over the sites of an element, inner sites first, up to the first that ends the element. Serves one element after the other. */
+/** Walks over the index operands of an element, inner index operands first, up to the first that ends the element. Serves one element after the other. */
 export class IndexWalk {
-  /** What the sites of the element come to, as far as it got: what coordinates are made from. */
+  /** What the index operands of the element come to, as far as it got: what coordinates are made from. */
   readonly indices: number[];
   private readonly exact: bigint[];
   private readonly summed: boolean;

@@ -98,7 +98,7 @@ const write = group<Write>("a write of the output", {
 });
 const indexField = (value: Field): Field =>
   group<IndexOperand>(
-    "a site",
+    "an index operand",
     {
       value,
       wrapNegativeBy: number,
@@ -110,7 +110,7 @@ const indexField = (value: Field): Field =>
     ["wrapNegativeBy", "extent", "excluded", "dynamic"],
   );
 const [reading, summing] = [indexField(read), indexField(form)];
-const indexFields = choice("a site", (value) =>
+const indexFields = choice("an index operand", (value) =>
   isObject(value) && isLinear(value["value"]) ? summing : reading,
 );
 
@@ -152,7 +152,7 @@ export const mapField = group<AccessMap>(
   {
     domain: numbers,
     reduced,
-    indices: listOf("a list of sites", indexFields),
+    indices: listOf("a list of index operands", indexFields),
     reads: listOf("a list of reads", read),
     value: expression,
     write,

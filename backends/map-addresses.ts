@@ -37,7 +37,7 @@ export function mapAddresses({ map, operands, inputs }: MappedInputs): MapAddres
   );
   const walk = new IndexWalk(indexSteps(map, forms, operands));
   let dims: readonly number[] = [];
-  /** The first site without an element ends what it is of. */
+  /** The first index operand without an element ends what it is of. */
   const taken = (steps: readonly IndexStep[]): number => {
     for (const step of steps) {
       const element = walk.takeFrom(step, readers, dims, noLoops);

@@ -227,7 +227,7 @@ export interface MappedInputs extends MappedOperands {
 /** An index value that an output element needs: which input holds it where, and what it may be. */
 export interface IndexLocation {
   readonly index: number;
-  /** What it picks along: a dim of the data, or of an input that another site reads. */
+  /** What it picks along: a dim of the data, or of an input that another index operand reads. */
   readonly picks: string;
   /** The data dim that it picks along; -1 where it picks along none. */
   readonly axis: number;
@@ -245,7 +245,7 @@ export interface IndexLocation {
   readonly r?: number;
 }
 
-/** A value that stood at a site, and of its rule the numbers. */
+/** A value that stood at an index operand, and of its rule the numbers. */
 export interface DescribedIndex {
   readonly at: Omit<IndexLocation, "rule"> & { readonly rule?: Pick<IndexRule, "extent" | "wrapNegativeBy"> };
   readonly value: bigint;
@@ -253,7 +253,7 @@ export interface DescribedIndex {
   readonly segment?: { readonly from: number; readonly elements: number; readonly max: number };
 }
 
-/** A site with its value. */
+/** An index operand with its value. */
 export interface ResolvedIndex extends DescribedIndex {
   readonly at: IndexLocation;
   /** Whether its policy rejects the value, which ends the element. */
@@ -261,7 +261,7 @@ export interface ResolvedIndex extends DescribedIndex {
 }
 
 /**
- * The sites of one output point in the order in which they are evaluated, up to the one that ends it. Yields
+ * The index operands of one output point in the order in which they are evaluated, up to the one that ends it. Yields
  * each with a read, and takes the value that stands there.
  */
 export function* indicesAt(
@@ -318,7 +318,7 @@ export function* indicesAt(
   return resolved;
 }
 
-/** The dim along which a site picks: of the data, else of the first input that is read by it. */
+/** The dim along which an index operand picks: of the data, else of the first input that is read by it. */
 export function pickedBy(
   map: AccessMap,
   operands: readonly Operand[],
@@ -358,14 +358,14 @@ export function inputTensor(inputs: HostInputs, operand: Operand): HostTensor {
 
 /**
  * The run failed: an index out of range, found at the lexicographically first output element (its row-major number). Every
- * backend reports the same one in the same words: the first site of that element that is out of range.
+ * backend reports the same one in the same words: the first index operand of that element that is out of range.
  */
 export function indexOutOfRange(mapped: MappedInputs, outputElement: number): RunError {
   checkArgument("indexOutOfRange", "program", mapped);
   return badIndexAt(mapped, pointOf(mapped, outputElement));
 }
 
-/** Returns the error of the first site of an output point that is out of range. */
+/** Returns the error of the first index operand of an output point that is out of range. */
 export function badIndexAt(mapped: MappedInputs, point: readonly number[]): RunError {
   const bad = resolvedIndices(mapped, [...point]).find(({ rejected }) => rejected);
   if (bad === undefined)
@@ -377,7 +377,7 @@ export function badIndexAt(mapped: MappedInputs, point: readonly number[]): RunE
 export const pointOf = ({ operands }: Pick<MappedOperands, "operands">, outputElement: number): number[] =>
   coordinates(outputElement, outputOf({ operands }).type.shape);
 
-/** The sites of one output point with their values on the host. */
+/** The index operands of one output point with their values on the host. */
 export function resolvedIndices(mapped: MappedInputs, point: readonly number[]): readonly ResolvedIndex[] {
   const walk = indicesAt(mapped, point);
   let step = walk.next();
@@ -388,7 +388,7 @@ export function resolvedIndices(mapped: MappedInputs, point: readonly number[]):
   return step.value;
 }
 
-/** TC601 for the value that stood at a site. */
+/** TC601 for the value that stood at an index operand. */
 export function badIndex(index: ResolvedIndex): RunError {
   const { segment } = index;
   const hint =
@@ -399,7 +399,7 @@ export function badIndex(index: ResolvedIndex): RunError {
   return new RunError([error("TC601", message, { hint, data })]);
 }
 
-/** What is wrong with the value that stood at a site, in words and numbers. */
+/** What is wrong with the value that stood at an index operand, in words and numbers. */
 export function describeBadIndex({
   at: { read, rule, axis, picks, point, index, r },
   value,

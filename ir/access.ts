@@ -1,8 +1,8 @@
 /**
  * The access level: one canonical gather, `out[d0, d1, …] = value`, an expression of elements that are read.
  *
- * A map is a flat list of sites, index values each wrapped by its policy, and a list of reads, each with a coordinate for each
- * dim of its operand, linear in output dims and sites. A gather that moves elements has one read, and its value is that read. Gather dims, operand tiles, the full-load rule and the footprint all derive from the
+ * A map is a flat list of index operands, index values each wrapped by its policy, and a list of reads, each with a coordinate for each
+ * dim of its operand, linear in output dims and index operands. A gather that moves elements has one read, and its value is that read. Gather dims, operand tiles, the full-load rule and the footprint all derive from the
  * map, once, for every operator of every dialect.
  */
 import {
@@ -41,10 +41,10 @@ export interface Read {
 
 /**
  * An index value under its policy: a number in [0, below), or none where the policy says so. Under `any` it is the value as it
- * stands, without bounds: a part of a sum that another site bounds.
+ * stands, without bounds: a part of a sum that another index operand bounds.
  */
 export interface IndexOperand {
-  /** An element of an input, or a sum of dims and sites before this one. */
+  /** An element of an input, or a sum of dims and index operands before this one. */
   readonly value: Read | Linear;
   /** Negative values count from this number. */
   readonly wrapNegativeBy?: number;
@@ -70,7 +70,7 @@ export interface DynamicBounds {
 export interface Reduced {
   /** Terms at most. */
   readonly max: number;
-  /** Numbers of the sites between which the terms of a bag lie. */
+  /** Numbers of the index operands between which the terms of a bag lie. */
   readonly segment?: { readonly from: number; readonly to: number };
 }
 
@@ -88,7 +88,7 @@ export interface AccessMap {
   readonly domain: Shape;
   /** Where an element is made from terms. */
   readonly reduced?: Reduced;
-  /** Inner first: a site reads by those before it alone. */
+  /** Inner first: an index operand reads by those before it alone. */
   readonly indices: readonly IndexOperand[];
   /** Elements that the value is made from, in the order of the text. Some read is of the data, the input of number 0. */
   readonly reads: readonly Read[];
@@ -194,10 +194,10 @@ export const sameRead = (a: Read, b: Read): boolean =>
   a.at.length === b.at.length &&
   a.at.every((form, k) => equalLinear(form, at(b.at, k)));
 
-/** Whether a site reads a table, or is a sum. */
+/** Whether an index operand reads a table, or is a sum. */
 export const isRead = (value: Read | Linear): value is Read => "table" in value;
 
-/** The coordinates that a site's value is made from: those of its read, or the sum itself. */
+/** The coordinates that an index operand's value is made from: those of its read, or the sum itself. */
 export const coordsOf = ({ value }: Pick<IndexOperand, "value">): readonly Linear[] =>
   isRead(value) ? value.at : [value];
 
@@ -227,7 +227,7 @@ interface MapFacts {
   readonly reads: readonly (readonly (readonly Linear[])[])[];
   readonly dependsOn: readonly ReadonlySet<number>[];
   readonly indexed: ReadonlySet<number>;
-  /** Output dims, and that of terms, that each site depends on, through those before it too. */
+  /** Output dims, and that of terms, that each index operand depends on, through those before it too. */
   readonly dependencies: readonly ReadonlySet<number>[];
   readonly outputDims: ReadonlySet<number>;
   readonly gatherDims: readonly number[];
@@ -278,7 +278,7 @@ export interface Followed {
 }
 
 /**
- * Undefined where sites, the places of a bag, div or mod have a part in a coordinate, where coordinates differ by more than a constant,
+ * Undefined where index operands, the places of a bag, div or mod have a part in a coordinate, where coordinates differ by more than a constant,
  * or stand still.
  */
 function followedAlong(
@@ -355,11 +355,11 @@ export function rowDim(map: AccessMap): number {
   return first;
 }
 
-/** Whether a site is one of a term: it depends on r. */
+/** Whether an index operand is one of a term: it depends on r. */
 export const isInReduction = (map: AccessMap, index: number): boolean =>
   map.reduced !== undefined && at(factsOf(map).dependencies, index).has(reductionDim(map));
 
-/** The policy of the gather, which its bare reads take: that of the last site that has one. */
+/** The policy of the gather, which its bare reads take: that of the last index operand that has one. */
 export const policyOf = (map: {
   readonly indices: readonly Pick<IndexOperand, "outOfRange">[];
 }): OutOfBounds =>
@@ -381,7 +381,7 @@ export function withPolicy<M extends { readonly indices: readonly Pick<IndexOper
 }
 
 /**
- * Extents of an input's tile for an output tile, behind whose extents the number of terms stands: the span of every coordinate that reads it. A dim that a site picks, or
+ * Extents of an input's tile for an output tile, behind whose extents the number of terms stands: the span of every coordinate that reads it. A dim that an index operand picks, or
  * that is read at fixed places alone, is whole (full load).
  */
 export function inputTile(map: AccessMap, table: number, tile: Shape, shape: Shape): number[] {

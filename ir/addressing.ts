@@ -1,7 +1,7 @@
 /**
  * Where elements lie: the one derivation of addresses, for executors, code generators and counts.
  *
- * Every address is a linear form in elements: output dims move it by a step, sites by a stride, loop variables by what
+ * Every address is a linear form in elements: output dims move it by a step, index operands by a stride, loop variables by what
  * the regions' offsets say.
  */
 import {
@@ -45,13 +45,13 @@ export const addressOf = (coords: readonly Linear[], place: Place): Linear =>
 export const startOf = (place: Place): Linear =>
   sumOf(place.offsets.map((offset, k) => scale(offset, at(place.strides, k))));
 
-/** Addresses of a gather as forms in the dims of its output tile, its sites and the loop variables. */
+/** Addresses of a gather as forms in the dims of its output tile, its index operands and the loop variables. */
 export interface GatherAddresses {
   /** The element of the data that is read; the first of several. */
   readonly data: Linear;
   /** The element of each read, in the memory of its table. */
   readonly reads: readonly Linear[];
-  /** The index value of each site, in the memory of its table; of a site that reads nothing the sum itself. */
+  /** The index value of each index operand, in the memory of its table; of an index operand that reads nothing the sum itself. */
   readonly indices: readonly Linear[];
   /** The element that is written. */
   readonly output: Linear;
@@ -186,6 +186,6 @@ export function outputPosition(func: TileFunc, task: Task): Linear | undefined {
 export const stepsOf = (address: Linear, rank: number): number[] =>
   Array.from({ length: rank }, (_, d) => stepAlong(address, "dim", d));
 
-/** How far an address moves with each site of a map: 0 where the site is read and picks among nothing. */
+/** How far an address moves with each index operand of a map: 0 where the index operand is read and picks among nothing. */
 export const indexStrides = (address: Linear, indices: number): readonly number[] =>
   Array.from({ length: indices }, (_, s) => stepAlong(address, "index", s));

@@ -1,6 +1,6 @@
 /**
  * The one form of a map, whether an operator, a model or a text made it: its text says nothing else, and parses to an equal map. Reads are
- * in the order in which the value names them, each once; a site that is no more than the value of another is one site with it; sites of
+ * in the order in which the value names them, each once; an index operand that is no more than the value of another is one index operand with it; index operands of
  * terms stand behind those of the element.
  */
 import {
@@ -17,7 +17,7 @@ import { dimsOf, index, indicesOf, soleAtom, substitute, type Linear } from "./l
 import { at } from "./types.js";
 import { readsIn, withReads } from "./values/expression.js";
 
-/** A site with what tells whether another may take its place. Without `outOfRange`, or under `any`: no policy bounds it by itself. */
+/** An index operand with what tells whether another may take its place. Without `outOfRange`, or under `any`: no policy bounds it by itself. */
 interface CanonicalIndex {
   readonly value: Read | Linear;
   readonly outOfRange?: string;
@@ -51,14 +51,14 @@ function readsInOrder<M extends Pick<AccessMap, "reads" | "value">>(map: M): M {
   };
 }
 
-/** Without bare reads that are no more than the value of another site: that one reads. */
+/** Without bare reads that are no more than the value of another index operand: that one reads. */
 function merged<M extends Ordered>(map: M): M {
   const { indices, reads } = map;
   const uses = indices.map(() => 0);
   for (const form of formsOf({ indices, reads })) {
     for (const s of new Set(indicesOf(form))) uses[s] = at(uses, s) + 1;
   }
-  /** Sites that are all of another's value, by their number. */
+  /** Index operands that are all of another's value, by their number. */
   const dividendOf = new Map<number, number>();
   const noteDividend = ({ value }: CanonicalIndex, s: number): void => {
     const only = isRead(value) ? undefined : soleAtom(value);
@@ -81,7 +81,7 @@ function merged<M extends Ordered>(map: M): M {
   return inOrder({ ...map, indices: left.map((draft, s) => draft ?? at(indices, s)) }, order);
 }
 
-/** The sites that depend on r behind all others, as they are evaluated. */
+/** The index operands that depend on r behind all others, as they are evaluated. */
 function reductionLast<M extends Ordered>(map: M): M {
   if (map.reduced === undefined) return map;
   const inReduction = new Set<number>();
@@ -94,7 +94,7 @@ function reductionLast<M extends Ordered>(map: M): M {
   return inOrder(map, [...numbers.filter((s) => !inReduction.has(s)), ...inReduction]);
 }
 
-/** The sites of these numbers alone, in this order. */
+/** The index operands of these numbers alone, in this order. */
 function inOrder<M extends Ordered>(map: M, order: readonly number[]): M {
   if (order.length === map.indices.length && order.every((s, k) => s === k)) return map;
   const numbers = new Map(order.map((s, k) => [s, k]));

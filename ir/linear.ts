@@ -142,7 +142,7 @@ const kindOrder: Readonly<Record<Atom["kind"], number>> = {
   min: 6,
 };
 
-/** Symbols before dims before sites before loop variables before what is made of them; 0 for atoms that mean the same. */
+/** Symbols before dims before index operands before loop variables before what is made of them; 0 for atoms that mean the same. */
 function compareAtoms(a: Atom, b: Atom): number {
   if (a.kind === "dim" && b.kind === "dim") return a.dim - b.dim;
   if (a.kind === "index" && b.kind === "index") return a.index - b.index;
@@ -172,7 +172,7 @@ export const equalLinear = (a: Linear, b: Linear): boolean => compareLinears(a, 
 /** Values of loop variables, or of symbols, by name. */
 export type Env = ReadonlyMap<string, number>;
 
-/** What dims and sites stand for, by number. */
+/** What dims and index operands stand for, by number. */
 export interface Point {
   readonly dims: readonly number[];
   readonly indices: readonly number[];
@@ -214,7 +214,7 @@ export function evaluate(form: Linear, env: Env, point: Point = nowhere): number
   return sum;
 }
 
-/** `evaluate` with sites of any size. */
+/** `evaluate` with index operands of any size. */
 export function evaluateExact(
   form: Linear,
   dims: readonly number[],
@@ -330,24 +330,24 @@ export const symbolsOf = (form: Linear): string[] =>
 export const dimsOf = (form: Linear): number[] =>
   collectFrom(form, (of) => (of.kind === "dim" ? of.dim : undefined));
 
-/** Sites that a coordinate depends on. */
+/** Index operands that a coordinate depends on. */
 export const indicesOf = (form: Linear): number[] =>
   collectFrom(form, (of) => (of.kind === "index" ? of.index : undefined));
 
-/** Whether dims and sites move a form by steps of one length each: none stands inside a div, a mod or a minimum. */
+/** Whether dims and index operands move a form by steps of one length each: none stands inside a div, a mod or a minimum. */
 export const isAffine = ({ terms }: Linear): boolean =>
   terms.every(({ of }) =>
     innerForms(of).every((inner) => !atomsOf(inner).some(({ kind }) => kind === "dim" || kind === "index")),
   );
 
-/** How far a form moves when an output dim or a site moves by one. */
+/** How far a form moves when an output dim or an index operand moves by one. */
 export const stepAlong = ({ terms }: Linear, kind: "dim" | "index", number: number): number =>
   terms.reduce((sum, { by, of }) => {
     const position = of.kind === "dim" ? of.dim : of.kind === "index" ? of.index : -1;
     return of.kind === kind && position === number ? sum + by : sum;
   }, 0);
 
-/** The part of an affine address that one iteration of the loops fixes: no dims, no sites. */
+/** The part of an affine address that one iteration of the loops fixes: no dims, no index operands. */
 export const loopForm = ({ at: constantTerm, terms }: Linear): Linear => ({
   at: constantTerm,
   terms: terms.filter(({ of }) => of.kind !== "dim" && of.kind !== "index"),

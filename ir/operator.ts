@@ -93,7 +93,7 @@ export function sharedDimsOf(operator: Operator): readonly number[] {
 
 /**
  * Where each data coordinate comes from: design table "three levels, one idea". Input 0 is data, 1 the indices.
- * A mapped operator's sites have their policies already.
+ * A mapped operator's index operands have their policies already.
  */
 export function accessMap(operator: Operator, negative: NegativeIndex, outOfRange: OutOfBounds): AccessMap {
   if (operator.op === "mapped") return operator.map;

@@ -32,7 +32,7 @@ const outside = {
 /** Bytes of an index value. */
 export type IndexBytes = ReturnType<typeof bytesOf<IndexDType>>;
 
-/** A site's policy for index values of a type. */
+/** An index operand's policy for index values of a type. */
 export interface IndexRule {
   readonly extent: number;
   /** Added to a negative value first; absent where none can be, or where none may. */
@@ -49,7 +49,7 @@ export interface IndexRule {
   readonly dynamic?: DynamicBounds;
 }
 
-/** A site's policy with its bound: every site's but those under `any`. */
+/** An index operand's policy with its bound: every index operand's but those under `any`. */
 export interface Bounded {
   readonly outOfRange: OutOfBounds;
   readonly extent: number;
@@ -58,13 +58,13 @@ export interface Bounded {
   readonly dynamic?: DynamicBounds;
 }
 
-/** Whether a site has a policy that bounds it. */
+/** Whether an index operand has a policy that bounds it. */
 export function isBounded(index: IndexOperand): index is IndexOperand & Bounded {
   checkArgument("isBounded", "object", index);
   return index.outOfRange !== "any" && index.extent !== undefined;
 }
 
-/** The rule of a site: a sum may be negative and as wide as any. Undefined under `any`, which takes a value as it is. */
+/** The rule of an index operand: a sum may be negative and as wide as any. Undefined under `any`, which takes a value as it is. */
 export function ruleOfIndex(
   index: IndexOperand,
   inputs: readonly { readonly type: TensorType }[],
@@ -79,7 +79,7 @@ export function indexBytes(dtype: DType): IndexBytes {
   return bytesOf(dtype);
 }
 
-/** What becomes of the values of a site's index. */
+/** What becomes of the values of an index operand's index. */
 export function indexRule(index: Bounded, dtype: DType): IndexRule {
   checkArgument("indexRule", "object", index);
   checkArgument("indexRule", "dtype", dtype);
@@ -102,7 +102,7 @@ export const mayReport = ({ indices, reduced }: Pick<AccessMap, "indices" | "red
   indices.some(({ outOfRange }) => outOfRange !== "any" && outside[outOfRange] === "report") ||
   reduced?.segment !== undefined;
 
-/** Whether a site may give no coordinate, and its elements be fill. */
+/** Whether an index operand may give no coordinate, and its elements be fill. */
 export const mayBeNone = ({ outOfRange, extent, excluded }: Bounded): boolean =>
   outside[outOfRange] === "none" || extent === 0 || excluded !== undefined;
 

@@ -26,7 +26,7 @@ export interface RowVisitor {
   read?(table: number, position: number): void;
 }
 
-/** How the walk comes by the value of a site. */
+/** How the walk comes by the value of an index operand. */
 interface Lookup {
   readonly step: IndexStep;
   /** How far its place moves with each dim; absent where more than dims and loops move it. */
@@ -43,7 +43,7 @@ interface Adds {
   readonly rest: Linear;
 }
 
-/** A site of the last stage whose place moves with dims and loops alone. */
+/** An index operand of the last stage whose place moves with dims and loops alone. */
 interface Direct {
   readonly index: number;
   readonly table: Operand;
@@ -68,7 +68,7 @@ interface Blocks {
   readonly elements: number;
   /** Whether the block resolves the last stage's values. */
   readonly resolves: boolean;
-  /** From the first row of a block to each: in the data, and in the table of each direct site. */
+  /** From the first row of a block to each: in the data, and in the table of each direct index operand. */
   readonly data: AddressOffsets;
   readonly addresses: readonly Int32Array[];
 }
@@ -121,7 +121,7 @@ export class GatherWalk {
   private env: Env = new Map();
   private placed: readonly number[] = [];
   private layout: Layout | undefined;
-  /** Rows of the block that are resolved, and the place of the first index value of each direct site. */
+  /** Rows of the block that are resolved, and the place of the first index value of each direct index operand. */
   private resolved = 0;
   private readonly firsts: number[] = [];
 
@@ -188,7 +188,7 @@ export class GatherWalk {
     for (const { line } of this.direct ?? []) line.release();
   }
 
-  /** Where the value of each site is read first, in the loops around the gather; zero where more than dims and loops move its place. */
+  /** Where the value of each index operand is read first, in the loops around the gather; zero where more than dims and loops move its place. */
   get starts(): readonly Linear[] {
     return this.lookups.map(({ by, start }) => (by === undefined ? zero : start));
   }
@@ -345,7 +345,7 @@ export class GatherWalk {
     return place;
   }
 
-  /** The value of a site at the dims so far; below zero: it ends the rows inside. */
+  /** The value of an index operand at the dims so far; below zero: it ends the rows inside. */
   private lookUp(visitor: RowVisitor, index: number): number {
     const { by, step } = at(this.lookups, index);
     const { dims, env } = this;

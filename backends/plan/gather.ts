@@ -23,12 +23,12 @@ export interface GatherPlan {
   /** Loops around it, outermost first. */
   readonly loops: readonly ForStmt[];
   readonly addresses: GatherAddresses;
-  /** What dims, sites and loop variables can be. */
+  /** What dims, index operands and loop variables can be. */
   readonly ranges: Ranges;
-  /** How each site comes by its value, in the order of the map. */
+  /** How each index operand comes by its value, in the order of the map. */
   readonly indexSteps: readonly IndexStep[];
   readonly stages: readonly Stage[];
-  /** The innermost output dim that a site, or a quotient or remainder in the data's address, follows. -1: none. */
+  /** The innermost output dim that an index operand, or a quotient or remainder in the data's address, follows. -1: none. */
   readonly last: number;
   /** Where elements of `last` are taken by the page. */
   readonly page?: PagedDims;

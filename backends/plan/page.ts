@@ -1,7 +1,7 @@
 /** Output dims that a map follows by the page: through the quotient and the remainder of one form by one number. */
 import { dimsOf, equalLinear, type Linear, type Term } from "../../ir/linear.js";
 
-/** Where the quotient stays, so do the sites, and the data go on by a step. */
+/** Where the quotient stays, so do the index operands, and the data go on by a step. */
 export interface PagedDims {
   /** One more with each element of the dim. */
   readonly form: Linear;
@@ -15,7 +15,7 @@ export interface PagedDims {
 const longestPage = 2 ** 30;
 
 /**
- * The pages of an output dim, from the address of the data and the forms of the sites. Undefined where these follow the dim in
+ * The pages of an output dim, from the address of the data and the forms of the index operands. Undefined where these follow the dim in
  * another way too.
  */
 export function pageAlong(d: number, data: Linear, indices: readonly Linear[]): PagedDims | undefined {

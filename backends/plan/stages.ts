@@ -5,32 +5,32 @@
 import { dimsOf, indicesOf, type Linear, type Term } from "../../ir/linear.js";
 import { at } from "../../ir/types.js";
 
-/** Sites that are read once for everything inside an output dim. */
+/** Index operands that are read once for everything inside an output dim. */
 export interface Stage {
   /** The innermost dim whose loop stands around them; -1: none. */
   readonly dim: number;
-  /** Numbers of the sites, in the order of the map. */
+  /** Numbers of the index operands, in the order of the map. */
   readonly indices: readonly number[];
-  /** The terms of the data's address that are known here and at no stage before: sites, and quotients and remainders of dims. */
+  /** The terms of the data's address that are known here and at no stage before: index operands, and quotients and remainders of dims. */
   readonly adds: Linear;
 }
 
 /** Whether a term moves with an output dim by steps of one length. */
 export const isStep = ({ of }: Term): boolean => of.kind === "dim";
 
-/** Whether a term moves with output dims or sites. */
+/** Whether a term moves with output dims or index operands. */
 export const isOverPoint = (term: Term): boolean => {
   const form = { at: 0, terms: [term] };
   return dimsOf(form).length > 0 || indicesOf(form).length > 0;
 };
 
-/** The terms of an address that no pointer follows by steps: sites, and quotients and remainders of dims. */
+/** The terms of an address that no pointer follows by steps: index operands, and quotients and remainders of dims. */
 export const beyondSteps = ({ terms }: Linear): readonly Term[] =>
   terms.filter((term) => !isStep(term) && isOverPoint(term));
 
 /**
  * The stages of a map, outermost first. `indices`: its addresses and sums. None stands outside of the one before it, so that the
- * first site that ends an element does so. The last one knows the whole address of the data but for its steps, and those of the
+ * first index operand that ends an element does so. The last one knows the whole address of the data but for its steps, and those of the
  * other elements that a value is made from.
  */
 export function stagesOf(

@@ -1,5 +1,5 @@
 /**
- * The sites whose values alone decide where the data is read: its address is a sum of strides times their values. Several elements or
+ * The index operands whose values alone decide where the data is read: its address is a sum of strides times their values. Several elements or
  * rows can look such values up together.
  */
 import { stepAlong } from "../../ir/linear.js";
@@ -8,7 +8,7 @@ import { at } from "../../ir/types.js";
 import type { GatherPlan } from "./gather.js";
 import { beyondSteps } from "./stages.js";
 
-/** A site whose own address depends on no other index value. */
+/** An index operand whose own address depends on no other index value. */
 export interface StridedIndex {
   readonly index: number;
   /** The input that it reads. */
@@ -19,7 +19,7 @@ export interface StridedIndex {
 }
 
 /**
- * The sites of the last stage, in the order of the map. Undefined if that stage has none, if one of them is addressed by another site,
+ * The index operands of the last stage, in the order of the map. Undefined if that stage has none, if one of them is addressed by another index operand,
  * or if the stage adds anything else to the address of the data.
  */
 export function stridedIndices({

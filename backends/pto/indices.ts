@@ -21,7 +21,7 @@ function resolverOf({ names }: PtoPlan, { rules }: PtoGather, outside: Outside):
   return `${names.entryPoint}_index${place === 0 ? "" : place + 1}`;
 }
 
-/** Whether some elements outside are zeros and others are reported: the first site that ends an element decides. */
+/** Whether some elements outside are zeros and others are reported: the first index operand that ends an element decides. */
 export const reportsSome = ({ reports, rules }: PtoGather): boolean =>
   reports && rules.some(({ mayBeNone, outside }) => mayBeNone && outside !== "report");
 
@@ -53,7 +53,7 @@ export interface IndicesAt {
   /** Reads an index value of a table. */
   readonly read: (table: number) => Reader;
   readonly dims: readonly Coordinate[];
-  /** Names by site: those that are declared already, and these. */
+  /** Names by index operand: those that are declared already, and these. */
   readonly names: string[];
   /** The variable that says whether all of them name an element. */
   readonly inside: string;

@@ -28,7 +28,7 @@ export interface Transfer {
   readonly shape: Shape;
   readonly address: string;
   readonly sizes: readonly Linear[];
-  /** What dims and sites of `start` are called. */
+  /** What dims and index operands of `start` are called. */
   readonly dims?: readonly Coordinate[];
   readonly indices?: readonly string[];
 }

@@ -1,5 +1,5 @@
 /**
- * What an access map says, over whole tensors: out[d…] = value of what is read, each site resolved by its policy, inner ones first. The
+ * What an access map says, over whole tensors: out[d…] = value of what is read, each index operand resolved by its policy, inner ones first. The
  * definition of a tile program that was written by hand.
  */
 import type { AccessMap } from "../../ir/access.js";

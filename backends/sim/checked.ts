@@ -121,13 +121,13 @@ interface Address {
   readonly by: readonly number[];
 }
 
-/** A form in the dims of a tile and the sites of a map, as one iteration of the loops makes it. */
+/** A form in the dims of a tile and the index operands of a map, as one iteration of the loops makes it. */
 interface Form {
   readonly start: number;
   readonly by: readonly number[];
-  /** Along each site. */
+  /** Along each index operand. */
   readonly strides: readonly number[];
-  /** The form itself, where it is not linear in dims and sites. */
+  /** The form itself, where it is not linear in dims and index operands. */
   readonly fullBytes?: Linear;
 }
 
@@ -140,14 +140,14 @@ interface TableMemory {
   readonly counted?: { readonly run: BurstRun; readonly marks: Marks };
 }
 
-/** A site's step: where its value lies, and in which memory; without one it is the sum itself. */
+/** An index operand's step: where its value lies, and in which memory; without one it is the sum itself. */
 interface IndexRead {
   readonly step: IndexStep;
   readonly form: Form;
   /** What an element further along a row adds. */
   readonly along: number;
   readonly table: TableMemory | undefined;
-  /** Whether it reads by other sites. */
+  /** Whether it reads by other index operands. */
   readonly nested: boolean;
   /** What the linear part comes to where the line at hand begins. */
   start: number;
@@ -229,7 +229,7 @@ interface Gathering {
   readonly values: Values | undefined;
   /** Where the gather takes in some of the terms of its elements. */
   readonly run: Run | undefined;
-  /** Whether the elements of a line share their sites and lie together, and move as one. */
+  /** Whether the elements of a line share their index operands and lie together, and move as one. */
   readonly together: boolean;
 }
 
@@ -410,7 +410,10 @@ class Machine {
     const last = sizes.length - 1;
     const indexReads = walk.steps.map((step): IndexRead => {
       const table = step.table === undefined ? undefined : tables[step.table];
-      invariant(step.table === undefined || table !== undefined, `a site reads input ${step.table}`);
+      invariant(
+        step.table === undefined || table !== undefined,
+        `an index operand reads input ${step.table}`,
+      );
       const form = this.form(step.form, stmt, indices.length);
       return {
         step,
@@ -660,7 +663,7 @@ class Machine {
     return sum;
   }
 
-  /** Takes what a site names: below zero where that ends the element. */
+  /** Takes what an index operand names: below zero where that ends the element. */
   private take(
     walk: IndexWalk,
     { step, form, table }: IndexRead,
@@ -677,7 +680,7 @@ class Machine {
     return walk.take(step, read(position), read, position);
   }
 
-  /** The memory of an input that sites read, or of one but the data that values are made from; undefined for the data alone. */
+  /** The memory of an input that index operands read, or of one but the data that values are made from; undefined for the data alone. */
   private tableMemory(region: Region, table: number, stmt: GatherStmt): TableMemory | undefined {
     this.checkInside(region, stmt);
     const isIndex = stmt.map.indices.some(({ value }) => isRead(value) && value.table === table);
@@ -693,7 +696,7 @@ class Machine {
     return { memory, ...read, counted: { run: new BurstRun(counter), marks } };
   }
 
-  /** An address that no site moves, as this iteration of the loops makes it. */
+  /** An address that no index operand moves, as this iteration of the loops makes it. */
   private address(
     form: Linear,
     stmt: GatherStmt,

@@ -84,7 +84,7 @@ interface ReadAt {
   readonly address: Linear;
 }
 
-/** The sites that read a table. */
+/** The index operands that read a table. */
 const readsOf = ({ stmt, addresses }: Gathering, table: number): readonly ReadAt[] =>
   stmt.map.indices.flatMap(({ value }, index) =>
     isRead(value) && value.table === table ? [{ read: value, address: at(addresses.indices, index) }] : [],
@@ -204,7 +204,7 @@ function countComputed(
       [...trackedTables.keys()].map((table): [number, TrackedTable] => [table, newTrackedTable()]),
     );
     const runs = new Runs();
-    /** Whether all of some sites have a value. */
+    /** Whether all of some index operands have a value. */
     const taken = (steps: readonly IndexStep[], dims: readonly number[]): boolean => {
       let ended = false;
       for (const step of steps) {

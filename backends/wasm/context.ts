@@ -31,7 +31,7 @@ export type FormWidth = WasmInteger | "i128";
 export interface FormScope {
   readonly ranges: Ranges;
   readonly dims: ReadonlyMap<number, LocalId>;
-  /** By site, those before the one that is emitted. */
+  /** By index operand, those before the one that is emitted. */
   readonly indices: Map<number, IntegerLocals>;
 }
 
@@ -79,7 +79,7 @@ export class WasmContext {
     this.loops = outer;
   }
 
-  /** Emits what is over the dims and sites of a point. */
+  /** Emits what is over the dims and index operands of a point. */
   at(point: FormScope, body: () => void): void {
     this.point = point;
     body();

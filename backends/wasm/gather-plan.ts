@@ -62,13 +62,13 @@ export interface CpuGather extends GatherPlan {
   readonly output: PointerWalk;
   /** Over the tables that are read. */
   readonly indices: readonly PointerWalk[];
-  /** By site; undefined for a sum. */
+  /** By index operand; undefined for a sum. */
   readonly lookups: readonly (Lookup | undefined)[];
   /** Bytes of data between neighbours of a row along each output dim. */
   readonly rowBy: readonly number[];
   /** What is copied at once. */
   readonly run: Run;
-  /** Where what the sites name is looked up before anything moves. */
+  /** Where what the index operands name is looked up before anything moves. */
   readonly table?: Table;
   readonly moving: GatherStrategy;
   /** Present if elements are computed in vectors. */
@@ -126,7 +126,7 @@ export function planCpuGather(
   };
 }
 
-/** Sites whose values lie at one address but for a constant share a walk, which starts at the first of them. */
+/** Index operands whose values lie at one address but for a constant share a walk, which starts at the first of them. */
 function lookupsOf(
   func: TileFunc,
   { indexSteps: forms, stmt }: GatherPlan,
@@ -181,7 +181,7 @@ function elementMoving(core: GatherPlan, { data, table, ...rest }: GatheredData)
   if (table !== undefined) return { by: mayBeNone ? "one by one" : "from the table" };
   const together = togetherAlong(core, rest, unroll);
   if (together === undefined) return { by: "one by one" };
-  // Parts of a dim that another site follows do not go side by side.
+  // Parts of a dim that another index operand follows do not go side by side.
   const alone = stages
     .slice(0, -1)
     .every((stage) => stage.indices.length === 0 && stage.adds.terms.length === 0);

@@ -49,7 +49,7 @@ interface Inside {
   readonly isStep?: boolean;
 }
 
-/** Values of the sites that were read, by number. */
+/** Values of the index operands that were read, by number. */
 type Values = Map<number, IntegerLocals>;
 
 class GatherEmitter {
@@ -99,7 +99,7 @@ class GatherEmitter {
     return { local, by };
   }
 
-  /** The sites of a stage and all that lies inside it. */
+  /** The index operands of a stage and all that lies inside it. */
   private stage(k: number, pointers: Pointers, values: Values): void {
     const { code, plan, sizes } = this;
     const stage = at(this.stages, k);
@@ -147,7 +147,7 @@ class GatherEmitter {
     });
   }
 
-  /** Reads the sites of a stage, then goes on with what lies inside: the next stage, or the row. */
+  /** Reads the index operands of a stage, then goes on with what lies inside: the next stage, or the row. */
   private inside(k: number, pointers: Pointers, values: Values, inside: Inside): void {
     const { context } = this;
     const stage = at(this.stages, k);
@@ -191,7 +191,7 @@ class GatherEmitter {
     return row;
   }
 
-  /** Looks up every index of the tile once: an entry is what the sites add to the data's address. */
+  /** Looks up every index of the tile once: an entry is what the index operands add to the data's address. */
   private fillTable(table: Table, { out, reads, index, coords }: Pointers): Pointer {
     const { code, context, plan, sizes } = this;
     const entry: Pointer = { local: code.local("table"), by: table.strides };
@@ -284,7 +284,7 @@ class GatherEmitter {
     });
   }
 
-  /** Reads a site: what holds its value. One that is reported is 0 from there on, in range for whatever is read by it. */
+  /** Reads an index operand: what holds its value. One that is reported is 0 from there on, in range for whatever is read by it. */
   private emitIndex(
     number: number,
     pointers: Pointers,
@@ -329,7 +329,7 @@ class GatherEmitter {
     return typeof local === "number" ? localValue(this.code, local, signed) : int128Value(this.code, local);
   }
 
-  /** A site's value as it stands. Of a read under a policy, in the width of its table; else exact, with its sign. */
+  /** An index operand's value as it stands. Of a read under a policy, in the width of its table; else exact, with its sign. */
   private raw(number: number, { index }: Pointers): IntegerLocals {
     const { code, context, plan } = this;
     const { form, rule } = at(plan.indexSteps, number);
@@ -380,7 +380,7 @@ class GatherEmitter {
     });
   }
 
-  /** Elements behind the sites, each by its steps. */
+  /** Elements behind the index operands, each by its steps. */
   private computed({ first, isStep, sizes }: Inside, pointers: Pointers, values: Values): void {
     if (isStep === true) {
       this.stepOfElements(pointers, values);
@@ -534,7 +534,7 @@ class GatherEmitter {
     return { count: { kind: "local", local: count }, from };
   }
 
-  /** What lies together behind the sites. */
+  /** What lies together behind the index operands. */
   private row({ first, sizes }: Inside, { out, data }: Pointers): void {
     const { code, plan } = this;
     const { rowBy, run } = plan;

@@ -26,11 +26,11 @@ export interface PointerWalk {
   readonly start: Linear;
   /** Bytes between neighbours along each output dim. */
   readonly by: readonly number[];
-  /** What sites, and quotients and remainders of dims, add: in elements of the memory. */
+  /** What index operands, and quotients and remainders of dims, add: in elements of the memory. */
   readonly beyond: Linear;
 }
 
-/** Where a site finds its index value. */
+/** Where an index operand finds its index value. */
 export interface Lookup {
   /** Number of the walk over its table. */
   readonly walk: number;

@@ -20,7 +20,7 @@ const fewestUses = 4;
 const maxBytes = 256 * 1024;
 export const cacheLine = 64;
 
-/** `dependencies`: output dims that the sites follow; `tile`: the largest extents that the output tile takes. */
+/** `dependencies`: output dims that the index operands follow; `tile`: the largest extents that the output tile takes. */
 export function lookupTable(dependencies: ReadonlySet<number>, tile: Shape): Table | undefined {
   const last = Math.max(-1, ...dependencies);
   const dims = tile.flatMap((_, d) => (dependencies.has(d) ? [d] : []));

@@ -43,7 +43,7 @@ export class WgslContext {
     return isTight(form, language) ? named(text) : computed(text);
   }
 
-  /** A form over loop variables, the dims of a tile and sites. */
+  /** A form over loop variables, the dims of a tile and index operands. */
   address(form: Linear, dims: readonly Amount[], indices: readonly string[] = []): string {
     const { before, rest } = this.split(form, dims);
     const language = this.language(dims, indices);

@@ -62,7 +62,7 @@ const ranks = { iv: 0, dim: 1, index: 2, div: 3, mod: 4, min: 5, symbol: 6 } as 
   Record<Atom["kind"], number>
 >;
 
-/** Longest strides first, as addresses are read; then loop variables, dims, sites. */
+/** Longest strides first, as addresses are read; then loop variables, dims, index operands. */
 export const largestFactorFirst = (terms: readonly Term[]): readonly Term[] =>
   [...terms].sort((a, b) => Math.abs(b.by) - Math.abs(a.by) || ranks[a.of.kind] - ranks[b.of.kind]);
 

@@ -122,11 +122,11 @@ export interface GatherMove {
   /** How an element is computed; absent where it moves as it is. */
   readonly values?: ProvedValue;
   readonly indices: readonly IndexMove[];
-  /** What dims, sites and loop variables can be. */
+  /** What dims, index operands and loop variables can be. */
   readonly ranges: Ranges;
   /** Rows that are copied by the page, as long as they lie end to end. */
   readonly page?: PageRun;
-  /** Output dims that a site, or a quotient or remainder in the data's address, follows, and those that share what was resolved. */
+  /** Output dims that an index operand, or a quotient or remainder in the data's address, follows, and those that share what was resolved. */
   readonly resolved: readonly number[];
   readonly sharing: readonly number[];
   /** Sizes of shared dims that may be zero: then nothing is read, and no index can be wrong. */

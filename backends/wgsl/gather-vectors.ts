@@ -67,7 +67,7 @@ function resolved(
   return `resolve_${index}(${position})`;
 }
 
-/** Sites whose index may name no element: the vectors mark it. */
+/** Index operands whose index may name no element: the vectors mark it. */
 const mayMiss = ({ indices }: GatherMove): readonly IndexMove[] =>
   indices.filter(({ rule }) => rule?.mayBeNone === true);
 

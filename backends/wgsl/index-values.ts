@@ -22,7 +22,7 @@ import {
 } from "./resolve.js";
 import { emitInt128Helpers, int128Form, int128Literal, type Int128Words } from "./int128.js";
 
-/** What sites are called, by number. */
+/** What index operands are called, by number. */
 export const indexNames = ({ indices }: GatherMove): string[] => indices.map(indexName);
 
 const indexName = ({ int128, rule, index }: IndexMove): string =>
@@ -77,13 +77,13 @@ const usesInt128 = ({ indices, addresses, ranges }: GatherMove): boolean =>
 /** Where the index values of an element are read, and its number in the output. */
 export interface ElementAt {
   readonly coords: readonly Amount[];
-  /** By site. Default: those of the tile. */
+  /** By index operand. Default: those of the tile. */
   readonly forms?: readonly Linear[];
   /** Default: by the output's address. */
   readonly place?: string;
 }
 
-/** Declares every site of an element, but for those of its terms, and `alive` where one may end it. */
+/** Declares every index operand of an element, but for those of its terms, and `alive` where one may end it. */
 export function declareIndices(context: WgslContext, move: GatherMove, element: ElementAt): void {
   const { out } = context;
   if (mayEnd(move, false)) out.line("var alive = true;");
@@ -96,7 +96,7 @@ export function declareIndices(context: WgslContext, move: GatherMove, element: 
   }
 }
 
-/** Declares the sites of a term, whose coordinates end in r. Gives whether one may end it, and `alive` then says which did not. */
+/** Declares the index operands of a term, whose coordinates end in r. Gives whether one may end it, and `alive` then says which did not. */
 export function declareReductionIndices(context: WgslContext, move: GatherMove, element: ElementAt): boolean {
   const ends = mayEnd(move, true);
   // That of the element is true where it has terms.
@@ -140,7 +140,7 @@ function emitLongSegment(
   out.line(`bad = min(bad, select(${none}, written, ${alive}${indexName(index)} > ${end}));`);
 }
 
-/** The sites up to one that nothing can be an element of: it ends every element. */
+/** The index operands up to one that nothing can be an element of: it ends every element. */
 function reached(indices: readonly IndexMove[]): readonly IndexMove[] {
   const last = indices.findIndex(({ rule }) => rule?.extent === 0);
   return last === -1 ? indices : indices.slice(0, last + 1);
@@ -240,7 +240,7 @@ const int128Count = (count: number, { dynamic }: IndexMove): string =>
     ? int128Literal(count)
     : `vec4u(${sizeName(dynamic.wrapNegativeBy)}, 0u, 0u, 0u)`;
 
-/** What `element` of a site is read by. Under `unchecked`, the index is valid only if no earlier index ended this element. */
+/** What `element` of an index operand is read by. Under `unchecked`, the index is valid only if no earlier index ended this element. */
 function elementInRange(
   { indices }: GatherMove,
   index: IndexMove,
@@ -292,7 +292,7 @@ function rawValue({ names, plan }: WgslContext, { table, dtype }: IndexMove): st
   return `vec4u(${words.join(", ")}, ${words.length === 2 ? `vec2u(${sign})` : `vec3u(${sign})`})`;
 }
 
-/** Sets a site from `value` under its rule. */
+/** Sets an index operand from `value` under its rule. */
 function emitResolved(
   context: WgslContext,
   move: GatherMove,
@@ -333,7 +333,7 @@ function emitLeftOut({ out }: WgslContext, { excluded }: Rule, name: string): vo
 
 type Rule = NonNullable<IndexMove["rule"]>;
 
-/** Whether a site's value may end an element. */
+/** Whether an index operand's value may end an element. */
 const canEnd = ({ rule }: IndexMove): boolean =>
   rule !== undefined && (endsOutside(rule) || rule.excluded !== undefined);
 

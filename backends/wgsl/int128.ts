@@ -8,11 +8,11 @@ import type { Lines } from "../lines.js";
 
 /** What the atoms of a form in 128 bits are called. */
 export interface Int128Words {
-  /** A form of dims, loop variables and resolved sites, as a u32. */
+  /** A form of dims, loop variables and resolved index operands, as a u32. */
   readonly narrow: (form: Linear) => string;
   /** Whether a form, and all that it is made from, stays inside u32. */
   readonly isNarrow: (form: Linear) => boolean;
-  /** By site: the name of its value, and whether that is a 128-bit number. */
+  /** By index operand: the name of its value, and whether that is a 128-bit number. */
   readonly indices: readonly { readonly name: string; readonly int128: boolean }[];
 }
 

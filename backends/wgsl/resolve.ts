@@ -26,7 +26,7 @@ export interface ReadIndex {
 /** What `resolve_k` returns for an index that has no element. */
 export const none = "0xffffffffu";
 
-/** `indices`: the storage variable of the site's table. */
+/** `indices`: the storage variable of the index operand's table. */
 export function emitResolver(out: Lines, index: ReadIndex, indices: string): void {
   const { index: number, rule, four } = index;
   const { extent, outside, signed } = rule;
@@ -74,7 +74,7 @@ export function emitResolver(out: Lines, index: ReadIndex, indices: string): voi
   out.line("");
 }
 
-/** `resolve_k` of a site whose index is reported where it is out of range, in signed numbers. Its bound is not 0. */
+/** `resolve_k` of an index operand whose index is reported where it is out of range, in signed numbers. Its bound is not 0. */
 export function emitReportedResolver(out: Lines, index: ReadIndex, indices: string): void {
   const { index: number, rule, four } = index;
   const { bytes, wrapNegativeBy } = rule;

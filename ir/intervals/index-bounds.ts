@@ -7,7 +7,7 @@ import { innerForms, indicesOf, soleAtom, type Linear } from "../linear.js";
 import { at, elementCount, maxElements, type Shape, type TensorType } from "../types.js";
 import { largestThat, rangesOf, staysWithin, type Ranges } from "./intervals.js";
 
-/** A site whose bound may be open: `extent` is absent, and what counts from the end may count from it. */
+/** An index operand whose bound may be open: `extent` is absent, and what counts from the end may count from it. */
 export interface DynamicIndex extends Omit<IndexOperand, "wrapNegativeBy"> {
   readonly wrapNegativeBy?: number | "extent";
 }
@@ -39,7 +39,7 @@ export function coordinatesOf(map: Forms, inputs: readonly TensorType[]): readon
 
 /**
  * The map with its open bounds derived. If even index 0 would be out of range, the bound stays open and the verifier refuses the map; if
- * nothing is read, the bound is 0. A site under `wrap` in a sum stays open too, because its modulus has to be stated. A site that stands alone in a coordinate has its extent; one that no coordinate depends on has every index.
+ * nothing is read, the bound is 0. An index operand under `wrap` in a sum stays open too, because its modulus has to be stated. An index operand that stands alone in a coordinate has its extent; one that no coordinate depends on has every index.
  * Without a result, the coordinates are those inside the regions of a tile: sums prove nothing there, and their bounds are stated.
  */
 export function withBounds(map: DynamicMap, inputs: readonly TensorType[], result?: Shape): AccessMap {
@@ -87,7 +87,7 @@ export function withBounds(map: DynamicMap, inputs: readonly TensorType[], resul
   return { ...map, indices: indices.map(fromBound) };
 }
 
-/** The coordinates that each site is in. */
+/** The coordinates that each index operand is in. */
 function namedBy(placed: readonly PlacedCoord[]): ReadonlyMap<number, readonly PlacedCoord[]> {
   const named = new Map<number, PlacedCoord[]>();
   for (const one of placed) {
@@ -128,7 +128,7 @@ function largest(
   return largestThat(1, max, fits);
 }
 
-/** Whether something is added to a site in a coordinate. */
+/** Whether something is added to an index operand in a coordinate. */
 const isInSum = (s: number, coords: readonly PlacedCoord[]): boolean => {
   const added = (form: Linear): boolean =>
     indicesOf(form).includes(s) &&

@@ -30,7 +30,7 @@ import { integerRanges } from "../values/formats.js";
 /** Both ends belong to it. */
 export type Interval = readonly [least: number, most: number];
 
-/** What the dims and the sites of a map can be, by number. */
+/** What the dims and the index operands of a map can be, by number. */
 export interface Ranges {
   readonly dims: readonly Interval[];
   readonly indices: readonly Interval[];
@@ -131,7 +131,7 @@ export function reductionLength({ reduced, indices }: Walked): number {
 export const isEmptyReduction = (form: Linear, map: Walked & Pick<AccessMap, "domain">): boolean =>
   dimsOf(form).includes(reductionDim(map)) && reductionLength(map) === 0;
 
-/** The ranges of a map whose sites are in order; a site whose bound is open counts as any index. */
+/** The ranges of a map whose index operands are in order; an index operand whose bound is open counts as any index. */
 export function rangesOf(
   map: Pick<AccessMap, "reduced"> & { readonly indices: readonly Bounded[] },
   inputs: readonly TensorType[],

@@ -14,7 +14,7 @@ export interface IndexPolicy {
   readonly fill?: string;
 }
 
-/** A site that reads the index input of number `table`. */
+/** An index operand that reads the index input of number `table`. */
 export const indexOperand = (
   { negative, oob }: IndexPolicy,
   table: number,

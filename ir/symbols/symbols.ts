@@ -16,7 +16,7 @@ export interface Sym {
 /** X separates extents. */
 export const isSymbolName = (text: string): boolean => /^[A-WYZ][A-Z0-9_]*$/.test(text);
 
-/** A site whose bound is a sum of symbols, or open: absent beside a policy, it is the largest that its coordinates allow. */
+/** An index operand whose bound is a sum of symbols, or open: absent beside a policy, it is the largest that its coordinates allow. */
 export interface SymbolicIndex extends Omit<IndexOperand, "extent" | "wrapNegativeBy" | "dynamic"> {
   readonly extent?: Linear;
   /** `extent`: counts from the bound. */

@@ -1,4 +1,4 @@
-/** The sites of a map as its text is read: what a bare read means is known once all its uses are. */
+/** The index operands of a map as its text is read: what a bare read means is known once all its uses are. */
 import { gatherOver, isRead, type MapBody, type OutOfBounds } from "../access.js";
 import { canonicalMap } from "../canonical-map.js";
 import { index, indicesOf, type Linear } from "../linear.js";
@@ -16,7 +16,7 @@ export class IndexList {
     return index(this.drafts.length - 1);
   }
 
-  /** Whether the text gives a site a policy and a bound. */
+  /** Whether the text gives an index operand a policy and a bound. */
   isBounded(s: number): boolean {
     const { outOfRange, extent } = at(this.drafts, s);
     return outOfRange !== undefined && extent !== undefined;

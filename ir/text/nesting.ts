@@ -5,7 +5,7 @@ import { assertNever } from "../types.js";
 /** Deeper nesting is not a program but an attack on the stack. */
 export const maxDepth = 64;
 
-/** The coordinates inside one another that the text of a form has, itself included. `indices`: those inside the text of each site. */
+/** The coordinates inside one another that the text of a form has, itself included. `indices`: those inside the text of each index operand. */
 export const depthOf = (form: Linear, indices: readonly number[] = []): number =>
   1 +
   form.terms.reduce(

@@ -560,7 +560,7 @@ class Parser extends TokenReader {
     return { max: this.int(), segment: { from, to } };
   }
 
-  /** An index value with its bound: the number of its site. */
+  /** An index value with its bound: the number of its index operand. */
   private segmentEnd(scope: MapScope): number {
     const token = this.peek();
     const only = soleAtom(this.coordFactor(scope));

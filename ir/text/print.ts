@@ -210,7 +210,7 @@ function printSymbolic(map: SymbolicMap, { names }: MapContext): string {
   return printShown({ ...map, indices }, names);
 }
 
-/** A site with its bounds as text. */
+/** An index operand with its bounds as text. */
 interface PrintedIndex extends Pick<IndexOperand, "value" | "outOfRange" | "excluded"> {
   readonly bare: boolean;
   readonly extent?: string;
@@ -218,10 +218,10 @@ interface PrintedIndex extends Pick<IndexOperand, "value" | "outOfRange" | "excl
   readonly wrapNegativeBy?: string;
 }
 
-/** A map with whatever stands beside the values of its sites. */
+/** A map with whatever stands beside the values of its index operands. */
 interface Shown extends Sited, Pick<AccessMap, "domain" | "reduced" | "value"> {}
 
-/** The sites of a map with whatever stands beside their values. */
+/** The index operands of a map with whatever stands beside their values. */
 interface Sited {
   readonly indices: readonly Pick<IndexOperand, "value" | "outOfRange">[];
   readonly reads: readonly Read[];
@@ -238,7 +238,7 @@ function printShown(
     map,
     uses.map((count) => count === 1),
   );
-  // Sites are numbered in the order of their text.
+  // Index operands are numbered in the order of their text.
   const inline = textOrder(map, alone).every((index, k) => index === k) ? alone : alone.map(() => false);
   const r = reductionDim(map);
   const words: string[] = [];
@@ -271,13 +271,13 @@ function printReduced(reduced: Reduced | undefined, words: readonly string[], le
     : `; ${lets}r in ${at(words, segment.from)} to ${at(words, segment.to)} most ${max}`;
 }
 
-/** Sites that the text of a map defines up to the range of its terms: the ends of its bags, and those before them. */
+/** Index operands that the text of a map defines up to the range of its terms: the ends of its bags, and those before them. */
 const indicesOfRange = ({ reduced }: Pick<Shown, "reduced">): number => Math.max(-1, ...endsOf(reduced)) + 1;
 
 const endsOf = (reduced: Reduced | undefined): readonly number[] =>
   reduced?.segment === undefined ? [] : [reduced.segment.from, reduced.segment.to];
 
-/** The sites that stand at their use, without those that would make coordinates nest too deep to be read. */
+/** The index operands that stand at their use, without those that would make coordinates nest too deep to be read. */
 function readable({ indices, reads }: Sited, wanted: readonly boolean[]): readonly boolean[] {
   const alone = [...wanted];
   const depths: number[] = [];
@@ -296,7 +296,7 @@ function readable({ indices, reads }: Sited, wanted: readonly boolean[]): readon
   return alone;
 }
 
-/** The sites that the text of a map names: those of a read as often as the value names it. */
+/** The index operands that the text of a map names: those of a read as often as the value names it. */
 const usesOf = (map: Shown): readonly number[] => [
   ...endsOf(map.reduced),
   ...[...map.indices.flatMap(coordsOf), ...readsIn(map.value).flatMap((k) => at(map.reads, k).at)].flatMap(
@@ -304,13 +304,13 @@ const usesOf = (map: Shown): readonly number[] => [
   ),
 ];
 
-/** The sites of a form as they are printed: what is added before what is taken away. */
+/** The index operands of a form as they are printed: what is added before what is taken away. */
 const inTextOrder = ({ terms }: Linear): readonly number[] =>
   [...terms.filter(({ by }) => by > 0), ...terms.filter(({ by }) => by < 0)].flatMap(({ of }) =>
     of.kind === "index" ? [of.index] : indicesOf({ at: 0, terms: [{ by: 1, of }] }),
   );
 
-/** The order in which the text defines the sites where some stand at their use. */
+/** The order in which the text defines the index operands where some stand at their use. */
 function textOrder(map: Shown, inline: readonly boolean[]): readonly number[] {
   const order: number[] = [];
   const used = (forms: readonly Linear[]): void => {
@@ -331,7 +331,7 @@ function textOrder(map: Shown, inline: readonly boolean[]): readonly number[] {
   return order;
 }
 
-/** Sites whose text may name no policy: the operation's is theirs, and a coordinate is made from them. */
+/** Index operands whose text may name no policy: the operation's is theirs, and a coordinate is made from them. */
 function takesPolicy(map: {
   readonly indices: readonly (Pick<IndexOperand, "value" | "outOfRange" | "excluded"> & {
     readonly wrapNegativeBy?: unknown;
@@ -353,7 +353,7 @@ function takesPolicy(map: {
   );
 }
 
-/** Sites that read as they should where their text names neither policy nor bound. */
+/** Index operands that read as they should where their text names neither policy nor bound. */
 function bareIndices(map: AccessMap, { inputs, output }: MapContext): readonly boolean[] {
   let bare = takesPolicy(map);
   if (inputs === undefined) return bare;
@@ -399,7 +399,7 @@ function printIndex(
 /** What fill bits other than 0 make of `zero`. */
 const printPolicy = (policy: OutOfBounds): string => (policy === "zero" ? "fill" : policy);
 
-/** What is added, then the constant, then what is taken away. `indices` are the texts of a map's sites, `r` is the dim of its terms. */
+/** What is added, then the constant, then what is taken away. `indices` are the texts of a map's index operands, `r` is the dim of its terms. */
 export const printLinear = (form: Linear, indices: readonly string[] = [], r?: number): string =>
   printForm(form, textForms(indices, r));
 

@@ -51,13 +51,13 @@ interface Form {
   readonly dataWords: number;
   readonly each: number;
   readonly rules: readonly IndexRule[];
-  /** Words of the data tile between neighbours, by site. */
+  /** Words of the data tile between neighbours, by index operand. */
   readonly strides: readonly number[];
   /** The same by output dim: words of data and output, index values. */
   readonly data: readonly number[];
   readonly output: readonly number[];
   readonly index: readonly number[];
-  /** Where in its tuple each site reads. */
+  /** Where in its tuple each index operand reads. */
   readonly positions: readonly number[];
   /** Bytes of what index values are read as: of the low words alone where a 64-bit value wraps by a power of two. */
   readonly indexBytes: IndexBytes;
@@ -73,7 +73,7 @@ interface Form {
 
 /** 32-bit words of one block. */
 const block = 8;
-/** More than every address in UB, few enough that the sum of as many as a map has sites is an `int32_t`. */
+/** More than every address in UB, few enough that the sum of as many as a map has index operands is an `int32_t`. */
 const beyond = 2 ** 26;
 
 /** Programs for a gather in the room that there is, the one of the longest strips first; in words why it has none in any room. */

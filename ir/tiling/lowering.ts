@@ -245,7 +245,7 @@ function onceOf({ setup, close }: FlatProgram, target: Target): Instructions["on
   return { scalars, steps, stepRepeats };
 }
 
-/** The one site of a map that has no other and picks along one dim of the data. */
+/** The one index operand of a map that has no other and picks along one dim of the data. */
 function onlyIndex(map: AccessMap): PlainIndex | undefined {
   if (!isPlain(map)) return undefined;
   const indices = plainIndices(map);

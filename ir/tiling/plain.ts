@@ -18,7 +18,7 @@ import { dimsOf, isConstant, soleAtom } from "../linear.js";
  */
 export const hasPtoForm = (map: AccessMap, inputs: number): boolean => inputs === 2 && isPlain(map);
 
-/** A site that reads an index input at dims and constants, under a bound that negative values count from. */
+/** An index operand that reads an index input at dims and constants, under a bound that negative values count from. */
 export interface PlainIndex extends IndexOperand {
   readonly value: Read;
   readonly outOfRange: OutOfBounds;
@@ -44,7 +44,7 @@ export function isPlain(map: AccessMap): boolean {
 }
 
 /**
- * Whether a coordinate is one output dim or one site that stands nowhere else, and every site is plain, reads the same dims of its
+ * Whether a coordinate is one output dim or one index operand that stands nowhere else, and every index operand is plain, reads the same dims of its
  * table as the others, and leaves zero bits where there is no element, all under one policy.
  */
 function plain(map: AccessMap): boolean {
@@ -78,5 +78,5 @@ function plain(map: AccessMap): boolean {
   );
 }
 
-/** The sites of a plain map. */
+/** The index operands of a plain map. */
 export const plainIndices = (map: AccessMap): readonly PlainIndex[] => map.indices.filter(isPlainIndex);

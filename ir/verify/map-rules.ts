@@ -2,10 +2,10 @@
  * The rules of an access map against the tensors of its function, in the order they are checked. B6 and B8, of terms, are in
  * term-rules.ts.
  *
- * A1 one coordinate per dim of what is read, some element of the data among it, a point for each element of the output, which it writes. A9 sites are in
+ * A1 one coordinate per dim of what is read, some element of the data among it, a point for each element of the output, which it writes. A9 index operands are in
  * order: what one names stands before it; no loop variable and no minimum stands in a coordinate; a bound is a whole number below 2^31, and stands with every policy but `any`; the element that is left out is inside of it.
- * A10 fill bits are those of one element, and some site fills. A7 output and value have one element type (value-rules.ts has the
- * rules of values); what a site reads are integers. V4 some index value keeps the coordinates of a bare read inside. V2 div and mod are of what is never negative. V1 every coordinate is provably inside its extent. V3 an
+ * A10 fill bits are those of one element, and some index operand fills. A7 output and value have one element type (value-rules.ts has the
+ * rules of values); what an index operand reads are integers. V4 some index value keeps the coordinates of a bare read inside. V2 div and mod are of what is never negative. V1 every coordinate is provably inside its extent. V3 an
  * index value under `wrap` that stands in a sum has a stated modulus: `wrap(%i[d0] in 3) + d1`.
  */
 import { defined } from "../defined.js";

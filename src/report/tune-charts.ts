@@ -240,7 +240,7 @@ export function describeSchedule(schedule: Candidate | PrunedCandidate): string 
   const time =
     schedule.status === "pruned"
       ? `estimated at ${number(schedule.estimate)} cycles; pruned: ${schedule.reason}`
-      : `${number(schedule.cycles)} cycles, ${formatRatio(schedule.floor.ratio)} the floor`;
+      : `${number(schedule.cycles)} cycles, ${formatRatio(schedule.floor.ratio)} the lower bound`;
   const measured = schedule.status === "measured" ? `, ${number(schedule.ms)} ms` : "";
   const failed = "code" in schedule ? `\n${schedule.status}, ${schedule.code}: ${schedule.reason}` : "";
   return `${printSchedule(schedule.schedule)}\n${time}${measured}\n${number(bytes)} B moved, ${number(ubBytes)} B of unified buffer, ${counted(tasks, "task")}${failed}`;

@@ -24,13 +24,13 @@ export interface IndexRange {
   readonly max: number;
   /** Negative values count from this number. */
   readonly wrapNegativeBy?: number;
-  /** Whether a site under `unchecked` takes the value: one outside has no defined result. */
+  /** Whether an index operand under `unchecked` takes the value: one outside has no defined result. */
   readonly promised: boolean;
   /** Whether the index type holds negative values. */
   readonly signed: boolean;
 }
 
-/** The range of the value at a row-major position of an input: what every site that reads it takes. */
+/** The range of the value at a row-major position of an input: what every index operand that reads it takes. */
 export function indexRanges(defined: DefinedMap, table: number): (position: number) => IndexRange {
   const { map, operands } = defined;
   const { shape, dtype } = at(operands, table).type;
@@ -100,7 +100,7 @@ function soleDim(coord: Linear): number | undefined {
   return of?.kind === "dim" ? of.dim : undefined;
 }
 
-/** A site, and the sums that it is a part of. */
+/** An index operand, and the sums that it is a part of. */
 function consumersOf({ indices }: AccessMap, index: number): readonly number[] {
   const consumers = [index];
   indices.forEach((operand, s) => {
@@ -110,7 +110,7 @@ function consumersOf({ indices }: AccessMap, index: number): readonly number[] {
   return consumers;
 }
 
-/** What a site's own bound, and the sums around it, leave for its value. Parts that are read later share with it what a sum leaves. */
+/** What an index operand's own bound, and the sums around it, leave for its value. Parts that are read later share with it what a sum leaves. */
 function indexRange({ indices }: AccessMap, index: number, dims: Ranges["dims"]): Interval {
   const nothing: Interval = [0, 0];
   const before: Interval[] = indices.map(() => nothing);
@@ -140,7 +140,7 @@ function indexRange({ indices }: AccessMap, index: number, dims: Ranges["dims"])
   return leftFor(index);
 }
 
-/** The values of a site that keep a form inside an interval: at every point, or at some where none does it at every one. */
+/** The values of an index operand that keep a form inside an interval: at every point, or at some where none does it at every one. */
 function solved(form: Linear, s: number, [least, max]: Interval, ranges: Ranges): Interval {
   const term = form.terms.find(({ of }) => indicesOf({ at: 0, terms: [{ by: 1, of }] }).includes(s));
   if (term === undefined) return [0, 0];

@@ -39,7 +39,7 @@ function rejection(thrown: unknown): Outcome {
   return { kind: "rejected", index };
 }
 
-/** Whether a site under `unchecked` found the index: nothing is defined then, and nobody has to find it. */
+/** Whether an index operand under `unchecked` found the index: nothing is defined then, and nobody has to find it. */
 export const isPromise = ({ indices }: AccessMap, { data }: Diagnostic): boolean =>
   at(indices, Number(data?.["site"])).outOfRange === "unchecked";
 
@@ -66,7 +66,7 @@ const inWords = (outcome: Outcome): string =>
     ? "an output"
     : `${outcome.index.message} (output ${formatShape(pointIn(outcome.index))})`;
 
-/** The same output point, whatever leading ones a dialect ignores, and the same site. */
+/** The same output point, whatever leading ones a dialect ignores, and the same index operand. */
 const sameIndex = (a: Diagnostic, b: Diagnostic): boolean =>
   a.data?.["site"] === b.data?.["site"] && withoutZeros(a) === withoutZeros(b);
 

@@ -67,7 +67,7 @@ export function randomData(type: TensorType, seed: number): TensorValue {
   return { type, bytes: bytes.subarray(0, byteCount(type)) };
 }
 
-/** In range wherever a site reads them: `type` has the elements of the function's indices. Throws a CompileError (TC502) for more than memory holds. */
+/** In range wherever an index operand reads them: `type` has the elements of the function's indices. Throws a CompileError (TC502) for more than memory holds. */
 export const randomIndices = (type: TensorType, func: TileFunc, seed: number, table = 1): TensorValue =>
   drawnIndices(type, indexProgram(func), { seed, table });
 

@@ -19,7 +19,7 @@ export interface Point {
 
 /** Thrown where div or mod is of a negative number. */
 export class Negative extends Error {}
-/** Thrown where a site has no value: the element is fill. */
+/** Thrown where an index operand has no value: the element is fill. */
 export class None extends Error {}
 
 export function valueOf(node: Node, point: Point): number {

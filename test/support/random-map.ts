@@ -214,7 +214,7 @@ class Maker {
       default:
         of = this.read(depth - 1);
     }
-    // What stands alone is a site already.
+    // What stands alone is an index operand already.
     if (of.kind === "policy") of = { kind: "plus", left: of, right: whole(1) };
     const counted = draw(4) === 0;
     const fromEnd: Node = counted

@@ -48,7 +48,7 @@ export interface Chain {
   readonly gather?: OnnxNode;
 }
 
-/** Sites and nodes of one chain: gathers of gathers of one tensor double them at each step. */
+/** Index operands and nodes of one chain: gathers of gathers of one tensor double them at each step. */
 const maxIndices = 16;
 const maxNodes = 64;
 
