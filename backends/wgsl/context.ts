@@ -1,7 +1,7 @@
 /** What every statement of a kernel shares: its plan, its text, its lanes, and how forms are written. */
 import { dimsOf, isConstant, scale, type Linear, type Term } from "../../ir/linear.js";
 import { at } from "../../ir/types.js";
-import { isStill, isTight, printForm, type Amount, type FormLanguage } from "../../ir/text/form-text.js";
+import { amountOf, printForm, type Amount, type FormLanguage } from "../../ir/text/form-text.js";
 import { computed, named, wgslForms, zero } from "./forms.js";
 import type { AccessWords } from "./gather-move.js";
 import { Lanes } from "./lanes.js";
@@ -38,18 +38,18 @@ export class WgslContext {
   /** A form over loop variables, as a number. */
   amount(form: Linear): Amount {
     if (isConstant(form)) return { by: form.at };
-    const language = this.language([]);
-    const text = printForm(form, language);
-    return isTight(form, language) ? named(text) : computed(text);
+    const { text = "0u", isTight } = amountOf(form, this.language([]));
+    return isTight === true ? named(text) : computed(text);
   }
 
   /** A form over loop variables, the dims of a tile and index operands. */
   address(form: Linear, dims: readonly Amount[], indices: readonly string[] = []): string {
     const { before, rest } = this.split(form, dims);
     const language = this.language(dims, indices);
-    return this.loop === undefined || isTight(before, language)
+    const { text, isTight } = amountOf(before, language);
+    return this.loop === undefined || text === undefined || isTight === true
       ? printForm(form, language)
-      : this.after(this.loop, printForm(before, language), rest, dims, indices);
+      : this.after(this.loop, text, rest, dims, indices);
   }
 
   /** What of a form the innermost loop does not move, with the constant, and the rest. */
@@ -95,7 +95,7 @@ export class WgslContext {
 
   /** True if a form over the dims of a tile is 0 wherever these stand still. */
   isStill(form: Linear, dims: readonly Amount[]): boolean {
-    return isStill(form, this.language(dims));
+    return amountOf(form, this.language(dims)).by === 0;
   }
 
   private language(dims: readonly Amount[], indices: readonly string[] = []): FormLanguage {

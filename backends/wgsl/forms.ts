@@ -3,7 +3,7 @@
  * are compared: `planWgsl` refuses programs where one could.
  */
 import type { Atom, Linear, Term } from "../../ir/linear.js";
-import { isStill, printForm, printOperand, type Amount, type FormLanguage } from "../../ir/text/form-text.js";
+import { amountOf, operandText, printForm, type Amount, type FormLanguage } from "../../ir/text/form-text.js";
 import { assertNever, at, isPowerOfTwo } from "../../ir/types.js";
 import { sizeName } from "./names.js";
 
@@ -68,8 +68,9 @@ export const largestFactorFirst = (terms: readonly Term[]): readonly Term[] =>
 
 /** Of a form that stands still, nothing; of a power of two, by its bits. */
 function quotient(form: Linear, of: number, by: number, language: FormLanguage): Amount {
-  if (isStill(form, language)) return zero;
-  const dividend = printOperand(form, language);
+  const divided = amountOf(form, language);
+  if (divided.by === 0) return zero;
+  const dividend = operandText(divided, language);
   if (!isPowerOfTwo(of)) return times(computed(`${dividend} / ${of}u`), by);
   // What is left when the remainder is taken away is as many times the divisor.
   if (by % of === 0) return times(computed(`${dividend} & 0x${(2 ** 32 - of).toString(16)}u`), by / of);
@@ -77,9 +78,10 @@ function quotient(form: Linear, of: number, by: number, language: FormLanguage):
 }
 
 function remainder(form: Linear, of: number, by: number, language: FormLanguage): Amount {
-  if (isStill(form, language)) return zero;
+  const divided = amountOf(form, language);
+  if (divided.by === 0) return zero;
   const rest = isPowerOfTwo(of) ? `& ${of - 1}u` : `% ${of}u`;
-  return times(computed(`${printOperand(form, language)} ${rest}`), by);
+  return times(computed(`${operandText(divided, language)} ${rest}`), by);
 }
 
 /** Returns the text of a number. */

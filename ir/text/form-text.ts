@@ -45,13 +45,27 @@ function amountText({ by, text = "", isTight = false }: Amount, { product }: For
 }
 
 /** Returns the text of a form: what is added, the number, what is taken away. */
-export function printForm(form: Linear, language: FormLanguage): string {
-  const { added, number, taken } = sumOfForm(form, language);
+export const printForm = (form: Linear, language: FormLanguage): string =>
+  sumText(sumOfForm(form, language), language);
+
+function sumText({ added, number, taken }: Sum, language: FormLanguage): string {
   const texts = (amounts: readonly Amount[]): string[] => amounts.map((entry) => amountText(entry, language));
   const { literal } = language;
   if (added.length === 0) return [literal(number), ...texts(taken)].join(" - ");
   const head = [...texts(added), ...(number > 0 ? [literal(number)] : [])].join(" + ");
   return [head, ...(number < 0 ? [literal(-number)] : []), ...texts(taken)].join(" - ");
+}
+
+/** Returns a form as one amount, of 0 where all its atoms stand still. Each atom is printed once, however deep forms nest. */
+export function amountOf(form: Linear, language: FormLanguage): Amount {
+  const sum = sumOfForm(form, language);
+  const { added, number, taken } = sum;
+  const [only, ...others] = added;
+  const isNumber = only === undefined && taken.length === 0;
+  if (isNumber && number === 0) return { by: 0 };
+  const isName = number === 0 && taken.length + others.length === 0 && only?.by === 1;
+  const isTight = isNumber ? number >= 0 : isName && only.isTight === true;
+  return { by: 1, text: sumText(sum, language), isTight };
 }
 
 /** Returns the text of a form behind other summands: ` + 3 * t0`, or nothing. */
@@ -63,20 +77,12 @@ export function printAddend(form: Linear, language: FormLanguage): string {
   return [...signed("+", added), offset, ...signed("-", taken)].join("");
 }
 
-/** True if a form is 0 by what its atoms are: each stands still. */
-export function isStill(form: Linear, language: FormLanguage): boolean {
-  const { added, number, taken } = sumOfForm(form, language);
-  return number === 0 && added.length === 0 && taken.length === 0;
-}
-
-/** True if no operator beside the text of a form needs parentheses around it. */
-export function isTight(form: Linear, language: FormLanguage): boolean {
-  const { added, number, taken } = sumOfForm(form, language);
-  const [only, ...others] = added;
-  if (taken.length > 0 || others.length > 0) return false;
-  return only === undefined ? number >= 0 : number === 0 && only.by === 1 && only.isTight === true;
-}
-
 /** Returns the text of a form beside an operator that binds closer than a sum. */
 export const printOperand = (form: Linear, language: FormLanguage): string =>
-  isTight(form, language) ? printForm(form, language) : `(${printForm(form, language)})`;
+  operandText(amountOf(form, language), language);
+
+/** Returns the text of an amount of one beside such an operator. */
+export function operandText({ text, isTight }: Amount, { literal }: FormLanguage): string {
+  if (text === undefined) return literal(0);
+  return isTight === true ? text : `(${text})`;
+}
