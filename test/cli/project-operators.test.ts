@@ -177,7 +177,7 @@ describe("a config with a wrong operator", () => {
 
   it.each([
     [
-      "{ ...resolved, operator: { ...operator, map: { ...operator.map, sites: [] } } }",
+      "{ ...resolved, operator: { ...operator, map: { ...operator.map, indices: [] } } }",
       "TC204]: the map of mine.roll: ",
     ],
     [

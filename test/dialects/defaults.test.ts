@@ -134,7 +134,7 @@ describe("torch", () => {
     expect(flat).toMatchObject({ output: [16] });
     // The first element of the second row of indices is the fifth of all.
     const { operator } = flat as { operator: { map: unknown } };
-    expect(JSON.stringify(operator.map)).toContain('"below":16');
+    expect(JSON.stringify(operator.map)).toContain('"extent":16');
     expect(torch.takeAlongDim({ input: f32(2, 3), indices: i64() }).operands.at(-1)?.type.shape).toEqual([1]);
     expect(meaning({ op: "torch.take_along_dim", inputs: [f32(3), i64(5)] }, {})).toEqual(
       meaning({ op: "torch.take_along_dim", inputs: [f32(3), i64(5)] }, { dim: 0 }),
