@@ -47,7 +47,8 @@ export function targetsFitCommand(targets: Command): void {
       for (const file of files)
         for (const { func } of await loadPrograms(file, { project })) {
           const kernel = compile(func, { target, findTarget: project.findTarget });
-          kernels.push({ entryPoint: kernel.pto().entryPoint, tile: kernel.tile });
+          const program = `@${func.name} of ${file}`;
+          kernels.push({ program, entryPoint: kernel.pto().entryPoint, tile: kernel.tile });
         }
       const fit = fitRuns(
         target,

@@ -15,6 +15,8 @@ import { meanFactor } from "./validate.js";
 
 /** A kernel that was emitted, by the name that a profile lists it under. */
 export interface EmittedKernel {
+  /** The program that it was emitted from, as messages name it. */
+  readonly program: string;
   readonly entryPoint: string;
   readonly tile: TileFunc;
 }
@@ -107,9 +109,27 @@ function decidedBy({ factorOf }: Run, target: Target): keyof Target["sources"] |
   return max.share >= decides ? max.figure : undefined;
 }
 
+const refused = (message: string, hint: string): CompileError =>
+  new CompileError([error("TC019", message, { hint })]);
+
+/** Throws a CompileError (TC019) where a profile cannot tell the runs of two programs apart. */
+function checkNames(kernels: readonly EmittedKernel[]): void {
+  const programOf = new Map<string, string>();
+  for (const { entryPoint, program } of kernels) {
+    const other = programOf.get(entryPoint);
+    if (other !== undefined)
+      throw refused(
+        `${other} and ${program} have one kernel name, ${entryPoint}: a profile does not tell their runs apart`,
+        "name one of the two, or give its function another name before its kernel is emitted",
+      );
+    programOf.set(entryPoint, program);
+  }
+}
+
 /**
  * Returns the target with figures fitted to runs: each run is used for the figure that decides most of it. Throws a CompileError (TC019)
- * where the profile has no run of these kernels, or one on another number of blocks.
+ * where two kernels have one name, or the profile has no run of these kernels, one on another number of blocks, or no time that the clock
+ * has too.
  */
 export function fitRuns(
   target: Target,
@@ -117,33 +137,33 @@ export function fitRuns(
   profile: readonly ProfiledKernel[],
   file: string,
 ): RunsFit {
+  checkNames(kernels);
   const pairs = kernels.flatMap((kernel) =>
     profile.filter(({ name }) => name === kernel.entryPoint).map((run) => ({ kernel, run })),
   );
   if (pairs.length === 0) {
     const names = profile.length === 0 ? ["none"] : profile.slice(0, 5).map(({ name }) => name);
-    throw new CompileError([
-      error(
-        "TC019",
-        `${file}: no Op Name is ${kernels.map(({ entryPoint }) => entryPoint).join(" or ")}; it lists ${names.join(", ")}`,
-        { hint: "name the programs whose kernels ran, with the schedules that they ran with" },
-      ),
-    ]);
+    throw refused(
+      `${file}: no Op Name is ${kernels.map(({ entryPoint }) => entryPoint).join(" or ")}; it lists ${names.join(", ")}`,
+      "name the programs whose kernels ran, with the schedules that they ran with",
+    );
   }
   for (const { kernel, run } of pairs) {
     const { cores } = cyclesOf(kernel.tile, target);
     if (run.blocks !== undefined && run.blocks !== cores)
-      throw new CompileError([
-        error(
-          "TC019",
-          `${file}: ${run.name} ran on ${run.blocks} blocks, and its program is one of ${cores} cores`,
-          {
-            hint: `state cores = ${run.blocks} in the program's schedule`,
-          },
-        ),
-      ]);
+      throw refused(
+        `${file}: ${run.name} ran on ${run.blocks} blocks, and its program is one of ${cores} cores`,
+        `state cores = ${run.blocks} in the program's schedule`,
+      );
   }
   const runs = pairs.flatMap(({ kernel, run }) => runsOf(kernel, run));
+  if (runs.every(({ factorOf }) => factorOf(target) === 0))
+    throw refused(
+      runs.length === 0
+        ? `${file}: no run of ${pairs.map(({ run }) => run.name).join(" or ")} has a time: each is 0, N/A or empty`
+        : `${file}: the clock has none of its times, which are ${runs.map(({ id }) => id).join(", ")}`,
+      "profile so that Task Duration(us) or aiv_time(us) holds a time above 0 of each kernel",
+    );
   const figureOf = new Map(runs.map((run) => [run, decidedBy(run, target)]));
   const tasks = boardFigureNames.flatMap((figure) => {
     const rows = runs.filter((run) => figureOf.get(run) === figure);

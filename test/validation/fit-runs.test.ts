@@ -24,7 +24,7 @@ const rows = onnx.gather({ data: ["f32", [5000, 32]], indices: ["i32", [4096]], 
 const elements = onnx.gather({ data: ["f32", [4096]], indices: ["i32", [1 << 20]], axis: 0 });
 const kernelOf = (func: typeof rows, options: object): EmittedKernel => {
   const kernel = compile(func, { target, ...options });
-  return { entryPoint: kernel.pto().entryPoint, tile: kernel.tile };
+  return { program: func.name, entryPoint: kernel.pto().entryPoint, tile: kernel.tile };
 };
 
 describe("a profile", () => {
@@ -104,6 +104,30 @@ describe("a fit to runs", () => {
     );
   });
 
+  it("refuses two programs of one kernel name, and one program twice", () => {
+    const fitted = (own: readonly EmittedKernel[]) => () =>
+      fitRuns(target, own, parseProfile(listed(target), "own.csv"), "own.csv");
+    const named = (program: string, kernel: EmittedKernel | undefined) => ({ ...kernel!, program });
+    expect(fitted([named("a.tir", kernels[0]), named("b.tir", kernels[1])])).toThrow(
+      /TC019.*a\.tir and b\.tir have one kernel name, tilec_kernel_gather/,
+    );
+    expect(fitted([named("a.tir", kernels[0]), named("a.tir", kernels[0])])).toThrow(
+      /TC019.*a\.tir and a\.tir have one kernel name/,
+    );
+  });
+
+  it.each([
+    ["Task Duration(us),aiv_time(us)", ",0,N/A", "no run of tilec_kernel_gather has a time"],
+    ["aiv_time(us)", ",N/A", "no run of tilec_kernel_gather has a time"],
+    ["aiv_time(us)", ",", "no run of tilec_kernel_gather has a time"],
+    ["aiv_scalar_time(us)", ",0.5", "the clock has none of its times, which are tilec_kernel_gather:scalar"],
+  ])("refuses runs without a time to fit to: %s%s", (columns, cells, said) => {
+    const profile = parseProfile(`Op Name,${columns}\ntilec_kernel_gather${cells}\n`, "own.csv");
+    const fitted = () => fitRuns(target, kernels.slice(0, 1), profile, "own.csv");
+    expect(fitted).toThrow(said);
+    expect(fitted).toThrow("TC019");
+  });
+
   it("has a mean of the times that the clock has: none of a scalar unit that it leaves idle", () => {
     const text = "Op Name,aiv_time(us),aiv_scalar_time(us)\ntilec_kernel_gather,4,0.5\n";
     const { mean, runs } = fitRuns(target, kernels.slice(0, 1), parseProfile(text, "own.csv"), "own.csv");
@@ -137,6 +161,9 @@ describe("a fit to runs", () => {
       figures: [{ figure: "loadIssueCycles", was: target.loadIssueCycles, rows: ["tilec_kernel_rows:aiv"] }],
       others: ["Add"],
     });
+    const twice = await runHere(["targets", "fit", file!, file!, "--from", csv!]);
+    expect(twice.status).toBe(1);
+    expect(twice.stderr).toContain(`@rows of ${file!} and @rows of ${file!} have one kernel name`);
     const refused = await runHere(["targets", "fit", file!, "--from", join(folder, "none.csv")]);
     expect(refused.status).not.toBe(0);
     expect(refused.stderr).toContain("error[TC0");
