@@ -3,6 +3,7 @@
  * name.
  */
 import { keyOf, outputOf } from "../../ir/func.js";
+import { jsonNumber, type JsonNumber } from "../../ir/json-number.js";
 import { noElement, outOfRange } from "../../ir/policy.js";
 import { programOfRows, readsOfSteps } from "../../ir/tiling/value-rows.js";
 import { at, invariant } from "../../ir/types.js";
@@ -21,7 +22,8 @@ export interface UnmetCondition {
   readonly operand: string;
   /** The number of the element in its tensor. */
   readonly element: number;
-  readonly value: number;
+  /** Its number; `"NaN"`, `"Infinity"` and `"-Infinity"` are words, which JSON holds. */
+  readonly value: JsonNumber;
   /** The bound that it is outside: `finite`, `0 or at least 2^-126`, `below 2^121`. */
   readonly bound: string;
 }
@@ -67,8 +69,9 @@ function* unmetElements(
       if (check === undefined) continue;
       const value = numberOf(check.type, bitsAt(read));
       const bound = boundOutside(value, check.condition);
-      if (bound !== undefined)
-        return { operand: check.condition.operand, element: elementOf(read), value, bound };
+      if (bound === undefined) continue;
+      const { operand } = check.condition;
+      return { operand, element: elementOf(read), value: jsonNumber(value), bound };
     }
     return undefined;
   };

@@ -13,6 +13,7 @@ import {
   type IntegerType,
   type TensorType,
 } from "../../ir/index.js";
+import { nonFiniteNumbers } from "../../ir/json-number.js";
 import { allocateArray, shownValue } from "../../backends/index.js";
 import type { Fill, Json, TensorJson } from "./case-schema.js";
 import { lcg } from "./lcg.js";
@@ -104,11 +105,7 @@ function integerOf(item: Json, dtype: IntegerType, refuse: Refuse): bigint {
   return refuse(`${shownValue(item)} is no ${dtype}, which holds ${lowest} to ${highest}`);
 }
 
-const specials: ReadonlyMap<Json, number> = new Map([
-  ["NaN", Number.NaN],
-  ["Infinity", Number.POSITIVE_INFINITY],
-  ["-Infinity", Number.NEGATIVE_INFINITY],
-]);
+const specials: ReadonlyMap<Json, number> = new Map(Object.entries(nonFiniteNumbers));
 const decimal = /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i;
 
 /** Rounded when it is written; a number that would become an infinity is refused. */

@@ -1,7 +1,8 @@
 /** Inputs judged by running the steps on them, beside the conditions that are enough for any inputs. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Ajv } from "ajv";
 import { afterAll, describe, expect, it } from "vitest";
 import { parseModule } from "../../ir/index.js";
 import { inputsOf, keyOf } from "../../ir/func.js";
@@ -121,6 +122,10 @@ describe("inputs on an Ascend core", () => {
   });
 });
 
+const isOfSchema = new Ajv({ strict: false }).compile(
+  JSON.parse(readFileSync("schema/run.json", "utf8")) as object,
+);
+
 describe("run and check", () => {
   const folder = mkdtempSync(join(tmpdir(), "tilec-verdict-"));
   afterAll(() => {
@@ -165,6 +170,12 @@ describe("run and check", () => {
       ascend: { kind: "other bits", point: [0, 1], unmet: { operand: "b", element: 1 } },
       diagnostics: [{ code: "TC912", severity: "hint" }],
     });
+    for (const word of ["NaN", "Infinity", "-Infinity"]) {
+      const printed: unknown = JSON.parse((await runWith(Number(word), "--json")).stdout);
+      const unmet = { operand: "b", element: 1, value: word, bound: "finite" };
+      expect(printed).toMatchObject({ ascend: { unmet }, diagnostics: [{ code: "TC912", data: unmet }] });
+      expect(isOfSchema(printed), JSON.stringify(isOfSchema.errors)).toBe(true);
+    }
     // Other machines are not asked.
     const cpu = JSON.parse((await runWith(2 ** -100, "--json", "--target", "cpu")).stdout) as object;
     expect(cpu).not.toHaveProperty("ascend");
