@@ -5,6 +5,7 @@
  * dim of its operand, linear in output dims and index operands. A gather that moves elements has one read, and its value is that read. Gather dims, operand tiles, the full-load rule and the footprint all derive from the
  * map, once, for every operator of every dialect.
  */
+import { checkArgument } from "./argument.js";
 import {
   add,
   constant,
@@ -112,11 +113,11 @@ const identityWrite = (rank: number, operand: number): Write => ({
 export type MapBody = Omit<AccessMap, "domain" | "write">;
 
 /** Returns the gather over a domain that reads so many inputs: the output comes after them, and each point writes its own element. */
-export const gatherOver = (domain: Shape, inputs: number, body: MapBody): AccessMap => ({
-  domain,
-  ...body,
-  write: identityWrite(domain.length, inputs),
-});
+export function gatherOver(domain: Shape, inputs: number, body: MapBody): AccessMap {
+  checkArgument("gatherOver", "list", domain);
+  checkArgument("gatherOver", "object", body);
+  return { domain, ...body, write: identityWrite(domain.length, inputs) };
+}
 
 /** True if each point writes the element of its own coordinates. */
 export const isIdentity = ({ at: coords }: Write, rank: number): boolean =>

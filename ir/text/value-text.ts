@@ -15,7 +15,7 @@ const infix = { add: "+", sub: "-", mul: "*", div: "/" } as const satisfies Part
   Record<Operation, string>
 >;
 
-/** An expression as it is read: what type a number has is told by what stands beside it. */
+/** An expression as it is read: what type a number has is said by what stands beside it. */
 export type DraftValue =
   | { readonly kind: "read"; readonly read: number }
   | { readonly kind: "literal"; readonly token: Token; readonly text: string }
@@ -84,28 +84,48 @@ function literal(
 
 const binding: Readonly<Record<Operation, number>> = { add: 1, sub: 1, mul: 2, div: 2, min: 3, max: 3 };
 
-/** `reads`: the text of each read. Parentheses stand only where precedence needs them. */
+/**
+ * Returns the text of a value, which reads as this very value. `reads`: the text of each read. Parentheses stand only where precedence
+ * needs them, and types of numbers only where nothing beside a number says its type.
+ */
 export function printValue(value: Expression, reads: readonly string[]): string {
-  const printed = (node: Expression): string => {
+  /** `isTyped`: the text says the type of numbers that stand alone, by the first of them. */
+  const printed = (node: Expression, isTyped: boolean): string => {
     switch (node.kind) {
       case "read":
         return reads[node.read] ?? "";
-      case "number":
-        return printNumber(node.type, node.bits);
+      case "number": {
+        const number = printNumber(node.type, node.bits);
+        return isTyped ? `${node.type}(${number})` : number;
+      }
       case "cast":
-        return `${node.to}(${printed(node.of)})`;
+        return `${node.to}(${printed(node.of, isOfNumbers(node.of))})`;
       case "op": {
         const { op } = node;
         const [left, right] = node.of;
-        if (op === "min" || op === "max") return `${op}(${printed(left)}, ${printed(right)})`;
-        return `${side(left, binding[op])} ${infix[op]} ${side(right, binding[op] + 1)}`;
+        if (op === "min" || op === "max") return `${op}(${printed(left, isTyped)}, ${printed(right, false)})`;
+        return `${side(left, binding[op], isTyped)} ${infix[op]} ${side(right, binding[op] + 1, false)}`;
       }
       case "reduce":
-        return `${node.how}(${printed(node.of)})`;
+        return `${node.how}(${printed(node.of, isTyped)})`;
     }
   };
-  const side = (node: Expression, least: number): string =>
-    node.kind === "op" && binding[node.op] < least ? `(${printed(node)})` : printed(node);
-  // A number alone says nothing of its type.
-  return value.kind === "number" ? `${value.type}(${printed(value)})` : printed(value);
+  const side = (node: Expression, least: number, isTyped: boolean): string =>
+    node.kind === "op" && binding[node.op] < least ? `(${printed(node, isTyped)})` : printed(node, isTyped);
+  return printed(value, isOfNumbers(value));
+}
+
+/** True if numbers alone make a value: nothing in it says their type. */
+function isOfNumbers(node: Expression): boolean {
+  switch (node.kind) {
+    case "read":
+    case "cast":
+      return false;
+    case "number":
+      return true;
+    case "op":
+      return node.of.every(isOfNumbers);
+    case "reduce":
+      return isOfNumbers(node.of);
+  }
 }
