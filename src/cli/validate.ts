@@ -9,7 +9,7 @@ import { fitOf } from "../validation/fit.js";
 import { parseMeasurements, type BoardMeasurement } from "../validation/measurement.js";
 import { validationPage, validationPicture, type Validation } from "../validation/page.js";
 import { fittedLines, summaryLines, verdictLines } from "../validation/report.js";
-import { machineOf, summaryOf, verdictOf } from "../validation/validate.js";
+import { machineOf, summaryOf, verdictsOf } from "../validation/validate.js";
 import { projectOf, resolveTarget } from "./options.js";
 import { addForce, Outputs, type OutputFlags } from "./outputs.js";
 import { printJson, printReport } from "./terminal.js";
@@ -41,9 +41,7 @@ export function validateCommand(program: Command): void {
       const given = flags.target === undefined ? undefined : resolveTarget(flags.target, project);
       const measurements = parseMeasurements(readText(file), file);
       const judged = judgedBy(measurements, given, file);
-      const rows = judged.flatMap(({ target, rows: measured }) =>
-        measured.map((row) => verdictOf(row, target)),
-      );
+      const rows = judged.flatMap(({ target, rows: measured }) => verdictsOf(measured, target, file));
       const summary = summaryOf(rows);
       const fits =
         flags.fit === true || flags.page !== undefined

@@ -1,5 +1,13 @@
 /** Measurements beside what the clock says of them. */
-import { favourable, kernelPrice, targets, type PriceLimit, type Target } from "../../ir/index.js";
+import {
+  CompileError,
+  error,
+  favourable,
+  kernelPrice,
+  targets,
+  type PriceLimit,
+  type Target,
+} from "../../ir/index.js";
 import { workOfMeasurement, type BoardMeasurement } from "./measurement.js";
 
 /**
@@ -91,6 +99,30 @@ export function verdictOf(row: BoardMeasurement, target: Target, fitted = fitRow
   const { predicted, limit } = predictionOf(row, target);
   const role = outsideBecause(row) !== undefined ? "outside" : fitted.has(id) ? "fit" : "held out";
   return { id, machine, quantity, measured, predicted, ratio: predicted / measured, limit, role };
+}
+
+/**
+ * Returns each row of a file beside its prediction. Throws a CompileError (TC019) that names each row for which the clock has no time above 0,
+ * such as one without work: no ratio says anything of it.
+ */
+export function verdictsOf(
+  rows: readonly BoardMeasurement[],
+  target: Target,
+  file: string,
+): readonly RowVerdict[] {
+  const verdicts = rows.map((row) => verdictOf(row, target));
+  const wrong = verdicts.filter(({ ratio }) => !(ratio > 0 && ratio < Infinity));
+  if (wrong.length > 0)
+    throw new CompileError(
+      wrong.map(({ id, predicted, quantity }) =>
+        error(
+          "TC019",
+          `${file}: row ${id}: the clock of ${target.name} gives its work ${predicted} ${quantity}, which has no ratio to a measured time`,
+          { hint: "state what each core did: steps with counts above 0, or bytes of memory" },
+        ),
+      ),
+    );
+  return verdicts;
 }
 
 const farness = ({ ratio }: { readonly ratio: number }): number => Math.abs(Math.log(ratio));

@@ -17,6 +17,7 @@ import {
   predictionOf,
   summaryOf,
   verdictOf,
+  verdictsOf,
 } from "../../src/validation/validate.js";
 import { runHere } from "../support/run-here.js";
 
@@ -289,6 +290,37 @@ describe("tilec validate", () => {
       /TC019.*no target is like other\n/,
     );
     rmSync(folder, { recursive: true });
+  });
+
+  it.each([
+    ["no step", { steps: [] }],
+    ["a count of 0", { steps: [{ pipe: "MTE2", count: 0, bursts: 4, bytesPerBurst: 512 }] }],
+    ["no bytes", { steps: [], memory: { operands: [{ bytes: 0, times: 4 }], written: 0 } }],
+    ["bytes that are not read", { steps: [], memory: { operands: [{ bytes: 512, times: 0 }], written: 0 } }],
+    ["waits alone", { steps: [{ wait: true }] }],
+  ] as const)("refuses a row of %s by its id", (_, changes) => {
+    const {
+      memory: _memory,
+      launch: _launch,
+      cold: _cold,
+      ...row
+    } = rows.find(({ id }) => id === "a2-dc-1")!;
+    const idle: BoardMeasurement = { ...row, id: "idle", quantity: "us", ...changes };
+    expect(() => verdictsOf([row, idle], targets.ascendA2, "m.json")).toThrow(
+      "m.json: row idle: the clock of ascend-a2 gives its work 0 us",
+    );
+    expect(() => verdictsOf([idle], targets.ascendA2, "m.json")).toThrow("TC019");
+    expect(verdictsOf([row], targets.ascendA2, "m.json")).toHaveLength(1);
+  });
+
+  it("refuses rows without work by the command", async () => {
+    const file = join(mkdtempSync(join(tmpdir(), "tilec-idle-")), "rows.json");
+    const { memory: _, ...row } = rows.find(({ id }) => id === "a2-dc-1")!;
+    const idle = ["first", "second"].map((id) => ({ ...row, id, steps: [] }));
+    writeFileSync(file, JSON.stringify([row, ...idle]));
+    const { status, stdout, stderr } = await runHere(["validate", "--measurements", file, "--fit"]);
+    expect([status, stdout]).toEqual([1, ""]);
+    expect(stderr).toMatch(/TC019.*row first.*TC019.*row second/s);
   });
 
   it("changes with a figure of a target", () => {
