@@ -1,5 +1,7 @@
 /** Markdown page of a validation, with its picture: what `tilec validate --page` writes. */
 import { fasterWith, targetFacts, type Target } from "../../ir/index.js";
+import { codeSpan, markdownText, oneLine } from "../report/markdown.js";
+import { escapeMarkup } from "../report/page.js";
 import type { Fit } from "./fit.js";
 import type { BoardMeasurement } from "./measurement.js";
 import { shown } from "./report.js";
@@ -65,8 +67,8 @@ export function validationPage(
       rows
         .filter((row) => row.machine === machine)
         .map(({ id, quantity, measured, predicted, ratio, limit, role }) => [
-          `\`${id}\``,
-          rowsById.get(id)?.what ?? "",
+          codeSpan(id),
+          markdownText(rowsById.get(id)?.what ?? ""),
           quantity,
           shown(measured),
           shown(predicted),
@@ -85,7 +87,7 @@ export function validationPage(
           String(target[figure]),
           range === undefined ? "" : `${range[0]} to ${range[1]}`,
           kind,
-          ids.map((id) => `\`${id}\``).join(", "),
+          ids.map(codeSpan).join(", "),
         ];
       }),
     );
@@ -107,10 +109,10 @@ prices it by the functions of \`ir/clock/price.ts\`.
 ${tableOf(
   ["Machine", "Rows inside the model", "Mean factor", "Farthest row", "Its ratio", "Rows outside"],
   summary.map(({ machine, rows: count, mean, worst, outside: left }) => [
-    machine,
+    markdownText(machine),
     String(count),
     mean.toFixed(3),
-    worst === undefined ? "" : `\`${worst.id}\``,
+    worst === undefined ? "" : codeSpan(worst.id),
     worst === undefined ? "" : worst.ratio.toFixed(2),
     String(left),
   ]),
@@ -121,7 +123,7 @@ The mean factor is exp(mean |ln ratio|), a ratio is predicted over measured. How
 ${tableOf(
   ["Machine", "Random thirds left out", "Median factor on them", "Eight of ten"],
   fits.map(({ machine, splits }) => [
-    machine,
+    markdownText(machine),
     String(splits.draws),
     splits.median.toFixed(3),
     `${splits.low.toFixed(3)} to ${splits.high.toFixed(3)}`,
@@ -139,7 +141,7 @@ fields of a row:
 
 ${outsideReasons.map(({ reason, holds }) => `- ${reason}: ${ticked(outside.filter(holds).map(({ id }) => id))}`).join("\n")}
 
-${targets.map((target) => `### ${target.name}\n\n${verdicts(target.name)}`).join("\n\n")}
+${targets.map((target) => `### ${markdownText(target.name)}\n\n${verdicts(target.name)}`).join("\n\n")}
 
 ## Figures
 
@@ -149,7 +151,7 @@ by 3.5 % both ways: twins of one quantity differ by 7 % on the pages. A lower bo
 
 ${targets
   .filter(({ kind }) => targetFacts[kind].dmaEngine)
-  .map((target) => `### Figures of ${target.name}\n\n${figures(target)}`)
+  .map((target) => `### Figures of ${markdownText(target.name)}\n\n${figures(target)}`)
   .join("\n\n")}
 
 ## Unknown
@@ -175,12 +177,12 @@ ${wanted.map((line, k) => `${k + 1}. ${line}`).join("\n")}
 
 ## Sources
 
-${sources.map((source) => `- ${source}`).join("\n")}
+${sources.map((source) => `- ${markdownText(source)}`).join("\n")}
 `;
 }
 
 const ticked = (ids: readonly string[]): string =>
-  ids.length === 0 ? "none of these rows" : ids.map((id) => `\`${id}\``).join(", ");
+  ids.length === 0 ? "none of these rows" : ids.map(codeSpan).join(", ");
 
 const [width, height, left, top] = [720, 320, 56, 16];
 const [plotWidth, plotHeight] = [width - left - 16, height - top - 44];
@@ -202,7 +204,7 @@ export function validationPicture(rows: readonly RowVerdict[]): string {
   );
   const points = rows.map(
     ({ id, ratio, role }, k) =>
-      `<circle cx="${x(k).toFixed(1)}" cy="${y(ratio).toFixed(1)}" r="3.5" fill="${roleColours[role]}"><title>${id}: ${ratio.toFixed(2)}</title></circle>`,
+      `<circle cx="${x(k).toFixed(1)}" cy="${y(ratio).toFixed(1)}" r="3.5" fill="${roleColours[role]}"><title>${escapeMarkup(oneLine(id))}: ${ratio.toFixed(2)}</title></circle>`,
   );
   const legend = Object.entries(roleColours).map(
     ([role, colour], k) =>

@@ -270,6 +270,30 @@ describe("tilec validate", () => {
       );
   });
 
+  it("shows ids and words of rows as text, each in its cell and in its point of the picture", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "tilec-page-"));
+    const [file, page] = [join(folder, "rows.json"), join(folder, "page.md")];
+    const own: BoardMeasurement = {
+      ...rows.find(({ id }) => id === "a2-dc-1")!,
+      id: "a|b<c>\n`d` & \u0001e",
+      what: "p|q <script>\n*r* &lt; [s](t) _u_ v_w \\|",
+      source: "# x <y>\nz",
+    };
+    writeFileSync(file, JSON.stringify([own]));
+    expect((await runHere(["validate", "--measurements", file, "--page", page])).status).toBe(0);
+    const lines = readFileSync(page, "utf8").split("\n");
+    const row = lines.find((line) => line.includes("script"))!;
+    // GFM splits a row at the pipes without a backslash before them.
+    const cells = row.split(/(?<!\\)\|/).map((cell) => cell.trim());
+    expect(cells).toHaveLength(10);
+    expect(cells[1]).toBe("``a\\|b<c> `d` & e``");
+    expect(cells[2]).toBe("p\\|q \\<script> \\*r\\* \\&lt; [s]\\(t) \\_u\\_ v_w \\\\\\|");
+    expect(lines).toContain("- \\# x \\<y> z");
+    const picture = readFileSync(join(folder, "page.svg"), "utf8");
+    expect(picture).toContain("<title>a|b&lt;c&gt; `d` &amp; e: ");
+    rmSync(folder, { recursive: true });
+  });
+
   it("says which machines a file has where a target is like none of them", async () => {
     const { status, stderr } = await runHere(["validate", "--target", "cpu"]);
     expect(status).toBe(1);

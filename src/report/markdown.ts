@@ -1,0 +1,19 @@
+/** Text of files in pages of Markdown and in pictures. */
+
+/** Returns text as one line without control characters. */
+export const oneLine = (text: string): string => text.replace(/[\s\p{Cc}\uFFFE\uFFFF]+/gu, " ").trim();
+
+/** What Markdown or HTML would read as markup, where it stands. */
+const markup = /^[#>+-]|[\\`*<~]|&(?=#?\w+;)|(?<=\])[([]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu;
+
+/** Returns text as Markdown that shows it letter by letter, on one line. */
+export const markdownText = (text: string): string => oneLine(text).replace(markup, "\\$&");
+
+/** Returns text as a code span on one line, with a fence that is longer than the text's own. */
+export function codeSpan(text: string): string {
+  const line = oneLine(text);
+  const longest = Math.max(0, ...(line.match(/`+/g) ?? []).map(({ length }) => length));
+  const fence = "`".repeat(longest + 1);
+  const space = line.startsWith("`") || line.endsWith("`") ? " " : "";
+  return fence + space + line + space + fence;
+}
