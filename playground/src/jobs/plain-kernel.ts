@@ -81,24 +81,24 @@ ${moves.join("\n")}
   };
 }
 
-/** An index value that is read, and held below a number. */
+/** An index value that is read, and held under a number. */
 interface BoundedRead extends IndexOperand {
   readonly value: Read;
-  readonly below: number;
+  readonly extent: number;
 }
 
 const isBoundedRead = (site: IndexOperand): site is BoundedRead =>
   isRead(site.value) && site.extent !== undefined;
 
 /** An index that nothing takes reads element 0: a plain kernel checks nothing. */
-function siteCode(gather: AccessFunc, { value, wrapNegativeBy, below }: BoundedRead, k: number): string {
+function siteCode(gather: AccessFunc, { value, wrapNegativeBy, extent }: BoundedRead, k: number): string {
   const { dtype, shape } = inputOf(gather, value.table).type;
   const position = `u32(${addressCode(value.at, strides(shape))})`;
   const word = bitsOf(dtype) === 64 ? `2u * ${position}` : position;
   const read = `bitcast<i32>(t${value.table}[${word}])`;
   const counted =
     wrapNegativeBy === undefined ? `v${k}` : `select(v${k}, v${k} + ${wrapNegativeBy}, v${k} < 0)`;
-  return `  let v${k} = ${read};\n  let s${k} = clamp(${counted}, 0, ${Math.max(0, below - 1)});`;
+  return `  let v${k} = ${read};\n  let s${k} = clamp(${counted}, 0, ${Math.max(0, extent - 1)});`;
 }
 
 const addressCode = (coords: readonly Linear[], by: readonly number[]): string =>
