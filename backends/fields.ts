@@ -88,7 +88,10 @@ export const oneOf = (
   words,
 });
 
-export const integer = (least: number, code: Code = "TC702"): Field => ({
+export const integer = (
+  least: number,
+  code: Code = "TC702",
+): Extract<Field, { readonly holds: unknown }> => ({
   code,
   takes: least === -Infinity ? "a whole number" : `a whole number, ${least} or more`,
   holds: (value) => Number.isSafeInteger(value) && Number(value) >= least,

@@ -156,45 +156,86 @@ export const attributeFields = <D extends OpDef>(def: D): Fields<ArgumentsOf<D>>
     Object.values(def.attrs).map(({ key, argument = key }) => [argument, attributeField]),
   ) as Fields<ArgumentsOf<D>>;
 
-/** Divisors and counts: a zero would make a cost infinite. */
-const atLeastOne: ReadonlySet<keyof TargetFigures> = new Set([
-  "cores",
-  "tasksPerCore",
-  "directElements",
-  "lanes",
-  "laneBytes",
-  "burstBytes",
-  "clockMhz",
-  "gmReadBytesPerCycle",
-  "gmMixedBytesPerCycle",
-  "l2BytesPerCycle",
-  "l2LoadBytesPerCycle",
-  "sectorBytes",
-  "unalignedLineBytes",
-  "gatherElementsPerCycle",
-  "loadBytesPerCycle",
-  "storeBytesPerCycle",
-  "copyBytesPerCycle",
-  "dmaRows",
-  "firstLevelBytes",
-  "secondLevelBytes",
-  "vectorBytes",
-] as const);
+/** Kinds of figures. A rate divides, and a rate of 0 would make a cost infinite; counts and bytes are whole. */
+const figureShapes: Readonly<Record<keyof TargetFigures, "block" | "count" | "rate" | "cost">> = {
+  blockBytes: "block",
+  ubBytes: "count",
+  ubSafeBytes: "count",
+  cores: "count",
+  burstBytes: "count",
+  dmaRows: "count",
+  vectorBytes: "count",
+  firstLevelBytes: "count",
+  secondLevelBytes: "count",
+  tasksPerCore: "count",
+  directElements: "count",
+  lanes: "count",
+  laneBytes: "count",
+  l2Bytes: "count",
+  sectorBytes: "count",
+  unalignedLineBytes: "count",
+  clockMhz: "rate",
+  copyBytesPerCycle: "rate",
+  loadBytesPerCycle: "rate",
+  l2LoadBytesPerCycle: "rate",
+  storeBytesPerCycle: "rate",
+  gmReadBytesPerCycle: "rate",
+  gmMixedBytesPerCycle: "rate",
+  l2BytesPerCycle: "rate",
+  gatherElementsPerCycle: "rate",
+  gatherRowCycles: "cost",
+  gatherRepeatCycles: "cost",
+  copyStartupCycles: "cost",
+  syncCycles: "cost",
+  taskCycles: "cost",
+  launchCycles: "cost",
+  loadIssueCycles: "cost",
+  loadLatencyCycles: "cost",
+  storeIssueCycles: "cost",
+  storeLatencyCycles: "cost",
+  burstCycles: "cost",
+  sameSlabFactor: "cost",
+  stepCycles: "cost",
+  stepRepeatCycles: "cost",
+  bankConflictFactor: "cost",
+  scalarCycles: "cost",
+  gmAccessCycles: "cost",
+  rowIndexCycles: "cost",
+  launchMicroseconds: "cost",
+  blockMicroseconds: "cost",
+  coldCycles: "cost",
+  simtWarpCycles: "cost",
+  simtLineCycles: "cost",
+  callCycles: "cost",
+};
+
+/** True if a figure is a count, of bytes or of other things: no fraction of one is there. */
+export const isCount = (name: keyof TargetFigures): boolean => figureShapes[name] === "count";
 
 /** What one figure of a target may be. */
 export function figureField(
   name: keyof TargetFigures,
 ): Field & { readonly holds: (value: unknown) => boolean } {
   const code = "TC501";
-  if (name === "blockBytes") {
-    const isBlock = (value: unknown): boolean =>
-      typeof value === "number" && value >= 4 && Number.isInteger(Math.log2(value));
-    return { code, takes: "a power of two, 4 or more", holds: isBlock };
+  const atLeast = (least: number): ReturnType<typeof figureField> => ({
+    code,
+    takes: `a number, ${least} or more`,
+    holds: (value: unknown) => typeof value === "number" && Number.isFinite(value) && value >= least,
+  });
+  switch (figureShapes[name]) {
+    case "block":
+      return {
+        code,
+        takes: "a power of two, 4 or more",
+        holds: (value) => typeof value === "number" && value >= 4 && Number.isInteger(Math.log2(value)),
+      };
+    case "count":
+      return integer(1, code);
+    case "rate":
+      return atLeast(1);
+    case "cost":
+      return atLeast(0);
   }
-  const least = atLeastOne.has(name) ? 1 : 0;
-  const holds = (value: unknown): boolean =>
-    typeof value === "number" && Number.isFinite(value) && value >= least;
-  return { code, takes: `a number, ${least} or more`, holds };
 }
 
 export const figureNames = Object.keys(defaultTarget.sources) as readonly (keyof TargetFigures)[];

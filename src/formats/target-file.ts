@@ -18,7 +18,7 @@ import {
   type TargetFigures,
   type WgslLimits,
 } from "../../ir/index.js";
-import { isObject } from "../../backends/fields.js";
+import { isObject, isRecord, shownValue } from "../../backends/fields.js";
 import { figureField, figureNames, sizesField, targetWords } from "../api/check-options.js";
 
 /** A figure as a file holds it: with all that is known of it. */
@@ -133,8 +133,12 @@ interface GivenFigure {
   readonly name: string;
 }
 
-/** The figures of a file by the names of this version. A name of both versions is the newer one's. */
-function renamed(figures: object, kind: Target["kind"]): ReadonlyMap<string, GivenFigure> {
+/** The figures of a file by the names of this version. `refuse` is called where a file states one figure by two names. */
+function renamed(
+  figures: object,
+  kind: Target["kind"],
+  refuse: (message: string) => never,
+): ReadonlyMap<string, GivenFigure> {
   const given = new Map(
     Object.entries(figures).map(([name, figure]): [string, GivenFigure] => [name, { figure, name }]),
   );
@@ -142,7 +146,11 @@ function renamed(figures: object, kind: Target["kind"]): ReadonlyMap<string, Giv
     const figure = given.get(from);
     if (figure === undefined) return;
     given.delete(from);
-    for (const name of to) if (!given.has(name)) given.set(name, figure);
+    for (const name of to) {
+      if (given.has(name))
+        refuse(`figures.${from} and figures.${name} are one figure, by its earlier name and its own`);
+      given.set(name, figure);
+    }
   };
   const { dmaEngine } = targetFacts[kind];
   for (const [from, [latency, issue]] of Object.entries(earlierFigures))
@@ -173,17 +181,15 @@ export function parseTargetFile(text: string, file: string): Target {
       error("TC015", `${file}: ${message}`, { hint: "start from `tilec targets ascend-a2 --json`" }),
     ]);
   };
-  let value: Partial<Record<keyof TargetFile, unknown>>;
+  let parsed: unknown;
   try {
-    const parsed: unknown = JSON.parse(text);
-    if (typeof parsed !== "object" || parsed === null) return fail("a target is an object");
-    value =
-      "target" in parsed && typeof parsed.target === "object" && parsed.target !== null
-        ? parsed.target
-        : parsed;
+    parsed = JSON.parse(text);
   } catch (thrown) {
     return fail(`not JSON: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
   }
+  const given = isRecord(parsed) && isObject(parsed.target) ? parsed.target : parsed;
+  if (!isRecord(given)) return fail(`a target is an object, and this is ${shownValue(given)}`);
+  const value: Partial<Record<keyof TargetFile, unknown>> = given;
   const word = <T extends string>(name: keyof TargetFile, words: readonly T[]): T =>
     words.find((candidate) => candidate === value[name]) ?? fail(`${name} is one of ${words.join(", ")}`);
   const string = (name: keyof TargetFile): string => {
@@ -193,25 +199,26 @@ export function parseTargetFile(text: string, file: string): Target {
   const figures = value.figures;
   if (typeof figures !== "object" || figures === null) return fail("figures is an object");
   const kind = word("kind", targetWords.kind);
-  const given = renamed(figures, kind);
-  const unknown = [...given.keys()].find((name) => !figureNames.some((figure) => figure === name));
+  const stated = renamed(figures, kind, fail);
+  const unknown = [...stated.keys()].find((name) => !figureNames.some((figure) => figure === name));
   if (unknown !== undefined) return fail(`unknown figure ${unknown}`);
   const numbers: Partial<Record<keyof TargetFigures, number>> = {};
   const sources: Partial<Record<keyof TargetFigures, FigureSource>> = {};
   const isa = value.isa === undefined ? undefined : word("isa", targetWords.isa);
   const base = baseOf(kind, isa);
   for (const name of figureNames) {
-    if (!statedByAll.has(name) && !given.has(name)) {
+    if (!statedByAll.has(name) && !stated.has(name)) {
       numbers[name] = base[name];
       sources[name] = base.sources[name];
       continue;
     }
-    const { figure, name: typed } = given.get(name) ?? { figure: {}, name };
+    const { figure, name: typed } = stated.get(name) ?? { figure: {}, name };
     const place = `figures.${typed}`;
     if (!isObject(figure)) return fail(`${place} is { value, kind, source }`);
     const { value: number, source, kind: kindName, range, rows } = figure as Partial<Figure>;
     const { holds, takes } = figureField(name);
-    if (number === undefined || !holds(number)) return fail(`${place}.value is ${takes}`);
+    if (number === undefined || !holds(number))
+      return fail(`${place}.value is ${shownValue(number)}; it takes ${takes}`);
     if (typeof source !== "string" || typeof kindName !== "string")
       return fail(`${place} names its source and kind`);
     const figureKind = kindMeant(kindName) ?? fail(`${place}.kind is one of ${figureKinds.join(", ")}`);

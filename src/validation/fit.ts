@@ -3,6 +3,7 @@
  * the others standing, until none moves.
  */
 import { fasterWith, type BoardFigures, type Target } from "../../ir/index.js";
+import { isCount } from "../api/check-options.js";
 import { lcg } from "../formats/lcg.js";
 import { workOfMeasurement, type BoardMeasurement } from "./measurement.js";
 import { meanFactor, outsideBecause, predictionOf } from "./validate.js";
@@ -123,7 +124,7 @@ function figureOf(
   const ends = [value, ...byRow, ...others];
   return {
     figure,
-    value: rounded(value, Math.round),
+    value: isCount(figure) ? Math.max(1, Math.round(value)) : rounded(value, Math.round),
     range: [rounded(Math.min(...ends) / noise, Math.floor), rounded(Math.max(...ends) * noise, Math.ceil)],
     rows: rows.map(({ id }) => id),
   };

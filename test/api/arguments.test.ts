@@ -188,7 +188,7 @@ const targetRows: readonly Row[] = [
   [
     "a figure of 0 that divides",
     compileWith({ target: { ...builtIn.ascendA2, cores: 0 } }),
-    "TC501 target.cores is 0; it takes a number, 1 or more",
+    "TC501 target.cores is 0; it takes a whole number, 1 or more",
   ],
   [
     "a block that is no power of two",
@@ -198,7 +198,7 @@ const targetRows: readonly Row[] = [
   [
     "a figure that is missing",
     compileWith({ target: { ...builtIn.ascendA2, ubBytes: undefined } }),
-    "TC501 target lacks target.ubBytes; it takes a number, 0 or more",
+    "TC501 target lacks target.ubBytes; it takes a whole number, 1 or more",
   ],
   [
     "a figure that no target has, among more than the hint needs beside it",

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { simulate } from "../../backends/sim/index.js";
 import { figureKinds, CompileError, RunError } from "../../ir/index.js";
 import { compile, gather, gatherElements, onnx, run, targets } from "../../src/index.js";
+import { figureNames } from "../../src/api/check-options.js";
 import { parseTargetFile, targetFile } from "../../src/formats/target-file.js";
 import { testRunner } from "../support/gpu.js";
 
@@ -127,7 +128,9 @@ describe("a target file", () => {
         "t.json",
       );
     };
-    expect(read("loadStartupCycles", { value: -1 })).toThrow(/figures.loadStartupCycles.value is a number/);
+    expect(read("loadStartupCycles", { value: -1 })).toThrow(
+      /figures.loadStartupCycles.value is -1; it takes a number, 0 or more/,
+    );
     expect(read("gmBytesPerCycle", { kind: "guess" })).toThrow(
       /figures.gmBytesPerCycle.kind is one of board/,
     );
@@ -179,9 +182,52 @@ describe("a target file", () => {
     const file = targetFile(targets.ascendA2);
     const broken = { ...file, figures: { ...file.figures, cores: { ...file.figures["cores"], value: 0 } } };
     expect(() => parseTargetFile(JSON.stringify(broken), "t.json")).toThrow(
-      /figures.cores.value is a number, 1 or more/,
+      /figures.cores.value is 0; it takes a whole number, 1 or more/,
     );
     expect(() => parseTargetFile("{", "t.json")).toThrow(/TC015/);
+  });
+
+  it("takes whole numbers alone of cores, bytes and elements", () => {
+    const file = targetFile(targets.ascendA2);
+    const read = (name: string, value: number) => () => {
+      const figures = { ...file.figures, [name]: { ...file.figures[name], value } };
+      return parseTargetFile(JSON.stringify({ ...file, figures }), "t.json");
+    };
+    const whole = figureNames.filter(
+      (name) => /Bytes$|cores|Rows$|tasksPerCore|Elements$|lanes/.test(name) && name !== "blockBytes",
+    );
+    expect(whole).toHaveLength(15);
+    for (const name of whole) {
+      for (const value of [0, 0.5, 1.5, 100.5, -1])
+        expect(read(name, value), name).toThrow(
+          `TC015]: t.json: figures.${name}.value is ${value}; it takes a whole number, 1 or more`,
+        );
+      expect(read(name, 7)()[name]).toBe(7);
+    }
+    expect(read("clockMhz", 1850.5)().clockMhz).toBe(1850.5);
+    expect(read("syncCycles", 0.5)().syncCycles).toBe(0.5);
+  });
+
+  it("that is JSON and no object says so, once", () => {
+    for (const text of ["null", "[]", "3", '"a"', "true", '{"target": []}']) {
+      const read = () => parseTargetFile(text, "t.json");
+      expect(read, text).toThrow(/^error\[TC015\]: t\.json: a target is an object, and this is (?!.*TC015)/);
+      expect(read, text).not.toThrow("not JSON");
+    }
+  });
+
+  it.each([
+    ["ascendA2", "loadStartupCycles", "loadLatencyCycles"],
+    ["ascendA2", "storeStartupCycles", "storeLatencyCycles"],
+    ["cpu", "loadStartupCycles", "loadIssueCycles"],
+    ["webgpu", "storeStartupCycles", "storeIssueCycles"],
+    ["ascendA2", "gmBytesPerCycle", "gmReadBytesPerCycle"],
+  ] as const)("of %s refuses %s beside %s", (target, earlier, now) => {
+    const file = targetFile(targets[target]);
+    const figures = { ...file.figures, [earlier]: { value: 250, kind: "assumption", source: "a file" } };
+    expect(() => parseTargetFile(JSON.stringify({ ...file, figures }), "t.json")).toThrow(
+      `figures.${earlier} and figures.${now} are one figure`,
+    );
   });
 
   it("refuses element sizes of a vector gather that no element has", () => {

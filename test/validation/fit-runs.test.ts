@@ -6,6 +6,7 @@ import { describe, expect, it } from "vitest";
 import { cyclesOf, targets, type Target } from "../../ir/index.js";
 import { compile, onnx } from "../../src/index.js";
 import { parseTargetFile } from "../../src/formats/target-file.js";
+import { fittedFigures } from "../../src/validation/fit.js";
 import { fitRuns, type EmittedKernel } from "../../src/validation/fit-runs.js";
 import { parseProfile } from "../../src/validation/profiled-runs.js";
 import { runHere } from "../support/run-here.js";
@@ -102,6 +103,12 @@ describe("a fit to runs", () => {
     expect(of("Op Name,aiv_time(us),aiv_time(us)\ntilec_kernel_gather,1,2\n")).toThrow(
       "more than one column aiv_time(us), aiv_time(us)",
     );
+  });
+
+  it("proposes whole numbers alone of bytes", () => {
+    const factorOf = ({ sectorBytes }: Target): number => sectorBytes / 90.37;
+    const [fitted] = fittedFigures(target, [{ figure: "sectorBytes", rows: [{ id: "own", factorOf }] }]);
+    expect(fitted).toMatchObject({ figure: "sectorBytes", value: 90 });
   });
 
   it("refuses two programs of one kernel name, and one program twice", () => {
