@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import {
+  outputOf,
   clockVersion,
   codes,
   CompileError,
@@ -248,7 +249,8 @@ async function explainProgram(file: string | undefined, flags: ExplainFlags): Pr
       printDiagnostics(explanation.diagnostics.filter((d) => d.severity !== "error"));
     }
     if (compare !== undefined) printReport(renderSides(name, compare, machine));
-    if (sensitivity !== undefined) printReport(renderSensitivity(sensitivity, choices ?? []));
+    if (sensitivity !== undefined)
+      printReport(renderSensitivity(sensitivity, choices ?? [], outputOf(func).type.shape));
     if (movement !== undefined) printReport(renderMovement(name, kind, movement));
   }
   return explanation.legal ? 0 : 1;

@@ -8,11 +8,10 @@ import {
   outputOf,
   type Diagnostic,
   type Schedule,
-  type Shape,
 } from "../../ir/index.js";
-import { suggestionText } from "../../ir/tiling/index.js";
 import { tryCompile, type CompileOptions, type Kernel } from "../api/compile.js";
 import { withText } from "../api/try-text.js";
+import { scheduleFlags } from "../report/schedule-flags.js";
 import { table } from "../report/table.js";
 import type { FoldCycles, OnnxNode } from "../formats/onnx/index.js";
 import { gatherFaults } from "./gather-faults.js";
@@ -83,7 +82,7 @@ export function listGathers(
       const { tile, target } = kernel;
       const { schedule } = tile;
       const { cycles } = cyclesOf(tile, target);
-      const flags = flagsOf(schedule, outputOf(tile).type.shape);
+      const flags = scheduleFlags(schedule, outputOf(tile).type.shape, { buffers: 1 });
       return { ...rest, shape, verdict: "legal", schedule, flags, cycles, loaded, kernel, diagnostics };
     } catch (thrown) {
       return { ...refused("refused", gatherFaults(thrown, rest.name)), shape, loaded };
@@ -95,12 +94,6 @@ const shapeOf = ({ func }: LoadedProgram): string => {
   const [data, ...indices] = inputsOf(func).map(({ type }) => formatType(type));
   return `${data ?? ""} by ${indices.join(", ")} to ${formatType(outputOf(func).type)}`;
 };
-
-/** The tile and the residency, and what is not plain: a view of the whole output, its dims in order, one copy of each buffer. */
-function flagsOf(schedule: Schedule, shape: Shape): string {
-  const { residency: _, ...given } = schedule;
-  return suggestionText({ ...given, view: shape, order: shape.map((_, k) => k), buffers: 1 }, schedule);
-}
 
 /** One line a gather; `outcome` says what its run came to. */
 export const gatherTable = (gathers: readonly (ListedGather & { readonly outcome: string })[]): string =>

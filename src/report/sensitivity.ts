@@ -1,15 +1,17 @@
 /** What a schedule's time rests on, as a table. */
 import type { Sensitivity } from "../explain/sensitivity.js";
-import { formatEntry, formatShape } from "../../ir/index.js";
+import type { Shape } from "../../ir/index.js";
 import type { OtherChoice } from "../explain/choice-at-ends.js";
+import { scheduleFlags } from "./schedule-flags.js";
 import { table } from "./table.js";
 
 const percent = (value: number): string => `${Math.round(value)} %`;
 
-/** Figures without an effect are left out. `choices`: the ends of ranges at which another schedule is best. */
+/** Figures without an effect are left out. `choices`: the ends of ranges at which another schedule is best. `shape`: the output's. */
 export function renderSensitivity(
   list: readonly Sensitivity[],
-  choices: readonly OtherChoice[] = [],
+  choices: readonly OtherChoice[],
+  shape: Shape,
 ): string {
   const felt = list.filter((one) => Math.abs(one.percent) >= 0.005);
   const [first] = felt;
@@ -27,19 +29,19 @@ export function renderSensitivity(
       ]),
     ),
     `  ${percent(100 * Math.abs(first.percent))} rests on ${first.figure}, ${rest}; ${percent(100 * assumed)} on assumptions`,
-    ...choiceLines(choices),
+    ...choiceLines(choices, shape),
   ].join("\n");
 }
 
-/** Names each figure that the choice of the schedule rests on, and the schedule that is best at the end of its range. */
-function choiceLines(choices: readonly OtherChoice[]): readonly string[] {
+/** Names each figure that the choice of the schedule rests on, and the flags of the schedule that is best at the end of its range. */
+function choiceLines(choices: readonly OtherChoice[], shape: Shape): readonly string[] {
   if (choices.length === 0) return ["no end of a figure's range makes another schedule 1 % better"];
   const figures = new Set(choices.map(({ figure, kind }) => `${figure} (${kind})`));
   return [
     ...choices.flatMap(({ figure, at, range: [low, high], schedule, cycles, own }) => [
       `where ${figure} is ${at}, of ${low} to ${high}:`,
       `  ${cycles.toLocaleString("en")} cycles in place of ${own.toLocaleString("en")} by another schedule`,
-      `  tile ${formatShape(schedule.tile)}, residency ${formatEntry(schedule.residency)}, buffers ${formatEntry(schedule.buffers)}`,
+      `  ${scheduleFlags(schedule, shape)}`,
     ]),
     "the choice rests on",
     ...[...figures].map((figure) => `  ${figure}`),

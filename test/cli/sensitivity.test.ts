@@ -1,9 +1,13 @@
 /** What a schedule's time rests on: against the clock of edited targets, and against what must hold of any clock. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { cyclesOf, targets, type Target, type TileFunc } from "../../ir/index.js";
 import { compile, onnx, tryCompile } from "../../src/index.js";
 import { choicesAtEnds } from "../../src/explain/choice-at-ends.js";
+import { targetFile } from "../../src/formats/target-file.js";
 import { cyclesRange } from "../../src/api/cycles-range.js";
 import {
   costFigures,
@@ -171,6 +175,29 @@ describe("the choice of a schedule", () => {
     const { stdout } = await runHere(["explain", ...shape, "--sensitivity"]);
     expect(stdout).toMatch(/\nwhere burstCycles is 8\.3, of 0 to 8\.3:\n.* by another schedule\n/);
     expect(stdout).toMatch(/\nthe choice rests on\n(.*\n)*  burstCycles \(assumption\)\n/);
+  });
+
+  it("is printed as the flags that give its cycles under the altered target", async () => {
+    const shape = ["--op", "gather", "--data", "f32[1024,4096]", "--indices", "i32[16384]"];
+    const { stdout } = await runHere(["explain", ...shape, "--sensitivity"]);
+    const printed = [
+      ...stdout.matchAll(/where (\w+) is (\S+), of .*\n {2}([\d,]+) cycles .*\n {2}(--.*)\n/g),
+    ].map(([, figure, value, cycles, flags]) => ({ figure: figure!, value: Number(value), cycles, flags }));
+    expect(printed.length).toBe(stdout.match(/by another schedule/g)?.length);
+    expect(printed.some(({ flags }) => flags!.includes("--view"))).toBe(true);
+    const folder = mkdtempSync(join(tmpdir(), "tilec-sensitivity-"));
+    try {
+      for (const { figure, value, cycles, flags } of printed) {
+        const file = join(folder, "own.json");
+        writeFileSync(file, JSON.stringify(targetFile({ ...target, name: "own", [figure]: value })));
+        const again = await runHere(["explain", ...shape, "--target", file, ...flags!.split(" "), "--json"]);
+        expect(again.stderr).toBe("");
+        const { cycles: found } = JSON.parse(again.stdout) as { cycles: number };
+        expect(found.toLocaleString("en"), flags).toBe(cycles);
+      }
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
 
   it("that is stated in full rests on none", async () => {
