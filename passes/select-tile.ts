@@ -12,7 +12,7 @@
  */
 import { isMove, rowDim } from "../ir/access.js";
 import { hint as hintDiagnostic, warning, type Diagnostic } from "../ir/diagnostic.js";
-import { lowerBoundsOf, sharesSlab } from "../ir/clock/index.js";
+import { lowerBoundsOf, slabSharing, type SlabSharing } from "../ir/clock/index.js";
 import { keyOf, type AccessFunc } from "../ir/func.js";
 import { profileOf } from "../ir/profile.js";
 import { formatEntry, type Residencies, type Residency } from "../ir/schedule.js";
@@ -113,15 +113,21 @@ function reportAvailableUb(func: AccessFunc, residency: Residencies, target: Tar
   return [hintDiagnostic("TC907", message, { span: func.opSpan, hint: `--residency ${name}` })];
 }
 
+/** Why a rotation changes nothing, by how tasks share slabs. */
+const rotationFaults: Readonly<Record<SlabSharing, string | undefined>> = {
+  none: "no two tasks load the same slab of the data",
+  "one task": "no core has a second task to begin at",
+  "one slab": "the tasks of each core all load the same slab of the data",
+  several: undefined,
+};
+
 /** TC913 for a rotation of tasks that changes nothing. */
 function reportRotation(tiling: Tiling): Diagnostic[] {
   const { gather, schedule, target } = tiling;
   if (schedule.rotate !== "on") return [];
   const why = !targetFacts[target.kind].dmaEngine
     ? `target ${target.name} has no cores that take tasks in an order of their own`
-    : sharesSlab(tiling)
-      ? undefined
-      : "no two tasks load the same slab of the data";
+    : rotationFaults[slabSharing(tiling)];
   if (why === undefined) return [];
   const message = `rotate = on changes nothing: ${why}`;
   return [hintDiagnostic("TC913", message, { span: gather.opSpan, hint: "leave rotate out" })];

@@ -15,7 +15,7 @@ import { readyCycles } from "../tiling/gather-work.js";
 import { cyclesOfWork } from "./price.js";
 import type { GatherLowering } from "../tiling/lowering.js";
 import { latencyOf } from "./terms.js";
-import { programSharesSlab, slabFactorOf } from "./shared-slab.js";
+import { programSlabSharing, slabFactorOf } from "./shared-slab.js";
 import { memoryCycles, workloadOf, type TransferBytes, type StatementWork } from "./statement.js";
 
 /**
@@ -98,7 +98,7 @@ export function clocked(
       MTE3: 0,
       S: hasWideIndices(func) ? ready.vector : ready.scalar,
     },
-    slabFactor: slabFactorOf(programSharesSlab(func), func.schedule, target),
+    slabFactor: slabFactorOf(programSlabSharing(func, cores), func.schedule, target),
   };
 }
 

@@ -4,10 +4,11 @@
  */
 import type { TimedLowering } from "../tiling/gather-lowering.js";
 import { copiesOf, type Tiling } from "../tiling/index.js";
+import { meanTrips } from "../tiling/loops.js";
 import { at } from "../types.js";
 import { oneByOne, pipelined, type MoveTime, type TaskMoves, type Took } from "./pipeline.js";
 import { cyclesOfWork } from "./price.js";
-import { sharesSlab, slabFactorOf } from "./shared-slab.js";
+import { slabFactorOf, slabSharing } from "./shared-slab.js";
 import { memoryCycles, type StatementWork } from "./statement.js";
 import { transferPrice } from "./terms.js";
 import { workOfTile } from "./work-of-tile.js";
@@ -106,7 +107,7 @@ function estimated(
       operands.map(({ operand }) => operand),
       target,
       cores,
-      slabFactorOf(sharesSlab(variant), schedule, target),
+      slabFactorOf(slabSharing(variant), schedule, target),
     ),
   );
   return done + tasks * target.taskCycles;
@@ -172,13 +173,12 @@ interface AllTrips {
   readonly row: number;
 }
 
-function tripsOf({ loops, schedule, extents, tile }: Tiling): AllTrips {
+function tripsOf(tiling: Tiling): AllTrips {
   const [parallel, serial]: [Trips[], Trips[]] = [[], []];
   let [tasks, tiles] = [1, 1];
-  for (const { dim, kind, mode } of loops) {
-    const extent = at(extents, dim);
-    const view = Math.min(at(schedule.view, dim), extent);
-    const mean = kind === "view" ? extent / view : view / at(tile, dim);
+  for (const loop of tiling.loops) {
+    const { dim, mode } = loop;
+    const mean = meanTrips(loop, tiling);
     if (mode === "parallel") {
       tasks *= Math.ceil(mean);
       parallel.push({ dim, mean });
@@ -187,7 +187,7 @@ function tripsOf({ loops, schedule, extents, tile }: Tiling): AllTrips {
       serial.push({ dim, mean });
     }
   }
-  return { tasks, parallel, tiles, serial, row: extents.length - 1 };
+  return { tasks, parallel, tiles, serial, row: tiling.extents.length - 1 };
 }
 
 /**

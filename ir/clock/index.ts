@@ -14,7 +14,7 @@ export { favourable, fasterWith } from "./favourable.js";
 export * from "./price.js";
 export * from "./terms.js";
 export * from "./work.js";
-export { sharesSlab } from "./shared-slab.js";
+export { slabSharing, type SlabSharing } from "./shared-slab.js";
 export { workOfTile, type TileWork } from "./work-of-tile.js";
 export { estimatesOfTile } from "./estimate.js";
 export { lowerBoundsOf, programLowerBound, type LowerBounds } from "./lower-bound.js";

@@ -1,32 +1,95 @@
 /** Slabs of the data that several cores load, and what it costs that they do so in one order. */
 import { gatheredTable } from "../access.js";
 import { inputOf, type TileFunc } from "../func.js";
-import { loopVariables } from "../linear.js";
+import { loopVariables, type Linear } from "../linear.js";
 import type { Schedule } from "../schedule.js";
-import type { Target } from "../target.js";
+import { targetFacts, type Target } from "../target.js";
+import { nestOf } from "../task/nest.js";
 import { statementsOf } from "../task/statements.js";
+import { meanTrips } from "../tiling/loops.js";
 import type { Tiling } from "../tiling/index.js";
+import type { ForStmt } from "../tile.js";
 import { at } from "../types.js";
 
-/** Returns how many times as long the data's loads take in global memory: more than once where cores share slabs and none is rotated. */
+/**
+ * Sharing of slabs of the data between tasks. `none`: each loads its own. `one task`: no core has a second task;
+ * `one slab`: the tasks of each core load the same slab; so a rotation changes nothing. `several`: the tasks of a
+ * core load several slabs, and a rotation sets the loads of cores apart.
+ */
+export type SlabSharing = "none" | "one task" | "one slab" | "several";
+
+/** A loop whose iterations are tasks. */
+interface TaskLoop {
+  readonly trips: number;
+  /** True if its iterations load different slabs. */
+  readonly followed: boolean;
+}
+
+/** Returns how many times as long the data's loads take in global memory: more than once where cores share slabs and no rotation sets them apart. */
 export const slabFactorOf = (
-  shared: boolean,
+  sharing: SlabSharing,
   { rotate }: Pick<Schedule, "rotate">,
   target: Target,
-): number => (shared && rotate !== "on" ? target.sameSlabFactor : 1);
+): number => {
+  const rotated = rotate === "on" && targetFacts[target.kind].dmaEngine;
+  return sharing === "none" || (sharing === "several" && rotated) ? 1 : target.sameSlabFactor;
+};
 
-/** True if tasks of a schedule load the same slab of the data: a parallel loop goes over indices alone. */
-export function sharesSlab({ operands, loops }: Pick<Tiling, "operands" | "loops">): boolean {
-  const data = at(operands, gatheredTable);
-  return data.inUb && loops.some(({ mode, dim }) => mode === "parallel" && !data.dependsOn.has(dim));
+/** Returns the sharing of a schedule's tasks: a slab is shared where a parallel loop goes over indices alone. */
+export function slabSharing(tiling: Tiling): SlabSharing {
+  const data = at(tiling.operands, gatheredTable);
+  const loops = tiling.loops
+    .filter(({ mode }) => mode === "parallel")
+    .map((loop) => ({
+      trips: Math.ceil(meanTrips(loop, tiling)),
+      followed: data.dependsOn.has(loop.dim),
+    }));
+  const shared = data.inUb && loops.some(({ followed }) => !followed);
+  return shared ? sharingBy(loops, tiling.schedule.cores) : "none";
 }
 
 /** Returns the same of a tile program. */
-export function programSharesSlab(func: TileFunc): boolean {
+export function programSlabSharing(func: TileFunc, cores: number): SlabSharing {
   const { name } = inputOf(func, gatheredTable);
-  return statementsOf(func).some(({ stmt, loops }) => {
-    if (stmt.op !== "load" || stmt.from.buffer !== name) return false;
-    const read = new Set(stmt.from.offsets.flatMap((offset) => [...loopVariables(offset)]));
-    return loops.some(({ mode, iv }) => mode === "parallel" && !read.has(iv));
-  });
+  const nest = nestOf(func);
+  for (const { stmt, loops } of statementsOf(func)) {
+    if (stmt.op !== "load" || stmt.from.buffer !== name) continue;
+    const read = offsetVariables(stmt.from.offsets, loops);
+    if (!loops.some(({ mode, iv }) => mode === "parallel" && !read.has(iv))) continue;
+    return sharingBy(
+      nest.loops.map((loop) => ({ trips: loop.trips, followed: read.has(loop.stmt.iv) })),
+      cores,
+    );
+  }
+  return "none";
+}
+
+/** Returns the variables that offsets depend on: those of a tile begin at its view's. `loops`: outermost first. */
+function offsetVariables(offsets: readonly Linear[], loops: readonly ForStmt[]): ReadonlySet<string> {
+  const variables = new Set(offsets.flatMap((offset) => [...loopVariables(offset)]));
+  for (const { iv, lower } of [...loops].reverse())
+    if (variables.has(iv)) for (const variable of loopVariables(lower)) variables.add(variable);
+  return variables;
+}
+
+/** Returns the sharing of tasks some of which load the same slab. Core c takes the tasks c, c + `cores` and so on. `loops`: outermost first. */
+function sharingBy(loops: readonly TaskLoop[], cores: number): SlabSharing {
+  const tasks = loops.reduce((product, { trips }) => product * trips, 1);
+  if (tasks <= cores) return "one task";
+  let inner = tasks;
+  for (const { trips, followed } of loops) {
+    inner /= trips;
+    if (followed && differsAfter(cores, inner, trips, tasks)) return "several";
+  }
+  return "one slab";
+}
+
+/**
+ * True if floor(task / inner) mod trips differs between some task and the one `cores` later. Its quotients are
+ * floor(cores / inner) apart, and one more where the remainders carry.
+ */
+function differsAfter(cores: number, inner: number, trips: number, tasks: number): boolean {
+  if (Math.floor(cores / inner) % trips !== 0) return true;
+  const carried = cores % inner;
+  return trips > 1 && carried > 0 && tasks - cores > inner - carried;
 }

@@ -47,6 +47,16 @@ export function tiledLoops({ gather, schedule, tile, reductionTile, extents }: T
   ];
 }
 
+/** Returns the iterations of a loop around whole views, where the last one counts as the part that it is. */
+export function meanTrips(
+  { dim, kind }: Loop,
+  { extents, schedule, tile }: Pick<TiledGather, "extents" | "schedule" | "tile">,
+): number {
+  const extent = at(extents, dim);
+  const view = Math.min(at(schedule.view, dim), extent);
+  return kind === "view" ? extent / view : view / at(tile, dim);
+}
+
 /** Tiles along one output dim: a view that the tile does not divide ends in a smaller tile. */
 export function tilesAlong(extent: number, view: number, tile: number): number {
   if (extent === 0) return 0;
