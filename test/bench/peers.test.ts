@@ -41,7 +41,9 @@ describe("every package.json", () => {
     (folder) => {
       const { dependencies, devDependencies } = JSON.parse(read(`${folder}package.json`));
       const versions: unknown[] = Object.values({ ...dependencies, ...devDependencies });
-      expect(versions.filter((version) => !/^(npm:[a-z]+@)?\d+\.\d+\.\d+$/.test(String(version)))).toEqual([]);
+      expect(versions.filter((version) => !/^(npm:[a-z]+@)?\d+\.\d+\.\d+$/.test(String(version)))).toEqual(
+        [],
+      );
       expect(Object.entries(packages(folder)).filter(([, entry]) => "resolved" in entry)).toEqual([]);
     },
   );
