@@ -16,6 +16,7 @@ import {
   isFixed,
   scale,
   indicesOf,
+  isDim,
   soleAtom,
   stepAlong,
   sub,
@@ -83,7 +84,7 @@ export interface Write extends Read {
   readonly duplicates: "unique";
 }
 
-/** What is done at each point of a domain: elements are read at coordinates of dims and index values, and one is written. */
+/** A computation at each point of a domain: elements are read at coordinates of dims and index values, and one is written. */
 export interface AccessMap {
   /** Extents of the points in elements, at most where sizes are open: those of the output. */
   readonly domain: Shape;
@@ -97,7 +98,7 @@ export interface AccessMap {
   readonly value: Expression;
   /** The bits of an element that has none under `zero`, as an unsigned decimal. Absent: 0. */
   readonly fill?: string;
-  /** Where the value goes: the element of the output at the point's own coordinates. */
+  /** Element that the value goes to: that of the output at the point's coordinates. */
   readonly write: Write;
 }
 
@@ -121,11 +122,7 @@ export function gatherOver(domain: Shape, inputs: number, body: MapBody): Access
 
 /** True if each point writes the element of its own coordinates. */
 export const isIdentity = ({ at: coords }: Write, rank: number): boolean =>
-  coords.length === rank &&
-  coords.every((coord, d) => {
-    const only = soleAtom(coord);
-    return only?.kind === "dim" && only.dim === d;
-  });
+  coords.length === rank && coords.every(isDim);
 
 /** The reads and the value of a map that moves elements of the data: those at `coords`. */
 export const readData = (coords: readonly Linear[]): Pick<AccessMap, "reads" | "value"> => ({

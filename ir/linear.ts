@@ -132,6 +132,12 @@ export function soleAtom(form: Linear): Atom | undefined {
   return form.at === 0 && form.terms.length === 1 && only?.by === 1 ? only.of : undefined;
 }
 
+/** True if a form is an output dim and nothing else. */
+export function isDim(form: Linear | undefined, number: number): boolean {
+  const only = form === undefined ? undefined : soleAtom(form);
+  return only?.kind === "dim" && only.dim === number;
+}
+
 const kindOrder: Readonly<Record<Atom["kind"], number>> = {
   symbol: 0,
   dim: 1,
@@ -172,7 +178,7 @@ export const equalLinear = (a: Linear, b: Linear): boolean => compareLinears(a, 
 /** Values of loop variables, or of symbols, by name. */
 export type Env = ReadonlyMap<string, number>;
 
-/** What dims and index operands stand for, by number. */
+/** Values of dims and index operands, by number. */
 export interface Point {
   readonly dims: readonly number[];
   readonly indices: readonly number[];
@@ -340,7 +346,7 @@ export const isAffine = ({ terms }: Linear): boolean =>
     innerForms(of).every((inner) => !atomsOf(inner).some(({ kind }) => kind === "dim" || kind === "index")),
   );
 
-/** How far a form moves when an output dim or an index operand moves by one. */
+/** Returns the distance that a form moves when an output dim or an index operand moves by one. */
 export const stepAlong = ({ terms }: Linear, kind: "dim" | "index", number: number): number =>
   terms.reduce((sum, { by, of }) => {
     const position = of.kind === "dim" ? of.dim : of.kind === "index" ? of.index : -1;

@@ -11,6 +11,7 @@
 import { isRead, type AccessMap, type Read, type IndexOperand } from "../../ir/access.js";
 import { inputsOf, outputOf, type AccessFunc } from "../../ir/func.js";
 import {
+  isDim,
   add,
   constant,
   dim,
@@ -84,12 +85,7 @@ interface ReadOperand {
   readonly shape: Shape;
 }
 
-const isDim = (coord: Linear | undefined, d: number): boolean => {
-  const only = coord === undefined ? undefined : soleAtom(coord);
-  return only?.kind === "dim" && only.dim === d;
-};
-
-/** What a step of the vector unit is called where PyPTO's operations do not reach it. */
+/** Names of vector steps that PyPTO's operations do not reach. */
 const stepNames: Readonly<
   Record<Exclude<VectorStep["op"], "TCVT" | "TADD" | "TMUL" | "TADDS" | "TMULS" | "TMOV">, string>
 > = {

@@ -3,7 +3,14 @@
  * are compared: `planWgsl` refuses programs where one could.
  */
 import type { Atom, Linear, Term } from "../../ir/linear.js";
-import { amountOf, operandText, printForm, type Amount, type FormLanguage } from "../../ir/text/form-text.js";
+import {
+  amountOf,
+  amountText,
+  operandText,
+  printForm,
+  type Amount,
+  type FormLanguage,
+} from "../../ir/text/form-text.js";
 import { assertNever, at, isPowerOfTwo } from "../../ir/types.js";
 import { sizeName } from "./names.js";
 
@@ -28,11 +35,16 @@ export interface WgslVocabulary {
   readonly indices: readonly string[];
 }
 
+/** Numbers and products of u32. */
+const u32: Pick<FormLanguage, "literal" | "product"> = {
+  literal: (value) => (value < 0 ? `0u - ${-value}u` : `${value}u`),
+  product: (factor, by) => `${factor} * ${by}u`,
+};
+
 /** Returns the language of forms over some words. */
 export function wgslForms(words: WgslVocabulary): FormLanguage {
   const language: FormLanguage = {
-    literal: (value) => (value < 0 ? `0u - ${-value}u` : `${value}u`),
-    product: (factor, by) => `${factor} * ${by}u`,
+    ...u32,
     ordered: largestFactorFirst,
     amount({ by, of }) {
       switch (of.kind) {
@@ -85,8 +97,7 @@ function remainder(form: Linear, of: number, by: number, language: FormLanguage)
 }
 
 /** Returns the text of a number. */
-export const amountText = ({ by, text }: Amount): string =>
-  text === undefined ? `${by}u` : by === 0 ? "0u" : by === 1 ? text : `${text} * ${by}u`;
+export const numberText = (amount: Amount): string => amountText(amount, u32);
 
 /** Returns a whole number as a literal of u32, in which addresses count: modulo 2^32. */
 export const u32Literal = (value: number): string => `${value >>> 0}u`;
@@ -94,5 +105,5 @@ export const u32Literal = (value: number): string => `${value >>> 0}u`;
 /** Returns the text of a sum. */
 export function sumText(amounts: readonly Amount[]): string {
   const moving = amounts.filter(({ by }) => by !== 0);
-  return moving.length === 0 ? "0u" : moving.map(amountText).join(" + ");
+  return moving.length === 0 ? "0u" : moving.map(numberText).join(" + ");
 }

@@ -4,7 +4,7 @@ import type { Amount } from "../../ir/text/form-text.js";
 import { at, InternalError } from "../../ir/types.js";
 import type { WgslContext } from "./context.js";
 import { accessAt, outputName, sourceName, wordAt } from "./elements.js";
-import { amountText, computed, largestFactorFirst, named, u32Literal } from "./forms.js";
+import { numberText, computed, largestFactorFirst, named, u32Literal } from "./forms.js";
 import type { GatherMove, IndexMove } from "./gather-move.js";
 import { declareResolved, indexNames } from "./index-values.js";
 import { fourOf, none } from "./resolve.js";
@@ -112,7 +112,7 @@ export function emitFourRows(
 const shiftedBy = (coords: readonly Amount[], along: number, by: number): Amount[] =>
   coords.map((coord, d) => {
     if (d !== along || by === 0) return coord;
-    return coord.by === 0 ? { by } : computed(`${amountText(coord)} + ${by}u`);
+    return coord.by === 0 ? { by } : computed(`${numberText(coord)} + ${by}u`);
   });
 
 /** Declares `at<k>_<n>` for the elements of a group, and `none<k>_<n>` where an index may have none. */

@@ -3,7 +3,7 @@ import { isConstant, type Linear } from "../../ir/linear.js";
 import type { Amount } from "../../ir/text/form-text.js";
 import { at, type Shape } from "../../ir/types.js";
 import type { WgslContext } from "./context.js";
-import { amountText, named, sumText, times, zero } from "./forms.js";
+import { numberText, named, sumText, times, zero } from "./forms.js";
 import type { LaneAxis } from "./lanes.js";
 
 /** One coordinate, dealt to the lanes along an axis in turns, or in runs where they take those along y. */
@@ -34,7 +34,7 @@ export function emitUnrolled(
   const lane = axis === undefined ? zero : lanes.along(axis);
   const unit = group === 1 ? name : `${name}_unit`;
   const coordinate = named(unit, group);
-  const place = amountText(coordinate);
+  const place = numberText(coordinate);
   const each = (): void => {
     body(coordinate);
   };
@@ -49,7 +49,7 @@ export function emitUnrolled(
   }
   if (typeof end === "string" || lane.by === 0) {
     const last = typeof end === "string" ? `${place} < ${end}` : `${unit} < ${Math.ceil(end / group)}u`;
-    loop(`for (var ${unit} = ${amountText(lane)}; ${last}; ${unit} += ${count}u)`, each);
+    loop(`for (var ${unit} = ${numberText(lane)}; ${last}; ${unit} += ${count}u)`, each);
     return;
   }
   const steps = Math.ceil(end / (count * group));
@@ -57,7 +57,7 @@ export function emitUnrolled(
     context.guarded(end % (count * group) === 0 ? [] : [`${place} < ${end}u`], each);
   };
   if (steps === 1) {
-    out.line(`let ${unit} = ${amountText(lane)};`);
+    out.line(`let ${unit} = ${numberText(lane)};`);
     inside();
     return;
   }
@@ -95,7 +95,7 @@ function emitRunBounds(
   const each = typeof end === "number" ? `${Math.ceil(end / count)}u` : `${name}_run`;
   if (typeof end === "string") out.line(`let ${each} = (${end} + ${count - 1}u) / ${count}u;`);
   const [start, stop] = [`${name}_start`, `${name}_stop`];
-  out.line(`let ${start} = ${amountText(lanes.along("y"))} * ${each};`);
+  out.line(`let ${start} = ${numberText(lanes.along("y"))} * ${each};`);
   out.line(`let ${stop} = min(${start} + ${each}, ${text});`);
   return { start, stop };
 }

@@ -5,7 +5,7 @@ import { printStmtHead } from "../../ir/text/print.js";
 import { at } from "../../ir/types.js";
 import { hasDynamicTrips, type ParallelLoop } from "../../ir/task/index.js";
 import type { WgslContext } from "./context.js";
-import { amountText, computed, named, sumText, times, zero } from "./forms.js";
+import { numberText, computed, named, sumText, times, zero } from "./forms.js";
 import { sizeName } from "./names.js";
 import { gridSizes } from "./sizes.js";
 
@@ -47,9 +47,9 @@ function emitTask({ out, plan }: WgslContext): void {
 function iterationOfTask(loops: readonly ParallelLoop[], k: number): Amount {
   const inner = tripsOf(loops.slice(k + 1), k + 1);
   const taskIndex =
-    inner.text === undefined && inner.by === 1 ? named("task") : computed(`task / ${amountText(inner)}`);
+    inner.text === undefined && inner.by === 1 ? named("task") : computed(`task / ${numberText(inner)}`);
   const entry = tripsOf(loops.slice(k, k + 1), k);
-  return k === 0 ? taskIndex : computed(`${amountText(taskIndex)} % ${amountText(entry)}`);
+  return k === 0 ? taskIndex : computed(`${numberText(taskIndex)} % ${numberText(entry)}`);
 }
 
 /** Iterations of some loops together, the first of them the loop of that number. */

@@ -22,7 +22,7 @@ export interface FormLanguage {
   readonly ordered?: (terms: readonly Term[]) => readonly Term[];
 }
 
-/** What a form is the sum of: amounts to add, a number, and amounts to take away. */
+/** Sum that a form is: amounts to add, a number, and amounts to take away. */
 interface Sum {
   readonly added: readonly Amount[];
   readonly number: number;
@@ -40,7 +40,12 @@ function sumOfForm({ at, terms }: Linear, { amount, ordered = (entry) => entry }
   return { added, number, taken };
 }
 
-function amountText({ by, text = "", isTight = false }: Amount, { product }: FormLanguage): string {
+/** Returns the text of an amount. */
+export function amountText(
+  { by, text, isTight = false }: Amount,
+  { literal, product }: Pick<FormLanguage, "literal" | "product">,
+): string {
+  if (text === undefined || by === 0) return literal(by);
   return by === 1 ? text : product(isTight ? text : `(${text})`, by);
 }
 

@@ -19,7 +19,7 @@
 import { ofEach } from "../func.js";
 import { defined } from "../defined.js";
 import { dataCoords, gatheredTable, isMove, rowDim, policyOf, type AccessMap } from "../access.js";
-import { indicesOf, soleAtom, type Linear } from "../linear.js";
+import { isDim, indicesOf, soleAtom } from "../linear.js";
 import { targetFacts, type Target } from "../target.js";
 import { ubStrides, type Pipe } from "../tile.js";
 import { alignUp, at, bitsOf, bytesFor, bytesOf, elementCount, invariant, isPacked } from "../types.js";
@@ -258,11 +258,6 @@ function onlyIndex(map: AccessMap): PlainIndex | undefined {
     ? indices[0]
     : undefined;
 }
-
-const isDim = (coord: Linear | undefined, dim: number): boolean => {
-  const only = coord === undefined ? undefined : soleAtom(coord);
-  return only?.kind === "dim" && only.dim === dim;
-};
 
 const hasIndicesOf = ({ inputs }: LoweringFacts, dtype: string): boolean =>
   inputs.slice(gatheredTable + 1).every(({ type }) => type.dtype === dtype);
