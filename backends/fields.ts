@@ -5,12 +5,12 @@ import { error, type Diagnostic } from "../ir/diagnostic.js";
 /** A JSON Schema (draft-07). */
 export type Schema = Readonly<Record<string, unknown>>;
 
-/** What a value may be: a test of the whole value, or problems of its parts. */
+/** Rule of a value: a test of the whole value, or problems of its parts. */
 export type Field = {
   readonly code: Code;
   /** In words, after "it takes". */
   readonly takes: string;
-  /** The same to editors, where it does not follow from the other fields. */
+  /** Description for editors, where it does not follow from the other fields. */
   readonly schema?: Schema;
 } & (
   | {

@@ -8,7 +8,7 @@ import { at, invariant } from "../ir/types.js";
 /** WebAssembly and WGSL hold sums of index values in 128 bits. Sums below this limit are exact, also after one more addition. */
 export const int128Limit = 2 ** 126;
 
-/** How an index operand comes by its value. */
+/** Step that gives an index operand its value. */
 export interface IndexStep {
   readonly index: number;
   /** The input that it reads; absent for a sum. */
@@ -17,7 +17,7 @@ export interface IndexStep {
   readonly form: Linear;
   /** Whether it depends on r, and is evaluated for each term. */
   readonly inReduction: boolean;
-  /** Of the value at which a bag ends: the index operand of the one at which it begins, and its terms at most. */
+  /** Bag that this value ends: the index operand of its begin, and its terms at most. */
   readonly ends?: { readonly from: number; readonly max: number };
   /** Absent under `any`. */
   readonly rule?: IndexRule;
@@ -82,7 +82,7 @@ interface Reader extends Exact {
 
 /** Walks over the index operands of an element, inner index operands first, up to the first that ends the element. Serves one element after the other. */
 export class IndexWalk {
-  /** What the index operands of the element come to, as far as it got: what coordinates are made from. */
+  /** Values of the element's index operands that are read so far; coordinates are made from them. */
   readonly indices: number[];
   private readonly exact: bigint[];
   private readonly summed: boolean;

@@ -227,7 +227,7 @@ export interface MappedInputs extends MappedOperands {
 /** An index value that an output element needs: which input holds it where, and what it may be. */
 export interface IndexLocation {
   readonly index: number;
-  /** What it picks along: a dim of the data, or of an input that another index operand reads. */
+  /** Dim that it picks along: of the data, or of an input that another index operand reads. */
   readonly picks: string;
   /** The data dim that it picks along; -1 where it picks along none. */
   readonly axis: number;
@@ -399,7 +399,7 @@ export function badIndex(index: ResolvedIndex): RunError {
   return new RunError([error("TC601", message, { hint, data })]);
 }
 
-/** What is wrong with the value that stood at an index operand, in words and numbers. */
+/** Fault of the value that stood at an index operand, in words and numbers. */
 export function describeBadIndex({
   at: { read, rule, axis, picks, point, index, r },
   value,

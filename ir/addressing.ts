@@ -186,6 +186,6 @@ export function outputPosition(func: TileFunc, task: Task): Linear | undefined {
 export const stepsOf = (address: Linear, rank: number): number[] =>
   Array.from({ length: rank }, (_, d) => stepAlong(address, "dim", d));
 
-/** How far an address moves with each index operand of a map: 0 where the index operand is read and picks among nothing. */
+/** Returns the strides of an address along the index operands of a map: 0 for one that picks among nothing. */
 export const indexStrides = (address: Linear, indices: number): readonly number[] =>
   Array.from({ length: indices }, (_, s) => stepAlong(address, "index", s));

@@ -79,7 +79,7 @@ export function indexBytes(dtype: DType): IndexBytes {
   return bytesOf(dtype);
 }
 
-/** What becomes of the values of an index operand's index. */
+/** Rule by which the values of an index operand name elements. */
 export function indexRule(index: Bounded, dtype: DType): IndexRule {
   checkArgument("indexRule", "object", index);
   checkArgument("indexRule", "dtype", dtype);

@@ -43,7 +43,7 @@ interface NamedRead {
   /** Bits that divide the address of every row. */
   readonly unitBits: number;
   readonly rows: number;
-  /** Where the value of each index operand is read first. */
+  /** Place of the first value of each index operand. */
   readonly starts: readonly number[];
 }
 

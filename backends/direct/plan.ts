@@ -24,7 +24,7 @@ export interface DirectPlan {
   readonly unit: 1 | 2 | 4 | 8;
   /** Inputs with indices, of which a call keeps a copy for its report. */
   readonly indices: readonly Operand[];
-  /** Where the value of each index operand is read first. */
+  /** Place of the first value of each index operand. */
   readonly starts: readonly number[];
   /** By their unit, made for the first call that needs one. */
   readonly walks: Map<number, GatherWalk>;

@@ -26,7 +26,7 @@ export interface RowVisitor {
   read?(table: number, position: number): void;
 }
 
-/** How the walk comes by the value of an index operand. */
+/** Source of the value of an index operand in the walk. */
 interface Lookup {
   readonly step: IndexStep;
   /** How far its place moves with each dim; absent where more than dims and loops move it. */
@@ -188,7 +188,7 @@ export class GatherWalk {
     for (const { line } of this.direct ?? []) line.release();
   }
 
-  /** Where the value of each index operand is read first, in the loops around the gather; zero where more than dims and loops move its place. */
+  /** Place of the first value of each index operand, in the loops around the gather; zero where more than dims and loops move it. */
   get starts(): readonly Linear[] {
     return this.lookups.map(({ by, start }) => (by === undefined ? zero : start));
   }

@@ -23,9 +23,9 @@ export interface GatherPlan {
   /** Loops around it, outermost first. */
   readonly loops: readonly ForStmt[];
   readonly addresses: GatherAddresses;
-  /** What dims, index operands and loop variables can be. */
+  /** Ranges of dims, index operands and loop variables. */
   readonly ranges: Ranges;
-  /** How each index operand comes by its value, in the order of the map. */
+  /** Steps that give the index operands their values, in the order of the map. */
   readonly indexSteps: readonly IndexStep[];
   readonly stages: readonly Stage[];
   /** The innermost output dim that an index operand, or a quotient or remainder in the data's address, follows. -1: none. */

@@ -1,7 +1,7 @@
 /** Output dims that a map follows by the page: through the quotient and the remainder of one form by one number. */
 import { dimsOf, equalLinear, type Linear, type Term } from "../../ir/linear.js";
 
-/** Where the quotient stays, so do the index operands, and the data go on by a step. */
+/** Page of rows: while its quotient stays, so do the index operands, and the data go on by a step. */
 export interface PagedDims {
   /** One more with each element of the dim. */
   readonly form: Linear;

@@ -90,7 +90,7 @@ export class PtoContext {
     indices: readonly string[] = [],
     isWide = false,
   ): FormLanguage {
-    /** What is divided, in `int64_t`. */
+    /** Returns the language of a dividend, in `int64_t`. */
     const wide = (): FormLanguage => (isWide ? language : this.language(dims, indices, true));
     const language = ptoForms({
       iv: this.plan.names.iv,

@@ -43,7 +43,7 @@ import { dataWord, i32, indexWord, type Word } from "./words.js";
 
 /** The gather of a kernel; its addresses count in elements of the memory that each region is in. */
 export interface PtoGather extends GatherPlan {
-  /** Of the index operands that have a policy, in their order. */
+  /** Rules of the index operands that have a policy, in their order. */
   readonly rules: readonly IndexRule[];
   readonly lowering: GatherLowering;
   /** The pipe that the program's own syncs speak of. */

@@ -28,7 +28,7 @@ export interface Transfer {
   readonly shape: Shape;
   readonly address: string;
   readonly sizes: readonly Linear[];
-  /** What dims and index operands of `start` are called. */
+  /** Names of the dims and index operands of `start`. */
   readonly dims?: readonly Coordinate[];
   readonly indices?: readonly string[];
 }

@@ -146,7 +146,7 @@ function stepRun(
   let reduced = 0;
   const numbers = stepNumbers(steps, () => reduced);
   const elementsOf = stepNumbers(reduction?.steps ?? [], () => 0);
-  /** What the terms come to, or the step. */
+  /** Result of the terms, or of the step. */
   const taken = (): number | string => {
     if (reduction === undefined) return 0;
     invariant(reduction.how !== "exact", "an exact sum is refused");

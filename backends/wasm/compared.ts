@@ -10,7 +10,7 @@ export interface ComparedVector {
   readonly walk: number;
   /** Bytes from its pointer. */
   readonly offset: number;
-  /** What each word is compared with: the limit of an index operand, or `high`, the word above a value of 64 bits, which is 0 in range. */
+  /** Bound that each word is compared with: the limit of an index operand, or `high`, the word above a value of 64 bits, which is 0 in range. */
   readonly words: readonly (number | "high")[];
 }
 

@@ -68,7 +68,7 @@ export interface CpuGather extends GatherPlan {
   readonly rowBy: readonly number[];
   /** What is copied at once. */
   readonly run: Run;
-  /** Where what the index operands name is looked up before anything moves. */
+  /** Plan of a table: each index is looked up before anything moves. */
   readonly table?: Table;
   readonly moving: GatherStrategy;
   /** Present if elements are computed in vectors. */

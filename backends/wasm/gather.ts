@@ -534,7 +534,7 @@ class GatherEmitter {
     return { count: { kind: "local", local: count }, from };
   }
 
-  /** What lies together behind the index operands. */
+  /** Elements that lie together after the index operands. */
   private row({ first, sizes }: Inside, { out, data }: Pointers): void {
     const { code, plan } = this;
     const { rowBy, run } = plan;

@@ -26,11 +26,11 @@ export interface PointerWalk {
   readonly start: Linear;
   /** Bytes between neighbours along each output dim. */
   readonly by: readonly number[];
-  /** What index operands, and quotients and remainders of dims, add: in elements of the memory. */
+  /** Terms of index operands, and of quotients and remainders of dims, in elements of the memory. */
   readonly beyond: Linear;
 }
 
-/** Where an index operand finds its index value. */
+/** Place of the value of an index operand. */
 export interface Lookup {
   /** Number of the walk over its table. */
   readonly walk: number;

@@ -10,6 +10,6 @@ export const extentText = ({ extent, dynamic }: Pick<IndexRule, "extent" | "dyna
 export const lastText = ({ extent, dynamic }: Pick<IndexRule, "extent" | "dynamic">): string =>
   dynamic?.extent === undefined ? `${Math.max(0, extent - 1)}u` : `(${sizeName(dynamic.extent)} - 1u)`;
 
-/** What is added to negative values, from `wrapNegativeBy`. */
+/** Returns the text of the number that is added to negative values. */
 export const wrapText = (wrapNegativeBy: number, { dynamic }: Pick<IndexRule, "dynamic">): string =>
   dynamic?.wrapNegativeBy === undefined ? `${wrapNegativeBy}u` : sizeName(dynamic.wrapNegativeBy);

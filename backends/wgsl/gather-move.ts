@@ -122,7 +122,7 @@ export interface GatherMove {
   /** How an element is computed; absent where it moves as it is. */
   readonly values?: ProvedValue;
   readonly indices: readonly IndexMove[];
-  /** What dims, index operands and loop variables can be. */
+  /** Ranges of dims, index operands and loop variables. */
   readonly ranges: Ranges;
   /** Rows that are copied by the page, as long as they lie end to end. */
   readonly page?: PageRun;

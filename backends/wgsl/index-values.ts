@@ -22,7 +22,7 @@ import {
 } from "./resolve.js";
 import { emitInt128Helpers, int128Form, int128Literal, type Int128Words } from "./int128.js";
 
-/** What index operands are called, by number. */
+/** Returns the names of index operands, by number. */
 export const indexNames = ({ indices }: GatherMove): string[] => indices.map(indexName);
 
 const indexName = ({ int128, rule, index }: IndexMove): string =>
@@ -240,7 +240,7 @@ const int128Count = (count: number, { dynamic }: IndexMove): string =>
     ? int128Literal(count)
     : `vec4u(${sizeName(dynamic.wrapNegativeBy)}, 0u, 0u, 0u)`;
 
-/** What `element` of an index operand is read by. Under `unchecked`, the index is valid only if no earlier index ended this element. */
+/** Returns the text by which `element` of an index operand is read. Under `unchecked`, the index is valid only if no earlier index ended this element. */
 function elementInRange(
   { indices }: GatherMove,
   index: IndexMove,

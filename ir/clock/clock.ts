@@ -62,7 +62,7 @@ export interface Clocked {
   readonly waitOf: (sync: SyncStmt) => number;
   /** When each pipe of a core can start its first statement. */
   readonly start: Readonly<Record<Pipe, number>>;
-  /** How many times as long the data's bytes take in global memory. */
+  /** Factor of the time that the data's bytes take in global memory. */
   readonly slabFactor: number;
 }
 

@@ -181,7 +181,7 @@ interface PipeTime {
   readonly pieces: readonly Price[];
 }
 
-/** What decides the slowest pipe of each stretch, most of all of them together. */
+/** Returns the limit of the slowest pipes: that which decides most of all stretches together. */
 function limitOf(stretches: readonly (readonly PipeTime[])[]): PriceLimit {
   const sums = new Map<PriceLimit, number>();
   for (const pipes of stretches) {

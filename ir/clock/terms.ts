@@ -3,7 +3,7 @@ import type { BoardFigures } from "../board-figures.js";
 import { targetFacts, type Target } from "../target.js";
 import type { Work, WorkPipe } from "./work.js";
 
-/** What decides how long something takes. */
+/** Limits, each of which may decide a price. */
 export const priceLimits = [
   "issue",
   "bytes",
@@ -16,7 +16,7 @@ export const priceLimits = [
   "simt",
   "launch",
 ] as const;
-/** What decides how long something takes. */
+/** Limit that decides a price. */
 export type PriceLimit = (typeof priceLimits)[number];
 
 /** Cycles, and what decides. */

@@ -30,7 +30,7 @@ import { integerRanges } from "../values/formats.js";
 /** Both ends belong to it. */
 export type Interval = readonly [least: number, most: number];
 
-/** What the dims and the index operands of a map can be, by number. */
+/** Ranges of the dims and the index operands of a map, by number. */
 export interface Ranges {
   readonly dims: readonly Interval[];
   readonly indices: readonly Interval[];

@@ -65,7 +65,7 @@ export function runtimeParamNames(func: TileFunc): string[] {
   return [...new Set([...(func.symbolic?.symbols ?? []).map(({ name }) => name), ...bounds])];
 }
 
-/** What numbers that code is told by name are, in the order of the names. */
+/** Returns the values of runtime parameters, in the order of their names. */
 export const runtimeParamValues = (names: readonly string[], values: Env): number[] =>
   names.map((name) => {
     const value = values.get(name);

@@ -399,7 +399,7 @@ function printIndex(
 /** What fill bits other than 0 make of `zero`. */
 const printPolicy = (policy: OutOfBounds): string => (policy === "zero" ? "fill" : policy);
 
-/** What is added, then the constant, then what is taken away. `indices` are the texts of a map's index operands, `r` is the dim of its terms. */
+/** Returns the text of a form. `indices`: the texts of a map's index operands. `r`: the dim of its terms. */
 export const printLinear = (form: Linear, indices: readonly string[] = [], r?: number): string =>
   printForm(form, textForms(indices, r));
 

@@ -57,7 +57,7 @@ interface Form {
   readonly data: readonly number[];
   readonly output: readonly number[];
   readonly index: readonly number[];
-  /** Where in its tuple each index operand reads. */
+  /** Place in its tuple that each index operand reads. */
   readonly positions: readonly number[];
   /** Bytes of what index values are read as: of the low words alone where a 64-bit value wraps by a power of two. */
   readonly indexBytes: IndexBytes;

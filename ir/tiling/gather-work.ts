@@ -1,4 +1,4 @@
-/** What a gather asks of its pipe, counted: what classes are chosen by, and part of the clock. */
+/** Work of a gather on its pipe, counted: classes are chosen by it, and the clock prices it. */
 import {
   followedBy,
   gatheredTable,

@@ -27,7 +27,7 @@ import type { Tiling } from "./tiling.js";
 /** Schedules under another profile or residency, each as what to type to get it. */
 export type Remedies = (tiling: Tiling) => readonly { readonly flags: string; readonly tiling: Tiling }[];
 
-/** What a rule says against a schedule, as diagnostics; empty when it holds. `remedies` where no tile is legal. */
+/** Returns the diagnostics of a rule against a schedule; none when it holds. `remedies` where no tile is legal. */
 export function refusals(rule: Rule, tiling: Tiling, remedies: Remedies = () => []): Diagnostic[] {
   const broken = rule.judge(tiling).filter((verdict) => !verdict.pass);
   const [first] = broken;

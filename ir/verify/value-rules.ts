@@ -47,7 +47,7 @@ export function valueFaults(map: AccessMap, reads: readonly DType[], output: DTy
   return [{ rule: "A7", message, hint: `cast it: ${output}(…)` }];
 }
 
-/** What breaks B7 in a well-typed expression: `elements`, an element's at most, are counted in units that each is a multiple of. */
+/** Returns the faults against B7 in a well-typed expression: `elements`, an element's at most, are counted in units that each is a multiple of. */
 export function widthFault(
   value: Expression,
   reads: readonly DType[],

@@ -345,7 +345,7 @@ const anyDevice: Target = {
 /** The kernels of one program at sizes of its symbols. */
 class KernelsAtSizes {
   private readonly bySizes = new BoundedCache<string, Kernel>({ limit: 64 });
-  /** Of a piece of the table, for all its sizes. */
+  /** Kernel of a piece of the table, for all its sizes. */
   private readonly byPiece = new Map<Piece, Kernel>();
   /** The tile program for all sizes. */
   private dynamic: DynamicTile | undefined;

@@ -39,7 +39,7 @@ export const costFigures = [
   "taskCycles",
 ] as const satisfies readonly (keyof TargetFigures)[];
 
-/** How many times as long something takes. */
+/** Figures that multiply a time. */
 export const factorFigures = ["sameSlabFactor"] as const satisfies readonly (keyof TargetFigures)[];
 
 /** Every figure that cycles change with by degrees. */

@@ -3,7 +3,7 @@
 /** Returns text as one line without control characters. */
 export const oneLine = (text: string): string => text.replace(/[\s\p{Cc}\uFFFE\uFFFF]+/gu, " ").trim();
 
-/** What Markdown or HTML would read as markup, where it stands. */
+/** Characters that Markdown or HTML would read as markup. */
 const markup = /^[#>+-]|[\\`*<~]|&(?=#?\w+;)|(?<=\])[([]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu;
 
 /** Returns text as Markdown that shows it letter by letter, on one line. */

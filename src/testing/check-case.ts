@@ -126,8 +126,8 @@ async function runCompiled(
       }),
     ),
   );
-  /** What an Ascend core may give in place of the bits of a test that passes. */
-  const params = once((): Pick<CheckResult, "code" | "message"> => {
+  /** Returns the hint that an Ascend core may give other bits than a test that passes. */
+  const ascendHint = once((): Pick<CheckResult, "code" | "message"> => {
     const verdict = compiled.ok ? verdictOn(compiled.value.kernel, inputs()) : undefined;
     const [first] = verdict === undefined ? [] : verdictHints(verdict);
     if (first === undefined) return {};
@@ -171,7 +171,7 @@ async function runCompiled(
         inputs: inputs(),
       });
       if (judged.status === "fail") context.onMismatch?.(name, run.value);
-      results.push({ ...base, milliseconds, ...judged, ...(judged.status === "pass" ? params() : {}) });
+      results.push({ ...base, milliseconds, ...judged, ...(judged.status === "pass" ? ascendHint() : {}) });
       context.dump?.(name, run.value);
     }
   }

@@ -110,7 +110,7 @@ function consumersOf({ indices }: AccessMap, index: number): readonly number[] {
   return consumers;
 }
 
-/** What an index operand's own bound, and the sums around it, leave for its value. Parts that are read later share with it what a sum leaves. */
+/** Returns the values that an index operand's bound, and the sums around it, leave. Parts that are read later share what a sum leaves. */
 function indexRange({ indices }: AccessMap, index: number, dims: Ranges["dims"]): Interval {
   const nothing: Interval = [0, 0];
   const before: Interval[] = indices.map(() => nothing);

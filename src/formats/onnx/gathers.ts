@@ -94,7 +94,7 @@ export type OnnxGather =
       /** `open`: a shape or an element type is not known. `refused`: it cannot be read, or breaks a rule of its operator. */
       readonly verdict: "open" | "refused";
       readonly diagnostic: Diagnostic;
-      /** Where only outermost dims are open, and `maxSizes` bounds them: the program over symbols. */
+      /** Program over symbols; absent unless outermost dims alone are open, and `maxSizes` bounds them. */
       readonly open?: OnnxDynamic;
     });
 

@@ -34,7 +34,7 @@ export interface ModuleIndex {
   readonly fromEnd?: (numbers: Numbers) => number;
   readonly but?: number;
   readonly ofTerm?: boolean;
-  /** Of the value at which a bag ends: the index operand at which it begins. */
+  /** Index operand at which the bag begins that this value ends. */
   readonly from?: number;
   readonly axis: number;
   readonly picks: string;
@@ -54,7 +54,7 @@ export interface ModulePlan {
    * rejected.
    */
   readonly indexed?: readonly number[];
-  /** Of a reduction: its terms, and the index operands between which a bag lies. */
+  /** Terms of a reduction, and the index operands between which a bag lies. */
   readonly reduced?: { readonly most: number; readonly bag?: { readonly from: number; readonly to: number } };
 }
 
