@@ -1,8 +1,15 @@
 /** Resolves the index values of an output element in order: reads each index operand, applies its policy, and stops at the first that ends the element. */
-import { isInReduction, isRead, type AccessMap, type DynamicBounds } from "../ir/access.js";
+import {
+  isInReduction,
+  isRead,
+  isScatter,
+  writtenIndices,
+  type AccessMap,
+  type DynamicBounds,
+} from "../ir/access.js";
 import type { Operand } from "../ir/func.js";
-import { evaluate, evaluateExact, type Env, type Linear } from "../ir/linear.js";
-import { outOfRange, resolveIndex, ruleOfIndex, type IndexRule } from "../ir/policy.js";
+import { evaluate, evaluateExact, indicesOf, type Env, type Linear } from "../ir/linear.js";
+import { fillValue, noElement, outOfRange, resolveIndex, ruleOfIndex, type IndexRule } from "../ir/policy.js";
 import { at, invariant } from "../ir/types.js";
 
 /** WebAssembly and WGSL hold sums of index values in 128 bits. Sums below this limit are exact, also after one more addition. */
@@ -17,6 +24,8 @@ export interface IndexStep {
   readonly form: Linear;
   /** Whether it depends on r, and is evaluated for each term. */
   readonly inReduction: boolean;
+  /** True in a scatter if only the value needs it: where it names no element, the value is the fill bits, and the walk goes on. */
+  readonly isOfValue?: true;
   /** Bag that this value ends: the index operand of its begin, and its terms at most. */
   readonly ends?: { readonly from: number; readonly max: number };
   /** Absent under `any`. */
@@ -32,8 +41,9 @@ export const indexSteps = (
   map: AccessMap,
   forms: readonly Linear[],
   operands: readonly Operand[],
-): readonly IndexStep[] =>
-  map.indices.map((operand, index) => {
+): readonly IndexStep[] => {
+  const written = isScatter(map) ? writtenIndices(map) : undefined;
+  return map.indices.map((operand, index) => {
     const { value, wrapNegativeBy, dynamic } = operand;
     const rule = ruleOfIndex(operand, operands);
     const { max = 0, segment } = map.reduced ?? {};
@@ -41,6 +51,7 @@ export const indexSteps = (
       index,
       form: at(forms, index),
       inReduction: isInReduction(map, index),
+      ...(written === undefined || written.has(index) ? {} : { isOfValue: true }),
       ...(segment?.to === index ? { ends: { from: segment.from, max } } : {}),
       ...(isRead(value) ? { table: value.table } : {}),
       ...(rule === undefined ? {} : { rule }),
@@ -48,6 +59,7 @@ export const indexSteps = (
       ...(dynamic === undefined ? {} : { dynamic }),
     };
   });
+};
 
 /** Terms that a run of a gather takes in, counted from the first of an element. */
 export interface ReductionRun {
@@ -86,6 +98,8 @@ export class IndexWalk {
   readonly indices: number[];
   private readonly exact: bigint[];
   private readonly summed: boolean;
+  /** Index operands of a scatter's point that name no element, and by which only its value is read. */
+  private readonly missing = new Set<number>();
 
   /** Of the element itself, and of each of its terms. */
   readonly outerSteps: readonly IndexStep[];
@@ -97,6 +111,31 @@ export class IndexWalk {
     this.indices = steps.map(() => 0);
     this.exact = steps.map(() => 0n);
     this.summed = steps.some(({ table }) => table === undefined);
+  }
+
+  /** Begins an output element or a point. */
+  begin(): void {
+    this.missing.clear();
+  }
+
+  /** True if a step cannot be taken: an index value that it is made from names no element. Its own then names none either. */
+  lacks({ index, form, inReduction }: IndexStep): boolean {
+    if (inReduction || this.missing.size === 0 || !indicesOf(form).some((s) => this.missing.has(s)))
+      return false;
+    this.missing.add(index);
+    return true;
+  }
+
+  /** True if the element or point ends at a step that came to this. */
+  endsAt({ index, inReduction, isOfValue }: IndexStep, element: number): boolean {
+    if (element !== noElement || inReduction || isOfValue !== true) return element < 0;
+    this.missing.add(index);
+    return false;
+  }
+
+  /** Returns 0 for an element or point whose steps are all taken; `fillValue` where its value is the fill bits. */
+  get ended(): number {
+    return this.missing.size === 0 ? 0 : fillValue;
   }
 
   /** Where the value of a step that reads lies in its memory. */

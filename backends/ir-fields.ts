@@ -3,6 +3,8 @@
  * rule of the verifier meets what it cannot judge.
  */
 import {
+  combines,
+  duplicatePolicies,
   outOfBoundsPolicies,
   type Write,
   type AccessMap,
@@ -90,12 +92,21 @@ const group = <T>(
 };
 
 const read = group<Read>("a read of an input", { table: number, at: forms });
-const write = group<Write>("a write of the output", {
-  table: number,
-  at: forms,
-  combine: oneOf(["set"]),
-  duplicates: oneOf(["unique"]),
-});
+const write = group<Write>(
+  "a write of the output",
+  {
+    table: number,
+    at: forms,
+    combine: oneOf(combines),
+    duplicates: oneOf(duplicatePolicies),
+    base: choice("the base of a scatter", (value) =>
+      isObject(value) && "fill" in value
+        ? group<{ readonly fill: string }>("bits", { fill: word })
+        : group<{ readonly operand: 0 }>("an operand", { operand: oneOf([0]) }),
+    ),
+  },
+  ["duplicates", "base"],
+);
 const indexField = (value: Field): Field =>
   group<IndexOperand>(
     "an index operand",

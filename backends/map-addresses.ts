@@ -2,7 +2,7 @@
 import { isRead } from "../ir/access.js";
 import { addressOf } from "../ir/addressing.js";
 import { inputsOf } from "../ir/func.js";
-import { constant, evaluate, type Env } from "../ir/linear.js";
+import { constant, evaluate, type Env, type Linear } from "../ir/linear.js";
 import { noElement } from "../ir/policy.js";
 import { at, strides } from "../ir/types.js";
 import { IndexWalk, indexSteps, reductionRange, type IndexStep } from "./index-walk.js";
@@ -11,19 +11,21 @@ import { indexReader, inputTensor, type MappedInputs } from "./memory.js";
 /** Places of the elements that one output element is made from. */
 export interface MapAddresses {
   /**
-   * Goes to an output element. Below zero, the mark that ends it: `noElement` leaves the map's fill bits,
-   * `outOfRange` rejects the run.
+   * Goes to an output element, or a point of a scatter. Below zero, a mark: `noElement` leaves the map's fill bits, and writes nothing in
+   * a scatter; `fillValue` makes them the value of the point; `outOfRange` rejects the run.
    */
   readonly to: (out: readonly number[]) => number;
   /** The coordinates of a read of the map, by its number: good until the next ones are asked for. */
   readonly read: (read: number) => readonly number[];
+  /** The coordinates of what is written. */
+  readonly written: () => readonly number[];
   /** Goes from term to term of the element. `outOfRange` for one that rejects the run. */
   readonly reduction?: () => Iterable<number>;
 }
 
 const noLoops: Env = new Map();
 
-/** Goes from output element to output element, and from term to term, by the map's index values. */
+/** Goes from output element or point to the next, and from term to term, by the map's index values. */
 export function mapAddresses({ map, operands, inputs }: MappedInputs): MapAddresses {
   const forms = map.indices.map(({ value }) => {
     if (!isRead(value)) return value;
@@ -40,18 +42,23 @@ export function mapAddresses({ map, operands, inputs }: MappedInputs): MapAddres
   /** The first index operand without an element ends what it is of. */
   const taken = (steps: readonly IndexStep[]): number => {
     for (const step of steps) {
+      if (walk.lacks(step)) continue;
       const element = walk.takeFrom(step, readers, dims, noLoops);
-      if (element < 0) return element;
+      if (walk.endsAt(step, element)) return element;
     }
     return 0;
   };
+  const coordinatesOf = (coords: readonly Linear[]): readonly number[] =>
+    coords.map((coord) => evaluate(coord, noLoops, { dims, indices: walk.indices }));
   return {
     to(out) {
       dims = out;
-      return taken(walk.outerSteps);
+      walk.begin();
+      const ended = taken(walk.outerSteps);
+      return ended < 0 ? ended : walk.ended;
     },
-    read: (read) =>
-      at(map.reads, read).at.map((coord) => evaluate(coord, noLoops, { dims, indices: walk.indices })),
+    read: (read) => coordinatesOf(at(map.reads, read).at),
+    written: () => coordinatesOf(map.write.at),
     *reduction() {
       const out = dims;
       const [first, end] = reductionRange(map, walk.indices);

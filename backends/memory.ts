@@ -286,6 +286,7 @@ export function* indicesAt(
   ): Generator<NonNullable<IndexLocation["read"]>, number, bigint> {
     const here = r === undefined ? dims : [...dims, r];
     for (const step of steps) {
+      if (walk.lacks(step)) continue;
       const read =
         step.table === undefined
           ? undefined
@@ -308,11 +309,12 @@ export function* indicesAt(
         rejected: element === outOfRange,
         ...(ends !== undefined && elements > ends.max ? { segment: { from, elements, max: ends.max } } : {}),
       });
-      if (element < 0) return element;
+      if (walk.endsAt(step, element)) return element;
     }
     return 0;
   }
-  if ((yield* taken(walk.outerSteps)) < 0) return resolved;
+  walk.begin();
+  if ((yield* taken(walk.outerSteps)) < 0 || walk.ended < 0) return resolved;
   const [first, end] = reductionRange(map, walk.indices);
   for (let r = first; r < end; r++) if ((yield* taken(walk.reductionSteps, r)) === outOfRange) break;
   return resolved;
@@ -386,6 +388,23 @@ export function resolvedIndices(mapped: MappedInputs, point: readonly number[]):
     step = walk.next(indexReader(inputTensor(mapped.inputs, table).bytes, table.type.dtype).exact(position));
   }
   return step.value;
+}
+
+/** Returns TC607: two points of a scatter write one element, which `duplicates` does not allow. */
+export function duplicateWrite(
+  { operands }: Pick<MappedOperands, "operands">,
+  point: readonly number[],
+  earlier: readonly number[],
+  element: number,
+): RunError {
+  const output = outputOf({ operands });
+  const coords = coordinates(element, output.type.shape);
+  const message =
+    `points ${formatShape(earlier)} and ${formatShape(point)} both write ` +
+    `${keyOf(output)}${formatShape(coords)}`;
+  const hint = "mend the indices, or let the later point win: duplicates = last";
+  const data = { point: [...point], earlier: [...earlier], element, coordinates: coords };
+  return new RunError([error("TC607", message, { hint, data })]);
 }
 
 /** TC601 for the value that stood at an index operand. */

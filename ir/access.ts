@@ -1,5 +1,6 @@
 /**
- * The access level: one canonical gather, `out[d0, d1, …] = value`, an expression of elements that are read.
+ * The access level: one canonical gather, `out[d0, d1, …] = value`, an expression of elements that are read, or one scatter, which
+ * writes the value of each point at coordinates that index values name.
  *
  * A map is a flat list of index operands, index values each wrapped by its policy, and a list of reads, each with a coordinate for each
  * dim of its operand, linear in output dims and index operands. A gather that moves elements has one read, and its value is that read. Gather dims, operand tiles, the full-load rule and the footprint all derive from the
@@ -24,14 +25,27 @@ import {
   withoutDims,
   type Linear,
 } from "./linear.js";
-import { at, contiguousRun, bytesOf, elementCount, byteAligned, type DType, type Shape } from "./types.js";
+import {
+  at,
+  contiguousRun,
+  bytesOf,
+  elementCount,
+  byteAligned,
+  isInteger,
+  type DType,
+  type Shape,
+} from "./types.js";
 import { countsItsElements, reductionsIn, type Expression } from "./values/expression.js";
 
 /** `from-end`: an index in [-extent, -1] counts from the end, printed as `from_end(…)`. */
 export type NegativeIndex = "from-end" | "illegal";
 
-/** What an index outside its extent means. `error` rejects the run; `unchecked` is the caller's promise. */
-export const outOfBoundsPolicies = ["error", "clamp", "zero", "wrap", "unchecked"] as const;
+/** Meanings of an index outside its extent where elements are read. `error` rejects the run; `unchecked` is the caller's promise. */
+export const readPolicies = ["error", "clamp", "zero", "wrap", "unchecked"] as const;
+/** A meaning of an index outside its extent where elements are read. */
+export type ReadPolicy = (typeof readPolicies)[number];
+/** Meanings of an index outside its extent. `skip` is of what is written: the point writes nothing. */
+export const outOfBoundsPolicies = [...readPolicies, "skip"] as const;
 /** What an index outside its extent means. */
 export type OutOfBounds = (typeof outOfBoundsPolicies)[number];
 
@@ -76,29 +90,43 @@ export interface Reduced {
   readonly segment?: { readonly from: number; readonly to: number };
 }
 
+/** Ways in which a point's value changes the element that it writes. `set`: the element is the value. */
+export const combines = ["set", "add", "mul", "min", "max"] as const;
+/** A way in which a point's value changes the element that it writes. */
+export type Combine = (typeof combines)[number];
+
+/** Meanings of two points that write one element. `last`: the later point wins. `unique`: the caller promises that there are none. */
+export const duplicatePolicies = ["last", "unique", "error"] as const;
+/** A meaning of two points that write one element. */
+export type Duplicates = (typeof duplicatePolicies)[number];
+
+/** Elements of the output that no point writes: those of the first input, or bits that all have, as an unsigned decimal. */
+export type Base = { readonly operand: 0 } | { readonly fill: string };
+
 /** An element that a point writes, and what becomes of it there. */
 export interface Write extends Read {
-  /** The element is the value. */
-  readonly combine: "set";
-  /** No two points write one element. */
-  readonly duplicates: "unique";
+  readonly combine: Combine;
+  /** Always of `set`. Of another combination it is absent, or `unique`. */
+  readonly duplicates?: Duplicates;
+  /** Present in a scatter. A gather writes every element once. */
+  readonly base?: Base;
 }
 
 /** A computation at each point of a domain: elements are read at coordinates of dims and index values, and one is written. */
 export interface AccessMap {
-  /** Extents of the points in elements, at most where sizes are open: those of the output. */
+  /** Extents of the points in elements, at most where sizes are open. In a gather they are those of the output. */
   readonly domain: Shape;
   /** Where an element is made from terms. */
   readonly reduced?: Reduced;
   /** Inner first: an index operand reads by those before it alone. */
   readonly indices: readonly IndexOperand[];
-  /** Elements that the value is made from, in the order of the text. Some read is of the data, the input of number 0. */
+  /** Elements that the value is made from, in the order of the text. In a gather, some read is of the data, the input of number 0. */
   readonly reads: readonly Read[];
   /** What an output element is. */
   readonly value: Expression;
   /** The bits of an element that has none under `zero`, as an unsigned decimal. Absent: 0. */
   readonly fill?: string;
-  /** Element that the value goes to: that of the output at the point's coordinates. */
+  /** Element that the value goes to. In a gather it is that of the output at the point's coordinates. */
   readonly write: Write;
 }
 
@@ -119,6 +147,23 @@ export function gatherOver(domain: Shape, inputs: number, body: MapBody): Access
   checkArgument("gatherOver", "object", body);
   return { domain, ...body, write: identityWrite(domain.length, inputs) };
 }
+
+/** True if a map is a scatter: its points write some elements of the output, and the others are those of its base. */
+export const isScatter = ({ write }: Pick<AccessMap, "write">): boolean => write.base !== undefined;
+
+/** Returns the bits of the elements that no point writes; undefined where an operand has them. */
+export const baseFill = ({ base }: Write): string | undefined =>
+  base !== undefined && "fill" in base ? base.fill : undefined;
+
+/** True if the order of a map's points cannot be seen in the output: no element has two, or all orders give the same bits. */
+export const isOrderFree = ({ combine, duplicates }: Write, output: DType): boolean =>
+  duplicates === "unique" ||
+  combine === "min" ||
+  combine === "max" ||
+  (combine !== "set" && isInteger(output));
+
+/** Index operands that the written coordinates need, directly or through others, by number. */
+export const writtenIndices = (map: AccessMap): ReadonlySet<number> => factsOf(map).writtenIndices;
 
 /** True if each point writes the element of its own coordinates. */
 export const isIdentity = ({ at: coords }: Write, rank: number): boolean =>
@@ -162,22 +207,27 @@ export const countsElements = (map: AccessMap): boolean =>
 export interface Forms {
   readonly indices: readonly Pick<IndexOperand, "value">[];
   readonly reads: readonly Read[];
+  /** Absent: nothing is said of what is written. */
+  readonly write?: Read;
 }
 
-/** Every coordinate and sum of a map. */
-export const formsOf = ({ indices, reads }: Forms): readonly Linear[] => [
+/** Returns every coordinate and sum of a map, those of what is written before those of what the value reads. */
+export const formsOf = ({ indices, reads, write }: Forms): readonly Linear[] => [
   ...indices.flatMap(coordsOf),
+  ...(write?.at ?? []),
   ...reads.flatMap((read) => read.at),
 ];
 
-/** The map with another form in the place of each: `within` gives the coordinates of a read. */
+/** Returns the map with another form in the place of each. `within` gives the coordinates of a read, and of what is written. */
 export function mapForms<M extends Forms>(
   map: M,
   form: (form: Linear) => Linear,
-  within: (read: Read) => readonly Linear[] = (read) => read.at.map(form),
+  within: (access: Read) => readonly Linear[] = (access) => access.at.map(form),
 ): M {
+  const { write } = map;
   return {
     ...map,
+    ...(write === undefined ? {} : { write: { ...write, at: within(write) } }),
     indices: map.indices.map((index) => {
       const { value } = index;
       return { ...index, value: isRead(value) ? { ...value, at: within(value) } : form(value) };
@@ -228,6 +278,7 @@ interface MapFacts {
   /** Output dims, and that of terms, that each index operand depends on, through those before it too. */
   readonly dependencies: readonly ReadonlySet<number>[];
   readonly outputDims: ReadonlySet<number>;
+  readonly writtenIndices: ReadonlySet<number>;
   readonly gatherDims: readonly number[];
   /** For each data dim after the last gather dim, the output dim that it is, where no index follows that one. */
   readonly rowDims: readonly (number | undefined)[];
@@ -256,6 +307,7 @@ function factsOf(map: AccessMap): MapFacts {
     indexed,
     dependencies,
     outputDims: new Set(map.domain.keys()),
+    writtenIndices: indicesNeeded(map, map.write.at),
     gatherDims,
     rowDims: coords.slice((gatherDims.at(-1) ?? -1) + 1).map((coord) => {
       const [d, ...others] = dimsOf(coord);
@@ -267,6 +319,18 @@ function factsOf(map: AccessMap): MapFacts {
   };
   cached.set(map, facts);
   return facts;
+}
+
+/** Returns the index operands that coordinates need, directly or through others. */
+function indicesNeeded({ indices }: Pick<AccessMap, "indices">, coords: readonly Linear[]): Set<number> {
+  const needed = new Set(coords.flatMap(indicesOf));
+  // An index operand names those before it alone.
+  for (let s = indices.length - 1; s >= 0; s--) {
+    const operand = indices[s];
+    if (needed.has(s) && operand !== undefined)
+      for (const inner of coordsOf(operand).flatMap(indicesOf)) needed.add(inner);
+  }
+  return needed;
 }
 
 /** How a dim of an input follows the output: the coordinates that read it are this sum of dims and sizes, and up to `spread` more. */

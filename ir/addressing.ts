@@ -111,7 +111,7 @@ export function mapOverTensors(func: TileFunc, task: Task): AccessMap | undefine
   if (gather === undefined || region === undefined) return undefined;
   const { stmt } = gather;
   const placed = (form: Linear): Linear => overTensor(form, [...region.offsets, firstElement(stmt)]);
-  const starts = stmt.from.map((from) => tensorPlace(func, task, from));
+  const starts = [...stmt.from.map((from) => tensorPlace(func, task, from)), region];
   const map = mapForms(stmt.map, placed, ({ table, at: coords }) =>
     coords.map((coord, k) => add(placed(coord), at(at(starts, table).offsets, k))),
   );

@@ -25,7 +25,7 @@ interface CanonicalIndex {
 }
 
 /** Parts of a map that have an order, whatever stands beside the values of its index operands. */
-interface Ordered extends Pick<AccessMap, "domain" | "reduced" | "reads" | "value"> {
+interface Ordered extends Pick<AccessMap, "domain" | "reduced" | "reads" | "value" | "write"> {
   readonly indices: readonly CanonicalIndex[];
 }
 
@@ -53,9 +53,9 @@ function readsInOrder<M extends Pick<AccessMap, "reads" | "value">>(map: M): M {
 
 /** Without bare reads that are no more than the value of another index operand: that one reads. */
 function merged<M extends Ordered>(map: M): M {
-  const { indices, reads } = map;
+  const { indices } = map;
   const uses = indices.map(() => 0);
-  for (const form of formsOf({ indices, reads })) {
+  for (const form of formsOf(map)) {
     for (const s of new Set(indicesOf(form))) uses[s] = at(uses, s) + 1;
   }
   /** Index operands that are all of another's value, by their number. */

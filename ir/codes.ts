@@ -22,6 +22,7 @@ export type Category =
   | "target"
   | "device"
   | "index"
+  | "duplicate"
   | "memory"
   | "mismatch"
   | "usage"
@@ -88,7 +89,7 @@ export const codes = {
   TC502: { category: "device", title: "a device limit that the program exceeds" },
   TC503: { category: "device", title: "no WebGPU device" },
   TC504: { category: "device", title: "a device that was lost or ran out of memory" },
-  TC505: { category: "device", title: "a program that PTO-ISA or PyPTO cannot express" },
+  TC505: { category: "device", title: "a program that a backend cannot express" },
   TC506: { category: "device", title: "a candidate that was ended: it took too long" },
   TC601: { category: "index", title: "an index out of range" },
   TC602: { category: "memory", title: "a read of unified buffer bytes that were never written" },
@@ -96,6 +97,7 @@ export const codes = {
   TC604: { category: "memory", title: "a race: two pipes touch the same bytes and nothing orders them" },
   TC605: { category: "memory", title: "a buffer that overlaps a live one" },
   TC606: { category: "memory", title: "an output element written twice or never" },
+  TC607: { category: "duplicate", title: "two points of a scatter that write one element" },
   TC610: { category: "mismatch", title: "backends that disagree" },
   TC611: { category: "mismatch", title: "a backend of one's own that crashed or gave no output" },
   TC612: { category: "mismatch", title: "a kernel that goes outside its tensors" },

@@ -107,6 +107,9 @@ export const isFloat = (dtype: DType): dtype is FloatType =>
 export const isFloat8 = (dtype: DType): dtype is Float8Type => elementTypes[dtype].class === "float8";
 /** Whether the values of a type are pairs of floats. */
 export const isComplex = (dtype: DType): dtype is ComplexType => elementTypes[dtype].class === "complex";
+/** True if the values of a type are whole numbers; those of `bool` are not. */
+export const isInteger = (dtype: DType): boolean =>
+  ["signed", "unsigned"].includes(elementTypes[dtype].class);
 /** Whether the values of a type are integers that may be negative. */
 export const isSigned = (dtype: DType): boolean => elementTypes[dtype].class === "signed";
 

@@ -34,15 +34,17 @@ export interface Operand extends Value {
   readonly role: Role;
   /** What callers and reports call it where its role is not enough: its name, in a program of other inputs than data and indices. */
   readonly key?: string;
+  /** True if the result of the function is this tensor: it is written in place. Default false. */
+  readonly inout?: boolean;
 }
 
 /**
  * Returns the operands of a function from its tensors in the order of the text: the data, what it is read by, the output. No two have
- * one key: the output's is its role, or its name where an input is called `output`.
+ * one key: the output's is its role, or its name where an input is called `output`. The inputs of a scatter are called by their names.
  */
-export function operandsOf(values: readonly Value[]): readonly Operand[] {
+export function operandsOf(values: readonly Value[], isGather = true): readonly Operand[] {
   const [output, inputs] = [values.length - 1, values.slice(0, -1)];
-  const named = inputs.length !== 2;
+  const named = !isGather || inputs.length !== 2;
   const shadowed = named && inputs.some(({ name }) => name === ("output" satisfies Role));
   return values.map((value, place) => {
     const role = place === output ? "output" : place === 0 ? "data" : "indices";

@@ -23,6 +23,8 @@ export type Operator =
       readonly op: "mapped";
       readonly map: AccessMap;
       readonly inputs: readonly Shape[];
+      /** Shape of the output of a scatter. Absent of a gather, whose output is its domain. */
+      readonly output?: Shape;
       /**
        * Element types of the inputs, where they are not those of the tensors: bytes that hold packed
        * elements, bool that counts as 0 and 1.
@@ -44,7 +46,7 @@ export const effectiveType = (operator: Operator, { dtype }: TensorType, k: numb
 
 /** gather: data[:a] + indices + data[a+1:]; gather_elements: indices; gather_nd: indices[:-1] + data[b+K:]. */
 export function outputShape(operator: Operator): Shape {
-  if (operator.op === "mapped") return operator.map.domain;
+  if (operator.op === "mapped") return operator.output ?? operator.map.domain;
   const { data, indices } = operator;
   switch (operator.op) {
     case "gather":

@@ -16,7 +16,8 @@ import {
 
 /**
  * What a value outside [0, below) becomes. `report`: the run is rejected. `promised`: the caller said that there is none; a
- * backend may report it or read anything inside the tensor's memory. `none`: the element reads as zero bits. `nearest`:
+ * backend may report it or read anything inside the tensor's memory. `none`: the element reads as fill bits, and a point that needs the
+ * value for what it writes writes nothing. `nearest`:
  * the first or the last element. `remainder`: the value modulo `extent`, never negative.
  */
 export type Outside = "report" | "promised" | "none" | "nearest" | "remainder";
@@ -25,6 +26,7 @@ const outside = {
   error: "report",
   unchecked: "promised",
   zero: "none",
+  skip: "none",
   clamp: "nearest",
   wrap: "remainder",
 } as const satisfies Readonly<Record<OutOfBounds, Outside>>;
@@ -117,6 +119,8 @@ export const mayReject = ({ indices, reduced }: Pick<AccessMap, "indices" | "red
 export const noElement = -1;
 /** The value is out of range and the policy says that this matters. */
 export const outOfRange = -2;
+/** The value that a point of a scatter writes is the fill bits: an index value that only reads need names no element. */
+export const fillValue = -3;
 
 /**
  * The element that a value names, `noElement` or `outOfRange`. `value` is exact up to 2^53 and outside every extent

@@ -1,5 +1,5 @@
 /** Alternatives to an illegal schedule: what the compiler chooses under other entries, and the flags that select it. */
-import { outOfBoundsPolicies, withPolicy } from "../ir/access.js";
+import { readPolicies, withPolicy } from "../ir/access.js";
 import type { AccessFunc } from "../ir/func.js";
 import { defaultProfile, laterProfiles } from "../ir/profile.js";
 import { formatEntry, type Residencies, type Schedule } from "../ir/schedule.js";
@@ -88,7 +88,7 @@ export function remedies({ gather, schedule, target }: Tiling): Remedy[] {
 
 /** The first out-of-range policy under which a gather can have the instructions that it asks for, wherever its data is then. */
 function withOtherPolicy(gather: AccessFunc, target: Target): Remedy[] {
-  for (const policy of outOfBoundsPolicies) {
+  for (const policy of readPolicies) {
     const other = { ...gather, map: withPolicy(gather.map, policy) };
     for (const residency of residencyChoices(gather, target, ["ub", "gm"])) {
       const remedy = remedyTo(other, { ...unpinnedSchedule(gather), residency }, target);

@@ -10,8 +10,8 @@
  * tile), TC403 (residency), TC502 (more buffers than the device binds), TC906 (a tile of more
  * entries than the output has dims), TC907 (auto).
  */
-import { isMove, rowDim } from "../ir/access.js";
-import { hint as hintDiagnostic, warning, type Diagnostic } from "../ir/diagnostic.js";
+import { isMove, isScatter, rowDim } from "../ir/access.js";
+import { error, hint as hintDiagnostic, warning, type Diagnostic } from "../ir/diagnostic.js";
 import { lowerBoundsOf, slabSharing, type SlabSharing } from "../ir/clock/index.js";
 import { keyOf, type AccessFunc } from "../ir/func.js";
 import { profileOf } from "../ir/profile.js";
@@ -57,6 +57,10 @@ export const selectTile = definePass({
   ensures: ["scheduled"],
   run(func, context) {
     if (func.level !== "access") return func;
+    if (isScatter(func.map)) {
+      context.report(noTilesYet(func));
+      return func;
+    }
     const problems = shapeRefusals(func, func.schedule, context.target);
     if (problems.length > 0) {
       problems.forEach(context.report);
@@ -90,6 +94,17 @@ export const selectTile = definePass({
     return { ...func, target: target.name, schedule: written.schedule };
   },
 });
+
+/** Returns TC505 for a scatter, which no pass cuts to tiles. */
+export const noTilesYet = ({ name, opSpan }: AccessFunc): Diagnostic =>
+  error(
+    "TC505",
+    `@${name} is a scatter, and scatters are not lowered to tiles: they run on reference alone`,
+    {
+      span: opSpan,
+      hint: "--backend reference",
+    },
+  );
 
 /** TC906 for a tile of more entries than the output has dims. */
 function reportLonger(gather: AccessFunc, chosen: Tiling): Diagnostic[] {

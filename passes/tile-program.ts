@@ -110,7 +110,7 @@ function lower(tiling: Tiling, map: AccessMap, extents: readonly (readonly Linea
       ? undefined
       : { ...reductionTile.chunk, into: named((use) => use === "sum") };
   const scratch = named((use) => typeof use === "string" && (use !== "sum" || chunk === undefined));
-  const inside = mapInside(map, global, space);
+  const inside = mapInside(map, [...global, written], space);
   const stmt: GatherStmt = {
     op: "gather",
     from: global.map(source),
@@ -204,7 +204,7 @@ const firstOf = ({ form }: Followed, bounds: readonly TileBounds[]): Linear =>
 
 /**
  * The map inside the regions of a tile: dims count from where the tile starts, coordinates from where the region of their
- * input does.
+ * operand does.
  */
 function mapInside(map: AccessMap, regions: readonly Region[], bounds: readonly TileBounds[]): AccessMap {
   // What is known of a map is known by its identity.

@@ -51,6 +51,8 @@ export function referenceSteps(
         return Math.min(0, ...coords);
       },
       read: () => coords,
+      // Each element is written at its own coordinates.
+      written: () => [],
     },
   );
 }

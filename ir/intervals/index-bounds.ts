@@ -2,7 +2,7 @@
  * The bound of an index value that the text leaves open: the largest that keeps every coordinate it is in inside its extent.
  * For a window that is StableHLO's clamp: its start is held so that the whole window lies inside.
  */
-import { isRead, type AccessMap, type Forms, type IndexOperand } from "../access.js";
+import { isRead, isScatter, type AccessMap, type Forms, type IndexOperand } from "../access.js";
 import { innerForms, indicesOf, soleAtom, type Linear } from "../linear.js";
 import { at, elementCount, maxElements, type Shape, type TensorType } from "../types.js";
 import { largestThat, rangesOf, staysWithin, type Ranges } from "./intervals.js";
@@ -17,7 +17,7 @@ export interface DynamicMap extends Omit<AccessMap, "indices"> {
   readonly indices: readonly DynamicIndex[];
 }
 
-/** A coordinate with the dim of its input. */
+/** A coordinate with the dim of its operand. */
 export interface PlacedCoord {
   readonly coord: Linear;
   /** Elements of the dim that it names one of. */
@@ -26,14 +26,21 @@ export interface PlacedCoord {
   readonly dim: number;
 }
 
-/** Every coordinate of a map; those beyond an input's rank are for the verifier. */
-export function coordinatesOf(map: Forms, inputs: readonly TensorType[]): readonly PlacedCoord[] {
+/**
+ * Returns every coordinate of a map in the operands of these types: the inputs, then the output where what is written is asked for.
+ * Those beyond an operand's rank are for the verifier.
+ */
+export function coordinatesOf(
+  map: Forms,
+  operands: readonly Pick<TensorType, "shape">[],
+): readonly PlacedCoord[] {
   const reads = map.indices.flatMap(({ value }) => (isRead(value) ? [value] : []));
-  return [...reads, ...map.reads].flatMap(({ table, at: coords }) =>
-    coords.flatMap((coord, dim) => {
-      const extent = inputs[table]?.shape[dim];
-      return extent === undefined ? [] : [{ coord, extent, table, dim }];
-    }),
+  return [...reads, ...(map.write === undefined ? [] : [map.write]), ...map.reads].flatMap(
+    ({ table, at: coords }) =>
+      coords.flatMap((coord, dim) => {
+        const extent = operands[table]?.shape[dim];
+        return extent === undefined ? [] : [{ coord, extent, table, dim }];
+      }),
   );
 }
 
@@ -43,15 +50,16 @@ export function coordinatesOf(map: Forms, inputs: readonly TensorType[]): readon
  * Without a result, the coordinates are those inside the regions of a tile: sums prove nothing there, and their bounds are stated.
  */
 export function withBounds(map: DynamicMap, inputs: readonly TensorType[], result?: Shape): AccessMap {
-  const named = namedBy(coordinatesOf(map, inputs));
-  // An output of another rank is for the verifier to refuse.
-  const output = result?.length === map.domain.length ? result : undefined;
-  const readsNone = output !== undefined && elementCount(output) === 0;
+  const named = namedBy(coordinatesOf(map, result === undefined ? inputs : [...inputs, { shape: result }]));
+  // An output of another rank than a gather's points is for the verifier to refuse.
+  const hasRank = result !== undefined && (isScatter(map) || result.length === map.domain.length);
+  const points = hasRank ? map.domain : undefined;
+  const readsNone = points !== undefined && elementCount(points) === 0;
   const indices = [...map.indices];
   let ranges: Ranges | undefined;
   const maxOf = (s: number): number | undefined =>
     largest(s, named.get(s) ?? [], () => {
-      if (output !== undefined) ranges ??= rangesOf({ ...map, indices }, inputs, output);
+      if (points !== undefined) ranges ??= rangesOf({ ...map, indices }, inputs, points);
       return ranges;
     });
   const close = (s: number, extent: number): void => {

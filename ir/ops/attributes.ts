@@ -1,5 +1,5 @@
 /** Attributes that several dialects have, and what an operator's attributes are to a builder. */
-import { outOfBoundsPolicies, type OutOfBounds } from "../access.js";
+import { readPolicies, type OutOfBounds } from "../access.js";
 import type { Attrs, AttrValue } from "../attrs.js";
 import { wordAttr, type AttrSpec, type OpDef, type OpInputs } from "./op-def.js";
 
@@ -22,7 +22,7 @@ export const oobSpec = (fallback: OutOfBounds) =>
   ({
     key: "oob",
     kind: "word",
-    words: outOfBoundsPolicies,
+    words: readPolicies,
     default: fallback,
     help: "what an index out of range means",
   }) as const satisfies AttrSpec;

@@ -1,5 +1,5 @@
 /** Binding the symbols of a program: substitution, after which no later stage knows of them. */
-import { mapForms, type AccessMap } from "../access.js";
+import { isScatter, mapForms, type AccessMap } from "../access.js";
 import { emptyBody } from "../addressing.js";
 import { withBounds, type DynamicIndex } from "../intervals/index-bounds.js";
 import { error, type Diagnostic } from "../diagnostic.js";
@@ -51,10 +51,13 @@ export function bindSome(func: Func, sizes: Sizes): BindResult {
   const result = bindSizes(func, { ...maxSizes(missing), ...sizes });
   if (!result.ok || missing.length === 0 || func.level !== "access" || func.symbolic === undefined)
     return result;
-  const { outermost, map } = func.symbolic;
+  const { outermost, domain, map } = func.symbolic;
+  const left = (name: string | null): string | null =>
+    name !== null && Object.hasOwn(sizes, name) ? null : name;
   const symbolic: Symbolic = {
     symbols: missing,
-    outermost: outermost.map((name) => (name !== null && Object.hasOwn(sizes, name) ? null : name)),
+    outermost: outermost.map(left),
+    ...(domain === undefined ? {} : { domain: domain.map(left) }),
     map: substituted(map, new Map(Object.entries(sizes))),
   };
   return { ok: true, func: { ...(result.func as AccessFunc), symbolic } };
@@ -130,9 +133,14 @@ function bound({ symbolic, tiles: _, ...func }: AccessFunc, sizes: Sizes): Acces
     return { ...operand, type: { dtype, shape: [size, ...shape.slice(1)] } };
   });
   const inputs = inputsOf({ operands }).map(({ type }) => type);
-  const map = bindMap(symbolic.map, sizes, inputs, outputOf({ operands }).type.shape);
+  const over = { ...symbolic.map, domain: domainAt(symbolic, sizes) };
+  const map = bindMap(over, sizes, inputs, outputOf({ operands }).type.shape);
   return { ...func, operands, map };
 }
+
+/** Returns the extents of a scatter's domain at some sizes; what the map says of a gather's, which follow the output's. */
+const domainAt = ({ domain, map }: Symbolic, sizes: Sizes): Shape =>
+  map.domain.map((extent, d) => sizes[domain?.[d] ?? ""] ?? extent);
 
 /** Symbols replaced by sizes, and open bounds closed for them. `output`: absent at the tile level. */
 export function bindMap(
@@ -150,7 +158,7 @@ export function bindMap(
       : { wrapNegativeBy: wrapNegativeBy === "extent" ? wrapNegativeBy : evaluate(wrapNegativeBy, noSizes) }),
   }));
   // An output of another rank is for the verifier to refuse.
-  const domain = output?.length === map.domain.length ? output : map.domain;
+  const domain = !isScatter(map) && output?.length === map.domain.length ? output : map.domain;
   return withBounds({ ...placed, domain, indices }, inputs, output);
 }
 

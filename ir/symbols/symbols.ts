@@ -34,6 +34,8 @@ export interface Symbolic {
   readonly symbols: readonly Sym[];
   /** The symbol that is the outermost extent of each operand; null where that is a number. */
   readonly outermost: readonly (string | null)[];
+  /** Symbols that are extents of a scatter's domain; null where that is a number. Absent of a gather, whose domain is the output's. */
+  readonly domain?: readonly (string | null)[];
   readonly map: SymbolicMap;
 }
 

@@ -1,9 +1,9 @@
 /** The index operands of a map as its text is read: what a bare read means is known once all its uses are. */
-import { gatherOver, isRead, type MapBody, type OutOfBounds } from "../access.js";
+import { isRead, type AccessMap, type OutOfBounds } from "../access.js";
 import { canonicalMap } from "../canonical-map.js";
 import { index, indicesOf, type Linear } from "../linear.js";
 import type { SymbolicMap, SymbolicIndex } from "../symbols/symbols.js";
-import { at, type Shape } from "../types.js";
+import { at } from "../types.js";
 
 /** Without `outOfRange`: a bare read, or one that counts from the end. */
 export type Draft = Omit<SymbolicIndex, "outOfRange"> & { readonly outOfRange?: OutOfBounds };
@@ -26,11 +26,8 @@ export class IndexList {
    * The map in its one form. A bare read takes the policy of the operation where a coordinate is made from it, and none inside another
    * policy, which then bounds the sum.
    */
-  close(domain: Shape, inputs: number, body: Omit<MapBody, "indices">, outOfRange: OutOfBounds): SymbolicMap {
-    const map = canonicalMap({
-      ...gatherOver(domain, inputs, { ...body, indices: [] }),
-      indices: this.drafts,
-    });
+  close(body: Omit<AccessMap, "indices">, outOfRange: OutOfBounds): SymbolicMap {
+    const map = canonicalMap({ ...body, indices: this.drafts });
     const named = new Set(coordinates(map).flatMap(indicesOf));
     const within = new Set(map.indices.flatMap(({ value }) => (isRead(value) ? [] : indicesOf(value))));
     const indices = map.indices.map((draft, s): SymbolicIndex => {
@@ -43,8 +40,9 @@ export class IndexList {
 
 type Drafted = Omit<SymbolicMap, "indices"> & { readonly indices: readonly Draft[] };
 
-/** Coordinates of the data and of what is read. */
-const coordinates = ({ indices, reads }: Pick<Drafted, "indices" | "reads">): readonly Linear[] => [
+/** Coordinates of what is written and of what is read. */
+const coordinates = ({ indices, reads, write }: Omit<Drafted, "value">): readonly Linear[] => [
+  ...write.at,
   ...reads.flatMap((read) => read.at),
   ...indices.flatMap(({ value }) => (isRead(value) ? value.at : [])),
 ];

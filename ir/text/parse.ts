@@ -5,14 +5,20 @@
 import { defined } from "../defined.js";
 import { checkArgument } from "../argument.js";
 import {
-  coordsOf,
+  combines,
+  duplicatePolicies,
+  formsOf,
+  gatherOver,
   outOfBoundsPolicies,
   readData,
   sameRead,
   type AccessMap,
+  type Combine,
+  type Duplicates,
   type OutOfBounds,
   type Read,
   type Reduced,
+  type Write,
 } from "../access.js";
 import { counted } from "../counted.js";
 import { bindMap } from "../symbols/bind.js";
@@ -139,6 +145,12 @@ export function parseSchedule(
   }
 }
 
+/** Domain of a map as it is read: extents at their most, and the symbols that are extents. */
+interface DomainText {
+  readonly extents: Shape;
+  readonly symbols: readonly (string | null)[];
+}
+
 /** What the words of a map stand for. */
 interface MapScope {
   /** What the text calls the inputs, by table. */
@@ -262,7 +274,8 @@ class Parser extends TokenReader {
       if (k > 0) this.punct(",");
       this.operand(value);
     });
-    const operands = operandsOf([...values, { name: outputName, type: result.type }]);
+    const isScatter = opToken.text === "access.scatter";
+    const operands = operandsOf([...values, { name: outputName, type: result.type }], !isScatter);
     const head = {
       name,
       operands,
@@ -270,13 +283,20 @@ class Parser extends TokenReader {
       span: start.span,
       opSpan: opToken.span,
     };
-    if (opToken.text !== "access.gather" && (isSymbolic || result.outermost !== null))
-      return this.fail(opToken, `${opToken.text} takes sizes`, "symbols are of access.gather");
+    const isAccess = isScatter || opToken.text === "access.gather";
+    if (!isAccess && (isSymbolic || result.outermost !== null))
+      return this.fail(
+        opToken,
+        `${opToken.text} takes sizes`,
+        "symbols are of access.gather and access.scatter",
+      );
+    const inPlace = values.find(({ inout }) => inout === true);
+    if (!isScatter && inPlace !== undefined)
+      return this.fail(opToken, `%${inPlace.name} is inout, and ${opToken.text} writes a tensor of its own`);
     const outermost = [...params, result].map((typed) => typed.outermost);
-    const func: SourceFunc | AccessFunc =
-      opToken.text === "access.gather"
-        ? { level: "access", ...head, ...this.accessBody(head, outermost) }
-        : { level: "source", ...head, op: opToken.text, attrs: this.attrs(), ...this.head };
+    const func: SourceFunc | AccessFunc = isAccess
+      ? { level: "access", ...head, ...this.accessBody(head, outermost, isScatter) }
+      : { level: "source", ...head, op: opToken.text, attrs: this.attrs(), ...this.head };
     this.newLine();
     this.word("return");
     const returned = this.take("value", `%${outputName}`);
@@ -294,11 +314,15 @@ class Parser extends TokenReader {
     return { level: "tile", name, operands, ...tail, body, span: start.span };
   }
 
-  private param(): { readonly value: Value; readonly outermost: string | null } {
+  private param(): {
+    readonly value: Value & Pick<Operand, "inout">;
+    readonly outermost: string | null;
+  } {
     const name = this.take("value", "a parameter such as %data").text;
     this.punct(":");
+    const inout = this.acceptWord("inout") ? { inout: true } : {};
     const { type, outermost } = this.dynamicType();
-    return { value: { name, type }, outermost };
+    return { value: { name, type, ...inout }, outermost };
   }
 
   /** A type whose outermost extent may be a symbol, at its most. */
@@ -442,16 +466,19 @@ class Parser extends TokenReader {
   private accessBody(
     func: Pick<AccessFunc, "operands">,
     outermost: Symbolic["outermost"],
+    isScatter: boolean,
   ): Pick<AccessFunc, "map" | "sharedDims" | "framework" | "frameworkOp" | "tiles" | "symbolic"> {
     const inputs = inputsOf(func);
     const types = inputs.map(({ type }) => type);
-    const parsedMap = this.map(
+    const statement = isScatter ? "access.scatter" : "access.gather";
+    const { domain, mapOf } = this.map(
       inputs.map((input) => input.name),
       types.map(({ dtype }) => dtype),
-      outputOf(func).type.shape,
+      isScatter ? undefined : outputOf(func).type.shape,
     );
     let oob: OutOfBounds | undefined;
     let fill: string | undefined;
+    let writes: WriteEntries = {};
     let shared: Shape = [];
     let framework: Framework | undefined;
     let operator: string | undefined;
@@ -462,30 +489,33 @@ class Parser extends TokenReader {
       const tiled = inputs.find((input) => key.text === `${keyOf(input)}_tile`);
       if (key.text === "oob") oob = this.policy();
       else if (key.text === "fill") fill = this.bits();
+      else if (isScatter && isWriteEntry(key.text)) writes = { ...writes, ...this.writeEntry(key.text) };
       else if (key.text === "paired") shared = this.intList();
       else if (key.text === "framework") framework = this.oneOf(frameworks);
       else if (key.text === "operator" && framework !== undefined)
         operator = this.take("word", "an operator of the framework, such as gather").text;
       else if (key.text === "level" && operator !== undefined) level = this.oneOf(pyptoLevels);
       else if (tiled !== undefined) tiles.set(tiled.name, this.intList());
-      else this.fail(key, `access.gather has no attribute ${key.text}`, undefined, "TC003");
+      else this.fail(key, `${statement} has no attribute ${key.text}`, undefined, "TC003");
     });
     if (oob === undefined)
-      return this.fail(start, "access.gather names its out-of-range policy", "add oob = error");
+      return this.fail(start, `${statement} names its out-of-range policy`, "add oob = error");
     const given = inputs.flatMap((input) => (tiles.has(input.name) ? [tiles.get(input.name) ?? []] : []));
     if (given.length !== 0 && given.length !== inputs.length) {
       const names = inputs.map((input) => `${keyOf(input)}_tile`);
       return this.fail(start, `${names.join(" and ")} come together`);
     }
-    const over = parsedMap(oob, fill);
-    const named = new Set([...outermost, ...symbolsIn(over)]);
+    const over = mapOf(oob, fill, writes);
+    const named = new Set([...outermost, ...domain.symbols, ...symbolsIn(over)]);
     const symbols = this.symbols.filter(({ name }) => named.has(name));
     return {
       map: bindMap(over, maxSizes(symbols), types, outputOf(func).type.shape),
       sharedDims: shared,
       ...defined({ framework }),
       ...(operator === undefined ? {} : { frameworkOp: { name: operator, ...defined({ level }) } }),
-      ...(symbols.length === 0 ? {} : { symbolic: { symbols, outermost, map: over } }),
+      ...(symbols.length === 0
+        ? {}
+        : { symbolic: { symbols, outermost, ...(isScatter ? { domain: domain.symbols } : {}), map: over } }),
       ...(given.length === 0 ? {} : { tiles: given }),
     };
   }
@@ -506,32 +536,95 @@ class Parser extends TokenReader {
   }
 
   /**
-   * `(d0, d1) -> (from_end(%indices[d0, d1]), d1)`. `names` are what the text calls the inputs, by table. The policy of the
-   * bare reads stands behind the map, so the map is a function of it.
+   * `(d0, d1) -> (from_end(%indices[d0, d1]), d1)`, and of a scatter `(d0 < 8, d1 < 64) -> (%i[d0], d1) yield %u[d0, d1]`. `names` are
+   * what the text calls the inputs, by table. `output`: the shape of a gather's output; absent for a scatter. The policy of the bare
+   * reads, and what becomes of a written element, stand behind the map, so the map is a function of them.
    */
   private map(
     names: readonly string[],
     types: readonly DType[],
-    output: Shape,
-  ): (outOfRange: OutOfBounds, fill: string | undefined) => SymbolicMap {
+    output: Shape | undefined,
+  ): {
+    readonly domain: DomainText;
+    readonly mapOf: (outOfRange: OutOfBounds, fill: string | undefined, writes: WriteEntries) => SymbolicMap;
+  } {
     this.punct("(");
-    let outRank = 0;
-    while (this.peek().text !== ";" && this.peek().text !== ")") {
-      if (outRank > 0) this.punct(",");
-      const token = this.take("word", `d${outRank}`);
-      if (token.text !== `d${outRank}`)
-        this.fail(token, `output dims are d0, d1, … in order; expected d${outRank}`);
-      outRank++;
-    }
+    const domain = this.domain(output);
+    const outRank = domain.extents.length;
     const scope: MapScope = { names, outRank, indices: new IndexList(), lets: new Map() };
     const reduced = this.accept(";") ? this.reduced(scope) : undefined;
     this.punct(")");
     this.lets(scope);
-    const read = this.acceptWord("yield") ? this.yielded(scope, types) : this.copiedElement(scope);
-    // An output of another rank is for the verifier to refuse.
-    const domain = Array.from({ length: outRank }, (_, d) => output[d] ?? 1);
-    return (outOfRange, fill) =>
-      scope.indices.close(domain, names.length, { ...defined({ reduced, fill }), ...read }, outOfRange);
+    const table = names.length;
+    const written = output === undefined ? { table, at: this.writtenCoords(scope) } : undefined;
+    if (written !== undefined) this.word("yield");
+    const read =
+      written !== undefined || this.acceptWord("yield")
+        ? this.yielded(scope, types)
+        : this.copiedElement(scope);
+    return {
+      domain,
+      mapOf(outOfRange, fill, writes) {
+        const body = { ...defined({ reduced, fill }), ...read, indices: [] };
+        const map =
+          written === undefined
+            ? gatherOver(domain.extents, table, body)
+            : { domain: domain.extents, ...body, write: { ...written, ...writeOf(writes) } };
+        return scope.indices.close(map, outOfRange);
+      },
+    };
+  }
+
+  /** `d0, d1`, or of a scatter `d0 < 8, d1 < N`. `output`: as {@link map} takes it. */
+  private domain(output: Shape | undefined): DomainText {
+    const extents: number[] = [];
+    const symbols: (string | null)[] = [];
+    while (this.peek().text !== ";" && this.peek().text !== ")") {
+      const d = extents.length;
+      if (d > 0) this.punct(",");
+      const token = this.take("word", `d${d}`);
+      if (token.text !== `d${d}`)
+        this.fail(
+          token,
+          `${output === undefined ? "" : "output "}dims are d0, d1, … in order; expected d${d}`,
+        );
+      // An output of another rank is for the verifier to refuse.
+      let extent = output?.[d] ?? 1;
+      let name: string | null = null;
+      if (output === undefined) {
+        this.punct("<");
+        const bound = this.peek();
+        const symbolic = bound.kind === "word" ? this.symbolNamed(bound.text) : undefined;
+        if (symbolic === undefined) extent = this.int();
+        else [extent, name] = [symbolic.most, this.take("word", "a symbol").text];
+        if (extent < 0) this.fail(bound, `a dim has 0 elements or more, not ${extent}`);
+      }
+      extents.push(extent);
+      symbols.push(name);
+    }
+    return { extents, symbols };
+  }
+
+  /** `-> (t, d1)` of a scatter: the coordinates of the written element. */
+  private writtenCoords(scope: MapScope): readonly Linear[] {
+    this.punct("->");
+    this.punct("(");
+    return this.coords(scope, ")");
+  }
+
+  /** Entries that say what becomes of a written element. */
+  private writeEntry(key: WriteKey): WriteEntries {
+    switch (key) {
+      case "combine":
+        return { combine: this.oneOf(combines) };
+      case "duplicates":
+        return { duplicates: this.oneOf(duplicatePolicies) };
+      case "base":
+        this.word("fill");
+        return { base: this.bits() ?? "0" };
+      default:
+        return assertNever(key);
+    }
   }
 
   /** `let t = error(%i[d0] in 8)`, any number of them */
@@ -572,12 +665,17 @@ class Parser extends TokenReader {
   private copiedElement(scope: MapScope): Pick<AccessMap, "reads" | "value"> {
     this.punct("->");
     this.punct("(");
+    return readData(this.coords(scope, ")"));
+  }
+
+  /** Coordinates up to a closing bracket. */
+  private coords(scope: MapScope, end: ")" | "]"): readonly Linear[] {
     const coords: Linear[] = [];
-    while (!this.accept(")")) {
+    while (!this.accept(end)) {
       if (coords.length > 0) this.punct(",");
       coords.push(this.coord(scope));
     }
-    return readData(coords);
+    return coords;
   }
 
   /** `yield f16(f32(%q[t, d1]) * %s[t])`: what an element is made from. */
@@ -658,12 +756,7 @@ class Parser extends TokenReader {
     const table = scope.names.lastIndexOf(token.text);
     if (table === -1) this.fail(token, `an access map reads %${scope.names.join(", %")}, not %${token.text}`);
     this.punct("[");
-    const coords: Linear[] = [];
-    while (!this.accept("]")) {
-      if (coords.length > 0) this.punct(",");
-      coords.push(this.coord(scope));
-    }
-    return { table, at: coords };
+    return { table, at: this.coords(scope, "]") };
   }
 
   private coord(scope: MapScope): Linear {
@@ -855,7 +948,7 @@ class Parser extends TokenReader {
     const to = this.region();
     const chunk = this.acceptWord("into") ? this.chunk() : undefined;
     const types = inputs.map(({ type }) => type);
-    const parsedMap = this.map(
+    const { mapOf } = this.map(
       from.map((region) => region.buffer),
       types.map(({ dtype }) => dtype),
       outputOf({ operands: this.operands }).type.shape,
@@ -878,7 +971,7 @@ class Parser extends TokenReader {
         "add {oob = error, origin = […]}",
       );
     }
-    const map = bindMap(parsedMap(oob, fill), {}, types, undefined);
+    const map = bindMap(mapOf(oob, fill, {}), {}, types, undefined);
     return {
       op: "gather",
       from,
@@ -1029,13 +1122,35 @@ const hintOfType = (name: string, otherwise: string): string => {
 };
 
 /** The symbols of a map's coordinates and bounds. */
-const symbolsIn = ({ indices, reads }: SymbolicMap): readonly string[] =>
+const symbolsIn = (map: SymbolicMap): readonly string[] =>
   [
-    ...reads.flatMap((read) => read.at),
-    ...indices.flatMap((index) => [
-      ...coordsOf(index),
-      ...[index.extent, index.wrapNegativeBy].flatMap((form) =>
-        form === undefined || form === "extent" ? [] : [form],
-      ),
-    ]),
+    ...formsOf(map),
+    ...map.indices.flatMap(({ extent, wrapNegativeBy }) =>
+      [extent, wrapNegativeBy].flatMap((form) => (form === undefined || form === "extent" ? [] : [form])),
+    ),
   ].flatMap(symbolsOf);
+
+/** Entries of a scatter that say what becomes of a written element. */
+interface WriteEntries {
+  readonly combine?: Combine;
+  readonly duplicates?: Duplicates;
+  /** Bits of the elements that no point writes. Absent: the first input has them. */
+  readonly base?: string;
+}
+
+type WriteKey = keyof WriteEntries;
+const writeKeys = Object.keys({
+  combine: true,
+  duplicates: true,
+  base: true,
+} satisfies Record<WriteKey, true>) as readonly WriteKey[];
+const isWriteEntry = (text: string): text is WriteKey => writeKeys.some((key) => key === text);
+
+/** Returns what becomes of a written element, by the entries of a scatter. */
+function writeOf({ combine = "set", duplicates, base }: WriteEntries): Omit<Write, keyof Read> {
+  return {
+    combine,
+    ...(combine === "set" ? { duplicates: duplicates ?? "last" } : defined({ duplicates })),
+    base: base === undefined ? { operand: 0 } : { fill: base },
+  };
+}

@@ -4,8 +4,10 @@ import { checkArgument } from "../argument.js";
 import { printValue } from "./value-text.js";
 import { readsIn } from "../values/expression.js";
 import {
+  baseFill,
   coordsOf,
   gatheredTable,
+  isScatter,
   isMove,
   isRead,
   policyOf,
@@ -15,6 +17,7 @@ import {
   type Read,
   type Reduced,
   type IndexOperand,
+  type Write,
 } from "../access.js";
 import { withBounds, type DynamicIndex } from "../intervals/index-bounds.js";
 import type { Attrs } from "../attrs.js";
@@ -37,7 +40,7 @@ import { printForm, printOperand, type Amount, type FormLanguage } from "./form-
 import { depthOf, maxDepth } from "./nesting.js";
 import type { EntryValue, Schedule } from "../schedule.js";
 import { scheduleEntries } from "../schedule-entries.js";
-import type { Sym, SymbolicMap } from "../symbols/symbols.js";
+import type { Sym, Symbolic } from "../symbols/symbols.js";
 import type { ReductionChunk, Region, Stmt, UbBuffer } from "../tile.js";
 import { assertNever, at, formatShape, formatType, type Shape, type TensorType } from "../types.js";
 
@@ -93,8 +96,8 @@ function printAccess(func: AccessFunc): string {
     output: outputOf(func).type.shape,
   };
   const op =
-    `  %${output} = access.gather ${printNames(inputs)} ` +
-    `${func.symbolic === undefined ? printMap(func.map, context) : printSymbolic(func.symbolic.map, context)} {${attrs.join(", ")}}`;
+    `  %${output} = access.${isScatter(func.map) ? "scatter" : "gather"} ${printNames(inputs)} ` +
+    `${func.symbolic === undefined ? printMap(func.map, context) : printSymbolic(func.symbolic, context)} {${attrs.join(", ")}}`;
   return `${printTensorHead(func)} {\n${op}\n  return %${output}\n}\n`;
 }
 
@@ -103,11 +106,23 @@ const printFrameworkOp = ({ name, level }: FrameworkOp): string[] => [
   ...(level === undefined ? [] : [`level = ${level}`]),
 ];
 
-/** The policy of the bare reads, and what stands where there is no element. */
-const printOutside = (map: AccessMap): string[] =>
-  map.fill === undefined
+/** The policy of the bare reads, what stands where there is no element, and of a scatter what becomes of a written element. */
+const printOutside = (map: AccessMap): string[] => [
+  ...(map.fill === undefined
     ? [`oob = ${policyOf(map)}`]
-    : [`oob = ${printPolicy(policyOf(map))}`, `fill = ${map.fill}`];
+    : [`oob = ${printPolicy(policyOf(map))}`, `fill = ${map.fill}`]),
+  ...(isScatter(map) ? printWrite(map.write) : []),
+];
+
+function printWrite(write: Write): string[] {
+  const { combine, duplicates } = write;
+  const base = baseFill(write);
+  return [
+    ...(base === undefined ? [] : [`base = fill ${base}`]),
+    ...(combine === "set" ? [] : [`combine = ${combine}`]),
+    ...(duplicates === undefined ? [] : [`duplicates = ${duplicates}`]),
+  ];
+}
 
 const printNames = (values: readonly Value[]): string => values.map(({ name }) => `%${name}`).join(", ");
 
@@ -124,7 +139,9 @@ export function printTypes(func: Func): string[] {
 
 function printTensorHead(func: SourceFunc | AccessFunc): string {
   const types = printTypes(func).map((type) => `tensor<${type}>`);
-  const params = inputsOf(func).map((value, k) => `%${value.name}: ${at(types, k)}`);
+  const params = inputsOf(func).map(
+    ({ name, inout }, k) => `%${name}: ${inout === true ? "inout " : ""}${at(types, k)}`,
+  );
   const result = at(types, outputPlace(func));
   return `func @${func.name}(${params.join(", ")}) -> ${result}${printTail(func)}`;
 }
@@ -197,7 +214,7 @@ export function printMap(map: AccessMap, context: MapContext): string {
 }
 
 /** `printMap` for a map whose bounds are over symbols: those that are open stay so. */
-function printSymbolic(map: SymbolicMap, { names }: MapContext): string {
+function printSymbolic({ map, domain }: Symbolic, { names }: MapContext): string {
   const takes = takesPolicy(map);
   const indices = map.indices.map(({ extent, wrapNegativeBy, ...rest }, s): PrintedIndex => ({
     ...rest,
@@ -207,7 +224,7 @@ function printSymbolic(map: SymbolicMap, { names }: MapContext): string {
       ? {}
       : { wrapNegativeBy: wrapNegativeBy === "extent" ? "extent" : printLinear(wrapNegativeBy) }),
   }));
-  return printShown({ ...map, indices }, names);
+  return printShown({ ...map, indices }, names, domain);
 }
 
 /** An index operand with its bounds as text. */
@@ -225,13 +242,22 @@ interface Shown extends Sited, Pick<AccessMap, "domain" | "reduced" | "value"> {
 interface Sited {
   readonly indices: readonly Pick<IndexOperand, "value" | "outOfRange">[];
   readonly reads: readonly Read[];
+  readonly write: Write;
 }
 
+/** Coordinates in the order of the text: those that a scatter writes stand before what its value reads. */
+const accessesInText = ({ reads, write }: Pick<Sited, "reads" | "write">): readonly Read[] =>
+  isScatter({ write }) ? [write, ...reads] : reads;
+
+/** `symbols`: of the domain's extents, by dim. */
 function printShown(
   map: Omit<Shown, "indices"> & { readonly indices: readonly PrintedIndex[] },
   names: readonly string[],
+  symbols: readonly (string | null)[] = [],
 ): string {
-  const dims = Array.from({ length: map.domain.length }, (_, d) => `d${d}`).join(", ");
+  const dims = map.domain
+    .map((extent, d) => (isScatter(map) ? `d${d} < ${symbols[d] ?? extent}` : `d${d}`))
+    .join(", ");
   const uses = map.indices.map(() => 0);
   for (const s of usesOf(map)) uses[s] = at(uses, s) + 1;
   const alone = readable(
@@ -251,10 +277,11 @@ function printShown(
   const listed = ({ at: coords }: Read): string =>
     coords.map((coord) => printLinear(coord, words, r)).join(", ");
   const [read] = map.reads;
+  const written = isScatter(map) ? `-> (${listed(map.write)}) ` : "";
   const value =
-    isMove(map) && read?.table === gatheredTable
+    !isScatter(map) && isMove(map) && read?.table === gatheredTable
       ? `-> (${listed(read)})`
-      : `yield ${printValue(
+      : `${written}yield ${printValue(
           map.value,
           map.reads.map((read) => `%${at(names, read.table)}[${listed(read)}]`),
         )}`;
@@ -278,7 +305,7 @@ const endsOf = (reduced: Reduced | undefined): readonly number[] =>
   reduced?.segment === undefined ? [] : [reduced.segment.from, reduced.segment.to];
 
 /** The index operands that stand at their use, without those that would make coordinates nest too deep to be read. */
-function readable({ indices, reads }: Sited, wanted: readonly boolean[]): readonly boolean[] {
+function readable({ indices, ...accesses }: Sited, wanted: readonly boolean[]): readonly boolean[] {
   const alone = [...wanted];
   const depths: number[] = [];
   const within = (forms: readonly Linear[], parentheses: number): number => {
@@ -292,16 +319,18 @@ function readable({ indices, reads }: Sited, wanted: readonly boolean[]): readon
     const depth = within(coordsOf(operand), 2);
     depths.push(at(alone, s) ? depth : 0);
   }
-  for (const read of reads) within(read.at, 0);
+  for (const access of accessesInText(accesses)) within(access.at, 0);
   return alone;
 }
 
 /** The index operands that the text of a map names: those of a read as often as the value names it. */
 const usesOf = (map: Shown): readonly number[] => [
   ...endsOf(map.reduced),
-  ...[...map.indices.flatMap(coordsOf), ...readsIn(map.value).flatMap((k) => at(map.reads, k).at)].flatMap(
-    inTextOrder,
-  ),
+  ...[
+    ...map.indices.flatMap(coordsOf),
+    ...(isScatter(map) ? map.write.at : []),
+    ...readsIn(map.value).flatMap((k) => at(map.reads, k).at),
+  ].flatMap(inTextOrder),
 ];
 
 /** The index operands of a form as they are printed: what is added before what is taken away. */
@@ -327,7 +356,7 @@ function textOrder(map: Shown, inline: readonly boolean[]): readonly number[] {
   defineLets(0, inRange);
   used(endsOf(map.reduced).map(index));
   defineLets(inRange, map.indices.length);
-  used(map.reads.flatMap((read) => read.at));
+  used(accessesInText(map).flatMap((access) => access.at));
   return order;
 }
 
@@ -337,9 +366,11 @@ function takesPolicy(map: {
     readonly wrapNegativeBy?: unknown;
   })[];
   readonly reads: readonly Read[];
+  readonly write: Write;
 }): readonly boolean[] {
   const policy = policyOf(map);
   const coordinates = [
+    ...map.write.at,
     ...map.reads.flatMap((read) => read.at),
     ...map.indices.flatMap(({ value }) => (isRead(value) ? value.at : [])),
   ];

@@ -33,6 +33,7 @@ export {
   numberOf,
   type FloatValueType,
 } from "./formats.js";
+export { combination, type Combination } from "./combine.js";
 export { accumulators, wordsOfSum, type StepwiseReduction } from "./ops.js";
 export {
   evaluator,

@@ -6,7 +6,7 @@ import { defined } from "../defined.js";
 import { formsOf, indexed, isRead, type Forms } from "../access.js";
 import { coordinatesOf } from "../intervals/index-bounds.js";
 import type { Diagnostic } from "../diagnostic.js";
-import { outputPlace, inputsOf, type AccessFunc } from "../func.js";
+import { outputOf, outputPlace, inputsOf, type AccessFunc } from "../func.js";
 import {
   intervalOf,
   rangesOf,
@@ -61,10 +61,10 @@ export function verifyEverySize(func: AccessFunc): Diagnostic[] {
   // An output without elements has index values where none follows its dim that is empty.
   const elements = placeOf(func, symbolic, 1);
   const indices = indexed(func.map).has(0) ? elements : placeOf(func, symbolic, 0);
-  const { indices: operandForms, reads } = symbolic.map;
+  const { indices: operandForms, reads, write } = symbolic.map;
   const cases = [
     [indices, { indices: operandForms, reads: [] }],
-    [elements, { indices: [], reads }],
+    [elements, { indices: [], reads, write }],
   ] as const;
   const faults = [negative, outside].flatMap((rule) => cases.flatMap(([place, forms]) => rule(place, forms)));
   return faults.map(({ rule, message, hint }) =>
@@ -82,10 +82,19 @@ interface Place {
   readonly numbers: Ranges;
 }
 
-/** `least`: the least size of the output's outermost dim, where a symbol is that. */
+/** Returns the extents of the points of a map over symbols. */
+const domainOver = (func: AccessFunc, { domain, outermost, map }: Symbolic): readonly Linear[] =>
+  domain === undefined
+    ? extentsOver(outputOf(func).type.shape, outermost[outputPlace(func)] ?? null)
+    : map.domain.map((extent, d) => {
+        const name = domain[d] ?? null;
+        return name === null ? constant(extent) : symbol(name);
+      });
+
+/** `least`: the least size of the extents of the domain that are symbols. */
 function placeOf(func: AccessFunc, symbolic: Symbolic, least: 0 | 1): Place {
   const extents = func.operands.map(({ type }, k) => extentsOver(type.shape, symbolic.outermost[k] ?? null));
-  const dims = at(extents, extents.length - 1).map((extent): FormInterval => [
+  const dims = domainOver(func, symbolic).map((extent): FormInterval => [
     constant(0),
     sub(extent, constant(1)),
   ]);
@@ -98,9 +107,12 @@ function placeOf(func: AccessFunc, symbolic: Symbolic, least: 0 | 1): Place {
     dims.push([constant(0), end === undefined ? constant(reduced.max - 1) : sub(end, constant(2))]);
   }
   const numbers = rangesOf(func.map, inputs, func.map.domain);
-  const read = symbolic.outermost[outputPlace(func)];
+  const read = symbolic.domain ?? [symbolic.outermost[outputPlace(func)] ?? null];
   const sizes = new Map(
-    symbolic.symbols.map(({ name, most }): [string, Interval] => [name, [name === read ? least : 0, most]]),
+    symbolic.symbols.map(({ name, most }): [string, Interval] => [
+      name,
+      [read.includes(name) ? least : 0, most],
+    ]),
   );
   const indices = symbolic.map.indices.reduce<readonly (FormInterval | undefined)[]>(
     (before, index, s) => [
@@ -142,10 +154,10 @@ function negative(place: Place, forms: Forms): Fault[] {
 
 function outside(place: Place, forms: Forms): Fault[] {
   const { func, intervals, extents } = place;
-  const inputs = inputsOf(func);
+  const { operands } = func;
   const placed = coordinatesOf(
     forms,
-    inputs.map(({ type }) => type),
+    operands.map(({ type }) => type),
   );
   return placed.flatMap(({ coord, extent: max, table, dim }): Fault[] => {
     const extent = at(at(extents, table), dim);
@@ -156,7 +168,7 @@ function outside(place: Place, forms: Forms): Fault[] {
       .map((form) => neverNegative(form, intervals.sizes))
       .find((verdict) => verdict !== true);
     if (counter === undefined) return [];
-    const where = `dim ${dim} of %${at(inputs, table).name}, which has ${printLinear(extent)} elements`;
+    const where = `dim ${dim} of %${at(operands, table).name}, which has ${printLinear(extent)} elements`;
     const when = counter === "unproved" ? "" : `, where ${counter}`;
     const hint =
       indicesOf(coord).length === 0 ? {} : { hint: `bound the sum: error(… in ${printLinear(extent)})` };

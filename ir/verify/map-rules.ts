@@ -2,7 +2,8 @@
  * The rules of an access map against the tensors of its function, in the order they are checked. B6 and B8, of terms, are in
  * term-rules.ts.
  *
- * A1 one coordinate per dim of what is read, some element of the data among it, a point for each element of the output, which it writes. A9 index operands are in
+ * A1 one coordinate per dim of what is read and written; of a gather, some element of the data is read, and there is a point for each
+ * element of the output, which it writes. The rules of what a scatter writes are in write-rules.ts. A9 index operands are in
  * order: what one names stands before it; no loop variable and no minimum stands in a coordinate; a bound is a whole number below 2^31, and stands with every policy but `any`; the element that is left out is inside of it.
  * A10 fill bits are those of one element, and some index operand fills. A7 output and value have one element type (value-rules.ts has the
  * rules of values); what an index operand reads are integers. V4 some index value keeps the coordinates of a bare read inside. V2 div and mod are of what is never negative. V1 every coordinate is provably inside its extent. V3 an
@@ -11,6 +12,7 @@
 import { defined } from "../defined.js";
 import {
   isIdentity,
+  isScatter,
   coordsOf,
   formsOf,
   indexPoints,
@@ -18,6 +20,7 @@ import {
   isRead,
   reductionDim,
   type AccessMap,
+  type Forms,
 } from "../access.js";
 import { coordinatesOf } from "../intervals/index-bounds.js";
 import type { Diagnostic } from "../diagnostic.js";
@@ -46,6 +49,7 @@ import {
 import { broken, type BrokenCode } from "./broken.js";
 import { reductionFaults, reductionIndexFaults } from "./reduction-rules.js";
 import { valueFaults } from "./value-rules.js";
+import { policyFaults, writeFaults } from "./write-rules.js";
 
 /** Where a map's coordinates are inside regions, the regions' own rules say whether they stay there. */
 export type MapPlace = "tensors" | "regions";
@@ -61,10 +65,11 @@ export function verifyMap(
 ): Diagnostic[] {
   if (holds.get(map) === func.operands) return [];
   const shaped = { map, func, inputs: inputsOf(func).map(({ type }) => type), output: outputOf(func).type };
-  const form = [ranks, reductions, order, ...(place === "tensors" ? [loopless] : [])].flatMap((rule) =>
-    rule(shaped),
+  const form = [ranks, writes, reductions, order, ...(place === "tensors" ? [loopless] : [])].flatMap(
+    (rule) => rule(shaped),
   );
-  const typed = form.length > 0 ? form : [reductionIndices, fill, types].flatMap((rule) => rule(shaped));
+  const typed =
+    form.length > 0 ? form : [reductionIndices, policies, fill, types].flatMap((rule) => rule(shaped));
   const faults = typed.length > 0 || place === "regions" ? typed : values(shaped);
   if (faults.length === 0 && place === "tensors") holds.set(map, func.operands);
   return faults.map(({ rule, message, code = "TC204", hint }) =>
@@ -86,9 +91,9 @@ interface Shaped {
   readonly output: TensorType;
 }
 
-/** `%indices`: what the text calls an input. */
+/** Returns the name that the text has for an operand: `%indices`. */
 const shownInput = ({ func }: Shaped, table: number): string => {
-  const input = inputsOf(func)[table];
+  const input = [...inputsOf(func), outputOf(func)][table];
   return input === undefined ? `input ${table}` : `%${input.name}`;
 };
 
@@ -103,6 +108,15 @@ function ranks(shaped: Shaped): Fault[] {
       ? fault(`${coords.length} results for data of rank ${rank}`)
       : fault(`${coords.length} coordinates for ${shownInput(shaped, table)} of rank ${rank}`);
   }
+  const indexReads = map.indices.flatMap(({ value }) => (isRead(value) ? [value] : []));
+  for (const { table, at: coords } of indexReads) {
+    const read = inputs[table];
+    if (read === undefined) return fault(`input ${table} of ${inputs.length} is read`);
+    if (coords.length === read.shape.length) continue;
+    const shown = shownInput(shaped, table);
+    return fault(`${coords.length} index coordinates for ${shown} of rank ${read.shape.length}`);
+  }
+  if (isScatter(map)) return [];
   if (!map.reads.some(({ table }) => table === gatheredTable))
     return fault(`no element of ${shownInput(shaped, gatheredTable)} is read`);
   if (map.domain.length !== output.shape.length)
@@ -113,15 +127,12 @@ function ranks(shaped: Shaped): Fault[] {
     );
   if (map.write.table !== inputs.length || !isIdentity(map.write, map.domain.length))
     return fault("each point writes the element of the output at its own coordinates");
-  return map.indices.flatMap(({ value }) => {
-    if (!isRead(value)) return [];
-    const read = inputs[value.table];
-    if (read === undefined) return fault(`input ${value.table} of ${inputs.length} is read`);
-    if (value.at.length === read.shape.length) return [];
-    const shown = shownInput(shaped, value.table);
-    return fault(`${value.at.length} index coordinates for ${shown} of rank ${read.shape.length}`);
-  });
+  return [];
 }
+
+const writes = ({ map, func }: Shaped): Fault[] => (isScatter(map) ? writeFaults(map, func) : []);
+
+const policies = ({ map, output }: Shaped): Fault[] => policyFaults(map, output);
 
 const reductions = ({ map }: Shaped): Fault[] =>
   reductionFaults(map).map((fault) => ({ ...fault, code: "TC205" }));
@@ -140,8 +151,8 @@ function order({ map }: Shaped): Fault[] {
       if (of.kind === "dim") return of.dim >= 0 && of.dim <= reductionDim(map);
       return of.kind !== "index" || (of.index >= 0 && of.index < indices);
     });
-  const results = map.reads
-    .flatMap((read) => read.at)
+  const results = (isScatter(map) ? [map.write, ...map.reads] : map.reads)
+    .flatMap((access) => access.at)
     .flatMap((result, k) =>
       isDefined(result, map.indices.length)
         ? []
@@ -203,6 +214,8 @@ function types(shaped: Shaped): Fault[] {
   const asIndices = new Set(map.indices.flatMap(({ value }) => (isRead(value) ? [value.table] : [])));
   const asValues = new Set(map.reads.map(({ table }) => table));
   inputs.forEach(({ dtype }, table) => {
+    // Its base and its updates need not be read.
+    if (isScatter(map) && !asIndices.has(table)) return;
     if ((asValues.has(table) && !asIndices.has(table)) || isIndexDType(dtype)) return;
     faults.push({ rule: "A7", message: `indices ${shownInput(shaped, table)} are ${dtype}`, code: "TC104" });
   });
@@ -210,16 +223,13 @@ function types(shaped: Shaped): Fault[] {
 }
 
 function values(shaped: Shaped): Fault[] {
-  const { map, inputs, output } = shaped;
+  const { map, inputs } = shaped;
   const points = indexPoints(map);
   if (elementCount(points) === 0) return [];
-  // Of an output without elements, index values alone are read.
-  const read = elementCount(output.shape) === 0 ? { ...map, reads: [] } : map;
+  // Without points, index values alone are read.
+  const read: Forms = elementCount(map.domain) === 0 ? { indices: map.indices, reads: [] } : map;
   const ranges = rangesOf(map, inputs, points);
-  return [
-    ...formsOf(read).flatMap((form) => negative(form, ranges)),
-    ...outside({ ...shaped, map: read }, ranges),
-  ];
+  return [...formsOf(read).flatMap((form) => negative(form, ranges)), ...outside(shaped, read, ranges)];
 }
 
 const shownRange = ([least, max]: Interval): string => `${least} to ${max}`;
@@ -233,9 +243,9 @@ function negative(form: Linear, ranges: Ranges): Fault[] {
   });
 }
 
-function outside(shaped: Shaped, ranges: Ranges): Fault[] {
-  const { map, inputs } = shaped;
-  return coordinatesOf(map, inputs).flatMap(({ coord, extent, table, dim }): Fault[] => {
+function outside(shaped: Shaped, forms: Forms, ranges: Ranges): Fault[] {
+  const { map, inputs, output } = shaped;
+  return coordinatesOf(forms, [...inputs, output]).flatMap(({ coord, extent, table, dim }): Fault[] => {
     const where = `dim ${dim} of ${shownInput(shaped, table)}, which has ${extent} elements`;
     // No element: the policy says what stands in its place.
     if (indicesOf(coord).some((s) => at(map.indices, s).extent === 0) || isEmptyReduction(coord, map))

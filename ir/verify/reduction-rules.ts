@@ -51,7 +51,9 @@ export function reductionIndexFaults(map: AccessMap): ReductionFault[] {
   if (ends.some((s) => isInReduction(map, s)))
     return [{ rule: "B6", message: "r stands in the bounds of r" }];
   const outside = new Set(readsIn(around(map.value)));
-  const stray = [...outside].some((k) => (map.reads[k]?.at ?? []).some(depends));
+  const stray = [map.write, ...[...outside].map((k) => map.reads[k])].some((access) =>
+    access?.at.some(depends),
+  );
   if (stray)
     return [
       {

@@ -612,7 +612,7 @@ export const hasAddresses = (
 
 /** Whether r of one run goes on in the next, along every operand: the map over all terms is the same in each. */
 function goesOn(func: TileFunc, stmt: GatherStmt, variable: string): boolean {
-  const { map, chunk, from } = stmt;
+  const { map, chunk, from, to } = stmt;
   const task = taskOfTile(func);
   const first = chunk === undefined || map.reduced?.segment !== undefined ? constant(0) : chunk.from;
   const overAll = (form: Linear): Linear =>
@@ -620,7 +620,7 @@ function goesOn(func: TileFunc, stmt: GatherStmt, variable: string): boolean {
       of.kind === "dim" && of.dim === reductionDim(map) ? sub(dim(of.dim), first) : undefined,
     );
   const fullMap = mapForms(map, overAll, ({ table, at: coords }) => {
-    const { offsets } = tensorPlace(func, task, at(from, table));
+    const { offsets } = tensorPlace(func, task, at([...from, to], table));
     return coords.map((coord, k) => add(overAll(coord), at(offsets, k)));
   });
   return !formsOf(fullMap).some((form) => loopVariables(form).has(variable));

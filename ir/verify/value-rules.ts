@@ -1,9 +1,9 @@
 /**
  * The rules of a value's types. B2 both sides of an operation have one type, i32, u32 or f32. B3 a cast is from one of the nine types
  * of values, a packed one or one of 8-bit real numbers to another of the nine. B7 an exact sum fits into 64 bits. B8 a mean and an exact sum are of f32. A7 the output has the type of the value. B9 packed
- * elements are cast: they are no output, and are not moved.
+ * elements are cast: they are no output, and are not moved. W3 points of a scatter combine in the nine types of values.
  */
-import type { AccessMap } from "../access.js";
+import { isScatter, type AccessMap } from "../access.js";
 import { exactWidthOf } from "../values/exact-width.js";
 import { isPacked, type DType } from "../types.js";
 import type { BrokenCode } from "./broken.js";
@@ -41,10 +41,33 @@ export function valueFaults(map: AccessMap, reads: readonly DType[], output: DTy
       { rule: "B9", message, hint: packed === type ? "cast them: u8(…) or f32(…)" : `write an output of u8` },
     ];
   }
+  const combined = combineFault(map, type, output);
+  if (combined !== undefined) return combined;
   if (type === output) return [];
-  if (value.kind === "read") return [{ rule: "A7", message: `data is ${type} and output ${output}` }];
+  if (value.kind === "read" && !isScatter(map))
+    return [{ rule: "A7", message: `data is ${type} and output ${output}` }];
   const message = `the value is ${type} and output ${output}`;
   return [{ rule: "A7", message, hint: `cast it: ${output}(…)` }];
+}
+
+/** Types that points combine in. */
+const combinedTypes: readonly DType[] = valueTypes;
+
+/**
+ * Returns the faults of a combination: its type, and a value that is neither of the output's type nor, in steps of f16 and bf16, f32. Undefined
+ * where the value has to be of the output's type.
+ */
+function combineFault(
+  { write: { combine } }: AccessMap,
+  type: DType,
+  output: DType,
+): ValueFault[] | undefined {
+  if (combine === "set") return undefined;
+  if (!combinedTypes.includes(output)) {
+    const message = `${combine} of ${output}: points combine in ${combinedTypes.join(", ")}`;
+    return [{ rule: "W3", message, hint: "combine = set moves elements of any type" }];
+  }
+  return type === "f32" && (output === "f16" || output === "bf16") ? [] : undefined;
 }
 
 /** Returns the faults against B7 in a well-typed expression: `elements`, an element's at most, are counted in units that each is a multiple of. */

@@ -341,6 +341,7 @@ const operandsField: Field = {
         type: typeField,
         role: oneOf([role]),
         key: nameField,
+        inout: yesOrNo(),
       };
       const at = `${path}[${k}]`;
       const needs = ["name", "type", "role"];

@@ -72,6 +72,8 @@ export interface CaseJson extends Schedule {
   readonly inputs?: Readonly<Record<string, TensorJson>>;
   readonly bind?: Readonly<Record<string, number>>;
   readonly first?: Shape;
+  /** Operand that a scatter writes in place. */
+  readonly inout?: string;
   readonly output?: TensorJson;
   readonly oob?: OutOfBounds;
   readonly target?: string;
@@ -205,9 +207,10 @@ const caseFieldsOf = (operators: Operators) =>
     ),
     bind: described("sizes of the symbols that the text declares", named("sizes of symbols by name", count)),
     first: described(
-      "the first output point with a bad index, where that is what is expected",
+      "the first point with a bad index, or that writes an element again, where that is what is expected",
       list("a list of coordinates", count),
     ),
+    inout: described("the input that is written in place; output is what it holds in the end", filled),
     output: described("absent: compare with reference", tensorField),
     oob: described(
       "what an index out of range means; absent: the dialect's default",

@@ -47,8 +47,10 @@ export interface Case {
   readonly inputs: Readonly<Record<string, CaseTensor>>;
   /** Sizes of symbols. */
   readonly bind?: Readonly<Record<string, number>>;
-  /** The first output point with a bad index. */
+  /** The first point with a bad index, or that writes an element again. */
   readonly first?: readonly number[];
+  /** The input that is written in place. */
+  readonly inout?: string;
   /** Absent: compare with `reference`. */
   readonly output?: CaseTensor;
   /** The most that the kernel may take. */
@@ -145,7 +147,7 @@ function idOf(entry: Json): string | undefined {
 
 /** `json` follows the schema. */
 function readCase(json: CaseJson, where: string, file: string, operators: Operators | undefined): Case {
-  const { id, output, expect, limits, tir, bind, first } = json;
+  const { id, output, expect, limits, tir, bind, first, inout } = json;
   const contradiction = contradictionIn(json);
   if (contradiction !== undefined) throw new CompileError([malformed(where, contradiction)]);
   if (json.buffers !== undefined && json.doubleBuffer !== undefined)
@@ -170,7 +172,7 @@ function readCase(json: CaseJson, where: string, file: string, operators: Operat
     ...defined({ tir, operators }),
     options,
     inputs: operator?.inputs ?? inputs,
-    ...defined({ bind, first }),
+    ...defined({ bind, first, inout }),
     ...(output === undefined ? {} : { output: readCaseTensor(output, `${where}: output`) }),
     ...defined({ limits }),
     ...(expect === "ok" ? {} : { expectedError: expect.error }),
@@ -252,8 +254,8 @@ function contradictionIn({
   const both = (["data", "indices"] as const).find((field) => given[field] !== undefined);
   if (given.inputs !== undefined && both !== undefined)
     return `${both} beside inputs, which name every tensor`;
-  if (first !== undefined && (expect === "ok" || expect.error !== "index"))
-    return "first is the point of an expected index error";
+  if (first !== undefined && (expect === "ok" || !["index", "duplicate"].includes(expect.error)))
+    return "first is the point of an expected index error, or of an expected duplicate";
   if (target !== undefined && targetFile !== undefined) return "target and targetFile both name a target";
   if (limits === undefined) return undefined;
   if (expect !== "ok") return "limits of a case that expects an error: nothing is measured";

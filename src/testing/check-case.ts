@@ -4,7 +4,10 @@ import { checkArgument } from "../../ir/argument.js";
 import {
   defined,
   bindSizes,
+  isScatter,
+  verifyStructure,
   categoryOf,
+  elementCount,
   CompileError,
   entryOf,
   error,
@@ -17,6 +20,7 @@ import {
   parseModule,
   RunError,
   throwIfErrors,
+  type AccessFunc,
   type Diagnostic,
   type Func,
   type Operand,
@@ -24,8 +28,9 @@ import {
   type TensorType,
   type Profile,
 } from "../../ir/index.js";
-import { PassError, type Pass } from "../../passes/index.js";
-import type { HostValue } from "../../backends/index.js";
+import { noTilesYet, PassError, type Pass } from "../../passes/index.js";
+import { referenceOfMap } from "../../backends/reference/index.js";
+import { coordinates, type HostValue } from "../../backends/index.js";
 import type { Executor } from "../../backends/sim/index.js";
 import type { Runner } from "../../backends/webgpu/index.js";
 import { definedOutput, differenceFrom } from "../api/against.js";
@@ -34,12 +39,13 @@ import type { RunInputs } from "../api/origin-of.js";
 import type { Case } from "../formats/cases.js";
 import type { CaseTensor } from "../formats/case-tensor.js";
 import { once } from "../formats/once.js";
-import { asHost, fromOutput, type TensorValue } from "../formats/tensor.js";
+import { asHost, differencesBetween, fromOutput, type TensorValue } from "../formats/tensor.js";
 import { program } from "../api/program.js";
 import { withProfile } from "../api/with-profile.js";
 import { nameOf, placeOf, runOn, type BackendChoice } from "../api/backends.js";
 import { verdictHints, verdictOn } from "../api/inputs-verdict.js";
 import { excesses, measured, type Measured } from "./measured.js";
+import { changedInput, copies } from "./inouts.js";
 import { skipWithoutDevice } from "./no-device.js";
 
 /** What a test came to on one backend. */
@@ -100,6 +106,9 @@ export function beginCase(
   backends: readonly BackendChoice[],
   context: CheckContext,
 ): () => Promise<CheckResult[]> {
+  const scatter = attempt(() => scatterOf(test));
+  if (!scatter.ok || scatter.value !== undefined)
+    return () => Promise.resolve(backends.map((backend) => checkScatter(test, scatter, backend)));
   const compiled = attempt(() => compileCase(test, context));
   const prepared =
     compiled.ok && backends.includes("webgpu")
@@ -118,14 +127,7 @@ async function runCompiled(
 ): Promise<CheckResult[]> {
   const results: CheckResult[] = [];
   // Whatever the number of backends.
-  const inputs = once(() =>
-    Object.fromEntries(
-      inputsOf(operandsOf(compiled)).map((operand) => {
-        const key = keyOf(operand);
-        return [key, asHost(key, given(test, operand).read())];
-      }),
-    ),
-  );
+  const inputs = once(() => inputsFor(operandsOf(compiled), test));
   /** Returns the hint that an Ascend core may give other bits than a test that passes. */
   const ascendHint = once((): Pick<CheckResult, "code" | "message"> => {
     const verdict = compiled.ok ? verdictOn(compiled.value.kernel, inputs()) : undefined;
@@ -157,7 +159,7 @@ async function runCompiled(
         ...base,
         milliseconds: performance.now() - start,
         status: "fail",
-        message: `expected an error of category ${test.expectedError}`,
+        ...missingError(test),
       });
     } else {
       const milliseconds = performance.now() - start;
@@ -195,11 +197,61 @@ async function runCompiled(
   return results;
 }
 
+/** Returns the tensors of a case by the keys of their operands. */
+const inputsFor = (func: Pick<Func, "operands">, test: Case): Readonly<Record<string, HostValue>> =>
+  Object.fromEntries(
+    inputsOf(func).map((operand) => {
+      const key = keyOf(operand);
+      return [key, asHost(key, given(test, operand).read())];
+    }),
+  );
+
+const missingError = ({ expectedError = "" }: Case): Pick<CheckResult, "message"> => ({
+  message: `expected an error of category ${expectedError}`,
+});
+
 /** The program that takes the inputs: a run that is never made asks for none. */
 function operandsOf(compiled: Attempt<CompiledCase>): Pick<Func, "operands"> {
   if (!compiled.ok) return { operands: [] };
   const { kernel, definition } = compiled.value;
   return definition ?? kernel.source ?? kernel.tile;
+}
+
+/** Returns the scatter that a case is about; undefined of a gather. Throws a CompileError for one that breaks a rule of the IR. */
+function scatterOf(test: Case): AccessFunc | undefined {
+  if (test.tir === undefined || test.program !== undefined) return undefined;
+  const { module } = parseModule(test.tir, `${test.id}: tir`, test.operators);
+  const [func] = module.funcs;
+  if (func?.level !== "access" || !isScatter(func.map)) return undefined;
+  const bound = bindSizes(func, test.bind ?? {});
+  if (!bound.ok) throw new CompileError(bound.diagnostics);
+  throwIfErrors(verifyStructure(bound.func));
+  checkInputs(test, bound.func);
+  return bound.func.level === "access" ? bound.func : undefined;
+}
+
+/** Runs a scatter by its definition, and compares it with what the case states. Other backends refuse it. */
+function checkScatter(
+  test: Case,
+  scatter: Attempt<AccessFunc | undefined>,
+  backend: BackendChoice,
+): CheckResult {
+  const base = { id: test.id, backend: nameOf(backend) };
+  if (!scatter.ok) return { ...base, ...judgeError(test, scatter.diagnostics) };
+  const func = scatter.value;
+  invariant(func !== undefined, `case ${test.id} is a scatter`);
+  if (backend !== "reference") return { ...base, ...judgeError(test, [noTilesYet(func)]) };
+  const before = inputsFor(func, test);
+  const inputs = copies(before);
+  const run = attempt(() => referenceOfMap(func.map, func.operands, inputs));
+  const changed = changedInput(func, before, inputs, run.ok);
+  if (changed !== undefined) return { ...base, status: "fail", message: changed };
+  if (!run.ok) return { ...base, ...judgeError(test, run.diagnostics) };
+  if (test.expectedError !== undefined) return { ...base, status: "fail", ...missingError(test) };
+  const { type } = outputOf(func);
+  const actual = fromOutput(type, run.value, inputs);
+  const difference = outputDifference(test.output?.read() ?? actual, actual);
+  return { ...base, ...(difference === undefined ? { status: "pass" } : { status: "fail", ...difference }) };
 }
 
 interface CompiledCase {
@@ -291,6 +343,29 @@ function resultOn(
   return { tile: compiled.tile, target: compiled.target, backend };
 }
 
+/** Returns how an output differs from the one that is expected, without where it comes from; undefined where it does not. */
+function outputDifference(
+  expected: TensorValue,
+  actual: TensorValue,
+): Pick<CheckResult, "code" | "message" | "expected" | "actual"> | undefined {
+  const [want, got] = [formatType(expected.type), formatType(actual.type)];
+  if (want !== got)
+    return {
+      code: "TC610",
+      message: `the output is ${got}, expected ${want}`,
+      expected: want,
+      actual: got,
+    };
+  const difference = differencesBetween(expected, actual);
+  if (difference === undefined) return undefined;
+  const { first, count } = difference;
+  const point = formatShape(coordinates(first, expected.type.shape));
+  return {
+    code: "TC610",
+    message: `${count} of ${elementCount(expected.type.shape)} elements differ; first at ${point}`,
+  };
+}
+
 function judgeOutput(
   backend: BackendChoice,
   expected: TensorValue,
@@ -333,7 +408,7 @@ function judgeError(
     .map(({ data }) => JSON.stringify(data?.["point"]))
     .find((difference) => difference !== undefined);
   if (matches && test.first !== undefined && point !== JSON.stringify(test.first)) {
-    const message = `expected the first bad index at output point ${formatShape(test.first)}; got ${point ?? "none"}`;
+    const message = `expected the error at point ${formatShape(test.first)}; got ${point ?? "none"}`;
     return { status: "fail", ...shown, message };
   }
   if (matches) return { status: "pass", ...shown };

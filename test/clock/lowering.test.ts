@@ -9,7 +9,7 @@ import {
   walkOf,
   type GatherClass,
   type DType,
-  type OutOfBounds,
+  type ReadPolicy,
   type Schedule,
   type SourceFunc,
   type Target,
@@ -20,10 +20,10 @@ import { compile, directml, numpy, onnx, pypto, targets } from "../../src/index.
 const { ascendA2, ascend950, webgpu, cpu } = targets;
 
 /** f32[300, 40] by i32[300, 40] along dim 0, or with other types. */
-const columns = (dtype: DType, oob: OutOfBounds, index: "i32" | "i64" = "i32"): SourceFunc =>
+const columns = (dtype: DType, oob: ReadPolicy, index: "i32" | "i64" = "i32"): SourceFunc =>
   pypto.gather({ input: [dtype, [300, 40]], index: [index, [300, 40]], dim: 0, oob });
 /** The same with indices that may count from the end. */
-const elements = (dtype: DType, oob: OutOfBounds): SourceFunc =>
+const elements = (dtype: DType, oob: ReadPolicy): SourceFunc =>
   onnx.gatherElements({ data: [dtype, [300, 40]], indices: ["i32", [300, 40]], axis: 0, oob });
 
 const cases: readonly [string, GatherClass, number, SourceFunc, Schedule, Target?][] = [

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createRunner, defaultLimits, emitWgsl } from "../../backends/webgpu/index.js";
+import { referenceOfMap } from "../../backends/reference/index.js";
 import { simulateChecked } from "../../backends/sim/index.js";
 import {
   codes,
@@ -60,6 +61,26 @@ function diagnosticsOf(action: () => unknown): readonly Diagnostic[] {
 }
 
 const parse = (text: string) => parseModule(text, "t.tir").diagnostics;
+/** Writes two elements by their indices, by the definition of the statement. */
+function scattered(duplicates: string, indices: readonly [number, number]): Uint8Array {
+  const { module } = parseModule(
+    `func @f(%x: tensor<4xi32>, %i: tensor<2xi32>) -> tensor<4xi32> {
+  %y = access.scatter %x, %i (d0 < 2) -> (%i[d0]) yield %i[d0] {oob = error, duplicates = ${duplicates}}
+  return %y
+}
+`,
+    "t.tir",
+  );
+  const [func] = module.funcs;
+  if (func?.level !== "access") return fail();
+  const { operands, map } = func;
+  const [x, i] = operands.map(({ type }) => type);
+  return referenceOfMap(map, operands, {
+    x: toHost("x", x!, new Int32Array(4)),
+    i: toHost("i", i!, Int32Array.from(indices)),
+  });
+}
+
 /** Compiles each function of a text; `schedule` and all. */
 const build = (text: string): Diagnostic[] => {
   const { module, diagnostics } = parseModule(text, "t.tir");
@@ -347,6 +368,10 @@ const triggers: Readonly<Record<Code, Trigger>> = {
   TC604: { found: () => trap(whole.replace(sync("MTE2", "V"), "")), followed: () => trap(whole) },
   TC605: { found: () => trap(whole.replace("at [64]", "at [0]")), followed: () => trap(whole) },
   TC606: { found: () => trap(whole.replace(store, "  store %c to %y[0][1]\n")), followed: () => trap(whole) },
+  TC607: {
+    found: () => diagnosticsOf(() => scattered("error", [1, 1])),
+    followed: () => diagnosticsOf(() => scattered("last", [1, 1])),
+  },
   TC610: {
     found: () => [
       firstDifference(

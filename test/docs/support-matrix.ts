@@ -8,7 +8,7 @@ import {
   indexDTypes,
   maxRank,
   opDefs,
-  outOfBoundsPolicies,
+  readPolicies,
   parseModule,
   resolveSource,
   type Attrs,
@@ -138,7 +138,7 @@ function ranks(list: readonly number[]): string {
 
 /** The attribute that says what an index out of range means, and its words. */
 function policiesOf({ attrs: { mode, oob } }: OpDef): readonly [name: string, words: readonly string[]] {
-  return oob === undefined && mode?.kind === "word" ? ["mode", mode.words] : ["oob", outOfBoundsPolicies];
+  return oob === undefined && mode?.kind === "word" ? ["mode", mode.words] : ["oob", readPolicies];
 }
 
 function backendsOf(row: Row, dtype: DType, indexType: string): string[] {

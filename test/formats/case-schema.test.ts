@@ -79,6 +79,7 @@ const full = {
   inputs: { data: tensor, "a b": { dtype: "f16", shape: [1], bits: ["3c00"] } },
   bind: { N: 4 },
   first: [0, 1],
+  inout: "data",
   output: tensor,
   oob: "clamp",
   target: "cpu",

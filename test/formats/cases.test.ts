@@ -61,7 +61,7 @@ describe("a field or word that the format does not have is an error with the nea
     [{ buffers: 2, doubleBuffer: true }, "buffers and doubleBuffer say the same; give one of them"],
     [
       { oob: "clmp" },
-      'oob is "clmp"; it takes error or clamp or zero or wrap or unchecked; did you mean clamp?',
+      'oob is "clmp"; it takes error or clamp or zero or wrap or unchecked or skip; did you mean clamp?',
     ],
     [{ profile: "strikt" }, 'profile is "strikt"; it takes strict or pages or head; did you mean strict?'],
     [{ residency: "hbm" }, 'residency is "hbm"; it takes ub or gm or auto, or the first two by operand'],

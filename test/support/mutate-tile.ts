@@ -5,7 +5,7 @@ import {
   iv,
   loopVariables,
   min,
-  outOfBoundsPolicies,
+  readPolicies,
   pipes,
   statementsOf,
   sub,
@@ -165,7 +165,7 @@ function changed(stmt: Stmt, variables: readonly string[], draw: Draw): Stmt {
           return { ...stmt, map: { ...stmt.map, ...readData(swapped) } };
         }
         case 3: {
-          const outOfRange = pick(outOfBoundsPolicies, draw);
+          const outOfRange = pick(readPolicies, draw);
           return {
             ...stmt,
             map: { ...stmt.map, indices: stmt.map.indices.map((site) => ({ ...site, outOfRange })) },

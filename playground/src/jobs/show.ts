@@ -13,7 +13,7 @@ import {
   keyOf,
   opDefs,
   dynamicSymbols,
-  outOfBoundsPolicies,
+  readPolicies,
   outputOf,
   printFunc,
   suggestionText,
@@ -38,7 +38,7 @@ export const vocabulary = (): Vocabulary => ({
     ops: [...new Set(opDefs.filter((def) => dialectOf(def) === name).map((def) => commonName(def)))],
   })),
   targets: Object.values(targets).map(({ name, title }) => ({ name, title })),
-  policies: outOfBoundsPolicies,
+  policies: readPolicies,
 });
 
 /** `f32[64,80]`, as flags take it. */

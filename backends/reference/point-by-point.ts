@@ -1,0 +1,153 @@
+/** The definition of a scatter: its points in row-major order of the domain, each of which writes one element. */
+import { baseFill, fillBytes, isMove, type Write } from "../../ir/access.js";
+import { outputOf, inputOf, type Operand } from "../../ir/func.js";
+import { fillValue, noElement, outOfRange } from "../../ir/policy.js";
+import { at, byteCount, elementCount, invariant, strides } from "../../ir/types.js";
+import {
+  bitsOfNumber,
+  combination,
+  evaluator,
+  isValueType,
+  numberOf,
+  typeOf,
+  valuePlan,
+} from "../../ir/values/index.js";
+import type { MapAddresses } from "../map-addresses.js";
+import {
+  allocateArray,
+  badIndexAt,
+  coordinates,
+  duplicateWrite,
+  inputTensor,
+  unitsOf,
+  type MappedInputs,
+} from "../memory.js";
+import { pointsOf } from "../region-points.js";
+import { elementReads } from "./element-reads.js";
+
+/** Points between two steps. */
+const pointsAtOnce = 2 ** 12;
+
+/**
+ * Yields the points done; returns the output's bytes, which are those of the base where that is written in place. Throws a RunError:
+ * TC601 for the first point with an index out of range, else TC607 for the first duplicate under `duplicates = error`. Nothing is then
+ * written.
+ */
+export function* pointByPoint(mapped: MappedInputs, addresses: MapAddresses): Generator<number, Uint8Array> {
+  const { map } = mapped;
+  const output = outputOf(mapped);
+  const by = strides(output.type.shape);
+  const count = elementCount(map.domain);
+  /** The number of the element that the point writes. */
+  const written = (): number => addresses.written().reduce((sum, coord, k) => sum + coord * at(by, k), 0);
+  yield* checkPoints(mapped, addresses, written);
+  const bytes = baseBytes(mapped, map.write, output);
+  const { units, per } = unitsOf(bytes, output.type.dtype);
+  const write = pointWriter(
+    mapped,
+    addresses,
+    (element, unit, bits) => {
+      units[element * per + unit] = bits;
+    },
+    (element) => at(units, element * per),
+  );
+  let done = 0;
+  for (const point of pointsOf(map.domain)) {
+    if (done % pointsAtOnce === 0) yield (done * elementCount(output.type.shape)) / count;
+    done++;
+    const ended = addresses.to(point);
+    if (ended !== noElement) write(written(), ended === fillValue);
+  }
+  // Units of what is written in place may be a copy, where its bytes begin between two units.
+  if (units.buffer !== bytes.buffer) bytes.set(new Uint8Array(units.buffer, units.byteOffset, bytes.length));
+  return bytes;
+}
+
+/** Looks at the index values of all points, then at duplicates; yields 0, since nothing is written. */
+function* checkPoints(
+  mapped: MappedInputs,
+  addresses: MapAddresses,
+  written: () => number,
+): Generator<number, void> {
+  const { map } = mapped;
+  /** Point that writes an element, by the element. */
+  const owners = map.write.duplicates === "error" ? new Map<number, number>() : undefined;
+  let duplicate: { readonly point: number; readonly earlier: number; readonly element: number } | undefined;
+  let done = 0;
+  for (const point of pointsOf(map.domain)) {
+    if (done % pointsAtOnce === 0) yield 0;
+    const ended = addresses.to(point);
+    if (ended === outOfRange) throw badIndexAt(mapped, point);
+    if (ended === 0) {
+      for (const address of addresses.reduction?.() ?? [])
+        if (address === outOfRange) throw badIndexAt(mapped, point);
+    }
+    if (owners !== undefined && ended !== noElement) {
+      const element = written();
+      const earlier = owners.get(element);
+      if (earlier === undefined) owners.set(element, done);
+      else duplicate ??= { point: done, earlier, element };
+    }
+    done++;
+  }
+  if (duplicate === undefined) return;
+  const { point, earlier, element } = duplicate;
+  throw duplicateWrite(mapped, coordinates(point, map.domain), coordinates(earlier, map.domain), element);
+}
+
+/** Returns the output before any point: the memory of an operand that is written in place, a copy of the base, or its bits. */
+function baseBytes(mapped: MappedInputs, write: Write, output: Operand): Uint8Array {
+  const bits = baseFill(write);
+  if (bits !== undefined) {
+    const bytes = allocateArray(byteCount(output.type), "the output");
+    const element = fillBytes({ ...mapped.map, fill: bits }, output.type.dtype);
+    for (let k = 0; k < bytes.length; k += element.length) bytes.set(element, k);
+    return bytes;
+  }
+  const base = inputOf(mapped, 0);
+  const given = inputTensor(mapped.inputs, base).bytes;
+  if (base.inout === true) return given;
+  const bytes = allocateArray(byteCount(output.type), "the output");
+  bytes.set(given);
+  return bytes;
+}
+
+/** Returns what writes the value of the point that `addresses` went to, or the fill bits, to an element. */
+function pointWriter(
+  mapped: MappedInputs,
+  addresses: MapAddresses,
+  put: (element: number, unit: number, bits: number) => void,
+  get: (element: number) => number,
+): (element: number, isFill: boolean) => void {
+  const { map, operands } = mapped;
+  const { dtype } = outputOf(mapped).type;
+  const { elementOf, bitsAt, unitsOf: unitsRead } = elementReads(mapped, addresses);
+  const types = map.reads.map(({ table }) => at(operands, table).type.dtype);
+  const fill = unitsOf(fillBytes(map, dtype), dtype).units;
+  const { combine } = map.write;
+  if (combine === "set" && isMove(map)) {
+    const { units, per } = unitsRead(0);
+    return (element, isFill) => {
+      const from = isFill ? 0 : elementOf(0) * per;
+      for (let unit = 0; unit < per; unit++) put(element, unit, at(isFill ? fill : units, from + unit));
+    };
+  }
+  const plan = valuePlan(map.value, types);
+  const values = evaluator(plan);
+  const valueBits = (): number => {
+    const taken = values.start();
+    for (const _ of addresses.reduction?.() ?? []) values.take(taken, bitsAt);
+    return values.element(bitsAt, taken);
+  };
+  if (combine === "set")
+    return (element, isFill) => {
+      put(element, 0, isFill ? at(fill, 0) : valueBits());
+    };
+  const type = typeOf(map.value, types);
+  invariant(isValueType(dtype) && isValueType(type), `points combine in ${dtype}`);
+  const step = combination(combine, dtype);
+  return (element, isFill) => {
+    const value = isFill ? numberOf(dtype, at(fill, 0)) : numberOf(type, valueBits());
+    put(element, 0, bitsOfNumber(dtype, step(numberOf(dtype, get(element)), value)));
+  };
+}

@@ -1,0 +1,19 @@
+/** Combination of a point's value with the element that it writes. */
+import type { Combine } from "../access.js";
+import { isArithmeticType, type ValueType } from "./expression.js";
+import { isFloatValue } from "./formats.js";
+import { castNumber, meaningOf } from "./ops.js";
+
+/** A way to combine in which the element that a point writes has a part. */
+export type Combination = Exclude<Combine, "set">;
+
+/**
+ * Returns one step of a combination on numbers of a type: the operation in i32, u32 or f32, rounded once to the type. Elements of fewer
+ * than 32 bits are computed in i32 or f32. The value of a step on f16 and bf16 may be any f32.
+ */
+export function combination(how: Combination, type: ValueType): (element: number, value: number) => number {
+  if (isArithmeticType(type)) return meaningOf(how, type);
+  const wide = isFloatValue(type) ? "f32" : "i32";
+  const meaning = meaningOf(how, wide);
+  return (element, value) => castNumber(wide, type, meaning(element, value));
+}
