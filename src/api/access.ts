@@ -2,13 +2,14 @@
 import {
   CompileError,
   hasErrors,
+  isScatter,
   judgeTypes,
   type AccessFunc,
   type Diagnostic,
   type Func,
   type Profile,
 } from "../../ir/index.js";
-import { canonicalizeAccess, runPipeline } from "../../passes/index.js";
+import { canonicalizeAccess, noTilesYet, runPipeline } from "../../passes/index.js";
 import { boundTo, resolveTargetOf, scheduled, type CompileOptions } from "./compile.js";
 
 /** Undefined for a tile program. Throws a CompileError when a rule of the dialect is broken. */
@@ -51,7 +52,8 @@ function canonicalized(
     input.level === "source" ? [canonicalizeAccess] : [],
     target,
   );
-  const diagnostics = [...taken, ...said];
+  const untiled = func.level === "access" && isScatter(func.map) ? [noTilesYet(func)] : [];
+  const diagnostics = [...taken, ...said, ...untiled];
   if (hasErrors(diagnostics)) throw new CompileError(diagnostics);
   return func.level === "access" ? { access: func, diagnostics } : undefined;
 }
