@@ -1,9 +1,10 @@
 /** A command line from its words to its exit code: the commands, and what each kind of failure is to the user. */
-import { Command, CommanderError } from "commander";
+import { Command, CommanderError, Option } from "commander";
 import { CompileError, error, RunError, type Diagnostic } from "../../ir/diagnostic.js";
 import { InternalError } from "../../ir/types.js";
 import { ConfigError } from "../config/config-error.js";
 import { forgetUses } from "../formats/files.js";
+import { everywhereHeading, helpLayout } from "./help-layout.js";
 import { refuseSecondValues } from "./second-values.js";
 import { note, printDiagnostics, printJson } from "./terminal.js";
 import { UsageError } from "./usage-error.js";
@@ -81,6 +82,10 @@ const commands: Readonly<Record<string, CommandEntry>> = {
     summary: "print .tir files canonically",
     load: async () => (await import("./fmt.js")).fmtCommand,
   },
+  help: {
+    summary: "help on a command; `tilec help op NAME` on an operator and its attributes",
+    load: async () => (await import("./help.js")).helpCommand,
+  },
   lsp: {
     summary: "serve editors over stdin and stdout (language server protocol)",
     load: async () => (await import("./lsp.js")).lspCommand,
@@ -90,13 +95,13 @@ const commands: Readonly<Record<string, CommandEntry>> = {
 const rootCommand = (): Command =>
   new Command("tilec")
     .description("A tiling compiler for gathers: legal or explained, the same bits from every backend")
+    .optionsGroup(everywhereHeading)
     .version(version)
-    .option(
-      "--config <file>",
-      "the config in place of the nearest tilec.config.ts, .js, .mjs or .json upward",
-    )
+    .option("--config <file>", "config in place of the nearest tilec.config.*")
     .option("--no-config", "read no config")
-    .configureHelp({ showGlobalOptions: true })
+    .addHelpOption(new Option("-h, --help", "show this help").helpGroup(everywhereHeading))
+    .helpCommand(false)
+    .configureHelp(helpLayout)
     .exitOverride()
     .configureOutput({ writeErr: () => undefined });
 
@@ -116,8 +121,7 @@ async function build(args: readonly string[]): Promise<Command> {
     if (args.includes(name) && added(name) === undefined) (await load())(program);
     (added(name) ?? program.command(name)).description(summary);
   }
-  if (program.commands.some((command) => command.options.some(({ long }) => long === "--op")))
-    await addOperators(program, args);
+  if (program.commands.some(takesOperator)) await addOperators(program, args);
   // Settings are not inherited by commands that exist already.
   for (const command of program.commands.flatMap((command) => [command, ...command.commands])) {
     command.exitOverride().configureOutput({ writeErr: () => undefined });
@@ -127,7 +131,10 @@ async function build(args: readonly string[]): Promise<Command> {
   return program;
 }
 
-/** Adds the flags of the operators that the config brings. */
+/** True if a command takes `--op` and the other flags of a program. */
+const takesOperator = (command: Command): boolean => command.options.some(({ long }) => long === "--op");
+
+/** Adds the operator of `--op` to the help, and the flags of the operators that the config brings. */
 async function addOperators(program: Command, args: readonly string[]): Promise<void> {
   const { projectOf } = await import("./options.js");
   const given = rootCommand().allowUnknownOption();
@@ -137,6 +144,8 @@ async function addOperators(program: Command, args: readonly string[]): Promise<
     if (thrown instanceof ConfigError) return undefined;
     throw thrown;
   });
+  const { addOperatorHelp } = await import("./operator-help.js");
+  for (const command of program.commands.filter(takesOperator)) addOperatorHelp(command, project?.operators);
   if (project?.operators === undefined) return;
   const { addProjectOperators } = await import("./project-operators.js");
   addProjectOperators(program, await everyCommand(), project);

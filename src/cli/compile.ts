@@ -70,23 +70,20 @@ interface CompileFlags extends ProgramFlags, PipelineFlags, OutputFlags {
 
 export function compileCommand(program: Command): void {
   addForce(addPipelineOptions(addProgramOptions(program.command("compile"))))
+    .optionsGroup("Output:")
     .addOption(
-      new Option("--emit <level>", "what to print").choices([...Object.keys(emits), "all"]).default("tile"),
+      new Option("--emit <level>", "level or text to print")
+        .choices([...Object.keys(emits), "all"])
+        .default("tile"),
     )
-    .option("--print-before <pass>", "also print the IR before a pass, or before `all`")
-    .option(
-      "--print-after <pass>",
-      "also print the IR after a pass, after `all`, or after those that `changed` it",
-    )
+    .option("--print-before <pass>", "also print the IR before a pass, or before all")
+    .option("--print-after <pass>", "after a pass, after all, or after those that changed it")
     .option("--time-passes", "print the time of each pass")
-    .option("--dump-dir <folder>", "with --emit all: where a file for each level and text goes")
-    .option("--diff-page <file.html>", "what each pass changed, as one self-contained page")
-    .option("--records <file.jsonl>", "the best schedule that a search recorded for this program")
-    .option(
-      "--out <path>",
-      "where the text goes; of a module its declarations too, beside it; of several modules a folder with an index.js",
-    )
-    .option("--strict", "refuse records of another task, where --records would say so and go on")
+    .option("--dump-dir <folder>", "folder of --emit all: a file for each level and text")
+    .option("--diff-page <file.html>", "changes of each pass as one self-contained page")
+    .option("--records <file.jsonl>", "take the best schedule of a search's records")
+    .option("--out <path>", "file of the text; folder of several modules")
+    .option("--strict", "refuse --records of another task")
     .option("--json", "print one JSON document")
     .action(async (file: string | undefined, given: Omit<CompileFlags, "project">, command: Command) => {
       const flags: CompileFlags = { ...given, project: await projectOf(command) };

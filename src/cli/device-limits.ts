@@ -13,8 +13,7 @@ import { readText } from "../formats/files.js";
 import { UsageError } from "./usage-error.js";
 
 /** What the flag takes. */
-export const limitsHelp =
-  "limits of the WebGPU device: maxStorageBuffersPerShaderStage=10, a .json file (as `tilec devices --json` prints), or `default`, those of every device";
+export const limitsHelp = "WebGPU limits: default, name=number, or a .json file";
 
 const example = "--limits maxStorageBuffersPerShaderStage=10, --limits device.json, --limits default";
 

@@ -28,11 +28,7 @@ export function diffCommand(program: Command): void {
       "compile by this pipeline before comparing; twice: one program by both",
       collect,
     )
-    .option(
-      "--load <module>",
-      "a JavaScript module whose exports are passes (definePass of tilec/passes); repeat for more",
-      collect,
-    )
+    .option("--load <module>", "JavaScript module whose exports are passes", collect)
     .option("--html <file.html>", "the difference as one self-contained page")
     .option("--json", "print one JSON document")
     .action(

@@ -56,11 +56,12 @@ interface ExplainFlags extends ProgramFlags, PipelineFlags, ListFlags, OutputFla
 
 export function explainCommand(program: Command): void {
   addForce(addListOptions(addPipelineOptions(addProgramOptions(program.command("explain")))))
-    .option("--compare <schedule>", "beside another schedule, in one table: as printed, or `default`")
-    .option("--sensitivity", "how much of the cycles rests on each figure of the target")
+    .optionsGroup("Output:")
+    .option("--compare <schedule>", "another schedule in the same table, or default")
+    .option("--sensitivity", "share of the cycles that rests on each target figure")
     .option(
       "--indices-like <kind>",
-      "rows, bytes and bursts that such indices move: uniform, sorted, runs:8, zipf:1.1, same or FILE.npy",
+      "traffic of such indices: uniform, sorted, runs:8, zipf:1.1, same, or a .npy file",
     )
     .option("--json", "print one JSON document")
     .action(async (file: string | undefined, given: Omit<ExplainFlags, "project">, command: Command) => {

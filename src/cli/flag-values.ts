@@ -3,6 +3,7 @@ import {
   dtypeMeant,
   scheduleEntries,
   type AttributeKey,
+  type AttrSpec,
   type EntryValue,
   type Schedule,
   type Shape,
@@ -16,6 +17,10 @@ type Camel<Key> = Key extends `${infer Head}_${infer Tail}` ? `${Head}${Capitali
 export type AttributeFlag = Camel<AttributeKey>;
 /** PyPTO's `block_size` is parsed as blockSize. */
 export const flagOf = (key: AttributeKey): AttributeFlag => camelCase(key) as AttributeFlag;
+
+/** Returns the word that help has for the value of an attribute's flag: `n`, `list`, `text`, `word`. */
+export const argumentOf = (kind: AttrSpec["kind"]): string =>
+  kind === "int" ? "n" : kind === "ints" ? "list" : kind;
 
 /** `batchDims` is the flag `--batch-dims`. */
 export const dashed = (key: string): string =>

@@ -43,6 +43,7 @@ interface LegalFlags extends ProgramFlags, ProjectFlags {
 
 export function legalCommand(program: Command): void {
   addProgramOptions(program.command("legal"))
+    .optionsGroup("Output:")
     .option("--all", `list every candidate, not the ${shown} fastest`)
     .option("--csv", "list every candidate as comma-separated values")
     .option("--json", "print one JSON document")

@@ -6,19 +6,12 @@ import {
   attributesOf,
   bindSome,
   CompileError,
-  dialectOf,
-  dialectsOf,
   findOp,
   hasErrors,
   inputName,
   inputsOf,
   invariant,
-  opDefs,
   dynamicSymbols,
-  operatorFor,
-  operatorInText,
-  operatorNames,
-  operatorsMeant,
   parseModule,
   scheduleEntries,
   type AttrSpec,
@@ -26,7 +19,6 @@ import {
   type Func,
   type NamedAttr,
   type OpDef,
-  type Operators,
   type Schedule,
 } from "../../ir/index.js";
 import { camelCase } from "../../ir/ops/attributes.js";
@@ -40,7 +32,8 @@ import type { Project } from "../config/project.js";
 import { withProfile } from "../api/with-profile.js";
 import { withFlags, type LoadedProgram, type Refuse } from "./loaded-program.js";
 import { matching } from "./matching.js";
-import { note, printWarnings } from "./terminal.js";
+import { operatorNamed } from "./named-operator.js";
+import { printWarnings } from "./terminal.js";
 import {
   dashed,
   flagOf,
@@ -48,7 +41,6 @@ import {
   parseCount,
   parseShape,
   parseType,
-  plainDialect,
   scheduleOf,
   type ProgramFlags,
   type ProjectFlags,
@@ -265,7 +257,7 @@ function indexInputs(
   });
 }
 
-/** `--op gather --dialect pypto` and `--op pypto.index_select` name the same operator. */
+/** Returns the operator that the flags name, with the attributes that they give. */
 function operatorFlags(
   op: string,
   flags: ProgramFlags & ProjectFlags,
@@ -278,7 +270,8 @@ function operatorFlags(
   });
   const operator = operatorNamed(
     op,
-    flags,
+    flags.dialect,
+    flags.project.operators,
     given.map(({ key }) => key),
   );
   const attributes = attributesOf(operator);
@@ -309,55 +302,6 @@ function attrValue({ kind }: AttrSpec, value: string, flag: string): AttrValue {
     case "word":
       return value;
   }
-}
-
-function operatorNamed(op: string, flags: ProgramFlags & ProjectFlags, keys: readonly string[]): OpDef {
-  const { operators = opDefs } = flags.project;
-  const [prefix] = op.includes(".") ? op.split(".", 1) : [];
-  if (prefix !== undefined && flags.dialect !== undefined && flags.dialect !== prefix) {
-    throw new UsageError(`--op ${op} and --dialect ${flags.dialect} disagree`);
-  }
-  const named = prefix ?? flags.dialect;
-  const dialect = named ?? plainDialect;
-  if (prefix === undefined) refuseTwoNames(dialect, op, operators);
-  const def =
-    prefix === undefined ? operatorFor(dialect, op, keys, operators) : operatorInText(op, keys, operators);
-  if (def === undefined) {
-    const name = op.slice(op.indexOf(".") + 1);
-    const message =
-      named === undefined
-        ? `--op ${op} names no dialect, and ${dialect} has no operator ${op}`
-        : `dialect ${dialect} has no operator ${name}`;
-    const without = flags.dialect === undefined ? "" : `, without --dialect ${flags.dialect}`;
-    throw new UsageError(message, operatorHint(`${dialect}.${name}`, operators, without));
-  }
-  if (named === undefined) {
-    const others = operators.filter((def) => !opDefs.includes(def) && def.name.endsWith(`.${op}`));
-    for (const { name } of others) note(`--op ${op} is ${def.name}; the config's is --op ${name}`);
-  }
-  return def;
-}
-
-/** What to type in place of an operator that there is not. */
-function operatorHint(name: string, operators: Operators, without: string): string {
-  const meant = operatorsMeant(name, operators);
-  if (meant.length > 0) return `--op ${meant.join(" or ")}${without}`;
-  const dialect = name.slice(0, name.indexOf("."));
-  const names = operatorNames(dialect, operators);
-  return names.length === 0
-    ? `the dialects are ${dialectsOf(operators).join(", ")}`
-    : `${dialect} has ${names.join(", ")}`;
-}
-
-/** Refuses a name that a dialect has for one operator, and its own tests, as case files, for another. */
-function refuseTwoNames(dialect: string, op: string, operators: Operators): void {
-  const def = findOp(`${dialect}.${op}`, operators);
-  const tested = operators.find((def) => def.testName === op && dialectOf(def) === dialect);
-  if (def === undefined || tested === undefined || def === tested) return;
-  throw new UsageError(
-    `--op ${op} --dialect ${dialect} is ${def.name}, and ${tested.name} in the names of its tests`,
-    `--op ${def.name} or --op ${tested.name}`,
-  );
 }
 
 function fromText(file: string, flags: ProgramFlags & ProjectFlags): LoadedProgram[] {

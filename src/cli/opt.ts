@@ -6,9 +6,11 @@ import { resolveTargetOf } from "../api/compile.js";
 import { outputFormats } from "../output/mark.js";
 import { addProgramOptions, projectOf, targeting, type ProgramFlags } from "./options.js";
 import { UsageError } from "./usage-error.js";
+import { helpWidth } from "./help-layout.js";
 import { loadPrograms } from "./load.js";
 import { addPipelineOptions, loadPasses, passesOf, type PipelineFlags } from "./pipeline-flags.js";
 import { passPrinter } from "./print-passes.js";
+import { table } from "../report/table.js";
 import { addForce, Outputs, type OutputFlags, type OutputFolder } from "./outputs.js";
 import { note, print, printDiagnostics, printJson } from "./terminal.js";
 
@@ -23,16 +25,19 @@ interface OptFlags extends ProgramFlags, PipelineFlags, OutputFlags {
 }
 
 export function optCommand(program: Command): void {
-  const names = defaultPipeline.map((pass) => `  ${pass.name.padEnd(20)} ${pass.summary}`).join("\n");
   addForce(addPipelineOptions(addProgramOptions(program.command("opt"))))
-    .option("--pass <list>", "short for --pipeline; default: none, which parses, verifies and prints")
-    .option("--print-before <when>", "print the IR before `all` passes, or before one")
-    .option("--print-after <when>", "print the IR after `all` passes, those that `changed` it, or one")
+    .optionsGroup("Output:")
+    .option("--pass <list>", "short for --pipeline; absent: no pass")
+    .option("--print-before <when>", "print the IR before a pass, or before all")
+    .option("--print-after <when>", "after a pass, after all, or after those that changed it")
     .option("--dump-dir <folder>", "write the IR after each pass to NN-pass.tir")
     .option("--no-verify-each", "do not verify between passes")
     .option("--time-passes", "print the time of each pass")
     .option("--json", "print one JSON document")
-    .addHelpText("after", `\nPasses, in pipeline order:\n${names}`)
+    .addHelpText("after", () => {
+      const rows = defaultPipeline.map(({ name, summary }) => [name, summary]);
+      return `\n${table(["Pass, in order", "Summary"], rows, helpWidth)}`;
+    })
     .action(async (file: string | undefined, given: Omit<OptFlags, "project">, command: Command) => {
       const flags: OptFlags = { ...given, project: await projectOf(command) };
       const passes = await passesToRun(flags);

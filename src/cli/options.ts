@@ -8,8 +8,6 @@ import {
   CompileError,
   dialects,
   error,
-  opDefs,
-  operatorNames,
   outOfBoundsPolicies,
   scheduleEntries,
   targetNames,
@@ -25,7 +23,8 @@ import type { CompileOptions } from "../api/compile.js";
 import { foldPolicies } from "../formats/onnx/fold-policies.js";
 import { collect } from "./collect.js";
 import { limitedTo, limitsHelp } from "./device-limits.js";
-import { dashed, flagOf, parseEntry, type AttributeFlag } from "./flag-values.js";
+import { argumentOf, dashed, flagOf, parseEntry, type AttributeFlag } from "./flag-values.js";
+import { attributesHeading } from "./help-layout.js";
 import { UsageError } from "./usage-error.js";
 
 export {
@@ -66,47 +65,32 @@ export interface ProgramFlags extends Readonly<Partial<Record<AttributeFlag | ke
   readonly input?: readonly string[];
 }
 
-/** The dialect of `--op` where nobody names one. */
-export const plainDialect = "onnx";
-const operatorHelp = `${operatorNames(plainDialect).join(", ")} of ${plainDialect}; others with their dialects: ${opDefs
-  .flatMap(({ name }) => (name.startsWith(`${plainDialect}.`) ? [] : [name]))
-  .join(", ")}`;
-
 export function addProgramOptions(command: Command): Command {
   command
-    .argument(
-      "[program]",
-      "a .tir file, an .onnx model, a case file or a graph that PyPTO dumped, or - for the standard input; or describe the gather with --op",
-    )
-    .option("--op <name>", operatorHelp)
-    .addOption(new Option("--dialect <name>", "whose rules apply").choices([...dialects]))
-    .option("--data <type>", "data, such as f32[4096,1024]")
-    .option(
-      "--indices <type>",
-      "indices, such as i32[4096,1024], or a .npy file of them; repeat for an operator's further inputs",
-      collect,
-    );
+    .argument("[program]", "a .tir, .onnx or case file, or a graph that PyPTO dumped; - reads stdin")
+    .optionsGroup("Program, if no file gives it:")
+    .option("--op <name>", "operator, such as torch.gather (see tilec help op)")
+    .addOption(new Option("--dialect <name>", "whose operator it is").choices([...dialects]))
+    .option("--data <type>", "type of the data, such as f32[4096,1024]")
+    .option("--indices <type>", "type of the next index input, or a .npy file", collect);
   addAttributeOptions(command, attributeFlags);
   command
-    .addOption(
-      new Option("--oob <policy>", "what an index out of range means").choices([...outOfBoundsPolicies]),
-    )
-    .option("--case <id>", "one case of a case file, or configuration of --spatter, from 0")
-    .option("--spatter <file.json>", "gathers of a file of Spatter's, with their patterns as indices")
-    .option("--func <name>", "one function of a .tir file or gather of a model")
-    .option(
-      "--bind <list>",
-      "sizes of symbols: N=37; of a model the extents of its symbolic dims, shapes of its inputs: batch=1,state=2x1x128",
-    )
-    .option("--most <list>", "of a model the most of outermost dims that stay open: batch=64")
-    .addOption(foldOption())
-    .option("--target <name|file>", `${targetNames.join(", ")}, or a target file (.json)`)
+    .addOption(new Option("--oob <policy>", "bad indices").choices([...outOfBoundsPolicies]))
+    .optionsGroup("Target and schedule:")
+    .option("--target <name|file>", `${targetNames.join(", ")}, a .json file`)
     .option("--limits <list|file>", limitsHelp);
   for (const entry of Object.values(scheduleEntries)) {
     command.addOption(entryOption(entry));
     if (entry.key === "buffers") command.option("--double-buffer", "short for --buffers 2");
   }
-  return command;
+  return command
+    .optionsGroup("Part and sizes of a file:")
+    .option("--func <name>", "one function of a .tir file, or gather of a model")
+    .option("--case <id>", "one case of a case file; configuration of --spatter")
+    .option("--spatter <file.json>", "gathers of Spatter's patterns")
+    .option("--bind <list>", "sizes of symbols: N=37,state=2x1x128")
+    .option("--most <list>", "largest sizes of dynamic dims of a model: batch=64")
+    .addOption(foldOption());
 }
 
 /** A flag for each attribute key; two keys that differ by a dash alone share one. What frameworks call it is a second name of the flag. */
@@ -114,13 +98,13 @@ export function addAttributeOptions(command: Command, flags: ReadonlyMap<string,
   for (const flag of new Set([...flags.keys()].map(camelCase))) {
     // Frameworks spell a key in two ways, and its flag in one.
     const specs = [...flags].flatMap(([key, spec]) => (camelCase(key) === flag ? [spec] : []));
-    const kind = specs[0]?.kind ?? "word";
-    const argument = `<${kind === "int" ? "n" : kind === "ints" ? "list" : kind}>`;
+    const argument = `<${argumentOf(specs[0]?.kind ?? "word")}>`;
     const aliases = [...attributeAliases].flatMap(([alias, key]) =>
       flagOf(key) === flag ? [dashed(alias)] : [],
     );
     const also = aliases.map((alias) => `; or --${alias}`).join("");
-    command.option(`--${dashed(flag)} ${argument}`, specs.map(({ help }) => help).join("; ") + also);
+    const text = specs.map(({ help }) => help).join("; ") + also;
+    command.addOption(new Option(`--${dashed(flag)} ${argument}`, text).helpGroup(attributesHeading));
     for (const alias of aliases) {
       const option = new Option(`--${alias} ${argument}`).hideHelp();
       option.attributeName = () => flag;
@@ -137,16 +121,10 @@ function entryOption(entry: ScheduleEntry): Option {
 
 /** `--fold`. */
 export const foldOption = (): Option =>
-  new Option(
-    "--fold <policy>",
-    "of a model, gathers with what stands around them in one kernel: where that takes fewer cycles, launches included (cost, the default), always, or never",
-  ).choices([...foldPolicies]);
+  new Option("--fold <policy>", "fold nodes around gathers").choices([...foldPolicies]);
 
 export const executorOption = (): Option =>
-  new Option(
-    "--executor <name>",
-    "of sim: checked traps what a program does wrong, fast compiles it",
-  ).choices([...executors]);
+  new Option("--executor <name>", "executor of sim").choices([...executors]);
 
 /** `2/8`: the second of eight parts. */
 export function parseShard(text: string): { readonly part: number; readonly parts: number } {

@@ -15,7 +15,7 @@ export interface OutputFlags {
 }
 
 export const addForce = (command: Command): Command =>
-  command.option("--force", "write over files that tilec did not write");
+  command.optionsGroup("Output:").option("--force", "write over files that tilec did not write");
 
 /** Files of a folder. */
 export interface OutputFolder {

@@ -18,15 +18,9 @@ export interface PipelineFlags extends ProjectFlags {
 
 export const addPipelineOptions = (command: Command): Command =>
   command
-    .option(
-      "--pipeline <list>",
-      'the passes in order, or edits of the built-in pipeline: "default, mine after select-tile, no hoist-loads"',
-    )
-    .option(
-      "--load <module>",
-      "a JavaScript module whose exports are passes (definePass of tilec/passes); repeat for more",
-      collect,
-    );
+    .optionsGroup("Passes:")
+    .option("--pipeline <list>", 'passes in order, or edits: "default, no hoist-loads"')
+    .option("--load <module>", "JavaScript module whose exports are passes", collect);
 
 /** The pipeline of the flags, or of the config, for `compile`; nothing where neither has one. Rejects with a UsageError. */
 export async function pipelineOf(flags: PipelineFlags): Promise<{ readonly passes?: readonly Pass[] }> {

@@ -6,7 +6,6 @@ import {
   attributeFlagsOf,
   attributesOf,
   dialectsOf,
-  opDefs,
   type AttributeFlagText,
 } from "../../ir/index.js";
 import { camelCase } from "../../ir/ops/attributes.js";
@@ -30,7 +29,6 @@ export function addProjectOperators(program: Command, root: Command, project: Pr
   const { config = "", operators } = project;
   if (operators === undefined) return;
   const flags = projectAttributeFlags(project);
-  const projectNames = operators.filter((def) => !opDefs.includes(def)).map(({ name }) => name);
   const every = [root, ...root.commands.flatMap((command) => [command, ...command.commands])];
   for (const key of flags.keys()) {
     const flag = `--${dashed(camelCase(key))}`;
@@ -42,8 +40,6 @@ export function addProjectOperators(program: Command, root: Command, project: Pr
   }
   for (const command of program.commands.filter(takesPrograms)) {
     optionOf(command, "--dialect")?.choices([...dialectsOf(operators)]);
-    const op = optionOf(command, "--op");
-    if (op !== undefined) op.description += `; of ${config}: ${projectNames.join(", ")}`;
     addAttributeOptions(command, flags);
   }
 }

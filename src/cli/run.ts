@@ -97,26 +97,16 @@ interface RunFlags extends ProgramFlags, PipelineFlags, OutputFlags, ListFlags {
 
 export function runCommand(program: Command): void {
   addListOptions(addForce(addPipelineOptions(addProgramOptions(program.command("run")))))
-    .option("--backend <list>", `${backendNames.join(", ")}, comma-separated`, "sim")
-    .option(
-      "--input <name=file.npy>",
-      "data=…, indices=… or an operand's own name; repeat for each",
-      collect,
-      [],
-    )
-    .option("--out <name=file.npy>", "where the output goes: output=…, or its name in the text", collect, [])
-    .option("--against <program.tir>", "compare with what this source or access program defines")
+    .optionsGroup("Run:")
+    .option("--backend <list>", `some of ${backendNames.join(", ")}`, "sim")
+    .option("--input <name=file.npy>", "an input: data=…, indices=… or an operand's name", collect, [])
+    .option("--out <name=file.npy>", "file of the output: output=… or its name", collect, [])
+    .option("--against <program.tir>", "compare with what this program defines")
     .addOption(executorOption())
     .option("--threads <n>", "threads of the fast executor")
-    .option("--seed <n>", "random inputs from this seed")
-    .option(
-      "--trace <file>",
-      "the simulated timeline: Chrome trace .json (opens in Perfetto) or a page .html",
-    )
-    .option(
-      "--compare <schedule>",
-      "on the page of --trace, another schedule below this one: as printed, or `default`, which is tune's",
-    )
+    .option("--seed <n>", "seed of random inputs")
+    .option("--trace <file>", "simulated timeline: Chrome trace .json, or a page .html")
+    .option("--compare <schedule>", "another schedule on the page of --trace, or default")
     .option("--json", "print one JSON document")
     .action(async (file: string | undefined, given: Omit<RunFlags, "project">, command: Command) => {
       const flags: RunFlags = { ...given, project: await projectOf(command) };

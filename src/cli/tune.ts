@@ -74,37 +74,25 @@ const columns = [...tileKeys, "over_floor"] as const;
 
 export function tuneCommand(program: Command): void {
   const command = addForce(addPipelineOptions(addProgramOptions(program.command("tune"))))
-    .addOption(
-      new Option("--objective <name>", "what is to be least").choices([...objectives]).default("cycles"),
-    )
-    .addOption(new Option("--backend <name>", "what measures ms").choices(["sim", "webgpu"]).default("sim"))
-    .option("--budget <n|all|2m>", "candidates to cost or measure, or how long", String(defaultBudget))
-    .option("--seed <n>", "of random inputs, and of ties by ms", String(defaultSeed))
-    .option("--threads <n>", "threads of the fast executor that measures ms")
-    .option(
-      "--measure <command>",
-      "a command that is given a candidate's files and prints nanoseconds as JSON",
-    )
-    .option("--keep <folder>", "where the files that --measure hands over go, and stay")
-    .option("--verbose", "what the command of --measure writes to stderr")
+    .optionsGroup("Search:")
+    .addOption(new Option("--objective <name>", "what is least").choices([...objectives]).default("cycles"))
+    .option("--budget <n|all|2m>", "candidates to try, or how long", String(defaultBudget))
+    .option("--seed <n>", "seed of random inputs", String(defaultSeed))
+    .addOption(new Option("--backend <name>", "backend of ms").choices(["sim", "webgpu"]).default("sim"))
+    .option("--threads <n>", "threads of the fast executor, of ms")
+    .option("--measure <command>", "command that is given files and prints nanoseconds")
+    .option("--keep <folder>", "keep the files of --measure here")
+    .option("--verbose", "show what --measure writes to stderr")
     .option("--records <file.jsonl>", "append a record of each candidate")
-    .option(
-      "--resume",
-      "go on: candidates that the records, and programs of --list that --rows knows, are left as they are",
-    )
-    .option("--shard <i/n>", "the i-th of n parts of the candidates, or of the programs of --list, from 1")
-    .option(
-      "--sweep <F=A..B>",
-      "the best and the default over a figure of the target: ubBytes=64KiB..512KiB, cores=24,48",
-    )
-    .option(
-      "--csv [file.csv]",
-      "what was found as comma-separated values, in a file or in place of the report",
-    )
-    .option("--html <file.html>", "what was found as one self-contained page")
-    .option("--svg <file.svg>", "its charts as one image")
-    .option("--sizes <list>", "the best of each size of the open symbol, and a table: N=1,16,64..4096")
-    .option("--pieces <n>", "ranges of that table, at most")
+    .option("--resume", "skip what --records or --rows have already")
+    .option("--shard <i/n>", "the i-th of n parts of candidates or programs, from 1")
+    .option("--sweep <F=A..B>", "best by a figure of the target: cores=24,48")
+    .option("--sizes <list>", "best by size of a symbol: N=1,16,64..4096")
+    .option("--pieces <n>", "most ranges of the table of --sizes")
+    .optionsGroup("Output:")
+    .option("--csv [file.csv]", "comma-separated values, in place of the report")
+    .option("--html <file.html>", "result as one self-contained page")
+    .option("--svg <file.svg>", "charts of the result as one image")
     .option("--json", "print one JSON document");
   addListOptions(command).action(
     async (file: string | undefined, options: Omit<TuneFlags, "project">, command: Command) => {

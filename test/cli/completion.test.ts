@@ -24,7 +24,12 @@ describe("tilec completion", () => {
     for (const name of commands) expect(text, name).toMatch(new RegExp(`\\b${name}\\b`));
     const flags = [...(await runHere(["tune", "--help"])).stdout.matchAll(/^ {2}(?:-\w, )?--([\w-]+)/gm)];
     expect(flags.length).toBeGreaterThan(40);
-    for (const [, flag = ""] of flags) expect(text, flag).toMatch(new RegExp(`[ -]${flag}\\b`));
+    const attributes = [
+      ...(await runHere(["help", "op", "torch.embedding_bag"])).stdout.matchAll(/^--([\w-]+)/gm),
+    ];
+    expect(attributes.length).toBeGreaterThan(4);
+    for (const [, flag = ""] of [...flags, ...attributes])
+      expect(text, flag).toMatch(new RegExp(`[ -]${flag}\\b`));
   });
 
   it("bash completes commands, their flags, choices of a flag, subcommands and files", async () => {

@@ -16,15 +16,13 @@ export interface ListFlags {
 /** Adds the flags of a list to a command that takes a program. */
 export function addListOptions(command: Command): Command {
   const named = [
-    new Option(
-      "--list <file>",
-      "many programs, a row for each: JSON Lines of flags and an id, or a file with several programs",
-    ),
-    new Option("--rows <file>", "of --list, where the rows go: .csv or .jsonl"),
-    new Option("--strict", "of --list, exit code 1 for a program that is refused, too"),
-    new Option("--shard <i/n>", "of --list, the i-th of n parts, from 1"),
-    new Option("--resume", "of --list, go on: rows that the file of --rows has are kept"),
+    new Option("--list <file>", "JSON Lines of flags, or a file of several programs"),
+    new Option("--rows <file>", "file of the rows: .csv or .jsonl"),
+    new Option("--strict", "exit with 1 if a program is refused"),
+    new Option("--shard <i/n>", "the i-th of n parts of the programs, from 1"),
+    new Option("--resume", "keep the rows that the file of --rows has"),
   ];
+  command.optionsGroup("Many programs:");
   for (const option of named)
     if (command.options.every(({ long }) => long !== option.long)) command.addOption(option);
   return command;

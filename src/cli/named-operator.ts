@@ -1,0 +1,75 @@
+/** The operator that `--op` and `--dialect` name, or what to type in its place. */
+import {
+  dialectOf,
+  dialectsOf,
+  findOp,
+  opDefs,
+  operatorFor,
+  operatorInText,
+  operatorNames,
+  operatorsMeant,
+  type OpDef,
+  type Operators,
+} from "../../ir/index.js";
+import { note } from "./terminal.js";
+import { UsageError } from "./usage-error.js";
+
+/** The dialect of `--op` where nobody names one. */
+export const plainDialect = "onnx";
+
+/**
+ * Returns the operator that `--op` and `--dialect` name: `--op gather --dialect pypto` and `--op pypto.index_select` name one. `keys`: the
+ * attributes that are given. Throws a UsageError where there is none, with the names that are near.
+ */
+export function operatorNamed(
+  op: string,
+  given: string | undefined,
+  operators: Operators = opDefs,
+  keys: readonly string[] = [],
+): OpDef {
+  const [prefix] = op.includes(".") ? op.split(".", 1) : [];
+  if (prefix !== undefined && given !== undefined && given !== prefix) {
+    throw new UsageError(`--op ${op} and --dialect ${given} disagree`);
+  }
+  const named = prefix ?? given;
+  const dialect = named ?? plainDialect;
+  if (prefix === undefined) refuseTwoNames(dialect, op, operators);
+  const def =
+    prefix === undefined ? operatorFor(dialect, op, keys, operators) : operatorInText(op, keys, operators);
+  if (def === undefined) {
+    const name = op.slice(op.indexOf(".") + 1);
+    const message =
+      named === undefined
+        ? `--op ${op} names no dialect, and ${dialect} has no operator ${op}`
+        : `dialect ${dialect} has no operator ${name}`;
+    const without = given === undefined ? "" : `, without --dialect ${given}`;
+    throw new UsageError(message, operatorHint(`${dialect}.${name}`, operators, without));
+  }
+  if (named === undefined) {
+    const others = operators.filter((def) => !opDefs.includes(def) && def.name.endsWith(`.${op}`));
+    for (const { name } of others) note(`--op ${op} is ${def.name}; the config's is --op ${name}`);
+  }
+  return def;
+}
+
+/** What to type in place of an operator that there is not. */
+function operatorHint(name: string, operators: Operators, without: string): string {
+  const meant = operatorsMeant(name, operators);
+  if (meant.length > 0) return `--op ${meant.join(" or ")}${without}`;
+  const dialect = name.slice(0, name.indexOf("."));
+  const names = operatorNames(dialect, operators);
+  return names.length === 0
+    ? `the dialects are ${dialectsOf(operators).join(", ")}`
+    : `${dialect} has ${names.join(", ")}`;
+}
+
+/** Refuses a name that a dialect has for one operator, and its own tests, as case files, for another. */
+function refuseTwoNames(dialect: string, op: string, operators: Operators): void {
+  const def = findOp(`${dialect}.${op}`, operators);
+  const tested = operators.find((def) => def.testName === op && dialectOf(def) === dialect);
+  if (def === undefined || tested === undefined || def === tested) return;
+  throw new UsageError(
+    `--op ${op} --dialect ${dialect} is ${def.name}, and ${tested.name} in the names of its tests`,
+    `--op ${def.name} or --op ${tested.name}`,
+  );
+}

@@ -1,0 +1,70 @@
+/** Help on operators: their names by dialect, and the inputs and attributes of one. */
+import type { Command } from "commander";
+import {
+  attributeAliases,
+  attributesOf,
+  dialectsOf,
+  inputName,
+  opDefs,
+  operatorNames,
+  type NamedAttr,
+  type OpDef,
+  type Operators,
+} from "../../ir/index.js";
+import { camelCase } from "../../ir/ops/attributes.js";
+import { table } from "../report/table.js";
+import { argumentOf, dashed } from "./flag-values.js";
+import { helpWidth } from "./help-layout.js";
+import { operatorNamed, plainDialect } from "./named-operator.js";
+
+/** Returns the names of operators, a row for each dialect. */
+export function listOperators(operators: Operators = opDefs): string {
+  const rows = dialectsOf(operators).map((dialect) => [
+    dialect,
+    operatorNames(dialect, operators).join(", "),
+  ]);
+  const named = `--op NAME is an operator of ${plainDialect}, and --op DIALECT.NAME one of another dialect.`;
+  return `${table(["Dialect", "Operators"], rows, helpWidth)}\n\n${named}\nInputs and attributes of one: tilec help op DIALECT.NAME`;
+}
+
+/** Returns the inputs and attributes of an operator, each with its flag. */
+export function describeOperator(def: OpDef): string {
+  const count = def.inputs?.length ?? 2;
+  const inputs = Array.from({ length: count }, (_, k) => {
+    const name = inputName(def, k);
+    const again = k > 1 ? ", repeated" : "";
+    const optional = def.optional?.includes(name) === true ? " (may be left out)" : "";
+    return [name, `--${k === 0 ? "data" : `indices${again}`}${optional}`];
+  });
+  const further = def.variadic === true ? [["…", "--indices, repeated"]] : [];
+  const attributes = [...attributesOf(def)].map(([key, attribute]) => attributeRow(key, attribute));
+  const { oob } = def.attrs;
+  const policy = oob === undefined ? [] : [attributeRow("oob", { name: "oob", spec: oob })];
+  return [
+    def.name,
+    table(["Input", "Flag"], [...inputs, ...further], helpWidth),
+    table(["Attribute", "Meaning"], [...attributes, ...policy], helpWidth),
+  ].join("\n\n");
+}
+
+/** Returns an attribute's flag by the framework's name, and its meaning with its words, default and other flags. */
+function attributeRow(key: string, { name, spec }: NamedAttr): readonly string[] {
+  const names = [spec.argument ?? name, name].map((word) =>
+    camelCase(word.charAt(0).toLowerCase() + word.slice(1)),
+  );
+  const [flag = key, ...others] = new Set(
+    [...names.filter((word) => attributeAliases.has(word)), camelCase(key)].map(dashed),
+  );
+  const words = spec.kind === "word" ? `: ${spec.words.join(", ")}` : "";
+  const given = spec.default === undefined ? "" : ` (default ${String(spec.default)})`;
+  const also = others.map((other) => `; or --${other}`).join("");
+  return [`--${flag} <${argumentOf(spec.kind)}>`, `${spec.help}${words}${given}${also}`];
+}
+
+/** Adds the operator that `--op` names to the help of a command. A name that no operator has makes the help throw a UsageError. */
+export const addOperatorHelp = (command: Command, operators: Operators | undefined): Command =>
+  command.addHelpText("after", () => {
+    const { op, dialect } = command.opts<{ readonly op?: string; readonly dialect?: string }>();
+    if (op === undefined) return "";
+    return `\n${describeOperator(operatorNamed(op, dialect, operators))}`;
+  });
