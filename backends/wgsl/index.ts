@@ -6,3 +6,10 @@ export { movesOf } from "./moves.js";
 export { keysWith, type WgslBinding, type WgslKernel } from "./kernel.js";
 export { neededLimits, raisedLimits, type LimitedKernel } from "./needed-limits.js";
 export { defaultLimits, type WgslLimits } from "../../ir/wgsl-limits.js";
+export {
+  kernelStats,
+  sectorBytes,
+  subgroupLanes,
+  type BufferStats,
+  type KernelStats,
+} from "./stats/kernel-stats.js";

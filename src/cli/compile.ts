@@ -13,7 +13,14 @@ import {
 } from "../../ir/index.js";
 import { printMoves, type MovePlan } from "../../backends/index.js";
 import { wasmMoves, watOf } from "../../backends/sim/index.js";
-import { emitWgsl, movesOf, planWgsl, raisedLimits, type WgslKernel } from "../../backends/webgpu/index.js";
+import {
+  emitWgsl,
+  kernelStats,
+  movesOf,
+  planWgsl,
+  raisedLimits,
+  type WgslKernel,
+} from "../../backends/wgsl/index.js";
 import { defaultPipeline } from "../../passes/index.js";
 import { compile, type CompileOptions, type Kernel } from "../api/compile.js";
 import { fileNames } from "../formats/file-names.js";
@@ -43,6 +50,7 @@ const emits = {
   moves: { ending: "txt", format: text },
   wat: { ending: "wat", format: wat },
   wgsl: { ending: "wgsl", format: code },
+  "gpu-stats": { ending: "txt", format: text },
   pto: { ending: "cpp", format: code },
   pypto: { ending: "py", format: text },
   module: { ending: "js", format: code },
@@ -202,7 +210,7 @@ async function compileOne(
 }
 
 /** Texts for a WebGPU device, whatever the target of the kernel. */
-const forDevices: readonly CompileFlags["emit"][] = ["wgsl", "module", "all"];
+const forDevices: readonly CompileFlags["emit"][] = ["wgsl", "gpu-stats", "module", "all"];
 
 /** The flags that a kernel is compiled by: `--limits` are those of its own target, or of the device that its text is for alone. */
 function kernelFlags({ limits, ...flags }: CompileFlags): CompileFlags {
@@ -234,6 +242,11 @@ async function emitted(kernel: Kernel, emit: OneEmit, flags: CompileFlags): Prom
       return (await moduleOf(kernel, emit, flags)).code;
     case "wgsl":
       return wgslOf(kernel, flags).code;
+    case "gpu-stats": {
+      const { renderGpuStats } = await import("../report/gpu-stats.js");
+      const { device, wgsl } = deviceKernel(kernel, flags);
+      return renderGpuStats(kernel.name, kernelStats(device.tile, wgsl));
+    }
     case "wat":
       return watOf(kernel.tile);
     case "pto":
@@ -279,23 +292,9 @@ async function writeOut(
     outputs.write(file.replace(/\.js$/, ".d.ts"), declarations, outputFormats.code);
 }
 
-/**
- * A kernel for another target is compiled again for WebGPU, and the text says so. Throws a CompileError (TC502) for a tile program,
- * which there is nothing to compile again from, with the command for its source.
- */
+/** Returns the text for a WebGPU device, which says if the kernel was compiled again and what the device must be requested with. */
 function wgslOf(kernel: Kernel, flags: CompileFlags): WgslKernel {
-  const { pipeline, load = [] } = flags;
-  const { name, source, access, target } = kernel;
-  if (source === undefined && access === undefined && !targetFacts[target.kind].runsOnWebgpu) {
-    const modules = load.map((file) => ` --load ${file}`).join("");
-    const suffix = pipeline === undefined ? "" : `${modules} --pipeline "${pipeline}"`;
-    const hint = `with the program that it was compiled from: tilec compile SOURCE.tir --target webgpu${suffix} --emit wgsl`;
-    throw new CompileError([
-      error("TC502", `@${name} is a tile program for ${target.name}, and webgpu needs another`, { hint }),
-    ]);
-  }
-  const device = kernel.forTarget(deviceFor(kernel, flags));
-  const wgsl = emitWgsl(device.tile, { limits: deviceLimits(device.target), target: device.target });
+  const { device, wgsl } = deviceKernel(kernel, flags);
   const raised = raisedLimits(wgsl);
   const said = [
     ...(device === kernel
@@ -306,6 +305,29 @@ function wgslOf(kernel: Kernel, flags: CompileFlags): WgslKernel {
       : [`request a device with more than every device has: ${formatLimits(raised)}`]),
   ];
   return { ...wgsl, code: [...said.map((line) => `// ${line}\n`), wgsl.code].join("") };
+}
+
+/**
+ * Compiles a kernel for another target again for WebGPU. Throws a CompileError (TC502) for a tile program,
+ * which there is nothing to compile again from, with the command for its source.
+ */
+function deviceKernel(
+  kernel: Kernel,
+  flags: CompileFlags,
+): { readonly device: Kernel; readonly wgsl: WgslKernel } {
+  const { pipeline, load = [] } = flags;
+  const { name, source, access, target } = kernel;
+  if (source === undefined && access === undefined && !targetFacts[target.kind].runsOnWebgpu) {
+    const modules = load.map((file) => ` --load ${file}`).join("");
+    const suffix = pipeline === undefined ? "" : `${modules} --pipeline "${pipeline}"`;
+    const hint = `with the program that it was compiled from: tilec compile SOURCE.tir --target webgpu${suffix} --emit ${flags.emit === "gpu-stats" ? "gpu-stats" : "wgsl"}`;
+    throw new CompileError([
+      error("TC502", `@${name} is a tile program for ${target.name}, and webgpu needs another`, { hint }),
+    ]);
+  }
+  const device = kernel.forTarget(deviceFor(kernel, flags));
+  const wgsl = emitWgsl(device.tile, { limits: deviceLimits(device.target), target: device.target });
+  return { device, wgsl };
 }
 
 /** What moves on the machine that runs this kernel: a GPU where it is compiled for one, else the fast executor. */

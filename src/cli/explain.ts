@@ -8,8 +8,10 @@ import {
   CompileError,
   counted,
   defined,
+  deviceLimits,
   inputsOf,
   isCode,
+  targetFacts,
   type Func,
 } from "../../ir/index.js";
 import { explainTile } from "../api/explain-tile.js";
@@ -29,7 +31,14 @@ import { renderSides } from "../report/side-by-side.js";
 import { readText } from "../formats/files.js";
 import { programKind } from "../formats/program-kind.js";
 import { renderExplanation, renderVerdict } from "../report/explanation.js";
-import { addProgramOptions, dashed, projectOf, targeting, type ProgramFlags } from "./options.js";
+import {
+  addProgramOptions,
+  dashed,
+  projectOf,
+  targeting,
+  targetOfFlags,
+  type ProgramFlags,
+} from "./options.js";
 import { movementByPattern, movementLike } from "./indices-like.js";
 import type { LoadedProgram } from "./loaded-program.js";
 import { UsageError } from "./usage-error.js";
@@ -236,17 +245,21 @@ async function explainProgram(file: string | undefined, flags: ExplainFlags): Pr
     kernel === undefined || flags.sensitivity !== true ? undefined : choicesAtEnds(func, kernel, others);
   const movement = kernel === undefined ? undefined : movementOf(kernel, loaded, like);
   const kind = like ?? "the pattern";
+  const target = targetOfFlags(flags) ?? flags.project.findTarget(explanation.target);
+  const runsOnWebgpu = target !== undefined && targetFacts[target.kind].runsOnWebgpu;
+  const gpu = legal && !needsKernel && runsOnWebgpu ? await gpuStatsOf(compile(func, options)) : undefined;
   if (flags.json === true)
     printJson({
       command: "explain",
       ...used,
       ...explanation,
-      ...defined({ compare, sensitivity, choices }),
+      ...defined({ compare, sensitivity, choices, gpu: gpu?.stats }),
       ...(movement === undefined ? {} : { moved: { like: kind, ...movement } }),
     });
   else {
     if (!needsKernel || kernel === undefined) {
       printReport(renderExplanation(explanation));
+      if (gpu !== undefined) printReport(`\n${gpu.text}`);
       printDiagnostics(explanation.diagnostics.filter((d) => d.severity !== "error"));
     }
     if (compare !== undefined) printReport(renderSides(name, compare, machine));
@@ -255,6 +268,16 @@ async function explainProgram(file: string | undefined, flags: ExplainFlags): Pr
     if (movement !== undefined) printReport(renderMovement(name, kind, movement));
   }
   return explanation.legal ? 0 : 1;
+}
+
+/** Returns the counts of a kernel for a WebGPU device, and their text. */
+async function gpuStatsOf({ name, tile, target }: Kernel) {
+  const [{ emitWgsl, kernelStats }, { renderGpuStats }] = await Promise.all([
+    import("../../backends/wgsl/index.js"),
+    import("../report/gpu-stats.js"),
+  ]);
+  const stats = kernelStats(tile, emitWgsl(tile, { limits: deviceLimits(target), target }));
+  return { stats, text: renderGpuStats(name, stats) };
 }
 
 /** The section of docs/diagnostics.md that a code has. */

@@ -23,8 +23,8 @@ it("--emit all writes what each --emit prints, in files that sort from the highe
   const { status, stdout } = await tilec(...gather, "--emit", "all", "--dump-dir", "out");
   expect(status).toBe(0);
   const files = readdirSync(join(folder, "out")).sort();
-  const emits = ["source", "access", "tile", "plan", "moves", "wat", "wgsl", "pto", "pypto"];
-  expect(files.map((file) => file.replace(/^gather\.0\d-|\.\w+$/g, ""))).toEqual(emits);
+  const emits = ["source", "access", "tile", "plan", "moves", "wat", "wgsl", "gpu-stats", "pto", "pypto"];
+  expect(files.map((file) => file.replace(/^gather\.\d\d-|\.\w+$/g, ""))).toEqual(emits);
   expect(stdout.trim().split("\n")).toEqual(files.map((file) => join("out", file)));
   for (const [k, emit] of emits.entries()) {
     const { stdout: printed } = await tilec(...gather, "--emit", emit);
@@ -45,6 +45,7 @@ it("a text that a program does not have is told, and the others are written", as
     "source",
     "access",
     "wgsl",
+    "gpu-stats",
     "pypto",
   ]);
 });

@@ -1,0 +1,260 @@
+/**
+ * Counts of a kernel on one workgroup, which needs no device: its text is run lane by lane, and the accesses that lanes of a subgroup
+ * make together are laid over sectors of memory. Index values are in range and at random; segments have the same length.
+ */
+import { gatheredTable } from "../../../ir/access.js";
+import { inputsOf, outputPlace, type TileFunc } from "../../../ir/func.js";
+import { taskOfTile } from "../../../ir/task/index.js";
+import { at, elementCount, isIndexDType, meanBytes, type DType } from "../../../ir/types.js";
+import { indexSteps, type IndexStep } from "../../index-walk.js";
+import type { WgslKernel } from "../kernel.js";
+import { LaneRunner, type LaneAccess, type LaneCounts } from "./lane.js";
+import { parseKernel, type BufferSyntax } from "./syntax.js";
+
+/** Lanes that run together. */
+export const subgroupLanes = 32;
+
+/** Bytes that global memory moves at once. */
+export const sectorBytes = 32;
+
+/** Lanes that are run at most. */
+const maxLanes = 256;
+
+/** Accesses of a kernel to one of its buffers. */
+export interface BufferStats {
+  readonly name: string;
+  readonly kind: "load" | "store";
+  /** Bytes of an access in the mean. */
+  readonly bytesPerAccess: number;
+  /** Accesses for each byte of the output. */
+  readonly perOutputByte: number;
+  /** Sectors that hold the bytes which lanes access together, over the sectors that these bytes would fill: at most 1. */
+  readonly sectorEfficiency: number;
+}
+
+/** Counts of one workgroup, each for a byte of the output that it writes unless it says otherwise. */
+export interface KernelStats {
+  /** Lanes along x and y of a workgroup. */
+  readonly workgroupSize: readonly [number, number];
+  /** Bytes of the output that the workgroup writes. */
+  readonly outputBytes: number;
+  /** Loads, then stores; those of workgroup memory under the name of its array. */
+  readonly buffers: readonly BufferStats[];
+  /** Operations on 32 bits. */
+  readonly instructions: number;
+  readonly divisionsInLoops: number;
+  readonly int128InLoops: number;
+  /** Loads of gathered data that a lane can have under way at once, by the form of its loops. */
+  readonly loadsInFlight: number;
+  /** Lanes that write, over all lanes of their subgroups. */
+  readonly activeLanes: number;
+  /** Bytes of workgroup memory, which WGSL sets to zero first. */
+  readonly workgroupBytes: number;
+  /** Bytes of workgroup memory that are set to zero. */
+  readonly zeroFilledBytes: number;
+}
+
+/** Counts a kernel of a tile program. Undefined for a kernel that is never launched. */
+export function kernelStats(func: TileFunc, kernel: WgslKernel): KernelStats | undefined {
+  const { dispatch, workgroupSize, entryPoint, workgroupBytes, bindings } = kernel;
+  if (dispatch.includes(0)) return undefined;
+  const syntax = parseKernel(kernel.code);
+  const runner = new LaneRunner(syntax);
+  const word = inputWords(func, kernel);
+  const nameOf = (operand: number): string => at(bindings, operand).name;
+  const trace = new Trace({ data: nameOf(gatheredTable), output: nameOf(outputPlace(func)) });
+  const members = syntax.buffers.find(({ type }) => type.members !== undefined)?.type.members ?? [];
+  const values = bindings.find(({ role }) => role === "sizes")?.values ?? [];
+  const [x, y] = workgroupSize;
+  for (let index = 0; index < Math.min(x * y, maxLanes); index++) {
+    const lane = [index % x, Math.floor(index / x), 0] as const;
+    const counts = runner.run(
+      entryPoint,
+      { workgroup: [0, 0, 0], lane, index },
+      {
+        word,
+        member: (name) => values[members.indexOf(name)] ?? 0,
+        access: (access) => {
+          trace.add(index, access);
+        },
+      },
+    );
+    trace.count(counts);
+  }
+  return trace.stats(workgroupSize, workgroupBytes);
+}
+
+/** Accesses of the lanes of a subgroup at one execution of an instruction. */
+interface Together {
+  readonly buffer: string;
+  readonly kind: LaneAccess["kind"];
+  readonly isGlobal: boolean;
+  readonly weight: number;
+  readonly words: Set<number>;
+  lanes: number;
+  bytes: number;
+}
+
+class Trace {
+  private readonly together = new Map<string, Together>();
+  private readonly batches = new Map<string, number>();
+  private readonly counts: LaneCounts = { instructions: 0, divisionsInLoops: 0, int128InLoops: 0 };
+
+  /** By the names of their buffers. */
+  constructor(private readonly of: { readonly data: string; readonly output: string }) {}
+
+  count(counts: LaneCounts): void {
+    this.counts.instructions += counts.instructions;
+    this.counts.divisionsInLoops += counts.divisionsInLoops;
+    this.counts.int128InLoops += counts.int128InLoops;
+  }
+
+  add(lane: number, { kind, buffer, word, words, key, batch, weight }: LaneAccess): void {
+    if (weight === 0) return;
+    const subgroup = Math.floor(lane / subgroupLanes);
+    const id = `${subgroup}${key}`;
+    let entry = this.together.get(id);
+    if (entry === undefined) {
+      entry = {
+        buffer: buffer.name,
+        kind,
+        isGlobal: buffer.space === "storage",
+        weight,
+        words: new Set(),
+        lanes: 0,
+        bytes: 0,
+      };
+      this.together.set(id, entry);
+    }
+    for (let k = 0; k < words; k++) entry.words.add(word + k);
+    entry.lanes++;
+    entry.bytes += 4 * words;
+    if (kind === "load" && entry.isGlobal && buffer.name === this.of.data) {
+      const group = `${lane} ${batch}`;
+      this.batches.set(group, (this.batches.get(group) ?? 0) + 1);
+    }
+  }
+
+  stats(workgroupSize: readonly [number, number], workgroupBytes: number): KernelStats {
+    const all = [...this.together.values()];
+    const stores = all.filter(({ buffer, kind }) => kind === "store" && buffer === this.of.output);
+    const outputBytes = stores.reduce((sum, { bytes, weight }) => sum + bytes * weight, 0);
+    const slots = stores.reduce((sum, { weight }) => sum + weight * subgroupLanes, 0);
+    const perByte = (count: number): number => count / outputBytes;
+    return {
+      workgroupSize,
+      outputBytes,
+      buffers: buffersOf(all, outputBytes),
+      instructions: perByte(this.counts.instructions),
+      divisionsInLoops: perByte(this.counts.divisionsInLoops),
+      int128InLoops: perByte(this.counts.int128InLoops),
+      loadsInFlight: Math.max(0, ...this.batches.values()),
+      activeLanes: stores.reduce((sum, { lanes, weight }) => sum + lanes * weight, 0) / slots,
+      workgroupBytes,
+      zeroFilledBytes: perByte(workgroupBytes),
+    };
+  }
+}
+
+/** Returns the accesses of each buffer: those of global memory first, loads before stores. */
+function buffersOf(all: readonly Together[], outputBytes: number): BufferStats[] {
+  const groups = new Map<string, Together[]>();
+  for (const entry of all) {
+    const name = `${entry.kind} ${entry.buffer}`;
+    groups.set(name, [...(groups.get(name) ?? []), entry]);
+  }
+  return [...groups.values()].map((entries): BufferStats => {
+    const { buffer, kind } = at(entries, 0);
+    const sum = (of: (entry: Together) => number): number =>
+      entries.reduce((total, entry) => total + of(entry) * entry.weight, 0);
+    const accesses = sum(({ lanes }) => lanes);
+    return {
+      name: buffer,
+      kind,
+      bytesPerAccess: sum(({ bytes }) => bytes) / accesses,
+      perOutputByte: accesses / outputBytes,
+      sectorEfficiency: sum(sectorsNeeded) / sum(({ words }) => sectorsOf(words)),
+    };
+  });
+}
+
+const wordsPerSector = sectorBytes / 4;
+
+const sectorsNeeded = ({ words }: Together): number => Math.ceil(words.size / wordsPerSector);
+
+const sectorsOf = (words: ReadonlySet<number>): number =>
+  new Set([...words].map((word) => Math.floor(word / wordsPerSector))).size;
+
+/** Returns the words of the inputs: index values in range and at random, and data that are finite numbers. */
+function inputWords(
+  func: TileFunc,
+  { bindings }: WgslKernel,
+): (buffer: BufferSyntax, word: number) => number {
+  const { gather } = taskOfTile(func);
+  const map = gather?.stmt.map;
+  const steps =
+    map === undefined
+      ? []
+      : indexSteps(
+          map,
+          map.indices.map(() => ({ at: 0, terms: [] })),
+          func.operands,
+        );
+  const inputs = inputsOf(func);
+  const tables = inputs.map(({ type }, table) => {
+    const rules = steps.filter((step) => step.table === table);
+    return rules.length === 0 || !isIndexDType(type.dtype)
+      ? dataWord(type.dtype)
+      : indexWord(type.dtype, indexValue(rules, steps, elementCount(type.shape)));
+  });
+  const operands = new Map(bindings.map(({ name }, k) => [name, k]));
+  // What is staged in workgroup memory are the data.
+  return ({ name }, word) => (tables[operands.get(name) ?? gatheredTable] ?? (() => 0))(word);
+}
+
+/** Returns the value at a position of a table that index operands read: segments of one length begin and end there, or it is at random. */
+function indexValue(
+  rules: readonly IndexStep[],
+  steps: readonly IndexStep[],
+  count: number,
+): (position: number) => number {
+  const extents = rules.flatMap(({ rule }) => (rule === undefined ? [] : [rule.extent]));
+  const bound = steps.find(
+    ({ index, ends }) =>
+      ends !== undefined && rules.some((rule) => rule.index === index || rule.index === ends.from),
+  );
+  if (bound?.ends === undefined) {
+    const extent = Math.max(1, Math.min(...extents, 2 ** 31));
+    return (position) => hash(position) % extent;
+  }
+  // A bound may name the end, one beyond the last element.
+  const end = Math.max(1, ...extents) - 1;
+  const length = Math.max(1, Math.min(bound.ends.max, Math.floor(end / count)));
+  return (position) => Math.min(end, position * length);
+}
+
+function indexWord(dtype: DType, value: (position: number) => number): (word: number) => number {
+  const bytes = meanBytes(dtype);
+  if (bytes === 8) return (word) => (word % 2 === 0 ? value(word / 2) : 0);
+  if (bytes === 4) return value;
+  const perWord = 4 / bytes;
+  return (word) =>
+    Array.from(
+      { length: perWord },
+      (_, k) => (value(word * perWord + k) % 2 ** (8 * bytes - 1)) << (8 * bytes * k),
+    ).reduce((bits, value) => bits | value) >>> 0;
+}
+
+/** Returns words of any bits; those of floats are numbers from 1 to 2. */
+function dataWord(dtype: DType): (word: number) => number {
+  if (dtype === "f32") return (word) => (0x3f800000 | (hash(word) >>> 9)) >>> 0;
+  if (dtype === "f16") return (word) => (0x3c003c00 | (hash(word) & 0x03ff03ff)) >>> 0;
+  return (word) => (hash(word) & 0x7f7f7f7f) >>> 0;
+}
+
+/** Scatters numbers over 32 bits: the finalizer of MurmurHash3. */
+function hash(value: number): number {
+  let bits = Math.imul(value ^ (value >>> 16), 0x85ebca6b);
+  bits = Math.imul(bits ^ (bits >>> 13), 0xc2b2ae35);
+  return (bits ^ (bits >>> 16)) >>> 0;
+}

@@ -1,0 +1,35 @@
+/** Counts of a WebGPU kernel, as text. */
+import { sectorBytes, subgroupLanes, type KernelStats } from "../../backends/wgsl/index.js";
+import { table } from "./table.js";
+
+const percent = (share: number): string => `${Math.round(100 * share)} %`;
+
+/** Renders the counts of a kernel; undefined: of an output without elements, which launches none. */
+export function renderGpuStats(name: string, stats: KernelStats | undefined): string {
+  const head = `@${name}: WebGPU kernel, counted on one workgroup`;
+  if (stats === undefined) return `${head}\n  the output has no elements: no kernel is launched`;
+  const { workgroupSize, outputBytes, buffers, loadsInFlight, activeLanes } = stats;
+  const each = (count: number): string => count.toFixed(2);
+  return [
+    head,
+    `  ${workgroupSize.join(" x ")} lanes in subgroups of ${subgroupLanes}, sectors of ${sectorBytes} B; indices in range and at random`,
+    `  output                  ${outputBytes.toLocaleString("en")} B`,
+    `  active lanes            ${percent(activeLanes)}`,
+    `  loads in flight         ${loadsInFlight} of gathered data, each lane`,
+    `  workgroup memory        ${stats.workgroupBytes.toLocaleString("en")} B`,
+    "for each byte of the output",
+    `  instructions            ${each(stats.instructions)}`,
+    `  divisions in loops      ${each(stats.divisionsInLoops)}`,
+    `  128-bit calls in loops  ${each(stats.int128InLoops)}`,
+    `  bytes set to zero       ${each(stats.zeroFilledBytes)}`,
+    table(
+      ["  access", "bytes", "count", "sector efficiency"],
+      buffers.map(({ name: buffer, kind, bytesPerAccess, perOutputByte, sectorEfficiency }) => [
+        `  ${kind} ${buffer}`,
+        Number(bytesPerAccess.toFixed(1)),
+        Number(perOutputByte.toFixed(3)),
+        percent(sectorEfficiency),
+      ]),
+    ),
+  ].join("\n");
+}

@@ -1,0 +1,231 @@
+/** Counts of WebGPU kernels, which need no device: of a text by hand, and of kernels of every form, within limits. */
+import { describe, expect, it } from "vitest";
+import { compileGpuKernel, gpuKernels } from "../../bench/gpu-kernels.js";
+import { emitWgsl, kernelStats, type BufferStats, type KernelStats } from "../../backends/wgsl/index.js";
+import { meanBytes, outputOf, targets, type TileFunc } from "../../ir/index.js";
+import { taskOfTile } from "../../ir/task/index.js";
+import { compile, onnx } from "../../src/index.js";
+import { runHere } from "../support/run-here.js";
+
+/** Rows of 64 floats by 32 indices, and its kernel. */
+const { tile } = compile(onnx.gather({ data: ["f32", [9, 64]], indices: ["i32", [32]], axis: 0 }), {
+  target: targets.webgpu,
+});
+
+/** Counts of a text in the place of its own, on one workgroup of 32 lanes. */
+function countsOf(body: string, helpers = ""): KernelStats {
+  const kernel = emitWgsl(tile);
+  const code = `@group(0) @binding(0) var<storage, read> gm_data: array<u32, 576>;
+@group(0) @binding(1) var<storage, read> gm_indices: array<u32, 32>;
+@group(0) @binding(2) var<storage, read_write> gm_output: array<u32, 2048>;
+${helpers}
+@compute @workgroup_size(32)
+fn main(@builtin(local_invocation_id) lane: vec3u) {
+  ${body}
+}
+`;
+  const stats = kernelStats(tile, { ...kernel, code, workgroupSize: [32, 1] });
+  if (stats === undefined) throw new Error("the kernel is launched");
+  return stats;
+}
+
+const bufferOf = ({ buffers }: KernelStats, name: string): BufferStats | undefined =>
+  buffers.find((buffer) => buffer.name === name);
+
+describe("counts of a text", () => {
+  it("are its accesses, sectors and operations, by hand", () => {
+    const stats = countsOf("let at = lane.x * 2u;\n  gm_output[at] = gm_data[at] + 1u;");
+    expect(stats.outputBytes).toBe(32 * 4);
+    // A product, a sum, a load and a store for four bytes.
+    expect(stats.instructions).toBe(1);
+    expect(stats).toMatchObject({ activeLanes: 1, loadsInFlight: 1, divisionsInLoops: 0, int128InLoops: 0 });
+    // Every second word: 64 words touched in 8 sectors, 32 words that 4 sectors hold.
+    expect(bufferOf(stats, "gm_output")).toEqual({
+      name: "gm_output",
+      kind: "store",
+      bytesPerAccess: 4,
+      perOutputByte: 1 / 4,
+      sectorEfficiency: 0.5,
+    });
+  });
+
+  it("leave out lanes that wait", () => {
+    expect(countsOf("if (lane.x < 24u) { gm_output[lane.x] = 0u; }").activeLanes).toBe(24 / 32);
+  });
+
+  it("take a loop of a constant number of rounds as unrolled, and one of another as loads one by one", () => {
+    const loop = (end: string): string =>
+      `let end = gm_indices[0] + 4u;
+  for (var k = 0u; k < ${end}; k += 1u) { gm_output[lane.x + 32u * k] = gm_data[lane.x + 32u * k]; }`;
+    expect(countsOf(loop("4u")).loadsInFlight).toBe(4);
+    expect(countsOf(loop("end")).loadsInFlight).toBe(1);
+  });
+
+  it("weight the rounds of a long loop as if all were run", () => {
+    const sum = (rounds: number): number =>
+      countsOf(
+        `var sum = 0u;\n  for (var k = 0u; k < ${rounds}u; k += 1u) { sum += k * k; }\n  gm_output[lane.x] = sum;`,
+      ).instructions;
+    // A test, a product, a sum and a step each round: 1000 rounds more are 4000 operations for 4 bytes.
+    expect(sum(2000) - sum(1000)).toBeCloseTo(1000, 0);
+  });
+
+  it("name divisions and 128-bit numbers inside of loops alone", () => {
+    const twice = (inside: string): string =>
+      `var at = lane.x;\n  for (var k = 0u; k < 2u; k += 1u) { ${inside} }\n  gm_output[lane.x] = at / 3u;`;
+    const helper = "fn half_i128(a: u32) -> u32 { return a >> 1u; }";
+    expect(countsOf(twice("at = at / 3u;")).divisionsInLoops).toBe(2 / 4);
+    expect(countsOf(twice("at = at / 4u;")).divisionsInLoops).toBe(0);
+    expect(countsOf(twice("at = half_i128(at);"), helper).int128InLoops).toBe(2 / 4);
+  });
+});
+
+/** A figure of a kernel with its limit. */
+interface Limit {
+  /** Undefined where the limit is not of this kernel. */
+  readonly value: (stats: KernelStats, func: TileFunc) => number | undefined;
+  readonly atLeast?: number;
+  readonly atMost?: number;
+}
+
+const elementBytes = (func: TileFunc): number => meanBytes(outputOf(func).type.dtype);
+
+const stores = ({ buffers }: KernelStats): BufferStats | undefined =>
+  buffers.find(({ name, kind }) => kind === "store" && name.startsWith("gm_"));
+
+/** Loads of index operands, which no index scatters: every global load but the first table's. */
+const indexLoads = ({ buffers }: KernelStats, func: TileFunc): readonly BufferStats[] =>
+  buffers.filter(
+    ({ name, kind }) =>
+      kind === "load" && name.startsWith("gm_") && name !== `gm_${func.operands[0]?.name ?? ""}`,
+  );
+
+const reduces = (func: TileFunc): boolean => taskOfTile(func).gather?.stmt.map.reduced !== undefined;
+
+/** Bytes of the first table for each byte of the output: the terms of an element. */
+const bytesLoaded = ({ buffers }: KernelStats, func: TileFunc): number =>
+  buffers
+    .filter(({ name, kind }) => kind === "load" && name === `gm_${func.operands[0]?.name ?? ""}`)
+    .reduce((sum, { bytesPerAccess, perOutputByte }) => sum + bytesPerAccess * perOutputByte, 0);
+
+const limits: Readonly<Record<string, Limit>> = {
+  "bytes a store": {
+    value: (stats, func) => (elementBytes(func) === 4 ? stores(stats)?.bytesPerAccess : undefined),
+    atLeast: 12,
+  },
+  "output sectors": { value: (stats) => stores(stats)?.sectorEfficiency, atLeast: 0.8 },
+  "index sectors": {
+    value: (stats, func) =>
+      Math.min(...indexLoads(stats, func).map(({ sectorEfficiency }) => sectorEfficiency)),
+    atLeast: 0.8,
+  },
+  "instructions a byte": {
+    value: ({ instructions }, func) => (elementBytes(func) === 1 || reduces(func) ? undefined : instructions),
+    atMost: 4,
+  },
+  "instructions a term": {
+    value: (stats, func) =>
+      reduces(func) ? (stats.instructions * elementBytes(func)) / bytesLoaded(stats, func) : undefined,
+    atMost: 60,
+  },
+  "instructions an element of a byte": {
+    value: ({ instructions }, func) => (elementBytes(func) === 1 ? instructions : undefined),
+    atMost: 28,
+  },
+  "128-bit calls in loops": { value: ({ int128InLoops }) => int128InLoops, atMost: 0 },
+  "loads in flight": { value: ({ loadsInFlight }) => loadsInFlight, atLeast: 4 },
+  "active lanes": { value: ({ activeLanes }) => activeLanes, atLeast: 0.85 },
+};
+
+/** Kernels beyond a limit, with the figure that they may not leave. The list gets shorter, never longer. */
+const exceptions: Readonly<Record<string, Readonly<Record<string, number>>>> = {
+  "pages-f16": { "loads in flight": 2 },
+  "rows-of-5": {
+    "bytes a store": 4,
+    "output sectors": 0.33,
+    "instructions a byte": 4.7,
+    "active lanes": 0.83,
+  },
+  "elements-axis-0": { "instructions a byte": 4.08 },
+  "elements-ub": { "instructions a byte": 4.55 },
+  "elements-i64": { "index sectors": 0.5, "instructions a byte": 6.08 },
+  "elements-u8-ub": { "instructions an element of a byte": 28.75, "loads in flight": 2 },
+  "900-by-300": { "instructions a byte": 5.67, "active lanes": 0.59 },
+  columns: { "instructions a byte": 4.56 },
+  "quantized-f32": { "output sectors": 0.5, "instructions a byte": 17.49, "loads in flight": 1 },
+  "segments-f32": { "instructions a term": 111.84 },
+};
+
+/** True if a figure is no worse than a bound. */
+const holds = ({ atLeast }: Limit, value: number, bound: number): boolean =>
+  atLeast === undefined ? value <= bound + 0.005 : value >= bound - 0.005;
+
+describe("kernels of every form", () => {
+  it.each(gpuKernels.map((kernel) => [kernel.name, kernel] as const))(
+    "%s is within limits",
+    (name, gpuKernel) => {
+      const { kernel, wgsl } = compileGpuKernel(gpuKernel);
+      const stats = kernelStats(kernel.tile, wgsl);
+      if (stats === undefined) throw new Error("the kernel is launched");
+      const beyond = Object.entries(limits).flatMap(([figure, limit]) => {
+        const value = limit.value(stats, kernel.tile);
+        const bound = limit.atLeast ?? limit.atMost ?? 0;
+        return value === undefined || holds(limit, value, bound) ? [] : [[figure, value] as const];
+      });
+      const excepted = exceptions[name] ?? {};
+      // One that holds its limit is no exception any more.
+      expect(beyond.map(([figure]) => figure)).toEqual(Object.keys(excepted));
+      for (const [figure, value] of beyond) {
+        const limit = limits[figure];
+        if (limit === undefined) throw new Error(`no limit ${figure}`);
+        expect([figure, value, holds(limit, value, excepted[figure] ?? 0)]).toEqual([figure, value, true]);
+      }
+    },
+  );
+
+  it("have no more exceptions than before", () => {
+    const count = Object.values(exceptions).reduce((sum, figures) => sum + Object.keys(figures).length, 0);
+    expect(count).toBeLessThanOrEqual(18);
+    expect(
+      Object.keys(exceptions).filter((name) => gpuKernels.every((kernel) => kernel.name !== name)),
+    ).toEqual([]);
+  });
+});
+
+describe("the command line", () => {
+  const op = ["--op", "gather", "--data", "f32[9,64]", "--indices", "i32[32]"];
+
+  it("prints the counts of a kernel, and of a program for another target those on WebGPU", async () => {
+    const { stdout, status } = await runHere(["compile", ...op, "--target", "webgpu", "--emit", "gpu-stats"]);
+    expect(status).toBe(0);
+    expect(stdout).toMatch(
+      /^@gather: WebGPU kernel[^]*for each byte of the output[^]*store gm_output +16 +0\.063 +100 %/,
+    );
+    const other = await runHere([
+      "compile",
+      ...op,
+      "--target",
+      "ascend-a2",
+      "--residency",
+      "gm",
+      "--emit",
+      "gpu-stats",
+    ]);
+    expect(other.stdout).toContain("store gm_output");
+  });
+
+  it("are part of an explanation for WebGPU, and of no other", async () => {
+    const { stdout } = await runHere(["explain", ...op, "--target", "webgpu"]);
+    expect(stdout).toContain("WebGPU kernel, counted on one workgroup");
+    const json = await runHere(["explain", ...op, "--target", "webgpu", "--json"]);
+    const { gpu } = JSON.parse(json.stdout) as { readonly gpu: KernelStats };
+    expect(gpu).toMatchObject({ int128InLoops: 0, workgroupBytes: 0 });
+    expect((await runHere(["explain", ...op, "--target", "cpu"])).stdout).not.toContain("WebGPU kernel");
+  });
+
+  it("say that no kernel is launched for an output without elements", async () => {
+    const empty = ["--op", "gather", "--data", "f32[9,64]", "--indices", "i32[0]", "--target", "webgpu"];
+    const { stdout, status } = await runHere(["compile", ...empty, "--emit", "gpu-stats"]);
+    expect([status, stdout]).toEqual([0, expect.stringContaining("no kernel is launched")]);
+  });
+});
