@@ -73,6 +73,16 @@ export interface IndexMove extends IndexStep {
   readonly int128: boolean;
   /** Four neighbours are read and resolved together. */
   readonly four: boolean;
+  /** 32-bit words of one access of the table that it is read from. */
+  readonly words: AccessWords;
+  /** Place of the value in an access of several that index operands share; absent where it is read by itself. */
+  readonly shared?: SharedAccess;
+}
+
+/** Place of a value in an access: `elements` values, of which it is number `place`. */
+export interface SharedAccess {
+  readonly elements: number;
+  readonly place: number;
 }
 
 /**
@@ -191,7 +201,15 @@ export function gatherMove(
   // The words of a packed row are its own.
   const walk = unit.how === "packed" ? asItLies : joined;
   const staged = unit.how === "packed" || isTable || computes ? loaded?.(true) : widest;
-  const widths = widthsOf(setting, asItLies, unit, staged);
+  const accesses = indexAccesses(setting, walk, unit, plan);
+  const widths = widthsOf(setting, asItLies, unit, staged).map(
+    (width, table): AccessWords => accesses[table]?.words ?? width,
+  );
+  const isInFours = (table: number | undefined): boolean =>
+    table !== undefined &&
+    table !== gatheredTable &&
+    accesses[table] === undefined &&
+    at(widths, table) === 4;
   const ranges = { ...plan.ranges, dims: dimRanges(walk.tile, stmt.map) };
   const page = unit.how === "rows" && readsAlone(laneBytes) ? pageRun(walk, ranges, loops) : undefined;
   return {
@@ -206,12 +224,16 @@ export function gatherMove(
     ...defined({ values }),
     indices: plan.indexSteps.map((step): IndexMove => {
       const { table } = step;
+      const form = at(walk.addresses.indices, step.index);
+      const elements = (table === undefined ? undefined : accesses[table]?.elements) ?? 1;
       return {
         ...step,
-        form: at(walk.addresses.indices, step.index),
+        form,
+        words: table === undefined ? 1 : at(widths, table),
+        ...(elements === 1 ? {} : { shared: { elements, place: placeIn(form, elements, loops) ?? 0 } }),
         ...(table === undefined ? {} : { dtype: inputOf(func, table).type.dtype }),
         int128: needsInt128(step, stmt),
-        four: table !== undefined && table !== gatheredTable && at(widths, table) === 4,
+        four: isInFours(table),
       };
     }),
     ranges,
@@ -427,6 +449,52 @@ function widthsOf(
     output,
   ];
 }
+
+/** Words of an access of index values, and the values that it holds. */
+interface IndexAccess {
+  readonly words: AccessWords;
+  readonly elements: number;
+}
+
+/**
+ * Accesses of the tables that hold index values alone, by their numbers, where lanes read side by side: tuples in one, and values of 64
+ * bits whole. Absent where values are read by single words, or by fours.
+ */
+function indexAccesses(
+  setting: Setting,
+  { addresses }: LaneTile,
+  unit: Unit,
+  { indexSteps, stmt }: GatherPlan,
+): readonly (IndexAccess | undefined)[] {
+  const { func, loops, laneBytes } = setting;
+  const isByVectors = unit.how === "groups" || (unit.how === "rows" && unit.fourAlong !== undefined);
+  return inputsOf(func).map((tensor, table) => {
+    const steps = indexSteps.filter((step) => step.table === table);
+    const isRead = stmt.map.reads.some((read) => read.table === table);
+    const isPlain = steps.every((step) => !needsInt128(step, stmt));
+    if (table === gatheredTable || isRead || !isPlain || steps.length === 0) return undefined;
+    if (readsAlone(laneBytes) || unit.how === "packed" || isByVectors) return undefined;
+    const perValue = bitsOf(tensor.type.dtype) / 32;
+    if (perValue < 1) return undefined;
+    const forms = steps.map(({ index }) => at(addresses.indices, index));
+    const elements = [4, 2].find(
+      (count) =>
+        steps.length > count / 2 &&
+        count * perValue <= 4 &&
+        residue(elementsOf(func, tensor), count, loops) === 0 &&
+        forms.every((form) => placeIn(form, count, loops) !== undefined),
+    );
+    return elements === undefined && perValue === 1
+      ? undefined
+      : { words: (perValue * (elements ?? 1)) as AccessWords, elements: elements ?? 1 };
+  });
+}
+
+/** Returns the remainder of an address by a number, where it is the same for every element; undefined where it is not. */
+const placeIn = (form: Linear, of: number, loops: readonly ForStmt[]): number | undefined =>
+  isAffine(form) && form.terms.every((term) => !isOverPoint(term) || term.by % of === 0)
+    ? residue(loopForm(form), of, loops)
+    : undefined;
 
 /** Words of one access of the data in place, and of the output. */
 function wordsPerAccess(unit: Unit, size: number): readonly [data: AccessWords, output: AccessWords] {

@@ -9,7 +9,7 @@ import type { Amount } from "../../ir/text/form-text.js";
 import { assertNever, at, InternalError, isSigned } from "../../ir/types.js";
 import { extentText, lastText } from "./bounds.js";
 import type { WgslContext } from "./context.js";
-import { isLarge, type GatherMove, type IndexMove } from "./gather-move.js";
+import { isLarge, type GatherMove, type IndexMove, type SharedAccess } from "./gather-move.js";
 import { sizeName } from "./names.js";
 import {
   asSigned,
@@ -58,12 +58,13 @@ function wordsOf(context: WgslContext, move: GatherMove, coords: readonly Amount
 /** The functions that index values are resolved by, before main. */
 export function emitIndexHelpers(context: WgslContext, move: GatherMove): void {
   const { out, names, plan } = context;
-  for (const { index, table, rule, int128, four, inReduction } of move.indices) {
+  for (const index of move.indices) {
+    const { table, rule, int128, inReduction } = index;
     if (int128 || table === undefined || rule === undefined) continue;
     const indices = names.buffer(inputOf(plan.func, table).name);
     if (rule.outside !== "report" || mayEnd(move, inReduction))
-      emitResolver(out, { index, rule, four }, indices);
-    else if (rule.extent > 0) emitReportedResolver(out, { index, rule, four }, indices);
+      emitResolver(out, { ...index, rule }, indices);
+    else if (rule.extent > 0) emitReportedResolver(out, { ...index, rule }, indices);
   }
   if (usesInt128(move)) emitInt128Helpers(out);
 }
@@ -90,8 +91,9 @@ export function declareIndices(context: WgslContext, move: GatherMove, element: 
   if (move.reports) {
     out.line(`let written = ${element.place ?? context.address(move.addresses.output, element.coords)};`);
   }
+  const accesses: Accesses = new Map();
   for (const index of reached(indicesIn(move, false))) {
-    declareIndex(context, move, index, element);
+    declareIndex(context, move, index, element, accesses);
     if (index.ends !== undefined) emitLongSegment(context, move, index, index.ends);
   }
 }
@@ -101,7 +103,8 @@ export function declareReductionIndices(context: WgslContext, move: GatherMove, 
   const ends = mayEnd(move, true);
   // That of the element is true where it has terms.
   if (ends) context.out.line("var alive = true;");
-  for (const index of indicesIn(move, true)) declareIndex(context, move, index, element);
+  const accesses: Accesses = new Map();
+  for (const index of indicesIn(move, true)) declareIndex(context, move, index, element, accesses);
   return ends;
 }
 
@@ -167,23 +170,57 @@ export function emitReport(
   context.out.line(`if (bad != ${none}${exists.join("")}) { atomicMin(&status[0], bad); }`);
 }
 
-function declareIndex(context: WgslContext, move: GatherMove, index: IndexMove, element: ElementAt): void {
+/** Names of the accesses that are declared for an element, by their texts. */
+type Accesses = Map<string, string>;
+
+/** Returns the name of an access that holds a value with those of other index operands; declares it where none has before. */
+function sharedAccess(
+  context: WgslContext,
+  { table = 0, index }: IndexMove,
+  { elements, place }: SharedAccess,
+  form: Linear,
+  coords: readonly Amount[],
+  indices: readonly string[],
+  accesses: Accesses,
+): string {
+  const { out, names, plan } = context;
+  const first = { ...form, at: form.at - place };
+  const text = `${names.buffer(inputOf(plan.func, table).name)}[${context.access(first, elements, coords, indices)}]`;
+  const name = accesses.get(text) ?? `words${index}`;
+  if (!accesses.has(text)) out.line(`let ${name} = ${text};`);
+  accesses.set(text, name);
+  return name;
+}
+
+function declareIndex(
+  context: WgslContext,
+  move: GatherMove,
+  index: IndexMove,
+  element: ElementAt,
+  accesses: Accesses,
+): void {
   const { out } = context;
   const { table, rule, int128, wrapNegativeBy } = index;
   const form = element.forms === undefined ? index.form : at(element.forms, index.index);
   const { coords } = element;
   const name = indexName(index);
+  const { shared } = index;
+  const access =
+    shared === undefined
+      ? undefined
+      : sharedAccess(context, index, shared, form, coords, indexNames(move), accesses);
   if (!int128 && rule !== undefined && !mayEnd(move, index.inReduction)) {
-    const value = `resolve_${index.index}(${narrowForm(context, move, form, coords)})`;
+    const value = `resolve_${index.index}(${access ?? narrowForm(context, move, form, coords)})`;
     declareResolved(context, index, { name, value, four: false, place: "written" });
     return;
   }
   out.line(rule === undefined ? `var ${name} = vec4u(0u);` : `var ${name} = 0u;`);
   // No branch: what follows an index value that ended the element reads by an element in range, and its bits are dropped.
   out.block("", () => {
-    if (table !== undefined) out.line(`let position = ${narrowForm(context, move, form, coords)};`);
+    if (table !== undefined && access === undefined)
+      out.line(`let position = ${narrowForm(context, move, form, coords)};`);
     if (!int128 && rule !== undefined) {
-      out.line(`let element = resolve_${index.index}(position);`);
+      out.line(`let element = resolve_${index.index}(${access ?? "position"});`);
       if (endsOutside(rule) && rule.outside !== "promised")
         emitEnding(context, move, index, `element < ${extentText(rule)}`);
       out.line(`${name} = ${elementInRange(move, index, rule)};`);

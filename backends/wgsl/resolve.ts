@@ -13,6 +13,7 @@
 import type { IndexRule } from "../../ir/policy.js";
 import { assertNever } from "../../ir/types.js";
 import { extentText, wrapText, lastText } from "./bounds.js";
+import type { AccessWords, SharedAccess } from "./gather-move.js";
 import type { Lines } from "../lines.js";
 
 /** An index value that is resolved as it is read. */
@@ -21,7 +22,15 @@ export interface ReadIndex {
   readonly rule: IndexRule;
   /** Four neighbours are read and resolved together. */
   readonly four: boolean;
+  /** 32-bit words of one access. */
+  readonly words: AccessWords;
+  /** Place of the value in an access that the caller makes; absent where `resolve_k` makes it. */
+  readonly shared?: SharedAccess;
 }
+
+/** The parameter of `resolve_k`: a position, or the access that holds the value. */
+const paramOf = ({ words, shared }: ReadIndex): string =>
+  shared === undefined ? "position: u32" : `words: vec${words}u`;
 
 /** What `resolve_k` returns for an index that has no element. */
 export const none = "0xffffffffu";
@@ -38,7 +47,7 @@ export function emitResolver(out: Lines, index: ReadIndex, indices: string): voi
   const declare = (): void => {
     out.line(`let element = ${checked(rule, four)};`);
   };
-  out.block(`fn resolve_${number}(position: u32) -> ${type}`, () => {
+  out.block(`fn resolve_${number}(${paramOf(index)}) -> ${type}`, () => {
     if (extent > 0) emitReads(out, index, indices);
     if (extent === 0) {
       out.line(`return ${splat(none)};`);
@@ -79,7 +88,7 @@ export function emitReportedResolver(out: Lines, index: ReadIndex, indices: stri
   const { index: number, rule, four } = index;
   const { bytes, wrapNegativeBy } = rule;
   const splat = splatOf(four);
-  out.block(`fn resolve_${number}(position: u32) -> ${signed(four)}`, () => {
+  out.block(`fn resolve_${number}(${paramOf(index)}) -> ${signed(four)}`, () => {
     emitReads(out, index, indices);
     if (bytes === 8 || wrapNegativeBy === undefined) {
       out.line(`let element = ${checked(rule, four)};`);
@@ -146,8 +155,16 @@ export function lowWord({ bytes, signed }: Pick<IndexRule, "bytes" | "signed">, 
 }
 
 /** Declares `low`, and `high` of 64-bit indices. */
-function emitReads(out: Lines, { rule, four }: ReadIndex, indices: string): void {
+function emitReads(out: Lines, { rule, four, words, shared }: ReadIndex, indices: string): void {
   const wide = rule.bytes === 8;
+  if (shared !== undefined || (!four && words > 1)) {
+    if (shared === undefined) out.line(`let words = ${indices}[position];`);
+    const first = (shared?.place ?? 0) * (wide ? 2 : 1);
+    const component = (k: number): string => `words.${"xyzw".charAt(k)}`;
+    out.line(`let low = ${component(first)};`);
+    if (wide) out.line(`let high = ${component(first + 1)};`);
+    return;
+  }
   if (!four) {
     out.line(`let low = ${lowWord(rule, indices)};`);
     if (wide) out.line(`let high = ${indices}[2u * position + 1u];`);

@@ -37,3 +37,25 @@ export async function runnerOr(context: TestContext, options: NodeGpuOptions = {
   if (runner === undefined) context.skip();
   return runner;
 }
+
+/** Runners by the device that they share. */
+const hardwareRunners = new WeakMap<NodeGpu, Promise<Runner>>();
+
+/** A runner on the device for tests that emits kernels as for a GPU, whatever the device runs on; the test is skipped where there is none. */
+export async function hardwareRunnerOr(context: TestContext): Promise<Runner> {
+  const gpu = await requireGpu();
+  if (gpu === undefined) {
+    context.skip();
+    throw new Error("a skipped test goes on");
+  }
+  const device = new Proxy(gpu.device, {
+    get(device, name) {
+      if (name === "adapterInfo") return { isFallbackAdapter: false };
+      const value: unknown = Reflect.get(device, name, device);
+      return typeof value === "function" ? (value.bind(device) as unknown) : value;
+    },
+  });
+  const runner = hardwareRunners.get(gpu) ?? createRunner(device);
+  hardwareRunners.set(gpu, runner);
+  return runner;
+}

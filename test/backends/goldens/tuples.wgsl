@@ -1,19 +1,19 @@
 // @gather_nd(%data: 6x7x16xf32, %indices: 20x2xi64, %output: 20x16xf32)
 @group(0) @binding(0) var<storage, read> gm_data: array<vec4u, 168>;
-@group(0) @binding(1) var<storage, read> gm_indices: array<u32, 80>;
+@group(0) @binding(1) var<storage, read> gm_indices: array<vec4u, 20>;
 @group(0) @binding(2) var<storage, read_write> gm_output: array<vec4u, 80>;
 @group(0) @binding(3) var<storage, read_write> status: array<atomic<u32>, 1>;
 
-fn resolve_0(position: u32) -> i32 {
-  let low = gm_indices[2u * position];
-  let high = gm_indices[2u * position + 1u];
+fn resolve_0(words: vec4u) -> i32 {
+  let low = words.x;
+  let high = words.y;
   let element = select(0xffffffffu, low + select(0u, 6u, high == 0xffffffffu), (high == 0u) || (high == 0xffffffffu));
   return bitcast<i32>(element ^ 0x80000000u);
 }
 
-fn resolve_1(position: u32) -> i32 {
-  let low = gm_indices[2u * position];
-  let high = gm_indices[2u * position + 1u];
+fn resolve_1(words: vec4u) -> i32 {
+  let low = words.z;
+  let high = words.w;
   let element = select(0xffffffffu, low + select(0u, 7u, high == 0xffffffffu), (high == 0u) || (high == 0xffffffffu));
   return bitcast<i32>(element ^ 0x80000000u);
 }
@@ -27,11 +27,12 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
     var bad = 0xffffffffu;
     let d0 = lane.y;
     let written = iv_t0 * 16u + d0 * 16u;
-    let raw_at0 = resolve_0(iv_t0 * 2u + d0 * 2u);
+    let words0 = gm_indices[iv_t0 + d0];
+    let raw_at0 = resolve_0(words0);
     let in_at0 = min(raw_at0, bitcast<i32>(5u ^ 0x80000000u));
     bad = min(bad, select(0xffffffffu, written, raw_at0 != in_at0));
     let at0 = bitcast<u32>(in_at0) ^ 0x80000000u;
-    let raw_at1 = resolve_1(iv_t0 * 2u + d0 * 2u + 1u);
+    let raw_at1 = resolve_1(words0);
     let in_at1 = min(raw_at1, bitcast<i32>(6u ^ 0x80000000u));
     bad = min(bad, select(0xffffffffu, written, raw_at1 != in_at1));
     let at1 = bitcast<u32>(in_at1) ^ 0x80000000u;

@@ -1,0 +1,140 @@
+/** Kernels that are emitted for a GPU have the bits of the definition: every form of them, run on any device. */
+import { describe, expect, it } from "vitest";
+import { indexInputs, type HostInputs } from "../../backends/index.js";
+import type { HostTensor } from "../../backends/memory.js";
+import { planWgsl, type Runner } from "../../backends/webgpu/index.js";
+import { elementCount, keyOf, RunError, targets, type Func, type Schedule } from "../../ir/index.js";
+import { runOn, type BackendChoice } from "../../src/api/backends.js";
+import { compile, onnx, torch, type Kernel } from "../../src/index.js";
+import { indexLimits, indexWriter, randomInputs } from "../../src/testing/random.js";
+import { hardwareRunnerOr } from "../support/gpu.js";
+import { parsed } from "../support/parsed.js";
+
+const pairs = (index: string, columns: number, oob: string): Func =>
+  parsed(`func @pairs(%data: tensor<5x7x${columns}xf32>, %indices: tensor<66x2x${index}>) -> tensor<66x${columns}xf32> {
+  %y = access.gather %data, %indices (d0, d1) -> (from_end(%indices[d0, 0]), from_end(%indices[d0, 1]), d1) {oob = ${oob}}
+  return %y
+}
+`);
+
+const rows = (
+  dtype: "f32" | "f16" | "u8" | "f64",
+  columns: number,
+  index: "i32" | "i64",
+  count: number,
+): Func => onnx.gather({ data: [dtype, [9, columns]], indices: [index, [count]], axis: 0 });
+
+const elements = (
+  dtype: "f32" | "f16" | "u8" | "f64",
+  shape: readonly [number, number],
+  axis: 0 | 1,
+  index: "i32" | "i64",
+): Func => onnx.gatherElements({ data: [dtype, shape], indices: [index, shape], axis });
+
+const policies = (oob: string): Func =>
+  parsed(`func @rows(%data: tensor<9x5xf32>, %indices: tensor<32xi64>) -> tensor<32x5xf32> {
+  %y = access.gather %data, %indices (d0, d1) -> (%indices[d0], d1) {oob = ${oob}}
+  return %y
+}
+`);
+
+const segments = (count: number, columns: number, longest: number): Func =>
+  torch.embeddingBag({
+    weight: ["f32", [30, columns]],
+    input: ["i64", [60]],
+    offsets: ["i64", [count]],
+    mode: "sum",
+    longestBag: longest,
+  });
+
+const cases: Readonly<Record<string, readonly [Func, Schedule?]>> = {
+  "rows of whole words": [rows("f32", 64, "i32", 50)],
+  "rows by i64": [rows("f32", 64, "i64", 50)],
+  "rows of f16 by i64, a ragged last tile": [rows("f16", 24, "i64", 50), { tile: [16, 24] }],
+  "rows of 5": [rows("f32", 5, "i32", 64)],
+  "rows of 5 by i64": [rows("f32", 5, "i64", 64), { tile: [16, 5] }],
+  "rows of 5, a ragged last tile": [rows("f32", 5, "i32", 44), { tile: [16, 5] }],
+  "rows of 5, between accesses": [rows("f32", 5, "i32", 43), { tile: [16, 5] }],
+  "rows of 3": [rows("f32", 3, "i32", 64), { tile: [32, 3] }],
+  "rows of 6": [rows("f32", 6, "i32", 64), { tile: [32, 6] }],
+  "rows of 1": [rows("f32", 1, "i32", 64)],
+  "rows of 7 bytes": [rows("u8", 7, "i32", 61)],
+  "rows of 3 doubles": [rows("f64", 3, "i64", 33)],
+  "pairs by i32": [pairs("i32", 16, "error")],
+  "pairs by i64": [pairs("i64", 16, "error")],
+  "pairs by i64, clamped": [pairs("i64", 16, "clamp")],
+  "pairs by i32, zero where out of range": [pairs("i32", 16, "zero")],
+  "pairs by i64, of rows of 5": [pairs("i64", 5, "wrap")],
+  "pairs by u8": [pairs("u8", 8, "zero")],
+  "elements along axis 0": [elements("f32", [24, 40], 0, "i32")],
+  "elements along axis 1, ragged": [elements("f32", [9, 300], 1, "i32"), { tile: [2, 128], residency: "gm" }],
+  "elements along axis 1 by i64, ragged": [
+    elements("f32", [9, 300], 1, "i64"),
+    { tile: [4, 152], residency: "gm" },
+  ],
+  "elements of bytes, ragged": [elements("u8", [9, 300], 1, "i32"), { tile: [2, 128], residency: "gm" }],
+  "elements of f64 by i64": [elements("f64", [9, 30], 1, "i64"), { tile: [4, 30] }],
+  "elements along axis 0, ragged on both sides": [
+    elements("f32", [21, 36], 0, "i32"),
+    { tile: [8, 16], residency: "gm" },
+  ],
+  ...Object.fromEntries(
+    ["error", "clamp", "zero", "wrap"].map((oob) => [`rows of 5, ${oob}`, [policies(oob)] as const]),
+  ),
+  segments: [segments(8, 32, 60)],
+  "segments of an odd number": [segments(7, 16, 60)],
+  "segments of rows of 5": [segments(7, 5, 60)],
+};
+
+/** Inputs from a seed. Those of an odd one have index values out of range too, which policies tell apart. */
+function drawn(kernel: Kernel, seed: number): HostInputs {
+  const inputs: Record<string, HostTensor> = { ...randomInputs(kernel, seed) };
+  const { offsets } = inputs;
+  if (offsets !== undefined) {
+    const write = indexWriter(offsets.bytes, offsets.type.dtype);
+    for (let k = 0; k < elementCount(offsets.type.shape); k++) write(k, k * (3 + seed));
+  }
+  for (const operand of seed % 2 === 0 ? [] : indexInputs(kernel.tile)) {
+    const { type, bytes } = inputs[keyOf(operand)]!;
+    const spoiled = Uint8Array.from(bytes);
+    const write = indexWriter(spoiled, type.dtype);
+    const [lowest, highest] = indexLimits(type.dtype);
+    const count = elementCount(type.shape);
+    for (const [k, value] of [highest, lowest, Math.max(-1, lowest), 100].entries())
+      write((seed * 7 + 13 * k) % count, value);
+    inputs[keyOf(operand)] = { type, bytes: spoiled };
+  }
+  return inputs;
+}
+
+/** The bits of an output, or the first diagnostic of what was refused. */
+async function outcome(
+  backend: BackendChoice,
+  kernel: Kernel,
+  seed: number,
+  runner: Runner,
+): Promise<string> {
+  try {
+    const { output } = await runOn(backend, kernel, drawn(kernel, seed), { runner });
+    return Buffer.from(output).toString("hex");
+  } catch (thrown) {
+    if (thrown instanceof RunError) return JSON.stringify(thrown.diagnostics);
+    throw thrown;
+  }
+}
+
+describe("kernels for a GPU", () => {
+  it.for(Object.entries(cases))(
+    "have the bits of the definition: %s",
+    async ([, [func, schedule]], context) => {
+      const runner = await hardwareRunnerOr(context);
+      const kernel = compile(func, { ...schedule, target: runner.target });
+      expect(planWgsl(kernel.tile, { target: targets.webgpu }).lanes.inRuns).toBe(false);
+      for (const seed of [1, 2, 3, 4]) {
+        const defined = await outcome("reference", kernel, seed, runner);
+        if (seed % 2 === 0) expect(defined).toMatch(/^[0-9a-f]+$/);
+        expect(await outcome("webgpu", kernel, seed, runner), `seed ${seed}`).toBe(defined);
+      }
+    },
+  );
+});
