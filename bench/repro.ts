@@ -1,6 +1,7 @@
 /**
  * npm run repro: the tables and pictures of the documentation, made again in repro/. `deterministic/` has the same bytes from run to run
- * on any machine; `measured/` has times of this one. `--only deterministic` leaves the measurements out.
+ * on any machine; `measured/` has times of this one. `--only deterministic` leaves the measurements out, `--quick` the tables that take
+ * minutes.
  */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
@@ -9,9 +10,14 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { clockVersion } from "../ir/index.js";
 import { packageFile, version } from "../src/device/package-files.js";
+import { tableNames, tableOf } from "./tables.js";
 
 const { values } = parseArgs({
-  options: { out: { type: "string", default: "repro" }, only: { type: "string" } },
+  options: {
+    out: { type: "string", default: "repro" },
+    only: { type: "string" },
+    quick: { type: "boolean", default: false },
+  },
 });
 const seed = 1;
 const cli = packageFile("dist/src/cli/main.js");
@@ -20,7 +26,16 @@ const list = (name: string): string => packageFile(`bench/lists/${name}`);
 /** A file, and the command that makes it: on its standard output, or by a flag that names the file. */
 type Artifact = readonly [file: string, script: string, args: readonly string[], by?: "flag"];
 
+const printTables = packageFile("dist/bench/print-tables.js");
+/** Tables of the documentation, a file for each. */
+const documented = (isMeasured: boolean): readonly Artifact[] =>
+  tableNames.flatMap((name): readonly Artifact[] => {
+    const { measured: times = false, slow = false } = tableOf(name);
+    return times !== isMeasured || (slow && values.quick) ? [] : [[`${name}.md`, printTables, [name]]];
+  });
+
 const deterministic: readonly Artifact[] = [
+  ...documented(false),
   ["validation.md", cli, ["validate", "--page"], "flag"],
   ["models.csv", cli, ["explain", "--list", list("models.jsonl")]],
   ["operators.csv", cli, ["explain", "--list", list("operators.jsonl")]],
@@ -34,7 +49,11 @@ const deterministic: readonly Artifact[] = [
   ["targets.json", cli, ["targets", "--json"]],
   ["heat-map.svg", cli, ["tune", packageFile("examples/sort-columns.tir"), "--svg"], "flag"],
 ];
-const measured: readonly Artifact[] = [["shapes.txt", packageFile("dist/bench/shapes.js"), []]];
+const measured: readonly Artifact[] = [
+  ...documented(true),
+  ["sweep-cpu.txt", packageFile("dist/bench/sweep.js"), []],
+  ["compile.txt", packageFile("dist/bench/compile.js"), []],
+];
 
 function make(folder: string, [file, script, args, by]: Artifact): void {
   const named = by === undefined ? [] : [join(folder, file), "--force"];

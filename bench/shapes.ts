@@ -1,17 +1,22 @@
 /**
  * npm run bench:shapes: five gathers of serving large models, paged, permuted and ragged: which residencies are legal on ascend-a2,
- * what the default takes there, and how long the fast executor takes on this machine. `--write` puts the table into
- * docs/cost-model.md.
+ * what the default takes there, and how long the fast executor takes on this machine.
  */
-import { readFileSync, writeFileSync } from "node:fs";
-import { parseArgs } from "node:util";
 import { simulateBytes } from "../backends/sim/index.js";
-import { formatEntry, residencyChoices, parseModule, targets, type AccessFunc } from "../ir/index.js";
+import {
+  formatEntry,
+  residencyChoices,
+  parseModule,
+  targets,
+  type AccessFunc,
+  type Residencies,
+} from "../ir/index.js";
 import { accessOf } from "../src/api/access.js";
 import { definedOutput } from "../src/api/against.js";
 import { compile, explain, legalTiles } from "../src/index.js";
 import { randomInputs } from "../src/testing/random.js";
 import { median } from "../src/tune/median.js";
+import type { Rows } from "./markdown-table.js";
 
 const target = targets.ascendA2;
 
@@ -74,39 +79,43 @@ function milliseconds(kernel: ReturnType<typeof compile>, gather: AccessFunc): n
   return median(times);
 }
 
-const head = [
-  "gather",
-  "residency",
-  "legal tiles",
-  "default tile",
-  "UB (B)",
-  "moved (B)",
-  "cycles",
-  "ms here",
-];
-const rows = shapes.flatMap(([name, text]) => {
-  const gather = gatherOf(name, text);
-  const auto = formatEntry(explain(gather, { target, residency: "auto" }).schedule.residency);
-  return residencyChoices(gather, target, ["ub", "gm"]).map((residency) => {
-    const shown = formatEntry(residency);
+/** Calls for each gather and residency, with its label: that of `auto` is bold. */
+const rowsOf = (
+  make: (
+    name: string,
+    label: string,
+    gather: AccessFunc,
+    residency: Residencies,
+  ) => readonly (string | number)[],
+): Rows =>
+  shapes.flatMap(([name, text]) => {
+    const gather = gatherOf(name, text);
+    const auto = formatEntry(explain(gather, { target, residency: "auto" }).schedule.residency);
+    return residencyChoices(gather, target, ["ub", "gm"]).map((residency) => {
+      const shown = formatEntry(residency);
+      return make(name, shown === auto ? `**${shown}**` : shown, gather, residency);
+    });
+  });
+
+/** Returns which residencies are legal, and what the default takes there. */
+export const shapesTable = (): Rows => [
+  ["gather", "residency", "legal tiles", "default tile", "UB (B)", "moved (B)", "cycles"],
+  ...rowsOf((name, label, gather, residency) => {
     const { count, possible } = legalTiles(gather, { target, residency });
     const legal = `${count === undefined ? "many" : count} of ${possible}`;
     const { legal: holds, footprint, schedule, traffic, cycles } = explain(gather, { target, residency });
-    const label = shown === auto ? `**${shown}**` : shown;
-    if (!holds) return [name, label, legal, "", `over: ${footprint.bytes}`, "", "", ""];
-    const ms = milliseconds(compile(gather, { target, residency }), gather);
+    if (!holds) return [name, label, legal, "", `over: ${footprint.bytes}`, "", ""];
     const tile = `[${schedule.tile.join(", ")}]`;
-    return [name, label, legal, tile, footprint.planned, traffic.bytes, cycles, ms.toFixed(2)];
-  });
-});
+    return [name, label, legal, tile, footprint.planned, traffic.bytes, cycles];
+  }),
+];
 
-const markdown = [head, head.map(() => "---"), ...rows].map((row) => `| ${row.join(" | ")} |`).join("\n");
-const { values: flags } = parseArgs({ options: { write: { type: "boolean", default: false } } });
-if (flags.write) {
-  const page = "docs/cost-model.md";
-  const marks = ["<!-- bench:shapes -->", "<!-- /bench:shapes -->"] as const;
-  const text = readFileSync(page, "utf8");
-  const [before, rest = ""] = text.split(marks[0]);
-  const [, after = ""] = rest.split(marks[1]);
-  writeFileSync(page, `${before}${marks[0]}\n\n${markdown}\n\n${marks[1]}${after}`);
-} else console.log(markdown);
+/** Returns the milliseconds that the fast executor takes here; none where no tile is legal. */
+export const shapesTimesTable = (): Rows => [
+  ["gather", "residency", "ms"],
+  ...rowsOf((name, label, gather, residency) => {
+    const { legal } = explain(gather, { target, residency });
+    const ms = legal ? milliseconds(compile(gather, { target, residency }), gather).toFixed(2) : "";
+    return [name, label, ms];
+  }),
+];

@@ -188,6 +188,7 @@ async function tell(
         countOf(results, status),
       );
       printJson({
+        command: "check",
         ...defined({ config }),
         results,
         summary: { passed, failed, skipped, ...(notRun === 0 ? {} : { notRun }) },

@@ -105,8 +105,8 @@ const rootCommand = (): Command =>
     .exitOverride()
     .configureOutput({ writeErr: () => undefined });
 
-/** The command line with the flags of every command. */
-async function everyCommand(): Promise<Command> {
+/** Resolves to the command line with the flags of every command. */
+export async function everyCommand(): Promise<Command> {
   const root = rootCommand();
   for (const { load } of Object.values(commands)) (await load())(root);
   return root;

@@ -1,5 +1,7 @@
 /** tilec completion: a script by which a shell completes commands, flags and the words that flags take. */
 import { Argument, type Command, type Option } from "commander";
+import { codes, opDefs, targetNames } from "../../ir/index.js";
+import { backendNames } from "../api/backends.js";
 import { print } from "./terminal.js";
 
 const shells = ["bash", "zsh", "fish"] as const;
@@ -17,25 +19,53 @@ export const completionCommand =
       });
   };
 
-/** Words behind a command: its subcommands and flags, and the choices of each flag. */
+/** Words that a flag or an argument takes. */
+interface Choice {
+  readonly words: readonly string[];
+  /** True if it takes a file, too. */
+  readonly files: boolean;
+}
+
+/** Words behind a command: its subcommands, arguments and flags, and what each flag takes. */
 interface Words {
   /** `records best`; empty for the root. */
   readonly path: string;
   readonly words: readonly string[];
-  readonly choices: readonly (readonly [flag: string, words: readonly string[]])[];
+  readonly choices: readonly (readonly [flag: string, choice: Choice])[];
 }
+
+/** Names that flags take among others, such as files and operators of a config. */
+const fixedWords: Readonly<Record<string, Choice>> = {
+  "--op": { words: opDefs.map(({ name }) => name), files: false },
+  "--target": { words: targetNames, files: true },
+  "--backend": { words: backendNames, files: false },
+};
+
+/** Names that arguments of commands take among others. */
+const fixedArguments: Readonly<Record<string, readonly string[]>> = {
+  targets: targetNames,
+  explain: Object.keys(codes),
+};
+
+const choiceOf = ({ argChoices, long }: Option): Choice | undefined =>
+  argChoices === undefined ? fixedWords[long ?? ""] : { words: argChoices, files: false };
 
 function wordsOf(command: Command, path = ""): readonly Words[] {
   const shown = command.options.filter(({ hidden }) => !hidden);
   const flagsOf = ({ long }: Option): string[] => (typeof long === "string" ? [long] : []);
   const words = {
     path,
-    words: [...command.commands.map((each) => each.name()), ...shown.flatMap(flagsOf), "--help"],
-    choices: shown.flatMap((option) =>
-      flagsOf(option).flatMap((flag) =>
-        option.argChoices === undefined ? [] : [[flag, option.argChoices] as const],
-      ),
-    ),
+    words: [
+      ...command.commands.map((each) => each.name()),
+      ...command.registeredArguments.flatMap(({ argChoices = [] }) => argChoices),
+      ...(fixedArguments[path] ?? []),
+      ...shown.flatMap(flagsOf),
+      "--help",
+    ],
+    choices: shown.flatMap((option) => {
+      const choice = choiceOf(option);
+      return choice === undefined ? [] : flagsOf(option).map((flag) => [flag, choice] as const);
+    }),
   };
   return [words, ...command.commands.flatMap((each) => wordsOf(each, `${path} ${each.name()}`.trim()))];
 }
@@ -55,8 +85,8 @@ const bash = (all: readonly Words[]): string =>
     '  case "$path $before" in',
     ...all.flatMap(({ path, choices }) =>
       choices.map(
-        ([flag, words]) =>
-          `    "${path} ${flag}") COMPREPLY=($(compgen -W "${list(words)}" -- "$current")); return ;;`,
+        ([flag, { words, files }]) =>
+          `    "${path} ${flag}") COMPREPLY=($(compgen ${files ? "-f " : ""}-W "${list(words)}" -- "$current")); return ;;`,
       ),
     ),
     "  esac",
@@ -86,8 +116,10 @@ const fish = (all: readonly Words[]): string =>
       const taken = new Map(choices);
       return words.map((word) => {
         if (!word.startsWith("--")) return `complete -c tilec -n "${condition}" -a ${word}`;
-        const values = taken.get(word);
-        return `complete -c tilec -n "${condition}" -l ${word.slice(2)}${values === undefined ? "" : ` -x -a "${list(values)}"`}`;
+        const choice = taken.get(word);
+        const takes =
+          choice === undefined ? "" : ` ${choice.files ? "-rF" : "-x"} -a "${list(choice.words)}"`;
+        return `complete -c tilec -n "${condition}" -l ${word.slice(2)}${takes}`;
       });
     }),
   ].join("\n");

@@ -9,6 +9,7 @@ import {
   figureCells,
   figureLabels,
   figureTexts,
+  inTableOrder,
   tileKeys,
   type ScheduleFigures,
 } from "../report/figures.js";
@@ -25,7 +26,7 @@ const shown = 20;
 
 /** On a terminal the floor stands above the table. */
 const shownColumns = [...tileKeys, "over_floor"] as const;
-const listedColumns = [...tileKeys, ...boundKeys] as const;
+const listedColumns = inTableOrder([...tileKeys, ...boundKeys]);
 
 const figuresOf = (tile: LegalTile): ScheduleFigures => ({
   ...tile,
@@ -72,12 +73,12 @@ async function legal(file: string | undefined, flags: LegalFlags): Promise<numbe
   const untiled = { ...func, schedule: unpinned };
   const diagnostics = [...operatorWarnings(untiled, options), ...residencyHint(untiled, options)];
   if (flags.csv === true) {
-    const { stringify } = await import("csv-stringify/sync");
+    const { csvTable } = await import("../report/csv.js");
     const rows = result.tiles.map((tile) => ({
       ...figureCells(listedColumns, figuresOf(tile)),
       default: markOf(tile),
     }));
-    print(stringify(rows, { header: true, columns: [...listedColumns, "default"] }).trimEnd());
+    print(csvTable([...listedColumns, "default"], rows).trimEnd());
     return code;
   }
   const tiles = result.tiles.filter((tile, k) => flags.all === true || k < shown || tile.default);

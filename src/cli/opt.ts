@@ -47,7 +47,10 @@ export function optCommand(program: Command): void {
       const folder = flags.dumpDir === undefined ? undefined : outputs.folder(flags.dumpDir);
       const funcs = programs.map(({ func }) => optimise(func, passes, flags, { printer, folder }));
       if (flags.json === true)
-        printJson({ command: "opt", funcs: funcs.map((func) => ({ ...func, text: printFunc(func) })) });
+        printJson({
+          command: "opt",
+          funcs: funcs.map((func) => ({ name: func.name, level: func.level, text: printFunc(func) })),
+        });
       else print(printModule({ funcs }));
       process.exitCode = outputs.status(0);
     });

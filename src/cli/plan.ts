@@ -1,6 +1,14 @@
 /** tilec plan: every node of a model that reads or writes by index, and what becomes of it. */
 import type { Command } from "commander";
-import { formatRatio, printSchedule } from "../../ir/index.js";
+import { defined } from "../../ir/index.js";
+import {
+  entryKeys,
+  figureCells,
+  figureLabels,
+  figureTexts,
+  inTableOrder,
+  type ScheduleFigures,
+} from "../report/figures.js";
 import { table } from "../report/table.js";
 import { limitsHelp } from "./device-limits.js";
 import { comparison } from "../formats/onnx/fold-cycles.js";
@@ -63,38 +71,43 @@ async function plan(file: string, flags: PlanFlags): Promise<void> {
     return;
   }
   printDiagnostics(diagnostics);
-  if (flags.csv === true) await printCsv(result.nodes);
+  if (flags.csv === true) await printCsv(result);
   else printPlan(file, result, budget !== undefined);
   for (const hint of result.hints) note(`what is open: ${hint}`);
 }
 
-const columns: readonly (readonly [string, (node: PlannedNode) => string | number])[] = [
-  ["index", ({ index }) => index],
-  ["name", ({ name }) => name],
-  ["operator", ({ op }) => op],
-  ["domain", ({ domain }) => domain],
-  ["status", ({ status }) => status],
-  ["into", ({ into = [] }) => into.join(" ")],
-  ["verdict", ({ verdict = "" }) => verdict],
-  ["bytes", ({ bytes = "" }) => bytes],
-  ["floor", ({ floor }) => floor?.cycles ?? ""],
-  ["floor limit", ({ floor }) => floor?.limit ?? ""],
-  ["over floor", ({ floor }) => floor?.ratio ?? ""],
-  ["cycles", ({ cycles = "" }) => cycles],
-  ["best cycles", ({ best }) => best?.cycles ?? ""],
-  ["best schedule", ({ best }) => (best === undefined ? "" : printSchedule(best.schedule))],
-  ["indices", ({ indices = [] }) => indices.join(" ")],
-  ["reason", ({ reason = "" }) => reason],
-];
+const figuresOf = ({ best: _, ...node }: PlannedNode, clock: number): ScheduleFigures => ({
+  ...node,
+  ...(node.cycles === undefined ? {} : { clock }),
+});
 
-async function printCsv(nodes: readonly PlannedNode[]): Promise<void> {
-  const { stringify } = await import("csv-stringify/sync");
-  const rows = nodes.map((node) => columns.map(([, cell]) => cell(node)));
-  print(stringify(rows, { header: true, columns: columns.map(([header]) => header) }).trimEnd());
+/** Columns before the figures, those of the default schedule and of the best one, and behind them. */
+const factColumns = ["index", "name", "op", "domain", "status", "into", "verdict", "reason"] as const;
+const listedColumns = inTableOrder(["cycles", "floor", "floor_limit", "over_floor", "clock", "bytes"]);
+const bestColumns = inTableOrder([...entryKeys, "cycles"]);
+const bestName = (key: string): string => `best_${key}`;
+
+async function printCsv({ nodes, clock }: ModelPlan): Promise<void> {
+  const { csvTable } = await import("../report/csv.js");
+  const columns = [...factColumns, ...listedColumns, ...bestColumns.map(bestName), "indices"];
+  const rows = nodes.map((node) => {
+    const { index, name, op, domain, status, into, verdict, reason, indices, best = {} } = node;
+    return {
+      ...{ index, name, op, domain, status },
+      ...defined({ into: into?.join(" "), verdict, reason, indices: indices?.join(" ") }),
+      ...figureCells(listedColumns, figuresOf(node, clock)),
+      ...Object.fromEntries(
+        Object.entries(figureCells(bestColumns, best)).map(([key, cell]) => [bestName(key), cell]),
+      ),
+    };
+  });
+  print(csvTable(columns, rows).trimEnd());
 }
 
 /** Of a terminal. */
 const width = 80;
+
+const shownColumns = ["bytes", "over_floor", "cycles"] as const;
 
 function printPlan(file: string, { nodes, shared, totals, clock }: ModelPlan, isTuned: boolean): void {
   if (nodes.length === 0) {
@@ -105,21 +118,27 @@ function printPlan(file: string, { nodes, shared, totals, clock }: ModelPlan, is
   const positionsOf = (names: readonly string[]): string =>
     names.map((name) => positions.get(name)).join(", ");
   const count = (value: number | undefined): string => value?.toLocaleString("en") ?? "";
-  const rows = nodes.map(({ index, name, op, status, into = [], verdict, bytes, floor, cycles, best }) => [
-    index,
-    name,
-    op,
-    status === "folded"
-      ? `folded into ${positionsOf(into)}`
-      : status === "compiled"
-        ? status
-        : `${status} ${verdict ?? ""}`,
-    count(bytes),
-    floor === undefined ? "" : formatRatio(floor.ratio),
-    count(cycles),
-    ...(isTuned ? [count(best?.cycles)] : []),
-  ]);
-  const head = ["", "node", "operator", "status", "bytes", "floor", "cycles", ...(isTuned ? ["best"] : [])];
+  const rows = nodes.map((node) => {
+    const { index, name, op, status, into = [], verdict, best } = node;
+    const outcome =
+      status === "folded"
+        ? `folded into ${positionsOf(into)}`
+        : status === "compiled"
+          ? status
+          : `${status} ${verdict ?? ""}`;
+    return [
+      ...[index, name, op, outcome, ...figureTexts(shownColumns, figuresOf(node, clock))],
+      ...(isTuned ? [best?.cycles ?? ""] : []),
+    ];
+  });
+  const head = [
+    "",
+    "node",
+    "operator",
+    "status",
+    ...figureLabels(shownColumns),
+    ...(isTuned ? ["best"] : []),
+  ];
   print(table(head, rows, width));
   print("");
   print(planStatuses.map((status) => `${totals[status]} ${status}`).join(", "));

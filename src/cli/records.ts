@@ -4,9 +4,6 @@ import {
   defined,
   clockVersion,
   counted,
-  formatEntry,
-  formatRatio,
-  formatShape,
   formatRoofline,
   printSchedule,
   ratesOf,
@@ -15,6 +12,7 @@ import {
 import type { TableRecord } from "../api/pieces.js";
 import { openRecords, readPlacedRecords, readRecords } from "../formats/record-file.js";
 import { outputFormats, type OutputFormat } from "../output/mark.js";
+import { figureLabels, figureTexts } from "../report/figures.js";
 import { table } from "../report/table.js";
 import { givenRecords } from "../tune/records/add.js";
 import { bestOf, millisecondsOf, type BestRecord } from "../tune/records/best.js";
@@ -127,6 +125,8 @@ function loadCosted(files: readonly string[], operators: Operators | undefined):
   );
 }
 
+const shownColumns = ["tile", "residency", "cycles", "over_floor", "bytes"] as const;
+
 function best(files: readonly string[], json: boolean, { operators }: Project): void {
   const candidates = bestOf(loadCosted(files, operators));
   if (json) {
@@ -150,20 +150,12 @@ function best(files: readonly string[], json: boolean, { operators }: Project): 
     task.name,
     task.target.name,
     task.objective,
-    formatShape(winner.schedule.tile),
-    formatEntry(winner.schedule.residency),
-    winner.cycles,
-    winner.floor === undefined ? "" : formatRatio(winner.floor.ratio),
-    winner.bytes,
+    ...figureTexts(shownColumns, winner),
     ratio === undefined ? "" : ratio.toFixed(3),
     beatsDefault ? "" : "no schedule beats the default",
   ]);
-  printReport(
-    table(
-      ["gather", "target", "by", "tile", "residency", "cycles", "floor", "bytes", "time / default", ""],
-      rows,
-    ),
-  );
+  const head = ["gather", "target", "by", ...figureLabels(shownColumns), "time / default", ""];
+  printReport(table(head, rows));
   for (const { task, best: winner } of candidates) {
     const { floor } = winner;
     const stands =

@@ -1,17 +1,18 @@
 /** tilec schema: prints the JSON Schema of a command's documents, or of case files. */
 import { readdirSync, readFileSync } from "node:fs";
-import type { Command } from "commander";
+import { Argument, type Command } from "commander";
 import { packageFile } from "../device/package-files.js";
 import { printFile } from "./terminal.js";
-import { UsageError } from "./usage-error.js";
 
 export function schemaCommand(program: Command): void {
   program
     .command("schema")
-    .argument("<name>", "a command with --json, or case: of case files")
+    .addArgument(
+      new Argument("<name>", "a command with --json, row: of --list, or case: of case files").choices(
+        schemaNames(),
+      ),
+    )
     .action((name: string) => {
-      const names = schemaNames();
-      if (!names.includes(name)) throw new UsageError(`there is no schema ${name}`, names.join(", "));
       printFile(readFileSync(packageFile(`schema/${name}.json`), "utf8"));
     });
 }

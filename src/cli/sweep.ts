@@ -1,16 +1,17 @@
 /** tilec tune --sweep: the best schedule and the default over a figure of the target. */
-import {
-  defined,
-  formatEntry,
-  formatShape,
-  printSchedule,
-  type Func,
-  type Schedule,
-} from "../../ir/index.js";
+import { defined, type Func, type Schedule } from "../../ir/index.js";
 import { resolveTargetOf } from "../api/compile.js";
 import { outputFormats } from "../output/mark.js";
+import {
+  entryKeys,
+  figureCells,
+  figureLabels,
+  figureTexts,
+  inTableOrder,
+  type ScheduleFigures,
+} from "../report/figures.js";
 import { table } from "../report/table.js";
-import { sweep, type Sweep } from "../tune/sweep.js";
+import { sweep, type Sweep, type SweepPoint } from "../tune/sweep.js";
 import { parseCount, targeting } from "./options.js";
 import { pipelineOf } from "./pipeline-flags.js";
 import { progressBar } from "./progress.js";
@@ -75,38 +76,30 @@ export async function sweepOne(
   return outputs.status(points.some(({ best }) => best !== null) ? 0 : 1);
 }
 
+const figuresOf = ({ best, default: standard }: SweepPoint): ScheduleFigures => ({
+  ...best,
+  ...defined({ ofDefault: standard?.cycles }),
+});
+
+const shownColumns = ["cycles", "default_cost", "tile", "residency", "buffers"] as const;
+const listedColumns = inTableOrder([...entryKeys, "cycles", "default_cost"]);
+
 function printTable({ name, target, figure, points }: Sweep): void {
   printReport(`@${name} on ${target}: the best schedule over ${figure}`);
-  printReport(
-    table(
-      [figure, "best", "default", "tile", "residency", "buffers"],
-      points.map(({ value, best, default: standard }) => [
-        value,
-        best === null ? "none" : best.cycles,
-        standard === null ? "none" : standard.cycles,
-        ...(best === null
-          ? ["", "", ""]
-          : [
-              formatShape(best.schedule.tile),
-              formatEntry(best.schedule.residency),
-              formatEntry(best.schedule.buffers),
-            ]),
-      ]),
-    ),
-  );
+  const rows = points.map((point) => [point.value, ...figureTexts(shownColumns, figuresOf(point))]);
+  printReport(table([figure, ...figureLabels(shownColumns)], rows));
   for (const { value, reason } of points)
     if (reason !== undefined) printReport(`${figure} ${value}: ${reason}`);
 }
 
 async function csvOf({ figure, points }: Sweep): Promise<string> {
-  const { stringify } = await import("csv-stringify/sync");
-  const rows = points.map(({ value, best, default: standard, reason = "" }) => [
-    value,
-    best?.cycles ?? "",
-    standard?.cycles ?? "",
-    best === null ? "" : printSchedule(best.schedule),
-    reason,
-  ]);
-  const columns = [figure, "best", "default", "schedule", "reason"];
-  return stringify(rows, { header: true, columns, escape_formulas: true });
+  const { csvTable } = await import("../report/csv.js");
+  return csvTable(
+    [figure, ...listedColumns, "reason"],
+    points.map((point) => ({
+      [figure]: point.value,
+      ...figureCells(listedColumns, figuresOf(point)),
+      ...defined({ reason: point.reason }),
+    })),
+  );
 }

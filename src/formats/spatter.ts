@@ -7,19 +7,25 @@
  */
 import { didYouMean } from "../../ir/did-you-mean.js";
 import {
+  at,
   CompileError,
+  defined,
   error,
   InternalError,
   parseModule,
   UniqueNames,
   type Diagnostic,
   type Func,
+  type Span,
 } from "../../ir/index.js";
 import { isObject } from "../../backends/index.js";
+import { elementPositions, type ElementPosition } from "./json-positions.js";
 import type { TensorValue } from "./tensor.js";
 
 /** A gather of a file. */
 export interface SpatterGather {
+  /** Where its pattern stands. */
+  readonly span: Span;
   readonly pattern: readonly number[];
   readonly delta: number;
   readonly count: number;
@@ -42,6 +48,12 @@ const keys = [
   ...["delta-gather", "delta-scatter", "boundary", "wrap", "seed", "local-work-size", "nruns"],
 ];
 
+/** Long options of Spatter's command line (Input.hh). Spatter passes over them in a file. */
+const options = [
+  ...["aggregate", "atomic-thread-fence", "atomic-writes", "backend", "compress", "dense-buffers"],
+  ...["omp-threads", "op", "random", "runs", "shared-memory", "verbosity"],
+];
+
 /** Kernels that are no programs here, and why. */
 const unexpressed: Readonly<Record<string, string>> = {
   scatter: "Scatter writes through its pattern: not yet",
@@ -53,20 +65,22 @@ const unexpressed: Readonly<Record<string, string>> = {
 /** Throws a CompileError (TC021) for a text that is no list of configurations; one that cannot be read costs no other. */
 export function readSpatter(text: string, file: string): readonly SpatterEntry[] {
   const list = parsed(text, file);
+  const positions = elementPositions(text, file);
   const names = new UniqueNames();
   return list.map((config, k): SpatterEntry => {
+    const place = at(positions, k);
     const given = isObject(config) && typeof config["name"] === "string" ? config["name"] : "";
     const entry = { id: String(k), name: names.next(given.replaceAll(/\W/g, "_"), "gather") };
     try {
-      return { ...entry, kind: "gather", gather: gatherOf(config, list.length) };
+      return { ...entry, kind: "gather", gather: gatherOf(config, place, list.length) };
     } catch (thrown) {
       if (!(thrown instanceof SpatterFault)) throw thrown;
-      const { kind, message, hint } = thrown;
-      const where = `${file}: configuration ${k}`;
+      const { kind, message, hint, key = "" } = thrown;
+      const span = place.values.get(key) ?? place.span;
       return {
         ...entry,
         kind,
-        diagnostic: error("TC021", `${where}: ${message}`, hint === "" ? {} : { hint }),
+        diagnostic: error("TC021", `configuration ${k}: ${message}`, defined({ span, hint })),
       };
     }
   });
@@ -91,44 +105,51 @@ function parsed(text: string, file: string): readonly unknown[] {
 class SpatterFault extends Error {
   constructor(
     readonly kind: "refused" | "malformed",
+    /** The key whose value it is about. */
+    readonly key: string | undefined,
     message: string,
-    readonly hint = "",
+    readonly hint?: string,
   ) {
     super(message);
   }
 }
 
-const wrong = (message: string, hint?: string): never => {
-  throw new SpatterFault("malformed", message, hint);
+const wrong = (key: string | undefined, message: string, hint?: string): never => {
+  throw new SpatterFault("malformed", key, message, hint);
 };
 
-function gatherOf(config: unknown, configurations: number): SpatterGather {
-  if (!isObject(config) || Array.isArray(config)) return wrong("it is no object");
-  const unknown = Object.keys(config).find((key) => !keys.includes(key));
+function gatherOf(config: unknown, place: ElementPosition, configurations: number): SpatterGather {
+  if (!isObject(config) || Array.isArray(config)) return wrong(undefined, "it is no object");
+  const unknown = Object.keys(config).find((key) => !keys.includes(key) && !options.includes(key));
   if (unknown !== undefined) {
     const near = didYouMean(unknown, keys);
     wrong(
+      unknown,
       `${unknown} is no key of Spatter's`,
       near === undefined ? keys.join(", ") : `did you mean ${near}?`,
     );
   }
+  if (typeof (config["name"] ?? "") !== "string") wrong("name", "name is no text");
   const kernel = config["kernel"] ?? "Gather";
   const lower = typeof kernel === "string" ? kernel.toLowerCase() : "";
   const why = Object.hasOwn(unexpressed, lower) ? unexpressed[lower] : undefined;
-  if (why !== undefined) throw new SpatterFault("refused", why, "kernel Gather is a program");
+  if (why !== undefined) throw new SpatterFault("refused", "kernel", why, "kernel Gather is a program");
   if (lower !== "gather")
     return wrong(
+      "kernel",
       `kernel ${JSON.stringify(kernel)} is none of Spatter's`,
       "Gather, Scatter, GS, MultiGather, MultiScatter",
     );
   const stated = deltaOf(config["delta"]);
   const { pattern: indices, delta = stated } = patternOf(config["pattern"]);
   const size = numberOf(config, "pattern-size", 1, indices.length);
-  if (size > indices.length) wrong(`pattern-size ${size} is longer than the pattern of ${indices.length}`);
+  if (size > indices.length)
+    wrong("pattern-size", `pattern-size ${size} is longer than the pattern of ${indices.length}`);
   // 65 GB of doubles over the configurations, halved: remap_pattern.
   const max = Math.floor(Math.floor(8_124_999_999 / configurations) / 2);
   const boundary = numberOf(config, "boundary", 0, 0) || max;
   return {
+    span: place.values.get("pattern") ?? place.span,
     pattern: indices.slice(0, size).map((index) => index % boundary),
     delta,
     count: numberOf(config, "count", 1, 1024),
@@ -141,17 +162,18 @@ type Config = Readonly<Record<string, unknown>>;
 function numberOf(config: Config, key: string, least: number, byDefault: number): number {
   const value = config[key] ?? byDefault;
   if (typeof value === "number" && Number.isSafeInteger(value) && value >= least) return value;
-  return wrong(`${key} ${JSON.stringify(value)} is no whole number from ${least}`);
+  return wrong(key, `${key} ${JSON.stringify(value)} is no whole number from ${least}`);
 }
 
 /** One delta; a list whose entries differ is no sum of a row and a pattern. */
 function deltaOf(value: unknown): number {
   if (!Array.isArray(value)) return numberOf({ delta: value }, "delta", 0, 8);
   const [first] = value as readonly unknown[];
-  if (value.length === 0) return wrong("delta is an empty list");
+  if (value.length === 0) return wrong("delta", "delta is an empty list");
   if (value.every((one) => one === first)) return deltaOf(first);
   throw new SpatterFault(
     "refused",
+    "delta",
     `delta ${JSON.stringify(value)} changes from gather to gather, and an index is %p[d1] + delta * d0`,
     "one delta",
   );
@@ -163,10 +185,12 @@ interface Pattern {
   readonly delta?: number;
 }
 
+const wrongPattern = (message: string, hint?: string): never => wrong("pattern", message, hint);
+
 function patternOf(value: unknown): Pattern {
   if (Array.isArray(value)) return { pattern: indicesOf(value) };
   if (typeof value !== "string")
-    return wrong("pattern is missing, a list or a text", '"pattern": [0, 4, 8, 12]');
+    return wrongPattern("pattern is missing, a list or a text", '"pattern": [0, 4, 8, 12]');
   const [type = "", ...args] = value.replaceAll('"', "").split(":");
   switch (type) {
     case "UNIFORM":
@@ -177,7 +201,7 @@ function patternOf(value: unknown): Pattern {
       return laplacian(value, args);
     default:
       if (!/^\d+(?:,\d+)*$/.test(type) || args.length > 0)
-        return wrong(
+        return wrongPattern(
           `pattern ${value} is none of Spatter's`,
           "a list, UNIFORM:8:1, MS1:8:4:32, LAPLACIAN:2:1:100",
         );
@@ -186,11 +210,11 @@ function patternOf(value: unknown): Pattern {
 }
 
 function indicesOf(list: readonly unknown[]): readonly number[] {
-  if (list.length === 0) return wrong("pattern has no index");
+  if (list.length === 0) return wrongPattern("pattern has no index");
   return list.map((index) =>
     typeof index === "number" && Number.isSafeInteger(index) && index >= 0
       ? index
-      : wrong(`index ${JSON.stringify(index)} of the pattern is no whole number from 0`),
+      : wrongPattern(`index ${JSON.stringify(index)} of the pattern is no whole number from 0`),
   );
 }
 
@@ -198,12 +222,14 @@ function indicesOf(list: readonly unknown[]): readonly number[] {
 const counts = (pattern: string, form: string, text: string | undefined, least: number): readonly number[] =>
   (text ?? "").split(",").map((word) => {
     const value = /^\d+$/.test(word) ? Number(word) : -1;
-    return Number.isSafeInteger(value) && value >= least ? value : wrong(`pattern ${pattern} is not ${form}`);
+    return Number.isSafeInteger(value) && value >= least
+      ? value
+      : wrongPattern(`pattern ${pattern} is not ${form}`);
   });
 
 function one(pattern: string, form: string, text: string | undefined): number {
   const [value, ...more] = counts(pattern, form, text, 1);
-  return value === undefined || more.length > 0 ? wrong(`pattern ${pattern} is not ${form}`) : value;
+  return value === undefined || more.length > 0 ? wrongPattern(`pattern ${pattern} is not ${form}`) : value;
 }
 
 /** The most indices of a pattern that a text describes in a few letters. */
@@ -212,12 +238,12 @@ const maxIndexCount = 2 ** 24;
 function lengthOf(pattern: string, length: number): number {
   return length <= maxIndexCount
     ? length
-    : wrong(`pattern ${pattern} has ${length} indices, more than ${maxIndexCount}`);
+    : wrongPattern(`pattern ${pattern} has ${length} indices, more than ${maxIndexCount}`);
 }
 
 function uniform(pattern: string, args: readonly string[]): Pattern {
   const form = "UNIFORM:length:stride[:delta|NR]";
-  if (args.length < 2 || args.length > 3) wrong(`pattern ${pattern} is not ${form}`);
+  if (args.length < 2 || args.length > 3) wrongPattern(`pattern ${pattern} is not ${form}`);
   const length = lengthOf(pattern, one(pattern, form, args[0]));
   const stride = one(pattern, form, args[1]);
   const list = Array.from({ length }, (_, k) => k * stride);
@@ -227,12 +253,12 @@ function uniform(pattern: string, args: readonly string[]): Pattern {
 
 function mostlyStrideOne(pattern: string, args: readonly string[]): readonly number[] {
   const form = "MS1:length:gap locations:gaps";
-  if (args.length !== 3) wrong(`pattern ${pattern} is not ${form}`);
+  if (args.length !== 3) wrongPattern(`pattern ${pattern} is not ${form}`);
   const length = lengthOf(pattern, one(pattern, form, args[0]));
   const locations = counts(pattern, form, args[1], 0);
   const gaps = counts(pattern, form, args[2], 0);
   if (gaps.length !== 1 && gaps.length !== locations.length)
-    wrong(
+    wrongPattern(
       `pattern ${pattern} has ${gaps.length} gaps for ${locations.length} locations`,
       "one gap, or one for each",
     );
@@ -242,14 +268,14 @@ function mostlyStrideOne(pattern: string, args: readonly string[]): readonly num
     const isGap = locations[next] === k;
     value += isGap ? (gaps.length === 1 ? (gaps[0] ?? 0) : (gaps[next] ?? 0)) : 1;
     if (isGap) next++;
-    return value < 0 ? wrong(`pattern ${pattern} begins below 0`) : value;
+    return value < 0 ? wrongPattern(`pattern ${pattern} begins below 0`) : value;
   });
 }
 
 /** Points of a stencil, shifted so that the least is 0. Its delta is 1, whatever the configuration says. */
 function laplacian(pattern: string, args: readonly string[]): Pattern {
   const form = "LAPLACIAN:dimension:order:size";
-  if (args.length !== 3) wrong(`pattern ${pattern} is not ${form}`);
+  if (args.length !== 3) wrongPattern(`pattern ${pattern} is not ${form}`);
   const [dimension, order, size] = [0, 1, 2].map((k) => one(pattern, form, args[k])) as [
     number,
     number,
@@ -260,26 +286,31 @@ function laplacian(pattern: string, args: readonly string[]): Pattern {
     Array.from({ length: order }, (__, k) => (k + 1) * size ** d),
   ).flat();
   const max = order * size ** (dimension - 1);
-  if (!Number.isSafeInteger(2 * max)) wrong(`pattern ${pattern} is beyond ${Number.MAX_SAFE_INTEGER}`);
+  if (!Number.isSafeInteger(2 * max)) wrongPattern(`pattern ${pattern} is beyond ${Number.MAX_SAFE_INTEGER}`);
   const left = branch.toReversed().map((offset) => max - offset);
   return { pattern: [...left, max, ...branch.map((offset) => max + offset)], delta: 1 };
 }
 
 /** Returns the program of all gathers of a configuration, a row of the output for each, the array in UB or global memory. Throws a CompileError (TC021) for too many elements. */
-export function spatterProgram({ pattern, delta, count }: SpatterGather, name: string): Func {
+export function spatterProgram({ pattern, delta, count, span }: SpatterGather, name: string): Func {
   const elements = pattern.reduce((max, index) => Math.max(max, index), 0) + delta * (count - 1) + 1;
   if (!Number.isSafeInteger(elements))
-    throw new CompileError([error("TC021", `@${name} reads beyond the element ${Number.MAX_SAFE_INTEGER}`)]);
+    throw new CompileError([
+      error("TC021", `@${name} reads beyond the element ${Number.MAX_SAFE_INTEGER}`, { span }),
+    ]);
   const index = delta === 0 ? "%p[d1]" : `%p[d1] + ${delta} * d0`;
   const text = `func @${name}(%sparse: tensor<${elements}xf64>, %p: tensor<${pattern.length}x${indexType(pattern)}>) -> tensor<${count}x${pattern.length}xf64> schedule {residency = auto} {
   %dense = access.gather %sparse, %p (d0, d1) -> (error(${index} in ${elements})) {oob = error}
   return %dense
 }
 `;
-  const { module, diagnostics } = parseModule(text, "spatter");
+  const { module, diagnostics } = parseModule(text, span.file);
   const [func] = module.funcs;
-  if (func !== undefined) return func;
-  throw diagnostics.length > 0 ? new CompileError(diagnostics) : new InternalError("a text with a function");
+  // Places in the text are none of the file.
+  if (func?.level === "access") return { ...func, span, opSpan: span };
+  throw diagnostics.length > 0
+    ? new CompileError(diagnostics.map((diagnostic) => ({ ...diagnostic, span })))
+    : new InternalError("a text with a function");
 }
 
 const indexType = (pattern: readonly number[]): "i32" | "i64" =>

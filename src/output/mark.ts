@@ -52,7 +52,9 @@ export const outputFormats = {
   /** Tables of `tune --csv`: of a sweep, and of candidates. */
   csv: {
     isMarked: (head) =>
-      /^(?:\w+,best,default,schedule,reason|task,candidate,status,code,reason,.*)\r?\n/.test(head),
+      /^(?:\w+,residency,tile,view,order,buffers,cycles,default_cost,reason|task,candidate,status,code,reason,.*)\r?\n/.test(
+        head,
+      ),
   },
   /** Rows of `--list`. */
   rows: { isMarked: (head) => /^command,id,key,name,.*\r?\n/.test(head) },

@@ -124,6 +124,12 @@ export type FigureKey = keyof typeof figures;
 
 const figureAt = (key: FigureKey): Figure => figures[key];
 
+/** Returns keys in the order in which CSV and rows have them, whatever the command: that of {@link figures}. */
+export const inTableOrder = (keys: readonly FigureKey[]): readonly FigureKey[] => {
+  const requested = new Set(keys);
+  return (Object.keys(figures) as FigureKey[]).filter((key) => requested.has(key));
+};
+
 /** Keys of the entries that a search chooses. */
 export const entryKeys = Object.keys(entryFigures) as readonly (keyof typeof entryFigures)[];
 

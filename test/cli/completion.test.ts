@@ -1,6 +1,7 @@
 /** Scripts that complete the command line: each command and flag that the help names is in them, and bash completes by them. */
 import { spawnSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
+import { codes, opDefs, targets } from "../../ir/index.js";
 import { runHere } from "../support/run-here.js";
 
 const script = async (shell: string): Promise<string> => (await runHere(["completion", shell])).stdout;
@@ -39,5 +40,24 @@ describe("tilec completion", () => {
     expect(await completed("records", "p")).toEqual(["pin"]);
     expect(await completed("records", "export", "--to", "c")).toEqual(["csv", "c-header"]);
     expect(await completed("compile", "allocate-ub-d")).toEqual(["allocate-ub-double.tir"]);
+  });
+
+  it("bash completes operators, targets and target files, schemas, shells and codes", async () => {
+    expect(await completed("explain", "--op", "onnx.gather_e")).toEqual(["onnx.gather_elements"]);
+    expect(await completed("tune", "--target", "ascend-9")).toEqual(["ascend-950"]);
+    expect(await completed("tune", "--target", "allocate-ub-d")).toEqual(["allocate-ub-double.tir"]);
+    expect(await completed("targets", "ascend-9")).toEqual(["ascend-950"]);
+    expect(await completed("schema", "exp")).toEqual(["explain"]);
+    expect(await completed("completion", "z")).toEqual(["zsh"]);
+    expect(await completed("explain", "TC30")).toEqual(
+      Object.keys(codes).filter((code) => code.startsWith("TC30")),
+    );
+    expect(await completed("check", "--backend", "web")).toEqual(["webgpu"]);
+  });
+
+  it.each(["zsh", "fish"])("%s has every operator and target", async (shell) => {
+    const text = await script(shell);
+    for (const { name } of opDefs) expect(text).toContain(name);
+    for (const { name } of Object.values(targets)) expect(text).toContain(name);
   });
 });

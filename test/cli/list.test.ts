@@ -1,9 +1,12 @@
 /** `--list`: a row for each of many programs, whatever becomes of it. */
-import { appendFileSync, copyFileSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { appendFileSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { figures } from "../../src/report/figures.js";
+import { pyptoDump, type DumpedCall } from "../support/pypto-dump.js";
+import { root } from "../support/root.js";
 import { runHere, type Ran } from "../support/run-here.js";
 
 const lines = [
@@ -21,6 +24,17 @@ const lines = [
   { id: "=axis", op: "gather", data: "f32[64,80]", indices: "i32[32]", axis: 7 },
 ].map((line) => JSON.stringify(line));
 
+/** Two gathers of a graph that PyPTO dumped, at one place. */
+const dumped: DumpedCall = {
+  ...{ op: "pypto.gather", axis: 1, tile: [1, 160], file: "experts.py", line: 175 },
+  types: [
+    ["f32", [32, 160]],
+    ["i32", [32, 8]],
+  ],
+};
+const dumpText = JSON.stringify(pyptoDump([dumped, { ...dumped, tile: [8, 160] }], "After"));
+const dumpPlaces = ["experts.py:175", "experts.py:175 #2"];
+
 /** Lines that cannot be read, and what their rows say. */
 const malformed: readonly (readonly [line: string, reason: RegExp])[] = [
   ["{", /^not JSON: /],
@@ -37,6 +51,18 @@ const malformed: readonly (readonly [line: string, reason: RegExp])[] = [
   ['{"op": "gather", "data": "f32[8]"}', /^--op needs --data and --indices$/],
   ['{"id": "rows", "op": "gather", "data": "f32[8]", "indices": "i32[8]"}', /^entry 1 has the same id$/],
   ['{"id": {}, "op": "gather", "data": "f32[8]", "indices": "i32[8]"}', /^id is neither/],
+  ['{"id": null, "op": "gather", "data": "f32[8]", "indices": "i32[8]"}', /^id is neither/],
+  ['{"id": "", "op": "gather", "data": "f32[8]", "indices": "i32[8]"}', /^id is an empty text$/],
+  [
+    '{"id": 9007199254740993, "op": "gather", "data": "f32[8]", "indices": "i32[8]"}',
+    /^id is a number beyond/,
+  ],
+  ['{"id": 1e999, "op": "gather", "data": "f32[8]", "indices": "i32[8]"}', /^id is a number beyond/],
+  ['{"op": "gather", "data": "f32[8]", "indices": "i32[8]"}\0', /^not JSON: /],
+  ["[".repeat(100_000), /^not JSON: /],
+  ['{"op": "gather", "data": "f32[8]", "indices": "i32[8]", "__proto__": 1}', /^"__proto__" is no flag/],
+  ['{"op": "gather", "data": "f32[8]", "indices": "i32[8]", "axis": null}', /^"axis" is neither/],
+  ['{"op": "gather", "data": "f32[8]", "indices": "i32[8]", "list": "a.jsonl"}', /^"list" is no flag/],
 ];
 
 const files = (contents: Readonly<Record<string, string>>): string => {
@@ -128,6 +154,43 @@ describe("explain --list", () => {
     expect(rows[1]?.["code"]).toBe("TC701");
   });
 
+  it("has a malformed row for a line whose target or file nobody knows", async () => {
+    const of = (more: object): string =>
+      JSON.stringify({ op: "gather", data: "f32[8]", indices: "i32[8]", ...more });
+    const folder = listed([of({ target: "nope" }), of({ target: "nope.json" })].join("\n"));
+    expect((await tilec(folder, "explain", "--list", "a.jsonl")).status).toBe(1);
+    const rows = await rowsOf(folder, "explain", "--list", "a.jsonl");
+    expect(rows.map(({ verdict, code }) => [verdict, code])).toEqual([
+      ["malformed", "TC501"],
+      ["malformed", "TC010"],
+    ]);
+  });
+
+  it("reads a byte order mark, lines that end as on Windows, and a line of megabytes", async () => {
+    const long = JSON.stringify({ ...(JSON.parse(lines[0] ?? "") as object), id: "x".repeat(4e6) });
+    const folder = listed(`\uFEFF${[lines[0], "", long, lines[1]].join("\r\n")}\r\n`);
+    const rows = await rowsOf(folder, "explain", "--list", "a.jsonl");
+    expect(rows.map(({ id, verdict }) => [String(id).length, verdict])).toEqual([
+      [4, "legal"],
+      [4e6, "legal"],
+      [7, "legal"],
+    ]);
+  });
+
+  it.each([
+    ["an empty file", "a.jsonl", 2, "holds no program"],
+    ["a file of empty lines", "b.jsonl", 2, "holds no program"],
+    ["an empty case file", "c.json", 2, "holds no program"],
+    ["a text without a function", "d.tir", 1, "the text holds no function"],
+    ["a folder", "e.jsonl", 1, "it is a folder"],
+    ["a file that is not there", "f.jsonl", 1, "no such file"],
+  ])("refuses %s", async (_, name, code, said) => {
+    const folder = files({ "a.jsonl": "", "b.jsonl": "\n \r\n\n", "c.json": "[]", "d.tir": "" });
+    mkdirSync(join(folder, "e.jsonl"));
+    const { status, stderr } = await tilec(folder, "explain", "--list", name);
+    expect([status, stderr]).toEqual([code, expect.stringContaining(said)]);
+  });
+
   it("counts what certain indices move", async () => {
     const [row] = await rowsOf(listed(), "explain", "--list", "a.jsonl", "--indices-like", "same");
     expect(row).toMatchObject({ distinct_rows: 1, picks: 32 });
@@ -148,6 +211,17 @@ describe("the programs of a file", () => {
     expect((await tilec(folder, "run", "--list", "a.tir", "--seed", "3")).status).toBe(1);
   });
 
+  it("are the gathers of a graph that PyPTO dumped, by their places", async () => {
+    const folder = files({ "dump.json": dumpText });
+    const rows = await rowsOf(folder, "explain", "--list", "dump.json", "--target", "ascend-a2");
+    expect(rows.map(({ id, op, verdict }) => [id, op, verdict])).toEqual(
+      dumpPlaces.map((place) => [place, "pypto.gather", "legal"]),
+    );
+    expect(rows[0]?.["output"]).toBe("32x8xf32");
+    const drawn = await rowsOf(folder, "run", "--list", "dump.json", "--seed", "1");
+    expect(drawn.map(({ verdict }) => verdict)).toEqual(["same", "same"]);
+  });
+
   it("are the cases of a case file with their inputs, and the gathers of a model", async () => {
     const folder = files({});
     copyFileSync(resolve("test/conformance/cases/seed.json"), join(folder, "cases.json"));
@@ -166,6 +240,33 @@ describe("the programs of a file", () => {
     const [only] = await rowsOf(folder, "explain", "--list", "m.mlir");
     expect(only).toMatchObject({ id: "main", verdict: "refused", code: "TC003" });
     expect((await tilec(folder, "explain", "--list", "m.mlir")).status).toBe(0);
+  });
+});
+
+describe("the standard input", () => {
+  const main = join(root, "dist/src/cli/main.js");
+  const piped = (input: string) =>
+    spawnSync(process.execPath, [main, "explain", "--list", "-", "--json"], { input, encoding: "utf8" });
+
+  it.each([
+    ["JSON Lines", lines.join("\n"), ["rows", "columns", "cut", "line 4", "=axis"]],
+    [
+      "a text",
+      "func @one(%d: tensor<8x8xf32>, %i: tensor<4xi32>) -> tensor<4x8xf32> {\n  %y = onnx.gather %d, %i\n  return %y\n}\n",
+      ["one"],
+    ],
+    ["a graph of PyPTO's", dumpText, dumpPlaces],
+  ])("holds %s", (_, input, ids) => {
+    const { stdout, status, stderr } = piped(input);
+    const rows = stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { readonly id: string });
+    expect([status, rows.map(({ id }) => id)], stderr).toEqual([0, ids]);
+  });
+
+  it("that is empty fails", () => {
+    expect(piped("").status).toBe(1);
   });
 });
 
@@ -251,6 +352,48 @@ describe("the file of --rows", () => {
     expect(await run("1")).toBe(first);
   });
 
+  it.each([
+    ["r.csv", ["tune", "--budget", "2"]],
+    ["r.jsonl", ["tune", "--budget", "2"]],
+    ["r.csv", ["run", "--seed", "1"]],
+    ["r.jsonl", ["run", "--seed", "1"]],
+  ])("is left where --resume would go on in %s with rows of %j", async (name, [command = "", ...more]) => {
+    const folder = listed(lines[0]);
+    await tilec(folder, command, "--list", "a.jsonl", "--rows", name, ...more);
+    const before = readFileSync(join(folder, name), "utf8");
+    const { status, stderr } = await tilec(
+      folder,
+      "explain",
+      "--list",
+      "a.jsonl",
+      "--rows",
+      name,
+      "--resume",
+    );
+    expect([status, stderr]).toEqual([2, expect.stringContaining("it holds rows of another command")]);
+    expect(readFileSync(join(folder, name), "utf8")).toBe(before);
+  });
+
+  it("begins anew where --resume finds a header that was torn, and drops empty lines", async () => {
+    const folder = listed(lines[0]);
+    const explain = ["explain", "--list", "a.jsonl", "--rows", "r.csv", "--resume"] as const;
+    await tilec(folder, ...explain);
+    const whole = readFileSync(join(folder, "r.csv"), "utf8");
+    for (const torn of ["", whole.replace(/\n.*/s, "\n"), `${whole}\n\n`]) {
+      writeFileSync(join(folder, "r.csv"), torn);
+      expect((await tilec(folder, ...explain)).status).toBe(0);
+      expect(readFileSync(join(folder, "r.csv"), "utf8")).toBe(whole);
+    }
+  });
+
+  it("has its header alone where a part of --shard has no program", async () => {
+    const { stdout, stderr, status } = await tilec(
+      listed(lines[0]),
+      ...["explain", "--list", "a.jsonl", "--shard", "2/2"],
+    );
+    expect([status, stderr, stdout.split("\n").length]).toEqual([0, "0 programs\n", 2]);
+  });
+
   it("has the parts of --shard, which together are the whole", async () => {
     const folder = listed();
     const rows = await rowsOf(folder, "explain", "--list", "a.jsonl");
@@ -273,7 +416,9 @@ describe("the file of --rows", () => {
       ["tune", "--list", "a.jsonl", "--html", "h.html"],
       ["tune", "--list", "a.jsonl", "--budget", "0"],
       ["explain", "--list", "a.jsonl", "--rows", "r.csv", "--json"],
-      ["explain", "--list", "a.jsonl", "--shard", "3/2"],
+      ...["3/2", "0/3", "4/3", "-1/3", "1/0", "1.5/3", "a/b", "1", ""].map((shard) => [
+        ...["explain", "--list", "a.jsonl", "--shard", shard],
+      ]),
     ];
     for (const args of wrong) expect([(await tilec(folder, ...args)).status, args]).toEqual([2, args]);
   });

@@ -17,6 +17,7 @@ import {
   raw,
   text,
 } from "../support/onnx-bytes.js";
+import { figures } from "../../src/report/figures.js";
 import { runHere } from "../support/run-here.js";
 import { scratchFolder } from "../support/scratch-folder.js";
 
@@ -323,15 +324,23 @@ describe("figures and forms", () => {
       ...returned(long),
     ]);
     const shown = await runHere(["plan", file, "--tune", "2"]);
-    expect(shown.stdout).toMatch(/^ +node +operator +status +bytes +floor +cycles +best$/m);
+    expect(shown.stdout).toMatch(/^ +node +operator +status +bytes +over floor +cycles +best$/m);
     expect(Math.max(...shown.stdout.split("\n").map((line) => line.length))).toBeLessThanOrEqual(80);
     expect(shown.stdout).toContain("1 compiled, 0 folded, 1 refused, 0 open");
     const csv = (await runHere(["plan", file, "--csv"])).stdout.trimEnd().split("\n");
     expect(csv).toHaveLength(3);
     expect(csv[0]).toBe(
-      "index,name,operator,domain,status,into,verdict,bytes,floor,floor limit,over floor,cycles,best cycles,best schedule,indices,reason",
+      "index,name,op,domain,status,into,verdict,reason,cycles,floor,floor_limit,over_floor,clock,bytes,best_residency,best_tile,best_view,best_order,best_buffers,best_cycles,indices",
     );
     expect(csv[2]).toMatch(/^1,press,Compress,,refused,,TC014,/);
+    const columns = csv[0]?.split(",") ?? [];
+    const known = Object.keys(figures);
+    for (const prefix of ["", "best_"]) {
+      const own = columns.filter((key) => key.startsWith(prefix)).map((key) => key.slice(prefix.length));
+      const listed = own.filter((key) => known.includes(key));
+      expect(listed.length).toBeGreaterThan(5);
+      expect(listed).toEqual(known.filter((key) => listed.includes(key)));
+    }
   });
 
   it.each([

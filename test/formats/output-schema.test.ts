@@ -1,10 +1,12 @@
 /** Schemas of what commands print with `--json`: derived from their types, and kept by what they print for the cases. */
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { Ajv } from "ajv";
+import type { Command } from "commander";
 import { beforeAll, describe, expect, it } from "vitest";
-import { commandFiles, outputSchemas, type SchemaName } from "../support/output-schemas.js";
+import { commandFiles, outputSchemas, rowSchema, type SchemaName } from "../support/output-schemas.js";
+import { everyCommand } from "../../src/cli/command-line.js";
 import { runHere } from "../support/run-here.js";
 
 const names = Object.keys(commandFiles) as SchemaName[];
@@ -54,6 +56,21 @@ const commands: readonly (readonly [SchemaName, ...string[]])[] = [
   ["targets", "ascend-a2"],
   ["targets", "none"],
   ["validate"],
+  ["compile", ...op],
+  ["compile", ...op, "--emit", "plan"],
+  ["compile", ...op, "--emit", "all", "--dump-dir", join(folder, "dump")],
+  ["compile", ...op, "--tile", "32,8"],
+  ["compile", "examples/embedding.onnx", "--emit", "tile"],
+  ["opt", "examples/sort-columns.tir"],
+  ["opt", "examples/sort-columns.tir", "--pipeline", "default"],
+  ["diff", "examples/sort-columns.tir", "examples/sort-columns.tir"],
+  ["diff", "examples/sort-columns.tir", "examples/foreign/rows.tir"],
+  ["fmt", "examples/sort-columns.tir", "--check"],
+  ["fmt", "package.json"],
+  ["devices"],
+  ["check", "test/conformance/cases/seed.json"],
+  ["check", "test/conformance/cases/seed.json", "--bail", "--filter", "none"],
+  ["check", "examples/foreign/rows.tir", "--command", "false", "--bail"],
 ];
 
 beforeAll(() => {
@@ -61,6 +78,29 @@ beforeAll(() => {
 });
 
 describe("schema/", () => {
+  it("has a file for every command with --json", async () => {
+    const program = await everyCommand();
+    const hasJson = ({ options }: Command): boolean => options.some(({ long }) => long === "--json");
+    const printing = program.commands.filter((one) => hasJson(one) || one.commands.some(hasJson));
+    expect(printing.map((one) => one.name()).sort()).toEqual([...names].sort());
+    const files = readdirSync("schema").map((file) => file.replace(".json", ""));
+    expect(files.sort()).toEqual([...names, "case", "row"].sort());
+  });
+
+  it("row.json is the columns of --list, and takes what it prints", async () => {
+    await expect(`${JSON.stringify(rowSchema(), null, 2)}\n`).toMatchFileSnapshot(fileOf("row"));
+    const validate = ajv.compile(rowSchema());
+    for (const command of [["explain"], ["tune", "--budget", "2"], ["run", "--seed", "1"]]) {
+      const list = ["--list", "test/conformance/cases/seed.json", "--json"];
+      const rows = (await runHere([...command, ...list])).stdout.trimEnd().split("\n");
+      expect(rows.length).toBeGreaterThan(5);
+      for (const row of rows)
+        expect([validate(JSON.parse(row)), row, validate.errors]).toEqual([true, row, null]);
+    }
+    expect(validate({ schema: 1, command: "legal", id: "a", verdict: "legal" })).toBe(false);
+    expect(validate({ schema: 1, command: "run", id: "a", verdict: "same", more: 1 })).toBe(false);
+  });
+
   it.each(names)("%s.json is what the types say (npm run docs:schema writes it)", async (name) => {
     await expect(`${JSON.stringify(schemas[name], null, 2)}\n`).toMatchFileSnapshot(fileOf(name));
   });
@@ -82,7 +122,7 @@ describe("schema/", () => {
   });
 
   it("is printed by tilec schema", async () => {
-    for (const name of [...names, "case"]) {
+    for (const name of [...names, "row", "case"]) {
       const { stdout, status } = await runHere(["schema", name]);
       expect([status, stdout]).toEqual([0, readFileSync(fileOf(name), "utf8")]);
     }

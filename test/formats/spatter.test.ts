@@ -114,6 +114,7 @@ const cases: readonly (readonly [config: unknown, kind: "refused" | "malformed",
   [{ kernel: "Gathr", pattern: [0] }, "malformed", /"Gathr" is none of Spatter's/],
   [{ pattern: [0], length: 8 }, "malformed", /length is no key/],
   [{ kernel: "Gather" }, "malformed", /pattern is missing/],
+  [{ pattern: [0], name: 3 }, "malformed", /name is no text/],
   [[1], "malformed", /no object/],
 ];
 
@@ -130,6 +131,36 @@ describe("a configuration that is no gather", () => {
     expect(rows[1]?.["reason"]).toMatch(message);
     expect(status).toBe(kind === "malformed" ? 1 : 0);
     expect((await tilec("explain", "--spatter", "one.json", "--case", "1")).status).toBe(1);
+  });
+});
+
+describe("a diagnostic", () => {
+  const text = `[
+  {"pattern": [0, 1], "count": 4},
+  {"name": "b", "kernel": "Scatter", "pattern": [0]}, {"pattern": "UNIFORM:8:1",
+   "delta": 9007199254740991},
+  {"pattern": [3], "name": {"pattern": "x"}}, {"pattern": [[0]]}, 7, {"ptattern": 1}
+]`;
+  it("names the place in the file: of the value that it is about", async () => {
+    writeFileSync(at("places.json"), text);
+    const { stderr } = await tilec("explain", "--spatter", "places.json");
+    const places = [...stderr.matchAll(/--> (.*)/g)].map(([, place]) => place);
+    expect(places).toEqual([
+      "places.json:3:67",
+      "places.json:5:28",
+      "places.json:5:59",
+      "places.json:5:67",
+      "places.json:5:83",
+    ]);
+    const refused = await tilec("explain", "--spatter", "places.json", "--case", "1");
+    expect(refused.stderr).toContain("--> places.json:3:27");
+    const hinted = await tilec("run", "--spatter", "places.json", "--case", "0", "--tile", "4,1,1");
+    expect(hinted.stderr).toContain("--> places.json:2:15");
+  });
+
+  it("takes no notice of options of Spatter's command line, as Spatter does", () => {
+    const run = { aggregate: true, backend: "cuda", "omp-threads": 4, seed: 1, "local-work-size": 64 };
+    expect(only({ pattern: [1, 2], ...run })).toMatchObject({ kind: "gather" });
   });
 });
 

@@ -1,17 +1,25 @@
 /** JSON Schemas of what commands print with `--json`, derived from the types of the documents that they give to `printJson`. */
 import ts from "typescript";
+import { factColumns, verdicts } from "../../src/cli/list/list.js";
+import { figures } from "../../src/report/figures.js";
 import { root } from "./root.js";
 
 /** Files of each command whose documents have a schema. */
 export const commandFiles = {
+  compile: ["compile"],
+  opt: ["opt"],
+  diff: ["diff"],
+  run: ["run"],
   explain: ["explain"],
   legal: ["legal"],
-  tune: ["tune", "tune-sizes", "sweep"],
   plan: ["plan"],
-  run: ["run"],
+  tune: ["tune", "tune-sizes", "sweep"],
   records: ["records"],
-  targets: ["targets"],
+  check: ["check"],
   validate: ["validate"],
+  targets: ["targets", "targets-fit"],
+  devices: ["devices"],
+  fmt: ["fmt"],
 } as const;
 /** Command whose documents have a schema. */
 export type SchemaName = keyof typeof commandFiles;
@@ -56,6 +64,25 @@ export function outputSchemas(): Readonly<Record<SchemaName, Json>> {
     ] as const;
   });
   return Object.fromEntries(entries) as unknown as Record<SchemaName, Json>;
+}
+
+/** Returns the schema of a row of `--list`, whose columns are those of the table of figures. */
+export function rowSchema(): Json {
+  const text = { type: "string" };
+  return {
+    $schema: "http://json-schema.org/draft-07/schema#",
+    title: "tilec --list --json: a row",
+    type: "object",
+    properties: {
+      schema: { const: 1 },
+      ...Object.fromEntries(factColumns.map((column) => [column, text])),
+      command: { enum: ["explain", "tune", "run"] },
+      verdict: { enum: verdicts },
+      ...Object.fromEntries(Object.keys(figures).map((key) => [key, { type: ["number", "string"] }])),
+    },
+    required: ["schema", "command", "id", "verdict"],
+    additionalProperties: false,
+  };
 }
 
 /** Definitions of one schema: a type with a name is defined once. */
@@ -106,7 +133,8 @@ class Definitions {
       ...schemas.filter((each) => !("const" in each)),
     ];
     const distinct = [...new Map(others.map((each) => [JSON.stringify(each), each])).values()];
-    return distinct.length === 1 ? (distinct[0] ?? {}) : { anyOf: distinct };
+    // A list that is always empty has elements of no type.
+    return distinct.length < 2 ? (distinct[0] ?? {}) : { anyOf: distinct };
   }
 
   private named(type: ts.Type, node: ts.Node): Json {

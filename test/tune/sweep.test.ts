@@ -94,15 +94,15 @@ describe("a sweep", () => {
     ];
     const flags = [...args, "--sweep", "cores=12,24"];
     const { stdout } = await runHere(flags);
-    expect(stdout).toMatch(/^cores +best +default +tile +residency +buffers$/m);
+    expect(stdout).toMatch(/^cores +cycles +default +tile +residency +buffers$/m);
     for (const line of stdout.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
     const { sweep: points } = JSON.parse((await runHere([...flags, "--json"])).stdout) as {
       readonly sweep: readonly { readonly value: number; readonly best: { readonly cycles: number } }[];
     };
     expect(points.map(({ value }) => value)).toEqual([12, 24]);
     const csv = (await runHere([...flags, "--csv"])).stdout.trim().split("\n");
-    expect(csv[0]).toBe("cores,best,default,schedule,reason");
-    expect(csv.slice(1).map((line) => Number(line.split(",")[1]))).toEqual(
+    expect(csv[0]).toBe("cores,residency,tile,view,order,buffers,cycles,default_cost,reason");
+    expect(csv.slice(1).map((line) => Number(line.split(",").at(-3)))).toEqual(
       points.map(({ best }) => best.cycles),
     );
     expect((await runHere([...flags, "--records", "x.jsonl"])).stderr).toContain(

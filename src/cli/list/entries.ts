@@ -68,8 +68,8 @@ export async function listEntries(file: string, flags: Flags): Promise<readonly 
 
 const example = '{"id": "a", "op": "gather", "data": "f32[64,80]", "indices": "i32[32]"}';
 
-function entriesOf(file: string, flags: Flags): Promise<readonly ListEntry[]> | readonly ListEntry[] {
-  if (isLines(file)) return linesOf(readText(file), flags);
+async function entriesOf(file: string, flags: Flags): Promise<readonly ListEntry[]> {
+  if (await isLines(file)) return linesOf(readText(file), flags);
   checkFlags(file, flags);
   switch (programKind(file)) {
     case "tir":
@@ -83,9 +83,14 @@ function entriesOf(file: string, flags: Flags): Promise<readonly ListEntry[]> | 
   }
 }
 
-/** True for JSON Lines: by the name, of the standard input by how it begins. */
-const isLines = (file: string): boolean =>
-  file === standardInput ? /^\s*\{/.test(readText(file)) : /\.(?:jsonl|ndjson)$/.test(file);
+/** True for JSON Lines: by the name, of the standard input by how it begins, where it is no graph of PyPTO's. */
+async function isLines(file: string): Promise<boolean> {
+  if (file !== standardInput) return /\.(?:jsonl|ndjson)$/.test(file);
+  const text = readText(file);
+  if (!/^\s*\{/.test(text)) return false;
+  const { dumpIn } = await import("../load-cases.js");
+  return dumpIn(text) === undefined;
+}
 
 /** Rejects entries whose id an earlier one has, since no row could be told from the other. */
 function distinct(entries: readonly ListEntry[]): readonly ListEntry[] {
@@ -122,13 +127,12 @@ function linesOf(text: string, flags: Flags): readonly ListEntry[] {
     if (line.trim() === "") return [];
     const place = `line ${k + 1}`;
     const read = parsedLine(line);
-    const id = typeof read === "string" ? undefined : read["id"];
     if (typeof read === "string") return [malformed(place, [usage(read, example)])];
-    if (id !== undefined && typeof id !== "string" && typeof id !== "number")
-      return [malformed(place, [usage("id is neither a text nor a number")])];
+    const id = idOf(read["id"]);
+    if (id.fault !== undefined) return [malformed(place, [usage(id.fault, '"id": "a"')])];
     return [
       {
-        id: id === undefined ? place : String(id),
+        id: id.text ?? place,
         load: async () => {
           const lineFlags = { ...flags, ...flagsOfLine(read, flags) };
           return { loaded: await loadProgram(undefined, lineFlags), flags: lineFlags };
@@ -136,6 +140,18 @@ function linesOf(text: string, flags: Flags): readonly ListEntry[] {
       },
     ];
   });
+}
+
+/** Returns the text of an id, of which a line may have none, or why it names no row. */
+function idOf(id: unknown): { readonly text?: string; readonly fault?: string } {
+  if (id === undefined) return {};
+  if (typeof id !== "string" && typeof id !== "number") return { fault: "id is neither a text nor a number" };
+  if (id === "") return { fault: "id is an empty text" };
+  if (typeof id === "number" && !(Math.abs(id) <= Number.MAX_SAFE_INTEGER))
+    return {
+      fault: `id is a number beyond ${Number.MAX_SAFE_INTEGER}, of which digits are lost: write a text`,
+    };
+  return { text: String(id) };
 }
 
 /** Returns the object of a line, or why it is none. */

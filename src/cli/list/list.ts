@@ -8,6 +8,7 @@ import {
   formatType,
   inputsOf,
   outputOf,
+  type Category,
   type Diagnostic,
   type Func,
 } from "../../../ir/index.js";
@@ -16,7 +17,8 @@ import type { Pass } from "../../../passes/index.js";
 import { resolveTargetOf } from "../../api/compile.js";
 import { isStream, isThere, readText } from "../../formats/files.js";
 import { lineAppender, rewriteInput } from "../../output/write-file.js";
-import { figureCells, type FigureKey, type ScheduleFigures } from "../../report/figures.js";
+import type { CsvRow } from "../../report/csv.js";
+import { figureCells, inTableOrder, type FigureKey, type ScheduleFigures } from "../../report/figures.js";
 import { canonicalJson, contentHash } from "../../tune/content-hash.js";
 import { programHash } from "../../tune/records/record.js";
 import { gatherFaults } from "../gather-faults.js";
@@ -35,10 +37,11 @@ import {
   type ListEntry,
   type ListedProgram,
 } from "./entries.js";
-import { csvRows, jsonRows, type ListRow, type RowFormat, type WrittenRow } from "./row-file.js";
+import { csvRows, jsonRows, type RowFormat, type WrittenRow } from "./row-file.js";
 
-/** Outcome of a program. */
-type Verdict = "legal" | "same" | "ran" | "refused" | "malformed" | "different" | "failed";
+/** Outcomes of a program. */
+export const verdicts = ["legal", "same", "ran", "refused", "malformed", "different", "failed"] as const;
+type Verdict = (typeof verdicts)[number];
 
 /** Verdicts that fail the command. */
 const failures: readonly string[] = ["malformed", "different", "failed"] satisfies readonly Verdict[];
@@ -64,7 +67,7 @@ export interface RowMaker {
 type Flags = ListFlags & ProgramFlags & PipelineFlags & OutputFlags;
 
 /** Columns before the figures. */
-const factColumns = [
+export const factColumns = [
   "command",
   "id",
   "key",
@@ -97,7 +100,7 @@ export async function runList(file: string | undefined, flags: Flags, maker: Row
   if (flags.resume === true && path === undefined)
     throw new UsageError("--resume goes on from --rows", "--rows rows.csv --resume");
   const { passes } = await pipelineOf(flags);
-  const format = formatOf(flags, [...factColumns, ...maker.columns]);
+  const format = formatOf(flags, maker);
   const entries = shardOf(
     await (list === undefined ? spatterList(spatter, flags) : listEntries(list, flags)),
     flags.shard,
@@ -127,16 +130,18 @@ export async function runList(file: string | undefined, flags: Flags, maker: Row
 function summaryOf(verdicts: readonly string[]): string {
   const counts = new Map<string, number>();
   for (const verdict of verdicts) counts.set(verdict, (counts.get(verdict) ?? 0) + 1);
-  return `${counted(verdicts.length, "program")}: ${[...counts].map(([verdict, count]) => `${count} ${verdict}`).join(", ")}`;
+  const each = [...counts].map(([verdict, count]) => `${count} ${verdict}`);
+  return [counted(verdicts.length, "program"), ...(each.length === 0 ? [] : [each.join(", ")])].join(": ");
 }
 
-function formatOf({ rows, json }: ListFlags, columns: readonly string[]): RowFormat {
+function formatOf({ rows, json }: ListFlags, { command, columns: figureKeys }: RowMaker): RowFormat {
+  const columns = [...factColumns, ...inTableOrder(figureKeys)];
   const isJson = rows?.endsWith(".jsonl") ?? json === true;
   if (rows !== undefined && !isJson && !rows.endsWith(".csv"))
     throw new UsageError(`--rows ${rows} ends in neither .csv nor .jsonl`);
   if (rows !== undefined && json === true)
     throw new UsageError("--json prints rows, and --rows writes them", "--rows rows.jsonl");
-  return isJson ? jsonRows(columns) : csvRows(columns);
+  return isJson ? jsonRows(command, columns) : csvRows(command, columns);
 }
 
 function shardOf<T>(entries: readonly T[], shard: string | undefined): readonly T[] {
@@ -170,6 +175,11 @@ function dynamicRows(
   outputs.check(path, output);
   const goesOn = resume === true && isThere(path) && !isStream(path);
   const before = goesOn ? read(readText(path)) : [];
+  if (before === undefined)
+    throw new UsageError(
+      `--resume cannot go on in ${path}: it holds rows of another command, or other columns`,
+      "name another file with --rows, or leave --resume out to write over it",
+    );
   const kept = new Map(
     before.map((row) => [placeOf(row.cells["id"] ?? "", row.cells["key"] ?? ""), row] as const),
   );
@@ -214,7 +224,7 @@ async function rowOf(
 ): Promise<MadeRow> {
   const { command, columns, settings } = maker;
   const { id } = entry;
-  let about: ListRow = {};
+  let about: CsvRow = {};
   let facts: RowFacts;
   try {
     const listed = await entry.load();
@@ -240,7 +250,7 @@ async function rowOf(
   return { line, verdict, isBug: diagnostics.some(isBug) };
 }
 
-const described = (func: Func): ListRow => ({
+const described = (func: Func): CsvRow => ({
   name: func.name,
   op: func.level === "source" ? func.op : func.level,
   inputs: inputsOf(func)
@@ -249,13 +259,16 @@ const described = (func: Func): ListRow => ({
   output: formatType(outputOf(func).type),
 });
 
+/** Categories of errors of an entry that names what is not there: a file, or a target. */
+const unread: readonly Category[] = ["file", "target"];
+
 /** Returns the row of a program that failed: its error costs no other program. */
 function failedRow(thrown: unknown, id: string): RowFacts {
   if (thrown instanceof Malformed || thrown instanceof UsageError)
     return { verdict: "malformed", diagnostics: thrown.diagnostics };
   if (thrown instanceof Refused) return { verdict: "refused", diagnostics: thrown.diagnostics };
   const diagnostics = gatherFaults(thrown, id);
-  const isFile = diagnostics.some(({ code }) => categoryOf(code) === "file");
-  if (thrown instanceof CompileError) return { verdict: isFile ? "malformed" : "refused", diagnostics };
+  const isUnread = diagnostics.some(({ code }) => unread.includes(categoryOf(code)));
+  if (thrown instanceof CompileError) return { verdict: isUnread ? "malformed" : "refused", diagnostics };
   return { verdict: "failed", diagnostics };
 }

@@ -1,9 +1,6 @@
 /** Rows as CSV or JSON Lines: how they are written, and read again to go on. */
-import { stringify } from "csv-stringify/sync";
+import { csvHead, csvLines, type CsvRow } from "../../report/csv.js";
 import { jsonSchema, outputFormats, type OutputFormat } from "../../output/mark.js";
-
-/** Values of a row by column; one that is absent is empty. */
-export type ListRow = Readonly<Partial<Record<string, string | number>>>;
 
 /** A row as it stands in a file, and its values as texts. */
 export interface WrittenRow {
@@ -17,32 +14,32 @@ export interface RowFormat {
   /** Line before the first row; empty for none. */
   readonly head: string;
   /** Returns a row as a line, with its end. */
-  readonly line: (row: ListRow) => string;
-  /** Returns the whole rows of a text that has the same columns; none of another text. */
-  readonly read: (text: string) => readonly WrittenRow[];
+  readonly line: (row: CsvRow) => string;
+  /** Returns the whole rows of a text; undefined for rows of another command or with other columns. */
+  readonly read: (text: string) => readonly WrittenRow[] | undefined;
 }
 
-/** Returns CSV with these columns. */
-export function csvRows(columns: readonly string[]): RowFormat {
-  // A spreadsheet runs a cell that begins with "=".
-  const options = { columns: [...columns], escape_formulas: true };
-  const head = stringify([], { ...options, header: true });
+/** Returns CSV with the columns of a command, the first of which names it. */
+export function csvRows(command: string, columns: readonly string[]): RowFormat {
+  const head = csvHead(columns);
   return {
     output: outputFormats.rows,
     head,
-    line: (row) => stringify([row], options),
-    read: (text) =>
-      text.startsWith(head)
-        ? csvLines(text.slice(head.length)).map(({ line, cells }) => ({
-            line,
-            cells: Object.fromEntries(columns.map((key, k) => [key, cells[k] ?? ""])),
-          }))
-        : [],
+    line: (row) => csvLines(columns, [row]),
+    read(text) {
+      // A header that was torn has no row behind it.
+      if (!text.startsWith(head)) return head.startsWith(text) ? [] : undefined;
+      const rows = csvRecords(text.slice(head.length)).map(({ line, cells }) => ({
+        line,
+        cells: Object.fromEntries(columns.map((key, k) => [key, cells[k] ?? ""])),
+      }));
+      return rows.every(({ cells }) => cells["command"] === command) ? rows : undefined;
+    },
   };
 }
 
 /** Returns the records of a CSV text that end in a line's end (RFC 4180); a torn one is left out. */
-function csvLines(text: string): readonly { readonly line: string; readonly cells: readonly string[] }[] {
+function csvRecords(text: string): readonly { readonly line: string; readonly cells: readonly string[] }[] {
   const rows: { line: string; cells: string[] }[] = [];
   let cells: string[] = [];
   let start = 0;
@@ -52,25 +49,31 @@ function csvLines(text: string): readonly { readonly line: string; readonly cell
     if (end === "") break;
     cells.push(cell.startsWith('"') ? cell.slice(1, -1).replaceAll('""', '"') : cell);
     if (end !== "\n") continue;
-    rows.push({ line: text.slice(start, index + match.length), cells });
+    const isBlank = cells.length === 1 && cells[0] === "";
+    if (!isBlank) rows.push({ line: text.slice(start, index + match.length), cells });
     start = index + match.length;
     cells = [];
   }
   return rows;
 }
 
-/** Returns JSON Lines with these keys. */
-export function jsonRows(columns: readonly string[]): RowFormat {
+/** Returns JSON Lines with the columns of a command as keys. */
+export function jsonRows(command: string, columns: readonly string[]): RowFormat {
+  const keys = new Set(["schema", ...columns]);
+  const isOfCommand = (cells: WrittenRow["cells"]): boolean =>
+    cells["command"] === command && Object.keys(cells).every((key) => keys.has(key));
   return {
     output: outputFormats.json,
     head: "",
     line: (row) =>
       `${JSON.stringify({ schema: jsonSchema, ...Object.fromEntries(columns.map((key) => [key, row[key]])) })}\n`,
-    read: (text) =>
-      text.split("\n").flatMap((line) => {
+    read(text) {
+      const rows = text.split("\n").flatMap((line) => {
         const cells = cellsOf(line);
         return cells === undefined ? [] : [{ line: `${line}\n`, cells }];
-      }),
+      });
+      return rows.every(({ cells }) => isOfCommand(cells)) ? rows : undefined;
+    },
   };
 }
 

@@ -1,19 +1,24 @@
 /** Records as comma-separated values: a line for each candidate and each refused tile. */
-import { stringify } from "csv-stringify/sync";
 import { defined } from "../../../ir/index.js";
-import { costKeys, entryKeys, figureCells, type ScheduleFigures } from "../../report/figures.js";
+import { csvTable } from "../../report/csv.js";
+import {
+  costKeys,
+  entryKeys,
+  figureCells,
+  inTableOrder,
+  type ScheduleFigures,
+} from "../../report/figures.js";
 import { millisecondsOf } from "./best.js";
 import type { TuneRecord } from "./record.js";
 
-const listed = [...entryKeys, ...costKeys, "ms"] as const;
+const listed = inTableOrder([...entryKeys, ...costKeys, "ms"]);
 
 const columns = ["task", "candidate", "status", "code", "reason", "default", ...listed, "devices"] as const;
 
 type Row = Readonly<Partial<Record<(typeof columns)[number], string | number>>>;
 
 export function csvOf(records: readonly TuneRecord[]): string {
-  // A spreadsheet runs a cell that begins with "=".
-  return stringify(records.flatMap(rowOf), { header: true, columns: [...columns], escape_formulas: true });
+  return csvTable(columns, records.flatMap(rowOf));
 }
 
 /** Cells of a record's figures; empty in records of before. */

@@ -1,0 +1,112 @@
+/** Families of sizes: programs with an open symbol, and what a table of at most six ranges costs over their sizes. */
+import { bindSizes, CompileError, cyclesOf, parseModule, type Func } from "../ir/index.js";
+import { compile, targets, type Kernel } from "../src/index.js";
+import { tableRecord, taskHash, taskOf, taskRecord, tuneSizes } from "../src/tune/index.js";
+import type { Rows } from "./markdown-table.js";
+
+/** The target of all. */
+export const target = targets.ascendA2;
+/** Costings of each search. */
+export const budget = 50;
+
+/** A program with the open symbol N. */
+export interface Family {
+  readonly name: string;
+  readonly text: string;
+  readonly sizes: readonly number[];
+}
+
+const doublings = (from: number, to: number): readonly number[] =>
+  from >= to ? [to] : [from, ...doublings(2 * from, to)];
+
+/** The families: rows of an embedding by N indices, N rows of elements, the pages of N sequences in a decoder. */
+export const families: readonly Family[] = [
+  {
+    name: "embedding rows f32[50257,768] by N",
+    text: `dim N <= 4096
+func @embedding(%e: tensor<50257x768xf32>, %i: tensor<Nxi32>) -> tensor<Nx768xf32> schedule {residency = gm} {
+  %y = access.gather %e, %i (d0, d1) -> (from_end(%i[d0]), d1) {oob = error}
+  return %y
+}
+`,
+    sizes: [1, 4, 16, 48, ...doublings(64, 4096)],
+  },
+  {
+    name: "gather_elements f32[1024,1024] by [N,1024]",
+    text: `dim N <= 4096
+func @elements(%x: tensor<1024x1024xf32>, %i: tensor<Nx1024xi32>) -> tensor<Nx1024xf32> {
+  %y = access.gather %x, %i (d0, d1) -> (%i[d0, d1], d1) {oob = error}
+  return %y
+}
+`,
+    sizes: [1, 4, 16, ...doublings(64, 4096)],
+  },
+  {
+    name: "paged decode f16[2048,16,8,128] by [N,32] pages",
+    text: `dim N <= 64
+func @pages(%cache: tensor<2048x16x8x128xf16>, %pages: tensor<Nx32xi32>) -> tensor<Nx32x16x8x128xf16> schedule {residency = gm} {
+  %y = access.gather %cache, %pages (d0, d1, d2, d3, d4) -> (%pages[d0, d1], d2, d3, d4) {oob = error}
+  return %y
+}
+`,
+    sizes: doublings(1, 64),
+  },
+];
+
+/** Returns the program at one size. Throws a CompileError. */
+export function boundTo(func: Func, N: number): Func {
+  const bound = bindSizes(func, { N });
+  if (!bound.ok) throw new CompileError(bound.diagnostics);
+  return bound.func;
+}
+
+const cyclesAt = (kernel: Kernel, N: number): number => cyclesOf(kernel.bind({ N }).tile, target).cycles;
+
+/** Cycles at one size: of its best schedule, of the table's, and of the one that `bind` takes without a table. */
+export interface SizeCosts {
+  readonly size: number;
+  readonly best: number;
+  readonly table: number;
+  readonly plain: number;
+}
+
+/** A family with its table of ranges. */
+export interface TunedFamily {
+  readonly func: Func;
+  readonly most: number;
+  readonly ranges: number;
+  /** Of the sizes that the table was asked for. */
+  readonly rows: readonly SizeCosts[];
+  /** Returns the costs at another size, of which a search found the best. */
+  readonly costsAt: (size: number, best: number) => SizeCosts;
+}
+
+/** Resolves to a family with its table. */
+export async function tunedFamily({ name, text, sizes }: Family): Promise<TunedFamily> {
+  const [func] = parseModule(text, name).module.funcs;
+  if (func === undefined) throw new Error(`${name} is no program`);
+  const result = await tuneSizes(func, { target, sizes: { N: sizes }, budget });
+  const task = taskOf(func, { target });
+  const records = [taskRecord(task, 1, "0"), tableRecord(taskHash(task), result)];
+  const [withTable, without] = [compile(func, { target, records }), compile(func, { target })];
+  const costsAt = (size: number, best: number): SizeCosts => ({
+    ...{ size, best },
+    table: cyclesAt(withTable, size),
+    plain: cyclesAt(without, size),
+  });
+  return {
+    ...{ func, most: Math.max(...sizes), ranges: result.pieces.length, costsAt },
+    rows: result.sizes.map(({ size, best }) => costsAt(size, best.cycles)),
+  };
+}
+
+/** Returns the first family. */
+export async function familyTable(): Promise<Rows> {
+  const [embedding] = families;
+  if (embedding === undefined) throw new Error("there are families");
+  const { rows } = await tunedFamily(embedding);
+  return [
+    ["N", "best", "table", "without a table"],
+    ...rows.map(({ size, best, table, plain }) => [size, best, table, plain]),
+  ];
+}

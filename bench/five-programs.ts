@@ -1,0 +1,45 @@
+/** Five programs of docs/tuning.md: what `tune` finds for each on ascend-a2, beside the default. */
+import { formatEntry, formatShape, type DType, type ResolvedSchedule, type Shape } from "../ir/index.js";
+import { onnx, targets, type SourceFunc } from "../src/index.js";
+import { tune } from "../src/tune/index.js";
+import type { Rows } from "./markdown-table.js";
+
+const gather = (data: readonly [DType, Shape], indices: Shape): SourceFunc =>
+  onnx.gather({ data, indices: ["i32", indices] });
+
+/** As the commands of the page state them, and why the best is as it is. */
+const programs: readonly (readonly [name: string, func: SourceFunc, why: string])[] = [
+  [
+    "embedding",
+    gather(["f32", [50257, 768]], [4096]),
+    "the table is read once, and the output stays in L2: global memory is busy all the time",
+  ],
+  ["experts' rows", gather(["bf16", [8192, 4096]], [16384]), "stores (MTE3), at 26 B a cycle"],
+  [
+    "KV pages",
+    gather(["bf16", [2048, 16, 8, 128]], [64, 32]),
+    "`ascend-a2` means `ub` by default: columns of all pages pass through UB",
+  ],
+  [
+    "sorted columns",
+    onnx.gatherElements({ data: ["f32", [4096, 1024]], indices: ["i32", [4096, 1024]], axis: 1 }),
+    "reads of both inputs: global memory is busy all the time",
+  ],
+  ["small table", gather(["f32", [256, 64]], [8, 512]), "rows are fetched"],
+];
+
+/** Returns a schedule as tables show it. */
+export const shownSchedule = ({ residency, tile }: ResolvedSchedule): string =>
+  `\`${formatEntry(residency)}\` \`${formatShape(tile)}\``;
+
+/** Returns the best schedule of each, and how many cycles less than the default's it takes. */
+export async function fiveProgramsTable(): Promise<Rows> {
+  const rows: (readonly (string | number)[])[] = [];
+  for (const [name, func, why] of programs) {
+    const { best, default: standard } = await tune(func, { target: targets.ascendA2 });
+    const less = 100 * (1 - best.cycles / standard.cycles);
+    const against = less === 0 ? "the default" : `${less.toFixed(1)} % less`;
+    rows.push([name, shownSchedule(best.schedule), best.cycles, against, why]);
+  }
+  return [["Program", "Best", "Cycles", "Against the default", "Why"], ...rows];
+}

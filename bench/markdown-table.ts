@@ -1,0 +1,21 @@
+/** Tables of Markdown. */
+
+/** The head, then the rows. */
+export type Rows = readonly (readonly (string | number)[])[];
+
+/** Returns a table as Markdown, its columns as wide as the format of the repository has them. */
+export function markdownTable([head = [], ...rows]: Rows): string {
+  const cells = [head, ...rows].map((row) => row.map(String));
+  const widths = head.map((_, k) => Math.max(3, ...cells.map((row) => row[k]?.length ?? 0)));
+  const line = (row: readonly string[], fill: string): string =>
+    `| ${row.map((cell, k) => cell.padEnd(widths[k] ?? 0, fill)).join(" | ")} |`;
+  const [first = [], ...others] = cells.map((row) => line(row, " "));
+  return [
+    first,
+    line(
+      head.map(() => ""),
+      "-",
+    ),
+    ...others,
+  ].join("\n");
+}

@@ -1,0 +1,69 @@
+/** Tables of the documentation: each is made here alone, for `npm run repro` and for its page, where it stands between two marks. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { packageFile } from "../src/device/package-files.js";
+import { familyTable } from "./families-table.js";
+import { fiveProgramsTable } from "./five-programs.js";
+import type { Rows } from "./markdown-table.js";
+import { copiesTable, loadsTable, rowGatherTable, stepsTable } from "./published.js";
+import { shapesTable, shapesTimesTable } from "./shapes.js";
+import { tuneTable, tuneTimesTable } from "./tune.js";
+
+/** A table of the documentation. */
+export interface DocumentedTable {
+  readonly make: () => Rows | Promise<Rows>;
+  /** The page that shows it; absent: no page does. */
+  readonly page?: string;
+  /** True for times of this machine; other tables are the same everywhere. */
+  readonly measured?: true;
+  /** True for one that takes minutes. */
+  readonly slow?: true;
+}
+
+const costModel = "docs/cost-model.md";
+const tuning = "docs/tuning.md";
+
+/** The tables by name: that of their file in `repro/`, and of their marks. */
+export const tables = {
+  loads: { page: costModel, make: loadsTable },
+  copies: { page: costModel, make: copiesTable },
+  steps: { page: costModel, make: stepsTable },
+  "row-gather": { page: costModel, make: rowGatherTable },
+  shapes: { page: costModel, slow: true, make: shapesTable },
+  tune: { page: tuning, slow: true, make: tuneTable },
+  "five-programs": { page: tuning, make: fiveProgramsTable },
+  families: { page: tuning, make: familyTable },
+  "shapes-times": { measured: true, make: shapesTimesTable },
+  "tune-times": { measured: true, make: tuneTimesTable },
+} as const satisfies Readonly<Record<string, DocumentedTable>>;
+
+/** Name of a table. */
+export type TableName = keyof typeof tables;
+/** The names. */
+export const tableNames = Object.keys(tables) as readonly TableName[];
+/** Returns a table. */
+export const tableOf = (name: TableName): DocumentedTable => tables[name];
+
+/** The marks around a table of a page. */
+const marks = (name: TableName): readonly [string, string] => [
+  `<!-- table:${name} -->`,
+  `<!-- /table:${name} -->`,
+];
+
+/** Returns what stands between the marks of a table. Throws an Error for a page without them. */
+export function shownTable(page: string, name: TableName): string {
+  const [begin, end] = marks(name);
+  const shown = page.split(begin)[1]?.split(end)[0];
+  if (shown === undefined) throw new Error(`the page has no ${begin}`);
+  return shown.trim();
+}
+
+/** Puts a table into its page. */
+export function writeTable(name: TableName, text: string): void {
+  const { page: file } = tableOf(name);
+  if (file === undefined) return;
+  const page = readFileSync(packageFile(file), "utf8");
+  const [begin, end] = marks(name);
+  const [before = "", rest = ""] = page.split(begin);
+  shownTable(page, name);
+  writeFileSync(packageFile(file), `${before}${begin}\n\n${text}\n\n${end}${rest.split(end)[1] ?? ""}`);
+}

@@ -1,0 +1,38 @@
+/** Where the objects of a JSON list stand, and the values of their keys. */
+import { createScanner } from "jsonc-parser";
+import type { Span } from "../../ir/index.js";
+
+/** An element of a list: where it begins, and where the value of each of its keys does. */
+export interface ElementPosition {
+  readonly span: Span;
+  /** By key, of an element that is an object. */
+  readonly values: ReadonlyMap<string, Span>;
+}
+
+/** Returns the place of each element of the outermost list. The text is valid JSON, of any nesting: it is looked through token by token. */
+export function elementPositions(text: string, file: string): readonly ElementPosition[] {
+  const scanner = createScanner(text, true);
+  const positions: { readonly span: Span; readonly values: Map<string, Span> }[] = [];
+  let level = 0;
+  let key: string | undefined;
+  /** The next token begins an element of the list, or the value of a key. */
+  let begins: "element" | "value" | undefined;
+  while (scanner.getPosition() < text.length) {
+    scanner.scan();
+    const token = text[scanner.getTokenOffset()] ?? "";
+    const closes = token === "]" || token === "}";
+    const span = {
+      ...{ file, line: scanner.getTokenStartLine() + 1, column: scanner.getTokenStartCharacter() + 1 },
+      length: scanner.getTokenLength(),
+    };
+    if (begins === "element" && !closes) positions.push({ span, values: new Map() });
+    if (begins === "value" && key !== undefined) positions.at(-1)?.values.set(key, span);
+    begins = undefined;
+    if (closes) level--;
+    if (token === "[" || token === "{") level++;
+    if (level === 1 && (token === "[" || token === ",")) begins = "element";
+    if (level === 2 && token === '"') key = scanner.getTokenValue();
+    if (level === 2 && token === ":") begins = "value";
+  }
+  return positions;
+}
