@@ -11,7 +11,8 @@ import { taskOfTile } from "../ir/task/index.js";
 import { elementCount } from "../ir/types.js";
 import { pointsOf } from "./region-points.js";
 import { mapAddresses, type MapAddresses } from "./map-addresses.js";
-import { badIndexAt, type HostInputs, type MappedInputs } from "./memory.js";
+import type { HostInputs } from "./memory.js";
+import { badIndexAt, type MappedInputs } from "./resolved-indices.js";
 
 /** Points between two steps. */
 const pointsAtOnce = 2 ** 12;

@@ -39,8 +39,6 @@ export { bodyField, dtypeField, mapField, nameField } from "./ir-fields.js";
 export {
   allocateArray,
   coordinates,
-  resolvedIndices,
-  indexOutOfRange,
   indexReader,
   packedBits,
   putPackedBits,
@@ -49,6 +47,7 @@ export {
   type HostTensor,
   type IndexReader,
 } from "./memory.js";
+export { resolvedIndices, indexOutOfRange } from "./resolved-indices.js";
 export {
   checkTensors,
   fromHost,

@@ -6,7 +6,8 @@ import { constant, evaluate, type Env, type Linear } from "../ir/linear.js";
 import { noElement } from "../ir/policy.js";
 import { at, strides } from "../ir/types.js";
 import { IndexWalk, indexSteps, reductionRange, type IndexStep } from "./index-walk.js";
-import { indexReader, inputTensor, type MappedInputs } from "./memory.js";
+import { indexReader, inputTensor } from "./memory.js";
+import type { MappedInputs } from "./resolved-indices.js";
 
 /** Places of the elements that one output element is made from. */
 export interface MapAddresses {

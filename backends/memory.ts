@@ -1,28 +1,19 @@
 /** Element memory as machine units, and index values read exactly. Little-endian, row-major, as every host array here. */
 import { checkArgument } from "../ir/argument.js";
-import { CompileError, error, RunError } from "../ir/diagnostic.js";
-import { coordsOf, dataCoords, isRead, type AccessMap } from "../ir/access.js";
-import { addressOf } from "../ir/addressing.js";
+import { CompileError, error } from "../ir/diagnostic.js";
 import { entryOf } from "../ir/entry-of.js";
-import { outputOf, keyOf, type Operand, type TileFunc } from "../ir/func.js";
-import { iterationWriting } from "../ir/iteration.js";
-import { constant, indicesOf, type Env, type Linear } from "../ir/linear.js";
-import { outOfRange, type IndexRule } from "../ir/policy.js";
-import { joinRuns } from "./plan/join-runs.js";
-import { IndexWalk, indexSteps, reductionRange, type IndexStep } from "./index-walk.js";
+import { keyOf, type Operand } from "../ir/func.js";
 import {
   at,
   bitsOf,
   bytesOf,
   elementsInByte,
   elementTypes,
-  formatShape,
   InternalError,
   invariant,
   isIndexDType,
   isPacked,
   shownAmount,
-  strides,
   type DType,
   type IndexDType,
   type PackedType,
@@ -212,139 +203,6 @@ export function coordinates(position: number, shape: Shape): number[] {
   return result;
 }
 
-/** A map with the tensors it relates: what a bad index is looked up in. */
-export interface MappedOperands {
-  readonly map: AccessMap;
-  readonly operands: readonly Operand[];
-  /** The tile program that ran, whose map relates coordinates inside its regions. */
-  readonly tile?: TileFunc;
-}
-
-export interface MappedInputs extends MappedOperands {
-  readonly inputs: HostInputs;
-}
-
-/** An index value that an output element needs: which input holds it where, and what it may be. */
-export interface IndexLocation {
-  readonly index: number;
-  /** Dim that it picks along: of the data, or of an input that another index operand reads. */
-  readonly picks: string;
-  /** The data dim that it picks along; -1 where it picks along none. */
-  readonly axis: number;
-  /** Absent for a sum. */
-  readonly read?: {
-    readonly table: Operand;
-    /** Row-major, in elements of the table. */
-    readonly position: number;
-  };
-  /** Absent under `any`. */
-  readonly rule?: IndexRule;
-  /** Coordinates of the output element. */
-  readonly point: readonly number[];
-  /** The value of r for the term that needs it. */
-  readonly r?: number;
-}
-
-/** A value that stood at an index operand, and of its rule the numbers. */
-export interface DescribedIndex {
-  readonly at: Omit<IndexLocation, "rule"> & { readonly rule?: Pick<IndexRule, "extent" | "wrapNegativeBy"> };
-  readonly value: bigint;
-  /** Of a bag with more terms than it may have: where they begin, their number, and the most. */
-  readonly segment?: { readonly from: number; readonly elements: number; readonly max: number };
-}
-
-/** An index operand with its value. */
-export interface ResolvedIndex extends DescribedIndex {
-  readonly at: IndexLocation;
-  /** Whether its policy rejects the value, which ends the element. */
-  readonly rejected: boolean;
-}
-
-/**
- * The index operands of one output point in the order in which they are evaluated, up to the one that ends it. Yields
- * each with a read, and takes the value that stands there.
- */
-export function* indicesAt(
-  { map: stated, operands, tile }: MappedOperands,
-  point: readonly number[],
-): Generator<NonNullable<IndexLocation["read"]>, readonly ResolvedIndex[], bigint> {
-  const iteration = tile === undefined ? undefined : iterationWriting(joinRuns(tile), point);
-  const map = iteration?.gather.map ?? stated;
-  const [env, dims] = [iteration?.env ?? noLoops, iteration?.dims ?? point];
-  const forms = map.indices.map(({ value }) => {
-    if (!isRead(value)) return value;
-    const { shape } = at(operands, value.table).type;
-    const origin = iteration?.gather.origins[value.table - 1] ?? shape.map(() => constant(0));
-    return addressOf(value.at, { offsets: origin, strides: strides(shape) });
-  });
-  const walk = new IndexWalk(indexSteps(map, forms, operands));
-  const resolved: ResolvedIndex[] = [];
-  /** Up to the first that ends the element, or its term at `r`: what that one came to. */
-  function* taken(
-    steps: readonly IndexStep[],
-    r?: number,
-  ): Generator<NonNullable<IndexLocation["read"]>, number, bigint> {
-    const here = r === undefined ? dims : [...dims, r];
-    for (const step of steps) {
-      if (walk.lacks(step)) continue;
-      const read =
-        step.table === undefined
-          ? undefined
-          : { table: at(operands, step.table), position: walk.position(step, here, env) };
-      const value = read === undefined ? walk.sum(step, here, env) : yield read;
-      const element = walk.take(step, Number(value), { exact: () => value }, 0);
-      const { rule, index, ends } = step;
-      const from = ends === undefined ? 0 : at(walk.indices, ends.from);
-      const elements = at(walk.indices, index) - from;
-      resolved.push({
-        at: {
-          index,
-          ...pickedBy(map, operands, index),
-          ...(read === undefined ? {} : { read }),
-          ...(rule === undefined ? {} : { rule }),
-          point,
-          ...(r === undefined ? {} : { r }),
-        },
-        value,
-        rejected: element === outOfRange,
-        ...(ends !== undefined && elements > ends.max ? { segment: { from, elements, max: ends.max } } : {}),
-      });
-      if (walk.endsAt(step, element)) return element;
-    }
-    return 0;
-  }
-  walk.begin();
-  if ((yield* taken(walk.outerSteps)) < 0 || walk.ended < 0) return resolved;
-  const [first, end] = reductionRange(map, walk.indices);
-  for (let r = first; r < end; r++) if ((yield* taken(walk.reductionSteps, r)) === outOfRange) break;
-  return resolved;
-}
-
-/** The dim along which an index operand picks: of the data, else of the first input that is read by it. */
-export function pickedBy(
-  map: AccessMap,
-  operands: readonly Operand[],
-  index: number,
-): Pick<IndexLocation, "axis" | "picks"> {
-  const { segment } = map.reduced ?? {};
-  if (segment?.from === index) return { axis: -1, picks: "where a bag begins" };
-  if (segment?.to === index) return { axis: -1, picks: "where a bag ends" };
-  const along = (coords: readonly Linear[]): number =>
-    coords.findIndex((coord) => indicesOf(coord).includes(index));
-  const axis = along(dataCoords(map));
-  if (axis !== -1) return { axis, picks: `data dim ${axis}` };
-  for (const { value } of map.indices) {
-    if (!isRead(value)) continue;
-    const dim = along(value.at);
-    if (dim !== -1) return { axis, picks: `dim ${dim} of ${keyOf(at(operands, value.table))}` };
-  }
-  // Of a bag, what nothing is read by says where the first one begins.
-  const isUsed = map.indices.some((other) => coordsOf(other).some((form) => indicesOf(form).includes(index)));
-  return { axis, picks: segment !== undefined && !isUsed ? "where the first bag begins" : "a sum" };
-}
-
-const noLoops: Env = new Map();
-
 /**
  * The host's tensor of an operand, as elements of the type that the program reads: bytes of bool may be
  * numbers there.
@@ -356,95 +214,4 @@ export function inputTensor(inputs: HostInputs, operand: Operand): HostTensor {
   if (given === undefined) throw new InternalError(`input ${keyOf(operand)} is missing`);
   const { type } = operand;
   return given.type.dtype === type.dtype ? given : { ...given, type };
-}
-
-/**
- * The run failed: an index out of range, found at the lexicographically first output element (its row-major number). Every
- * backend reports the same one in the same words: the first index operand of that element that is out of range.
- */
-export function indexOutOfRange(mapped: MappedInputs, outputElement: number): RunError {
-  checkArgument("indexOutOfRange", "program", mapped);
-  return badIndexAt(mapped, pointOf(mapped, outputElement));
-}
-
-/** Returns the error of the first index operand of an output point that is out of range. */
-export function badIndexAt(mapped: MappedInputs, point: readonly number[]): RunError {
-  const bad = resolvedIndices(mapped, [...point]).find(({ rejected }) => rejected);
-  if (bad === undefined)
-    throw new InternalError(`output point ${formatShape(point)} was reported, and its indices are in range`);
-  return badIndex(bad);
-}
-
-/** Returns the coordinates of an output element by its row-major number. */
-export const pointOf = ({ operands }: Pick<MappedOperands, "operands">, outputElement: number): number[] =>
-  coordinates(outputElement, outputOf({ operands }).type.shape);
-
-/** The index operands of one output point with their values on the host. */
-export function resolvedIndices(mapped: MappedInputs, point: readonly number[]): readonly ResolvedIndex[] {
-  const walk = indicesAt(mapped, point);
-  let step = walk.next();
-  while (step.done !== true) {
-    const { table, position } = step.value;
-    step = walk.next(indexReader(inputTensor(mapped.inputs, table).bytes, table.type.dtype).exact(position));
-  }
-  return step.value;
-}
-
-/** Returns TC607: two points of a scatter write one element, which `duplicates` does not allow. */
-export function duplicateWrite(
-  { operands }: Pick<MappedOperands, "operands">,
-  point: readonly number[],
-  earlier: readonly number[],
-  element: number,
-): RunError {
-  const output = outputOf({ operands });
-  const coords = coordinates(element, output.type.shape);
-  const message =
-    `points ${formatShape(earlier)} and ${formatShape(point)} both write ` +
-    `${keyOf(output)}${formatShape(coords)}`;
-  const hint = "mend the indices, or let the later point win: duplicates = last";
-  const data = { point: [...point], earlier: [...earlier], element, coordinates: coords };
-  return new RunError([error("TC607", message, { hint, data })]);
-}
-
-/** TC601 for the value that stood at an index operand. */
-export function badIndex(index: ResolvedIndex): RunError {
-  const { segment } = index;
-  const hint =
-    segment === undefined
-      ? "mend the index, or choose what it means with --oob clamp, zero or wrap"
-      : `mend the offsets, or state most ${segment.elements}`;
-  const { message, data } = describeBadIndex(index);
-  return new RunError([error("TC601", message, { hint, data })]);
-}
-
-/** Fault of the value that stood at an index operand, in words and numbers. */
-export function describeBadIndex({
-  at: { read, rule, axis, picks, point, index, r },
-  value,
-  segment,
-}: DescribedIndex) {
-  const where = read === undefined ? [] : coordinates(read.position, read.table.type.shape);
-  const shown = read === undefined ? "" : ` at ${keyOf(read.table)}${formatShape(where)}`;
-  const extent = rule?.extent ?? 0;
-  const lowest = rule?.wrapNegativeBy === undefined ? 0 : -rule.wrapNegativeBy;
-  const range = extent === 0 ? "which has no elements" : `which takes [${lowest}, ${extent - 1}]`;
-  const elementNote = r === undefined ? "" : ` of the term at r = ${r}`;
-  const message =
-    segment === undefined
-      ? `index ${value}${shown}${elementNote} is out of range for ${picks}, ${range}`
-      : `the bag from ${segment.from} to ${segment.from + segment.elements}${shown} has ${segment.elements} terms, more than its most, ${segment.max}`;
-  return {
-    message,
-    data: {
-      ...(read === undefined ? {} : { table: keyOf(read.table), position: read.position }),
-      value: value.toString(),
-      axis,
-      extent: extent,
-      coordinates: where,
-      point,
-      site: index,
-      ...(r === undefined ? {} : { r }),
-    },
-  };
 }

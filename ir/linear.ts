@@ -223,7 +223,7 @@ export function evaluate(form: Linear, env: Env, point: Point = nowhere): number
 /** `evaluate` with index operands of any size. */
 export function evaluateExact(
   form: Linear,
-  dims: readonly number[],
+  dims: readonly (number | bigint)[],
   indices: readonly bigint[],
   env: Env,
 ): bigint {

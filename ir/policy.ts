@@ -3,7 +3,6 @@ import { checkArgument } from "./argument.js";
 import { defined } from "./defined.js";
 import { isRead, type AccessMap, type DynamicBounds, type OutOfBounds, type IndexOperand } from "./access.js";
 import {
-  assertNever,
   at,
   bytesOf,
   InternalError,
@@ -128,15 +127,26 @@ export const fillValue = -3;
  */
 export function resolveIndex(rule: IndexRule, value: number, exact: () => bigint): number {
   checkArgument("resolveIndex", "index rule", rule);
+  return elementNamedBy(rule, value, exact);
+}
+
+/** What of a rule says which element a value names. */
+export interface NamingRule extends Pick<IndexRule, "extent" | "outside"> {
+  readonly wrapNegativeBy?: number | undefined;
+  readonly excluded?: number | undefined;
+}
+
+/** Returns what `resolveIndex` does, by a rule that needs no check. */
+export function elementNamedBy(rule: NamingRule, value: number, exact: () => bigint): number {
   const element = elementOf(rule, value, exact);
   return element === rule.excluded ? noElement : element;
 }
 
-/** The same with the element that is left out. */
-function elementOf(rule: IndexRule, value: number, exact: () => bigint): number {
-  const { extent, wrapNegativeBy } = rule;
+/** Returns the same with the element that is left out. */
+function elementOf(rule: NamingRule, value: number, exact: () => bigint): number {
+  const { extent, wrapNegativeBy = 0 } = rule;
   if (value >= 0 && value < extent) return value;
-  const shift = wrapNegativeBy !== undefined && value < 0 ? wrapNegativeBy : 0;
+  const shift = value < 0 ? wrapNegativeBy : 0;
   const counted = value + shift;
   if (counted >= 0 && counted < extent) return counted;
   switch (rule.outside) {
@@ -153,6 +163,6 @@ function elementOf(rule: IndexRule, value: number, exact: () => bigint): number 
       return Number((((exact() + BigInt(shift)) % n) + n) % n);
     }
     default:
-      return assertNever(rule.outside);
+      return Number(rule.outside satisfies never);
   }
 }

@@ -7,7 +7,8 @@ import { evaluator, valuePlan } from "../../ir/values/index.js";
 import { pointsOf } from "../region-points.js";
 import { indexPointSteps } from "../empty-output.js";
 import type { MapAddresses } from "../map-addresses.js";
-import { allocateArray, indexOutOfRange, unitsOf, type MappedInputs } from "../memory.js";
+import { allocateArray, unitsOf } from "../memory.js";
+import { indexOutOfRange, type MappedInputs } from "../resolved-indices.js";
 import { elementReads } from "./element-reads.js";
 
 /** Elements between two steps. */

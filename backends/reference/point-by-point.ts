@@ -13,15 +13,8 @@ import {
   valuePlan,
 } from "../../ir/values/index.js";
 import type { MapAddresses } from "../map-addresses.js";
-import {
-  allocateArray,
-  badIndexAt,
-  coordinates,
-  duplicateWrite,
-  inputTensor,
-  unitsOf,
-  type MappedInputs,
-} from "../memory.js";
+import { allocateArray, coordinates, inputTensor, unitsOf } from "../memory.js";
+import { badIndexAt, duplicateWrite, type MappedInputs } from "../resolved-indices.js";
 import { pointsOf } from "../region-points.js";
 import { elementReads } from "./element-reads.js";
 

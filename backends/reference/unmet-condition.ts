@@ -13,7 +13,7 @@ import { meaningOf, reducedTo } from "../../ir/values/ops.js";
 import { faultOfNumbers, faultOfTaking, type ElementCondition } from "../ascend-answer.js";
 import { pointsOf } from "../region-points.js";
 import { mapAddresses, type MapAddresses } from "../map-addresses.js";
-import type { MappedInputs } from "../memory.js";
+import type { MappedInputs } from "../resolved-indices.js";
 import { elementReads } from "./element-reads.js";
 
 /** An element that a condition excludes. */

@@ -50,7 +50,6 @@ import {
 import {
   allocateArray,
   copyBytes,
-  indexOutOfRange,
   indexReader,
   packedBits,
   inputTensor,
@@ -58,6 +57,7 @@ import {
   type HostInputs,
   type IndexReader,
 } from "../memory.js";
+import { indexOutOfRange } from "../resolved-indices.js";
 import { IndexWalk, indexSteps, reductionRange, type IndexStep, type ReductionRun } from "../index-walk.js";
 import { checkTensors } from "../values.js";
 import {

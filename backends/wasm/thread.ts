@@ -32,9 +32,8 @@ export const word = { generation: 0, nextTask: 1, doneTasks: 2, ready: 3, failed
 
 /** The code in a memory. */
 export function instantiate({ module, memory }: Pick<ThreadMessage, "module" | "memory">): RunTasks {
-  const env = { memory: memory as WebAssembly.Memory };
-  const instance = new WebAssembly.Instance(module, { env });
-  return instance.exports["run"] as RunTasks;
+  const imports = { env: { memory: memory as WebAssembly.Memory } };
+  return new WebAssembly.Instance(module, imports).exports["run"] as RunTasks;
 }
 
 /** Takes tasks until none is left or the time is up. */

@@ -5,6 +5,7 @@ import { entryOf } from "../../ir/entry-of.js";
 import { inputsOf, keyOf, outputOf, type Operand, type TileFunc } from "../../ir/func.js";
 import { isObject, shownValue } from "../fields.js";
 import { keysWith, type WgslBinding } from "../wgsl/index.js";
+import { copyDstUsage, copySrcUsage, mapReadUsage, storageUsage, uniformUsage } from "./usage.js";
 
 /**
  * Buffers of the runner's device, by the keys of `runner.wgsl(kernel).bindings`: those of the operands, and `status`. The status word has
@@ -32,29 +33,19 @@ export function buffersOf(
   return { output, ...Object.fromEntries([...inputs, ...others]) };
 }
 
-/** The flag values of the specification; the global `GPUBufferUsage` exists in browsers alone. */
+/** Flags of the specification by their names there. */
 export const bufferUsage = {
-  MAP_READ: 1,
+  MAP_READ: mapReadUsage,
   MAP_WRITE: 2,
-  COPY_SRC: 4,
-  COPY_DST: 8,
+  COPY_SRC: copySrcUsage,
+  COPY_DST: copyDstUsage,
   INDEX: 16,
   VERTEX: 32,
-  UNIFORM: 64,
-  STORAGE: 128,
+  UNIFORM: uniformUsage,
+  STORAGE: storageUsage,
   INDIRECT: 256,
   QUERY_RESOLVE: 512,
 } as const;
-
-/** Types of buffer bindings, by how a kernel accesses them. */
-export const bufferTypes = {
-  read: "read-only-storage",
-  read_write: "storage",
-  uniform: "uniform",
-} as const satisfies Readonly<Record<WgslBinding["access"], GPUBufferBindingType>>;
-
-/** The flag of the specification's `GPUShaderStage.COMPUTE`. */
-export const computeStage = 4;
 
 /**
  * The buffers of some bindings, in their order. Throws a CompileError (TC702) with a diagnostic for each that is

@@ -1,11 +1,9 @@
 /** Launches of WGSL that tilec did not print: buffers with their contents in, what they hold after the launch out. */
 import "../platform.js";
 import { error, RunError } from "../../ir/diagnostic.js";
-import { bufferTypes, bufferUsage, computeStage } from "./buffers.js";
-import { deviceLost, orRefused } from "./errors.js";
-import { DeviceLifetime } from "./lifetime.js";
-import { Resources } from "./resources.js";
-import { settle } from "./settle.js";
+import { bufferUsage } from "./buffers.js";
+import { deviceFaults } from "./errors.js";
+import { describePipeline, orRefused, resourcesOn, settle, workOn } from "./work.js";
 
 /** A compute shader and what its group 0 binds. */
 export interface ForeignShader {
@@ -50,28 +48,14 @@ export async function openForeignLauncher(
   device: GPUDevice,
   { code, entryPoint, constants, bindings }: ForeignShader,
 ): Promise<ForeignLauncher> {
-  const lifetime = new DeviceLifetime(device, deviceLost);
-  const layout = device.createBindGroupLayout({
-    entries: bindings.map(({ binding, access }) => ({
-      binding,
-      visibility: computeStage,
-      buffer: { type: bufferTypes[access] },
-    })),
-  });
+  const work = workOn(device, deviceFaults);
+  const { descriptor, layout } = describePipeline(work, { code, entryPoint, constants, bindings });
   const pipeline = await settle(
-    device,
-    lifetime,
-    () =>
-      orRefused(
-        device.createComputePipelineAsync({
-          layout: device.createPipelineLayout({ bindGroupLayouts: [layout] }),
-          compute: { module: device.createShaderModule({ code }), entryPoint, constants: { ...constants } },
-        }),
-        refusedByDevice,
-      ),
+    work,
+    () => orRefused(work, device.createComputePipelineAsync(descriptor), refusedByDevice),
     refusedByDevice,
   );
-  const owned = new Resources(device);
+  const owned = resourcesOn(work);
   const kept = new Map<number, GPUBuffer>();
   const bufferFor = ({ binding, access }: ForeignShader["bindings"][number], bytes: number): GPUBuffer => {
     const buffer = kept.get(binding);
@@ -82,11 +66,10 @@ export async function openForeignLauncher(
   };
   return {
     async launch(buffers, dispatch) {
-      const reads = new Resources(device);
+      const reads = resourcesOn(work);
       try {
         return await settle(
-          device,
-          lifetime,
+          work,
           () => {
             const bound = bindings.map((binding, k) => {
               const { contents, offset, size } = buffers[k] ?? none;

@@ -10,17 +10,19 @@ import { dynamicFormOf } from "../../ir/symbols/dynamic.js";
 import { entryOf } from "../../ir/entry-of.js";
 import { inputsOf, keyOf, outputOf, type DynamicTile, type TileFunc } from "../../ir/func.js";
 import type { Target } from "../../ir/target.js";
-import { indexBytes, mayReject } from "../../ir/policy.js";
+import { mayReject } from "../../ir/policy.js";
 import { verifyOnce } from "../../ir/verify/verify-once.js";
 import { taskOfTile } from "../../ir/task/index.js";
 import type { GatherStmt } from "../../ir/tile.js";
-import { at, byteCount, elementCount, invariant, type DType } from "../../ir/types.js";
+import { at, byteCount, elementCount, elementTypes, invariant } from "../../ir/types.js";
 import { BoundedCache } from "../cache.js";
 import { checkKernel, checkRunnable } from "../check-kernel.js";
 import { emptyOutputSteps } from "../empty-output.js";
 import { checkFields, isObject, shownValue, integer, type Fields } from "../fields.js";
 import { inSlices } from "../long-run.js";
-import { badIndex, indexReader, pointOf, indicesAt, type HostInputs } from "../memory.js";
+import { findBadIndex } from "../bad-index.js";
+import type { HostInputs } from "../memory.js";
+import { badIndex, indicesAt } from "../resolved-indices.js";
 import { indexSources } from "../index-inputs.js";
 import { checkTensors, fromHost, stringsOf, toHosts, type GatherData, type TensorData } from "../values.js";
 import {
@@ -33,14 +35,27 @@ import {
   type WgslLimits,
   type WgslOptions,
 } from "../wgsl/index.js";
-import { bufferTypes, bufferUsage, computeStage, requireBuffers, type GpuBuffers } from "./buffers.js";
-import { buffersRefused, deviceLost, kernelRefused, orLost, orRefused, refusalError } from "./errors.js";
-import { DeviceLifetime } from "./lifetime.js";
-import { Resources } from "./resources.js";
+import { bufferUsage, requireBuffers, type GpuBuffers } from "./buffers.js";
+import { buffersRefused, deviceFaults, deviceLost, kernelRefused } from "./errors.js";
 import { scoped } from "./scoped.js";
-import { settle, type AtFault } from "./settle.js";
-import { maxPerAccess, noneBad } from "./status.js";
+import { maxPerAccess, noneBad, statusIn, unwritten } from "./status.js";
 import { limitsOf, targetOf } from "./target.js";
+import {
+  describePipeline,
+  faultOf,
+  launchOnce,
+  orRefused,
+  readBuffer,
+  readIndex,
+  recordLaunch,
+  resourcesOn,
+  settle,
+  workOn,
+  type DeviceWork,
+  type LaunchSizes,
+  type Pipeline,
+  type Resources,
+} from "./work.js";
 
 /** What a run needs of a kernel. One for another target is compiled again for the device, through `forTarget`. */
 export interface GpuKernel {
@@ -138,8 +153,7 @@ function checkPass(pass: unknown): void {
   ]);
 }
 
-interface Pipeline {
-  readonly gpu: GPUComputePipeline;
+interface FaultyPipeline extends Pipeline {
   /** Why the device refused the kernel, if it did. Never rejects. */
   readonly fault: Promise<Error | undefined>;
 }
@@ -155,10 +169,10 @@ class DeviceRunner implements Runner {
   /** Programs of kernels for other targets, compiled again for this device. */
   private readonly compiled = new WeakMap<TileFunc, TileFunc>();
   /** By their text. One that is evicted lives as long as the work it is part of. */
-  private readonly pipelines: BoundedCache<string, Pipeline>;
+  private readonly pipelines: BoundedCache<string, FaultyPipeline>;
   /** Pipelines that are being made, by their text. */
   private readonly preparing = new Map<string, Promise<void>>();
-  private readonly lifetime: DeviceLifetime;
+  private readonly work: DeviceWork;
   private disposed = false;
 
   constructor(
@@ -168,7 +182,7 @@ class DeviceRunner implements Runner {
     this.limits = limitsOf(device.limits);
     this.target = targetOf(this.limits, device.adapterInfo?.isFallbackAdapter);
     this.pipelines = new BoundedCache({ limit: pipelines });
-    this.lifetime = new DeviceLifetime(device, deviceLost);
+    this.work = workOn(device, deviceFaults);
     // Not every platform has the symbol, nor every `lib` its type.
     const { dispose } = Symbol as { readonly dispose?: symbol };
     if (dispose !== undefined) Object.defineProperty(this, dispose, { value: this.dispose.bind(this) });
@@ -236,39 +250,31 @@ class DeviceRunner implements Runner {
       return new Uint8Array(bytes);
     }
     const pipeline = this.pipeline(wgsl);
-    const { device } = this;
-    const resources = new Resources(device);
+    const made = resourcesOn(this.work);
     const contents = ({ role, key }: WgslBinding): Uint8Array | undefined => {
-      if (role === "status") return new Uint8Array(4).fill(0xff);
+      if (role === "status") return unwritten();
       return role === "output" ? undefined : entryOf(inputs, key)?.bytes;
     };
     const usage = bufferUsage.STORAGE | bufferUsage.COPY_SRC;
-    const bound: GPUBuffer[] = [];
+    let bound: readonly GPUBuffer[] = [];
     try {
-      const [output, status] = await this.settle(
+      const [output, status] = await launchOnce(
+        this.work,
+        made,
+        pipeline,
+        launchOf(wgsl),
         () => {
-          for (const binding of ofCaller(wgsl))
-            bound.push(resources.buffer(binding.bytes, usage, contents(binding)));
-          const encoder = device.createCommandEncoder();
-          const pass = encoder.beginComputePass();
-          this.record(pass, wgsl, pipeline, bound, 1);
-          pass.end();
-          const written = wgsl.bindings.flatMap((binding, k) =>
-            binding.access !== "read_write"
-              ? []
-              : [resources.readback(encoder, at(bound, k), 0, binding.bytes)],
-          );
-          device.queue.submit([encoder.finish()]);
-          return Promise.all(written.map((read) => read()));
+          bound = ofCaller(wgsl).map((binding) => made.buffer(binding.bytes, usage, contents(binding)));
+          return this.withSizes(wgsl, bound);
         },
         async (message) => (await pipeline.fault) ?? kernelRefused(message, wgsl.code),
       );
       invariant(output !== undefined, "a kernel writes its output");
-      const firstBad = status === undefined ? noneBad : firstWord(status);
+      const firstBad = statusIn(status);
       if (firstBad === noneBad) return output.subarray(0, bytes);
       throw await this.outOfRange(tile, firstBad, boundBy(ofCaller(wgsl), bound));
     } finally {
-      resources.destroy();
+      made.destroy();
     }
   }
 
@@ -284,13 +290,18 @@ class DeviceRunner implements Runner {
   }
 
   private async makeConcurrently(wgsl: WgslKernel): Promise<void> {
-    const { device } = this;
     const atFault = (message: string): Error => kernelRefused(message, wgsl.code);
-    const gpu = await this.settle(
-      () => orRefused(device.createComputePipelineAsync(this.described(wgsl)), atFault),
+    const { work } = this;
+    const pipeline = await settle(
+      work,
+      async () => {
+        const { descriptor, layout } = describePipeline(work, wgsl);
+        const gpu = await orRefused(work, this.device.createComputePipelineAsync(descriptor), atFault);
+        return { gpu, layout, bindings: wgsl.bindings, fault: Promise.resolve(undefined) };
+      },
       atFault,
     );
-    if (!this.disposed) this.pipelines.set(wgsl.code, { gpu, fault: Promise.resolve(undefined) });
+    if (!this.disposed) this.pipelines.set(wgsl.code, pipeline);
   }
 
   encode(pass: GPUComputePassEncoder, kernel: GpuKernel, buffers: GpuBuffers): void {
@@ -305,20 +316,18 @@ class DeviceRunner implements Runner {
   private record(
     pass: GPUComputePassEncoder,
     wgsl: WgslKernel,
-    { gpu }: Pipeline,
+    pipeline: Pipeline,
     bound: readonly GPUBuffer[],
     launches: number,
   ): void {
-    const entries = wgsl.bindings.map((binding, k) => ({
-      binding: binding.binding,
-      resource: {
-        buffer: binding.access === "uniform" ? this.sizesOf(wgsl, binding) : at(bound, k),
-        size: binding.bytes,
-      },
-    }));
-    pass.setPipeline(gpu);
-    pass.setBindGroup(0, this.device.createBindGroup({ layout: gpu.getBindGroupLayout(0), entries }));
-    for (let launch = 0; launch < launches; launch++) pass.dispatchWorkgroups(...wgsl.dispatch);
+    recordLaunch(this.work, pass, pipeline, launchOf(wgsl), this.withSizes(wgsl, bound), launches);
+  }
+
+  /** Returns a buffer for each binding: the caller's, and what the runner tells the kernel. */
+  private withSizes(wgsl: WgslKernel, bound: readonly GPUBuffer[]): readonly GPUBuffer[] {
+    return wgsl.bindings.map((binding, k) =>
+      binding.access === "uniform" ? this.sizesOf(wgsl, binding) : at(bound, k),
+    );
   }
 
   /** A few bytes, which live as long as the kernel: passes that the caller has not submitted yet read them. */
@@ -326,7 +335,7 @@ class DeviceRunner implements Runner {
     const cached = this.sizes.get(wgsl);
     if (cached !== undefined) return cached;
     const contents = new Uint8Array(Uint32Array.from(values).buffer);
-    const buffer = new Resources(this.device).buffer(bytes, bufferUsage.UNIFORM, contents);
+    const buffer = resourcesOn(this.work).buffer(bytes, bufferUsage.UNIFORM, contents);
     this.sizes.set(wgsl, buffer);
     return buffer;
   }
@@ -343,7 +352,7 @@ class DeviceRunner implements Runner {
     const checked = [status, ...indices];
     const bound = requireBuffers(buffers, checked, "COPY_SRC");
     const bufferOf = boundBy(checked, bound);
-    const element = firstWord(await this.read(bufferOf(status.key), 0, 4));
+    const element = statusIn(await readBuffer(this.work, bufferOf(status.key), [0, 4], buffersRefused));
     if (element === noneBad) return;
     throw element < elementCount(outputOf(tile).type.shape)
       ? await this.outOfRange(tile, element, bufferOf)
@@ -360,7 +369,10 @@ class DeviceRunner implements Runner {
     if (map === undefined || !mayReject(map)) return;
     const bound = requireBuffers(buffers, indices, "COPY_SRC");
     const read = await Promise.all(
-      indices.map(async ({ key, bytes }, k) => [key, await this.read(at(bound, k), 0, bytes)] as const),
+      indices.map(
+        async ({ key, bytes }, k) =>
+          [key, await readBuffer(this.work, at(bound, k), [0, bytes], buffersRefused)] as const,
+      ),
     );
     const contents = new Map<string, Uint8Array>(read);
     const inputs = inputsOf(tile).flatMap((operand) => {
@@ -380,46 +392,25 @@ class DeviceRunner implements Runner {
     bufferOf: (key: string) => GPUBuffer,
   ): Promise<Error> {
     const { map } = gatherOf(tile);
-    const sizes = new Map<string, bigint>();
-    const end = Math.min(from + maxPerAccess, elementCount(outputOf(tile).type.shape));
-    for (let element = from; element < end; element++) {
-      const walk = indicesAt({ map, operands: tile.operands, tile }, pointOf(tile, element));
-      let step = walk.next();
-      while (step.done !== true) {
-        const { table, position } = step.value;
-        const key = `${table.name} ${position}`;
+    const values = new Map<string, bigint>();
+    const bad = await findBadIndex(
+      (point) => indicesAt({ map, operands: tile.operands, tile }, point),
+      outputOf(tile).type.shape,
+      [from, from + maxPerAccess],
+      async (table, position) => {
+        const key = `${table} ${position}`;
+        const operand = at(tile.operands, table);
+        const { array, bits } = elementTypes[operand.type.dtype];
+        const element = { array: array.name, bits };
         const value =
-          sizes.get(key) ?? (await this.indexAt(bufferOf(keyOf(table)), table.type.dtype, position));
-        sizes.set(key, value);
-        step = walk.next(value);
-      }
-      const bad = step.value.find(({ rejected }) => rejected);
-      if (bad !== undefined) return badIndex(bad);
-    }
+          values.get(key) ??
+          (await readIndex(this.work, bufferOf(keyOf(operand)), element, position, buffersRefused));
+        values.set(key, value);
+        return value;
+      },
+    );
+    if (bad !== undefined) return badIndex(bad);
     return staleStatus(from);
-  }
-
-  private async indexAt(buffer: GPUBuffer, dtype: DType, position: number): Promise<bigint> {
-    const size = indexBytes(dtype);
-    const read = Math.max(4, size);
-    const offset = Math.floor((position * size) / read) * read;
-    return indexReader(await this.read(buffer, offset, read), dtype).exact(position - offset / size);
-  }
-
-  /** A few bytes of a device-resident buffer, at a multiple of 4. */
-  private async read(buffer: GPUBuffer, offset: number, size: number): Promise<Uint8Array> {
-    const { device } = this;
-    const resources = new Resources(device);
-    try {
-      return await this.settle(() => {
-        const encoder = device.createCommandEncoder();
-        const read = resources.readback(encoder, buffer, offset, size);
-        device.queue.submit([encoder.finish()]);
-        return read();
-      }, buffersRefused);
-    } finally {
-      resources.destroy();
-    }
   }
 
   async time(kernel: GpuKernel, buffers: GpuBuffers, runs = 9): Promise<LaunchTime> {
@@ -446,15 +437,19 @@ class DeviceRunner implements Runner {
   /** Nanoseconds that a pass takes. */
   private async span(
     clock: LaunchTime["clock"],
-    { fault }: Pipeline,
+    { fault }: FaultyPipeline,
     fill: (pass: GPUComputePassEncoder) => void,
   ): Promise<number> {
-    const { device } = this;
-    const resources = new Resources(device);
+    const { device, work } = this;
+    const resources = resourcesOn(work);
     try {
-      return await this.settle(
+      return await settle(
+        work,
         () => {
-          const querySet = clock === "wall clock" ? undefined : resources.timestamps(2);
+          const querySet =
+            clock === "wall clock"
+              ? undefined
+              : resources.track(device.createQuerySet({ type: "timestamp", count: 2 }));
           const encoder = device.createCommandEncoder();
           const pass = encoder.beginComputePass(
             querySet === undefined
@@ -463,11 +458,13 @@ class DeviceRunner implements Runner {
           );
           fill(pass);
           pass.end();
-          const stamps = querySet === undefined ? undefined : resources.resolved(encoder, querySet);
+          const stamps = querySet === undefined ? undefined : resolvedStamps(resources, encoder, querySet);
           const start = performance.now();
           device.queue.submit([encoder.finish()]);
           return stamps === undefined
-            ? orLost(device.queue.onSubmittedWorkDone()).then(() => (performance.now() - start) * 1e6)
+            ? orRefused(work, device.queue.onSubmittedWorkDone(), deviceLost).then(
+                () => (performance.now() - start) * 1e6,
+              )
             : stamps().then(([begin = 0n, end = 0n]) => Number(end - begin));
         },
         async (message) => (await fault) ?? buffersRefused(message),
@@ -477,45 +474,26 @@ class DeviceRunner implements Runner {
     }
   }
 
-  private settle<T>(begin: () => Promise<T>, atFault: AtFault): Promise<T> {
-    return settle(this.device, this.lifetime, begin, atFault);
-  }
-
-  private pipeline(wgsl: WgslKernel): Pipeline {
+  private pipeline(wgsl: WgslKernel): FaultyPipeline {
     const cached = this.pipelines.get(wgsl.code);
     if (cached !== undefined) return cached;
-    const { value: gpu, refusal } = scoped(this.device, () =>
-      this.device.createComputePipeline(this.described(wgsl)),
-    );
+    const { value, refusal } = scoped(this.device, (): Pipeline => {
+      const { descriptor, layout } = describePipeline(this.work, wgsl);
+      return { gpu: this.device.createComputePipeline(descriptor), layout, bindings: wgsl.bindings };
+    });
     const fault = refusal.then((refused) => {
       if (refused === undefined) return undefined;
       this.pipelines.take(wgsl.code);
-      return refusalError(refused, (message) => kernelRefused(message, wgsl.code));
+      return faultOf(this.work, refused, (message) => kernelRefused(message, wgsl.code));
     });
-    const pipeline = { gpu, fault };
+    const pipeline = { ...value, fault };
     this.pipelines.set(wgsl.code, pipeline);
     return pipeline;
   }
 
-  private described(wgsl: WgslKernel): GPUComputePipelineDescriptor {
-    const module = this.device.createShaderModule({ code: wgsl.code });
-    // Not "auto": that drops a binding that an empty tensor leaves unused.
-    const layout = this.device.createBindGroupLayout({
-      entries: wgsl.bindings.map(({ binding, access }) => ({
-        binding,
-        visibility: computeStage,
-        buffer: { type: bufferTypes[access] },
-      })),
-    });
-    return {
-      layout: this.device.createPipelineLayout({ bindGroupLayouts: [layout] }),
-      compute: { module, entryPoint: wgsl.entryPoint },
-    };
-  }
-
   private checkUsable(kernel: GpuKernel): void {
     this.checkNotDisposed();
-    this.lifetime.check();
+    this.work.lifetime.check();
     checkRunnable(kernel, ["tile"]);
   }
 
@@ -546,8 +524,24 @@ const ofCaller = ({ bindings }: WgslKernel): readonly WgslBinding[] =>
 /** Nothing is written, so nothing is launched. */
 const isEmpty = ({ dispatch }: WgslKernel): boolean => dispatch[0] === 0;
 
-const firstWord = (bytes: Uint8Array): number =>
-  new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
+/** Returns what a launch of a kernel takes. */
+const launchOf = ({ dispatch, bindings }: WgslKernel): LaunchSizes => ({
+  dispatch,
+  bytes: bindings.map(({ bytes }) => bytes),
+});
+
+/** Records that timestamps, in nanoseconds, are copied to the host. What it returns reads them once the copy is submitted. */
+function resolvedStamps(
+  resources: Resources,
+  encoder: GPUCommandEncoder,
+  querySet: GPUQuerySet,
+): () => Promise<BigUint64Array> {
+  const size = 8 * querySet.count;
+  const resolved = resources.buffer(size, bufferUsage.QUERY_RESOLVE | bufferUsage.COPY_SRC);
+  encoder.resolveQuerySet(querySet, 0, querySet.count, resolved, 0);
+  const read = resources.readback(encoder, resolved, 0, size);
+  return async () => new BigUint64Array((await read()).buffer);
+}
 
 function gatherOf(tile: TileFunc): GatherStmt {
   const stmt = taskOfTile(tile).gather?.stmt;

@@ -7,7 +7,6 @@ import {
   formatShape,
   iterations,
   iterationWriting,
-  keyOf,
   outputOf,
   printStmtHead,
   targetFacts,
@@ -46,7 +45,7 @@ export function originOf({ tile, target, inputs, backend }: RunInputs, element: 
   const values = resolvedIndices(mapped, point).flatMap(({ at: { read }, value }) => {
     if (read === undefined) return [];
     const at = formatShape(coordinates(read.position, read.table.type.shape));
-    return [`${keyOf(read.table)}${at} = ${value}`];
+    return [`${read.table.key}${at} = ${value}`];
   });
   const read = values.length === 0 ? [] : [values.join(", ")];
   if (typeof backend !== "string" || !runsTiles[backend]) return { notes: read };

@@ -13,11 +13,20 @@ import {
   type DynamicTile,
   type TileFunc,
 } from "../../ir/func.js";
-import { constant, min, indicesOf, soleAtom, sub, substitute, type Linear } from "../../ir/linear.js";
+import {
+  atomsOf,
+  constant,
+  min,
+  indicesOf,
+  soleAtom,
+  sub,
+  substitute,
+  type Linear,
+} from "../../ir/linear.js";
 import { coordinatesOf } from "../../ir/intervals/index-bounds.js";
 import { hasDynamicTrips, taskOfTile, type ParallelLoop } from "../../ir/task/index.js";
 import { at, bitsOf, elementTypes, isPacked, isSigned, maxElements, strides } from "../../ir/types.js";
-import { pickedBy } from "../../backends/memory.js";
+import { pickedBy } from "../../backends/resolved-indices.js";
 import { indexSteps } from "../../backends/index-walk.js";
 import type { Kernel } from "../api/compile.js";
 import { printExactForm, printSizeForm } from "./print-form.js";
@@ -76,7 +85,7 @@ export function printFacts(
       array: JSON.stringify(elementTypes[dtype].array.name),
       bits: `${bitsOf(dtype)}`,
       signed: isPacked(dtype) && isSigned(dtype) ? "true" : undefined,
-      shape: `(n)=>[${extents.map((extent) => printSizeForm(extent)).join(",")}]`,
+      shape: `n=>[${extents.map((extent) => printSizeForm(extent)).join(",")}]`,
     });
   });
   const map = gather?.stmt.map;
@@ -87,7 +96,7 @@ export function printFacts(
     name: JSON.stringify(kernel.name),
     ...(symbolic === undefined
       ? {}
-      : { symbols: JSON.stringify(symbolic.symbols), numbers: `(n) => ({ ${numbers.join(", ")} })` }),
+      : { symbols: JSON.stringify(symbolic.symbols), numbers: `n=>({${numbers.join(",")}})` }),
     operands: printLines(printed),
     sites: rejects ? printIndices(kernel, program) : "[]",
     ...(rejects && mayBeEmpty && map !== undefined
@@ -95,13 +104,8 @@ export function printFacts(
       : {}),
     ...(reduced === undefined || !rejects
       ? {}
-      : { reduced: JSON.stringify(reductionFacts(program, reduced.max)) }),
+      : { reduced: JSON.stringify(mapOverTensors(program, taskOfTile(program))?.reduced ?? reduced) }),
   };
-}
-
-function reductionFacts(program: ModuleProgram, max: number): object {
-  const reduced = mapOverTensors(program, taskOfTile(program))?.reduced;
-  return { most: max, ...reduced };
 }
 
 /** The index values of an output element. Throws a CompileError (TC702) for a program whose map is another in each tile. */
@@ -123,19 +127,22 @@ function printIndices(kernel: Kernel, program: ModuleProgram): string {
     steps.map(({ index, table, form, rule, wrapNegativeBy, dynamic, inReduction, ends }) => {
       const { axis, picks } = pickedBy(map, operands, index);
       const printNumber = (value: number | undefined, name: string | undefined): string | undefined =>
-        value === undefined ? undefined : `(n)=>${name === undefined ? value : `n.${name}`}`;
+        value === undefined ? undefined : name === undefined ? `${value}` : `n.${name}`;
+      const wrap = printNumber(wrapNegativeBy, dynamic?.wrapNegativeBy);
       return printObject({
-        table: `${table ?? -1}`,
-        at: `(d,s,n)=>${printExactForm(form)}`,
-        outside: rule === undefined ? undefined : JSON.stringify(rule.outside),
-        below: printNumber(rule?.extent, rule?.dynamic?.extent),
-        fromEnd:
-          rule === undefined
-            ? printNumber(wrapNegativeBy, dynamic?.wrapNegativeBy)
-            : printNumber(rule.wrapNegativeBy, rule.dynamic?.wrapNegativeBy),
-        but: rule?.excluded === undefined ? undefined : `${rule.excluded}`,
-        ofTerm: inReduction ? "true" : undefined,
-        from: ends === undefined ? undefined : `${ends.from}`,
+        table: table === undefined ? undefined : `${table}`,
+        at: printFunction(form),
+        rule:
+          rule &&
+          `n=>(${printObject({
+            outside: JSON.stringify(rule.outside),
+            extent: printNumber(rule.extent, rule.dynamic?.extent),
+            wrapNegativeBy: printNumber(rule.wrapNegativeBy, rule.dynamic?.wrapNegativeBy),
+            excluded: printNumber(rule.excluded, undefined),
+          })})`,
+        wrapNegativeBy: wrap && `n=>${wrap}`,
+        inReduction: inReduction ? "true" : undefined,
+        ends: ends && printObject({ from: `${ends.from}`, max: `${ends.max}` }),
         axis: `${axis}`,
         picks: JSON.stringify(picks),
       });
@@ -171,6 +178,13 @@ function boundOf(program: ModuleProgram, s: number, bound: "extent" | "wrapNegat
   return extents.reduce(min, constant(maxElements));
 }
 
+/** A function of coordinates, index values and sizes, without those at the end that the form does not have. */
+function printFunction(form: Linear): string {
+  const kinds = new Set(atomsOf(form).map(({ kind }) => kind));
+  const params = kinds.has("symbol") ? "(d,s,n)" : kinds.has("index") ? "(d,s)" : "d";
+  return `${params}=>${printExactForm(form)}`;
+}
+
 /** Iterations of each parallel loop at some sizes, as `nestAt` counts them: of a tile loop inside a view loop, those in the first view. */
 export function printTrips(loops: readonly ParallelLoop[]): string {
   const starts = new Map(loops.map(({ stmt }) => [stmt.iv, stmt.lower]));
@@ -184,5 +198,5 @@ export function printTrips(loops: readonly ParallelLoop[]): string {
     if (!hasDynamicTrips(loop)) return `${loop.trips}`;
     return `Math.ceil(Math.max(0, ${printSizeForm(first(sub(upper, lower)))}) / ${step})`;
   });
-  return `(n) => [${printed.join(", ")}]`;
+  return `n=>[${printed.join(",")}]`;
 }

@@ -205,7 +205,7 @@ function moveOneOutside(
   const candidates = elements((Math.imul(seed, 0x9e3779b1) >>> 0) % Math.max(1, count))
     .flatMap((element) => flatIndices(changed, element))
     .flatMap(({ at: { index, read } }) => {
-      const table = programInputs.findIndex((operand) => keyOf(operand) === (read && keyOf(read.table)));
+      const table = programInputs.findIndex((operand) => keyOf(operand) === read?.table.key);
       if (read === undefined || !tables.has(table)) return [];
       const { dtype } = read.table.type;
       const { least, max, wrapNegativeBy = 0, promised } = indexRanges(program, table)(read.position);

@@ -4,7 +4,8 @@ import { checkArgument } from "../../ir/argument.js";
 import { inputTensor } from "../../backends/memory.js";
 import { buffersOf, bufferUsage } from "../../backends/webgpu/buffers.js";
 import type { Runner } from "../../backends/webgpu/index.js";
-import { Resources } from "../../backends/webgpu/resources.js";
+import { deviceFaults } from "../../backends/webgpu/errors.js";
+import { resourcesOn } from "../../backends/webgpu/work.js";
 import { alignUp, byteCount, outputOf, type TileFunc } from "../../ir/index.js";
 import { failedMeasurement } from "./local-measurer.js";
 import type { MeasuredTask, Measurer } from "./measurer.js";
@@ -16,7 +17,7 @@ export function gpuMeasurer(runner: Runner, device: string, task: MeasuredTask):
   checkArgument("gpuMeasurer", "object", runner);
   checkApiArgument("gpuMeasurer", "measured task", task);
   const { kernel, inputs, expected } = task;
-  const resources = new Resources(runner.device);
+  const resources = resourcesOn({ device: runner.device, faults: deviceFaults });
   const usage = bufferUsage.STORAGE | bufferUsage.COPY_SRC | bufferUsage.COPY_DST;
   const aligned = (bytes: number): number => Math.max(4, alignUp(bytes, 4));
   const upload = (bytes: Uint8Array): GPUBuffer => resources.buffer(aligned(bytes.byteLength), usage, bytes);
@@ -30,7 +31,7 @@ export function gpuMeasurer(runner: Runner, device: string, task: MeasuredTask):
   );
 
   async function verified(tile: TileFunc): Promise<string | undefined> {
-    const resources = new Resources(runner.device);
+    const resources = resourcesOn({ device: runner.device, faults: deviceFaults });
     try {
       const encoder = runner.device.createCommandEncoder();
       encoder.copyBufferToBuffer(untouched, 0, output, 0, aligned(bytes));

@@ -12,7 +12,8 @@ import {
   type Runner,
   type RunnerOptions,
 } from "../../backends/webgpu/index.js";
-import { refusalError } from "../../backends/webgpu/errors.js";
+import { deviceFaults } from "../../backends/webgpu/errors.js";
+import { faultOf } from "../../backends/webgpu/work.js";
 import { byteCount, InternalError, targets, type Diagnostic } from "../../ir/index.js";
 import { CompileError, compile, onnx, RunError, type Kernel } from "../../src/index.js";
 import { acquireGpu } from "../../src/device/node.js";
@@ -336,7 +337,8 @@ describe("a kernel that the device finds invalid", () => {
   });
 
   it("is the device's limit when the driver gives up", async () => {
-    const thrown: unknown = await refusalError(
+    const thrown: unknown = await faultOf(
+      { faults: deviceFaults },
       { kind: "internal", message: "too many registers" },
       () => new InternalError(),
     );

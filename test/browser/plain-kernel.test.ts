@@ -1,7 +1,8 @@
 /** The kernel that the page compares with: it gathers what it is written for, and is not written for the rest. */
 import { describe, expect, it } from "vitest";
 import { bufferUsage } from "../../backends/webgpu/buffers.js";
-import { Resources } from "../../backends/webgpu/resources.js";
+import { deviceFaults } from "../../backends/webgpu/errors.js";
+import { resourcesOn } from "../../backends/webgpu/work.js";
 import { parseModule } from "../../ir/index.js";
 import { plainKernel } from "../../playground/src/jobs/plain-kernel.js";
 import { compile, run } from "../../src/index.js";
@@ -25,7 +26,7 @@ async function dispatched(
   inputs: readonly Int32Array[],
   words: number,
 ): Promise<number[]> {
-  const resources = new Resources(device);
+  const resources = resourcesOn({ device: device, faults: deviceFaults });
   const usage = bufferUsage.STORAGE | bufferUsage.COPY_SRC;
   const bound = inputs.map((values) =>
     resources.buffer(values.byteLength, usage, new Uint8Array(values.buffer)),

@@ -8,7 +8,7 @@ import { build } from "vite";
 import { describe, expect, it, type TestContext } from "vitest";
 import { parsed } from "../support/parsed.js";
 import { defaultLimits } from "../../backends/webgpu/index.js";
-import { targets } from "../../ir/index.js";
+import { elementCount, targets } from "../../ir/index.js";
 import { acquireGpu } from "../../src/device/node.js";
 import { packageFile } from "../../src/device/package-files.js";
 import { compile, gather, type Kernel } from "../../src/index.js";
@@ -61,6 +61,27 @@ describe("a module for WebGPU", () => {
       if (sizes["V"] === 0 && sizes["N"] !== 0) expect(outcome).toMatchObject({ code: "TC107" });
       else expect(outcome, JSON.stringify(sizes)).toEqual(await referenceOutcome(bound, { data, indices }));
     }
+    made.dispose();
+  });
+});
+
+describe("a module of bags", () => {
+  const { func } = modulePrograms.find(({ name }) => name === "bags")!;
+
+  it("names an index of a bag that begins late", async () => {
+    const kernel = compile(func);
+    const { type } = kernel.tile.operands[1]!;
+    const values = Int32Array.from({ length: elementCount(type.shape) }, (_, k) => (k === 18 ? 99 : k));
+    const given = { e: new Float32Array(64 * 4), i: values, off: Int32Array.of(0, 10, 17, 20) };
+    const made = await (await loadModule(kernel, "module-cpu")).create();
+    // The third bag is of the values 17 to 19, and 64 rows have no number 99.
+    expect(await moduleOutcome(() => made.run(given))).toMatchObject({
+      code: "TC601",
+      message:
+        "TC601: index 99 at i[18] of the term at r = 18 is out of range for data dim 0, which takes [0, 63]",
+      point: [2, 0],
+      site: 2,
+    });
     made.dispose();
   });
 });

@@ -4,7 +4,8 @@ import type { HostInputs, TensorData } from "../../backends/index.js";
 import { referenceBackend } from "../../backends/reference/index.js";
 import { simulateChecked, watOf } from "../../backends/sim/index.js";
 import { buffersOf } from "../../backends/webgpu/buffers.js";
-import { Resources } from "../../backends/webgpu/resources.js";
+import { deviceFaults } from "../../backends/webgpu/errors.js";
+import { resourcesOn } from "../../backends/webgpu/work.js";
 import type { Runner } from "../../backends/webgpu/index.js";
 import {
   byteCount,
@@ -219,7 +220,7 @@ const referenceOutcome = (kernel: Kernel, bytes: readonly Uint8Array[]): Promise
 async function encoded(runner: Runner, kernel: Kernel, bytes: readonly Uint8Array[]): Promise<Uint8Array> {
   const { device } = runner;
   const { tile } = kernel;
-  const resources = new Resources(device);
+  const resources = resourcesOn({ device: device, faults: deviceFaults });
   try {
     const [storage, copySrc] = [128, 4];
     const sizes = new Map(runner.wgsl({ tile }).bindings.map(({ key, bytes: size }) => [key, size]));

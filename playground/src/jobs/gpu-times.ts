@@ -2,7 +2,8 @@
 import { inputTensor } from "../../../backends/memory.js";
 import { buffersOf, bufferUsage } from "../../../backends/webgpu/buffers.js";
 import type { GpuKernel, Runner } from "../../../backends/webgpu/index.js";
-import { Resources } from "../../../backends/webgpu/resources.js";
+import { deviceFaults } from "../../../backends/webgpu/errors.js";
+import { resourcesOn } from "../../../backends/webgpu/work.js";
 import { alignUp, at, byteCount, type AccessFunc } from "../../../ir/index.js";
 import type { HostInputs } from "../../../backends/index.js";
 import { median } from "../../../src/tune/median.js";
@@ -30,7 +31,7 @@ export async function launchTimes(
   const written = access === undefined ? undefined : plainKernel(access);
   if (access === undefined || written === undefined) return undefined;
   const { device } = runner;
-  const resources = new Resources(device);
+  const resources = resourcesOn({ device, faults: deviceFaults });
   try {
     const usage = bufferUsage.STORAGE | bufferUsage.COPY_SRC | bufferUsage.COPY_DST;
     const whole = (bytes: number): number => Math.max(4, alignUp(bytes, 4));

@@ -2,75 +2,71 @@
 import { pageBytes } from "../../../backends/wasm/instructions.js";
 import { startsOf } from "../../../backends/wasm/layout.js";
 import { startName, tripsName } from "../../../backends/wasm/sizes.js";
+import { instantiate } from "../../../backends/wasm/thread.js";
+import { noneBad } from "../../../backends/webgpu/status.js";
 import { badIndexIn, readingBytes } from "./bad-index.js";
 import { lookUpEmpty } from "./empty-outputs.js";
 import { GatherError } from "./gather-error.js";
 import { bytesOf, outputOf, type HostArray } from "./host.js";
 import { sizedAt } from "./dynamic-sizes.js";
-import type { CpuPlan, Numbers } from "./plan.js";
+import type { Numbers } from "../../../backends/bad-index.js";
+import type { CpuPlan } from "./plan.js";
 
 export { GatherError };
 
 type Arrays = Readonly<Record<string, HostArray>>;
-type Run = (from: number, to: number, ub: number, ...params: readonly number[]) => number;
+
+interface Gather {
+  run(inputs: Arrays, sizes?: Numbers): Promise<{ readonly outputs: Arrays }>;
+  dispose(): void;
+}
 
 /** Rejects with TC502 where there is no room for the code. */
 export async function create(plan: CpuPlan): Promise<Gather> {
   const code = Uint8Array.from(atob(plan.code), (char) => char.charCodeAt(0));
-  const memory = new WebAssembly.Memory({ initial: 1 });
-  const { instance } = await WebAssembly.instantiate(code, { env: { memory } });
-  return new Gather(plan, memory, instance.exports["run"] as Run);
-}
-
-export class Gather {
-  readonly #plan: CpuPlan;
-  #memory: WebAssembly.Memory | undefined;
-  readonly #run: Run;
-
-  constructor(plan: CpuPlan, memory: WebAssembly.Memory, run: Run) {
-    this.#plan = plan;
-    this.#memory = memory;
-    this.#run = run;
-  }
-
-  async run(inputs: Arrays, sizes?: Numbers): Promise<{ readonly outputs: Arrays }> {
-    const plan = this.#plan;
-    const memory = this.#memory;
-    if (memory === undefined) throw new GatherError("TC702", `${plan.name} was disposed of`);
-    const sized = sizedAt(plan, sizes);
-    const { operands, output, numbers } = sized;
-    const { bytes: given, strings } = bytesOf(sized, inputs);
-    const { starts, end } = startsOf(operands.map(({ bytes }) => bytes));
-    const missing = Math.ceil((end + plan.bufferBytes) / pageBytes) - memory.buffer.byteLength / pageBytes;
-    try {
-      if (missing > 0) memory.grow(missing);
-    } catch {
-      throw new GatherError("TC502", `there is no room for ${missing * pageBytes} B more of memory`, {
-        bytes: missing * pageBytes,
+  let memory: WebAssembly.Memory | undefined = new WebAssembly.Memory({ initial: 1 });
+  const runTasks = instantiate({ module: await WebAssembly.compile(code), memory });
+  return {
+    async run(inputs, sizes) {
+      if (memory === undefined) throw new GatherError("TC702", `${plan.name} was disposed of`);
+      const sized = sizedAt(plan, sizes);
+      const { operands, output, numbers } = sized;
+      const { bytes: given, strings } = bytesOf(sized, inputs);
+      const { starts, end } = startsOf(operands.map(({ bytes }) => bytes));
+      const missing = Math.ceil((end + plan.bufferBytes) / pageBytes) - memory.buffer.byteLength / pageBytes;
+      try {
+        if (missing > 0) memory.grow(missing);
+      } catch {
+        throw new GatherError("TC502", `there is no room for ${missing * pageBytes} B more of memory`, {
+          bytes: missing * pageBytes,
+        });
+      }
+      const { buffer } = memory;
+      given.forEach((bytes, k) => {
+        new Uint8Array(buffer, starts[k]).set(bytes);
       });
-    }
-    given.forEach((bytes, k) => {
-      new Uint8Array(memory.buffer, starts[k]).set(bytes);
-    });
-    const trips = plan.trips(numbers);
-    const params: Numbers = {
-      ...numbers,
-      ...Object.fromEntries(starts.map((start, k) => [startName(k), start])),
-      ...Object.fromEntries(trips.map((count, k) => [tripsName(k), count])),
-    };
-    const tasks = output.elements === 0 ? 0 : trips.reduce((product, count) => product * count, 1);
-    const element = this.#run(0, tasks, end, ...plan.told.map((name) => params[name] ?? 0)) >>> 0;
-    if (element !== 0xffffffff) {
-      const bad = await badIndexIn(plan, sized, [element, element + 1], readingBytes(given));
-      if (bad !== undefined) throw bad;
-    }
-    if (output.elements === 0) await lookUpEmpty(plan, sized, given);
-    const start = starts[starts.length - 1] ?? 0;
-    const result = new Uint8Array(memory.buffer.slice(start, start + output.bytes));
-    return { outputs: { [output.key]: outputOf(sized, result, strings) } };
-  }
+      const trips = plan.trips(numbers);
+      const params: Numbers = {
+        ...numbers,
+        ...Object.fromEntries([
+          ...starts.map((start, k) => [startName(k), start] as const),
+          ...trips.map((count, k) => [tripsName(k), count] as const),
+        ]),
+      };
+      const tasks = output.elements === 0 ? 0 : trips.reduce((product, count) => product * count, 1);
+      const element = runTasks(0, tasks, end, ...plan.told.map((name) => params[name] ?? 0)) >>> 0;
+      if (element !== noneBad) {
+        const bad = await badIndexIn(plan, sized, [element, element + 1], readingBytes(given));
+        if (bad !== undefined) throw bad;
+      }
+      if (output.elements === 0) await lookUpEmpty(plan, sized, given);
+      const start = starts.at(-1) ?? 0;
+      const result = new Uint8Array(buffer.slice(start, start + output.bytes));
+      return { outputs: { [output.key]: outputOf(sized, result, strings) } };
+    },
 
-  dispose(): void {
-    this.#memory = undefined;
-  }
+    dispose() {
+      memory = undefined;
+    },
+  };
 }

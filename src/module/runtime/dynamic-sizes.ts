@@ -1,7 +1,8 @@
 /** Sizes of symbols. */
 import { GatherError } from "./gather-error.js";
 import { sizedWith, type Sized } from "./host.js";
-import type { ModulePlan, Numbers } from "./plan.js";
+import type { Numbers } from "../../../backends/bad-index.js";
+import type { ModulePlan } from "./plan.js";
 
 /** A program at sizes of its symbols. Throws TC107 for sizes that it does not take. */
 export function sizedAt(plan: ModulePlan, sizes: Numbers = {}): Sized {

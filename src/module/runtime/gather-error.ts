@@ -2,8 +2,8 @@
 export class GatherError extends Error {
   override readonly name = "GatherError";
   /** The output element whose index is at fault, and which of its index values it is. */
-  readonly point?: readonly number[];
-  readonly site?: number;
+  readonly point: readonly number[] | undefined;
+  readonly site: number | undefined;
 
   /** `code`: as in tilec's docs/diagnostics.md. `data`: the numbers of the message by name. */
   constructor(
@@ -14,7 +14,7 @@ export class GatherError extends Error {
     > = {},
   ) {
     super(`${code}: ${message}`);
-    if (data.point !== undefined) this.point = data.point;
-    if (data.site !== undefined) this.site = data.site;
+    this.point = data.point;
+    this.site = data.site;
   }
 }

@@ -5,12 +5,13 @@
 import { dispatchOf } from "../../../backends/wgsl/grid.js";
 import { gridSizes } from "../../../backends/wgsl/sizes.js";
 import { alignUp } from "../../../ir/types.js";
-import { GatherOfAnySize } from "./empty-outputs.js";
+import { gatherOfAnySize } from "./empty-outputs.js";
 import { GatherError } from "./gather-error.js";
-import { createGather } from "./gpu-gather.js";
+import { createGather, workOfModule } from "./gpu-gather.js";
 import type { Launch } from "./launch.js";
 import { sizedAt } from "./dynamic-sizes.js";
-import type { Numbers, DynamicPlan } from "./plan.js";
+import type { Numbers } from "../../../backends/bad-index.js";
+import type { DynamicPlan } from "./plan.js";
 
 export { GatherError };
 
@@ -19,7 +20,8 @@ const maxCached = 64;
 
 export const create = async (device: GPUDevice, plan: DynamicPlan) => {
   const kept = new Map<string, Launch>();
-  const gather = await createGather(device, plan, (sizes, uniform) => {
+  const work = workOfModule(device);
+  const gather = await createGather(work, plan, (sizes, uniform) => {
     const key = JSON.stringify(sizes);
     const cached = kept.get(key);
     if (cached !== undefined) return cached;
@@ -30,7 +32,7 @@ export const create = async (device: GPUDevice, plan: DynamicPlan) => {
     kept.set(key, made);
     return made;
   });
-  return new GatherOfAnySize(gather, plan);
+  return gatherOfAnySize(gather, work, plan);
 };
 
 /** `words`: what the uniform buffer holds. */

@@ -1,13 +1,13 @@
 /** Modules for WebGPU whose sizes are numbers. It is built into one expression, which the compiler prints beside the kernel. */
 import { GatherError } from "./gather-error.js";
-import { createGather } from "./gpu-gather.js";
+import { createGather, workOfModule } from "./gpu-gather.js";
 import { sizedWith } from "./host.js";
 import type { FixedPlan } from "./plan.js";
 
 export { GatherError };
 
 export const create = (device: GPUDevice, plan: FixedPlan) =>
-  createGather(device, plan, (sizes) => {
+  createGather(workOfModule(device), plan, (sizes) => {
     const [given] = Object.keys(sizes);
     if (given !== undefined) throw new GatherError("TC107", `${plan.name} has no size ${given}`, { given });
     return { ...sizedWith(plan, {}), dispatch: plan.dispatch, bytes: plan.bytes };

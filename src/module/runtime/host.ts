@@ -1,14 +1,15 @@
 /** The caller's arrays and sizes as bytes and numbers, and back. */
 import { entryCalled } from "../../../ir/entry-of.js";
-import { elementCount, formatShape } from "../../../ir/types.js";
+import { elementCount, formatShape, type TensorType } from "../../../ir/types.js";
 import { GatherError } from "./gather-error.js";
-import type { ModuleOperand, ModulePlan, Numbers } from "./plan.js";
+import type { Numbers } from "../../../backends/bad-index.js";
+import type { ModuleOperand, ModulePlan } from "./plan.js";
 
 export type HostArray = ArrayBufferView | readonly string[];
 
 /** An operand at some sizes. */
 export interface SizedOperand extends ModuleOperand {
-  readonly extents: readonly number[];
+  readonly type: TensorType;
   readonly elements: number;
   readonly bytes: number;
 }
@@ -22,11 +23,12 @@ export interface Sized {
 /** The operands at some numbers. */
 export function sizedWith({ operands }: ModulePlan, numbers: Numbers): Sized {
   const sized = operands.map((operand) => {
-    const extents = operand.shape(numbers);
-    const elements = elementCount(extents);
-    return { ...operand, extents, elements, bytes: Math.ceil((elements * operand.bits) / 8) };
+    const { dtype, bits } = operand;
+    const shape = operand.shape(numbers);
+    const elements = elementCount(shape);
+    return { ...operand, type: { dtype, shape }, elements, bytes: Math.ceil((elements * bits) / 8) };
   });
-  return { numbers, operands: sized, output: sized[sized.length - 1] as SizedOperand };
+  return { numbers, operands: sized, output: sized.at(-1) as SizedOperand };
 }
 
 export interface HostBytes {
@@ -62,10 +64,10 @@ export function bytesOf({ operands }: Sized, inputs: Readonly<Record<string, Hos
 }
 
 function refused(operand: SizedOperand, given: HostArray | undefined): GatherError {
-  const { key, dtype, extents, bytes, elements, array } = operand;
+  const { key, type, bytes, elements, array } = operand;
   const has = ArrayBuffer.isView(given) ? given.byteLength : given?.length;
-  const wanted = dtype === "string" ? `${elements} strings` : `a ${array} of ${bytes} bytes`;
-  const message = `${key} is ${dtype}${formatShape(extents)}, ${wanted}; got ${has === undefined ? "nothing" : `a list of ${has}`}`;
+  const wanted = type.dtype === "string" ? `${elements} strings` : `a ${array} of ${bytes} bytes`;
+  const message = `${key} is ${type.dtype}${formatShape(type.shape)}, ${wanted}; got ${has === undefined ? "nothing" : `a list of ${has}`}`;
   return new GatherError("TC702", message, { key, bytes, given: has });
 }
 

@@ -1,6 +1,6 @@
 /** What a launch of a module's kernel takes at some sizes. */
 import type { Sized } from "./host.js";
-import type { Numbers } from "./plan.js";
+import type { Numbers } from "../../../backends/bad-index.js";
 
 export interface Launch extends Sized {
   readonly dispatch: readonly [number, number, number];

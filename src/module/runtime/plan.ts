@@ -1,9 +1,8 @@
 /** What a module says of its gather, as the compiler prints it: numbers, and functions of the sizes that it leaves open. */
-import type { Outside } from "../../../ir/policy.js";
+import type { Reduced } from "../../../ir/access.js";
+import type { IndexFunction, Numbers } from "../../../backends/bad-index.js";
+import type { DType } from "../../../ir/types.js";
 import type { WgslBinding } from "../../../backends/wgsl/index.js";
-
-/** Sizes of the symbols, and the bounds that they tell, by name. */
-export type Numbers = Readonly<Record<string, number>>;
 
 /** An input, or the output, which is the last. */
 export interface ModuleOperand {
@@ -11,7 +10,7 @@ export interface ModuleOperand {
   readonly key: string;
   readonly name?: string;
   /** `f32`, for messages. */
-  readonly dtype: string;
+  readonly dtype: DType;
   /** Of an element, or of a part of a complex one. */
   readonly array: string;
   /** Of an element. */
@@ -19,25 +18,6 @@ export interface ModuleOperand {
   /** Of packed elements: whether they are negative above half. */
   readonly signed?: boolean;
   readonly shape: (numbers: Numbers) => readonly number[];
-}
-
-/** An index value that an output element needs. `d`, `s`: coordinates of the element and the values before, exactly. */
-export interface ModuleIndex {
-  /** The input that it reads; -1 for a sum. */
-  readonly table: number;
-  /** Where it lies there, in elements; the sum itself. */
-  readonly at: (d: readonly bigint[], s: readonly bigint[], numbers: Numbers) => bigint;
-  /** Absent where it is taken as it is. */
-  readonly outside?: Outside;
-  readonly below?: (numbers: Numbers) => number;
-  /** Negative values count from it. */
-  readonly fromEnd?: (numbers: Numbers) => number;
-  readonly but?: number;
-  readonly ofTerm?: boolean;
-  /** Index operand at which the bag begins that this value ends. */
-  readonly from?: number;
-  readonly axis: number;
-  readonly picks: string;
 }
 
 /** What every module has. */
@@ -48,14 +28,13 @@ export interface ModulePlan {
   /** The inputs, then the output. */
   readonly operands: readonly ModuleOperand[];
   /** Empty for a kernel that rejects no index. */
-  readonly sites: readonly ModuleIndex[];
+  readonly sites: readonly IndexFunction[];
   /**
    * Output dims that some index value follows, of an output that may be empty. Absent where no index is
    * rejected.
    */
   readonly indexed?: readonly number[];
-  /** Terms of a reduction, and the index operands between which a bag lies. */
-  readonly reduced?: { readonly most: number; readonly bag?: { readonly from: number; readonly to: number } };
+  readonly reduced?: Reduced;
 }
 
 /** A buffer that the kernel binds. */

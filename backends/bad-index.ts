@@ -1,0 +1,210 @@
+/**
+ * Index values of one output element, resolved in order, and the first of them that is out of range, in words and numbers. A module
+ * carries this file: it reads values wherever they lie, and maps are functions to it.
+ */
+import type { Reduced } from "../ir/access.js";
+import type { Operand } from "../ir/func.js";
+import { elementNamedBy, outOfRange, type NamingRule } from "../ir/policy.js";
+import { elementCount, formatShape } from "../ir/types.js";
+import type { IndexStep } from "./index-walk.js";
+import { coordinates } from "./memory.js";
+
+/** An input that index values are read from. */
+export interface IndexTable extends Pick<Operand, "type"> {
+  readonly key: string;
+}
+
+/** An index value that an output element needs: which input holds it where, and what it may be. */
+export interface IndexLocation {
+  readonly index: number;
+  /** Dim that it picks along: of the data, or of an input that another index operand reads. */
+  readonly picks: string;
+  /** The data dim that it picks along; -1 where it picks along none. */
+  readonly axis: number;
+  /** Absent for a sum. */
+  readonly read?:
+    | {
+        readonly table: IndexTable;
+        /** Row-major, in elements of the table. */
+        readonly position: number;
+      }
+    | undefined;
+  /** Absent under `any`. */
+  readonly rule?: NamingRule | undefined;
+  /** Coordinates of the output element. */
+  readonly point: readonly number[];
+  /** The value of r for the term that needs it. */
+  readonly r?: number | undefined;
+}
+
+/** An index operand with its value. */
+export interface ResolvedIndex {
+  readonly at: IndexLocation;
+  readonly value: bigint;
+  /** Whether its policy rejects the value, which ends the element. */
+  readonly rejected: boolean;
+  /** Of a bag with more terms than it may have: where they begin, their number, and the most. */
+  readonly segment?: { readonly from: number; readonly elements: number; readonly max: number } | undefined;
+}
+
+/** Sizes of symbols, and the bounds that they tell, by name. */
+export type Numbers = Readonly<Record<string, number>>;
+
+/** An index operand as functions of numbers that sizes tell, as a module carries it. */
+export interface IndexFunction extends Pick<IndexStep, "ends">, Pick<IndexLocation, "axis" | "picks"> {
+  /** The input that it reads; absent for a sum. */
+  readonly table?: number;
+  /**
+   * Where the value lies in the memory of the table, in elements; the sum itself. `d`, `s`: coordinates of the element and the values
+   * before, exactly.
+   */
+  readonly at: (d: readonly bigint[], s: readonly bigint[], numbers: Numbers) => bigint;
+  /** Whether it depends on r, and is evaluated for each term. */
+  readonly inReduction?: boolean;
+  /** Absent under `any`, where the value is taken as it is. */
+  readonly rule?: (numbers: Numbers) => NamingRule;
+  /** Number that negative values count from under `any`. */
+  readonly wrapNegativeBy?: (numbers: Numbers) => number;
+}
+
+/** A point of a scatter, whose value alone may lack an element. A gather has none. */
+export interface ScatterPoint {
+  /** True if an index operand cannot be resolved. */
+  lacks(index: number): boolean;
+  /** True if the point ends at an index operand that came to this element. */
+  endsAt(index: number, element: number): boolean;
+  /** Returns 0 once all are resolved; below it, the mark of a point whose value is the fill bits. */
+  ended(): number;
+}
+
+/** The index operands of a map, and its reduction. */
+export interface IndexFunctions {
+  readonly operands: readonly IndexTable[];
+  readonly steps: readonly IndexFunction[];
+  readonly reduced?: Reduced | undefined;
+  readonly numbers: Numbers;
+  readonly scatter?: ScatterPoint;
+}
+
+/** A value to read: the number of its input, and its position there, row-major. */
+export type IndexRead = readonly [table: number, position: number];
+
+/** Yields where values lie, takes them, and returns the index operands up to the one that ends the element. */
+export type IndexResolution = Generator<IndexRead, readonly ResolvedIndex[], bigint>;
+
+/**
+ * Resolves the index operands of one output point in the order in which they are evaluated. `dims`: coordinates that the functions
+ * take, which are others where a map holds inside a region.
+ */
+export function* resolvingIndices(
+  { operands, steps, reduced, numbers, scatter }: IndexFunctions,
+  point: readonly number[],
+  dims: readonly number[] = point,
+): IndexResolution {
+  const values: bigint[] = [];
+  const resolved: ResolvedIndex[] = [];
+  /** Up to the first that ends the element, or its term at `r`: what that one came to. */
+  function* taken(r?: number): Generator<IndexRead, number, bigint> {
+    const here = (r === undefined ? dims : [...dims, r]).map(BigInt);
+    for (const [index, step] of steps.entries()) {
+      const { table = -1, ends } = step;
+      if (!step.inReduction !== (r === undefined) || scatter?.lacks(index)) continue;
+      const place = step.at(here, values, numbers);
+      const position = Number(place);
+      const operand = operands[table];
+      const value = operand ? yield [table, position] : place;
+      const rule = step.rule?.(numbers);
+      const named = rule ? elementNamedBy(rule, Number(value), () => value) : 0;
+      const elements = ends ? named - Number(values[ends.from]) : 0;
+      const segment =
+        rule && ends && elements > ends.max ? { from: named - elements, elements, max: ends.max } : undefined;
+      const element = segment ? outOfRange : named;
+      const shift = value < 0 ? (step.wrapNegativeBy?.(numbers) ?? 0) : 0;
+      values[index] = rule ? BigInt(element) : value + BigInt(shift);
+      resolved.push({
+        at: {
+          index,
+          axis: step.axis,
+          picks: step.picks,
+          point,
+          read: operand && { table: operand, position },
+          rule,
+          r,
+        },
+        value,
+        rejected: element === outOfRange,
+        segment,
+      });
+      if (scatter?.endsAt(index, element) ?? element < 0) return element;
+    }
+    return 0;
+  }
+  if ((yield* taken()) < 0 || scatter?.ended() || reduced === undefined) return resolved;
+  const { max, segment } = reduced;
+  const [first, end] = segment ? [Number(values[segment.from]), Number(values[segment.to])] : [0, max];
+  for (let r = first; r < end; r++) if ((yield* taken(r)) === outOfRange) break;
+  return resolved;
+}
+
+/**
+ * Finds the first index value out of range of the output elements from `from` to `end`, which are numbered through `extents`.
+ * Undefined where there is none.
+ */
+export async function findBadIndex(
+  resolving: (point: readonly number[]) => IndexResolution,
+  extents: readonly number[],
+  [from, end]: readonly [number, number],
+  read: (...where: IndexRead) => Promise<bigint> | bigint,
+): Promise<ResolvedIndex | undefined> {
+  for (let element = from; element < Math.min(end, elementCount(extents)); element++) {
+    const resolution = resolving(coordinates(element, extents));
+    let step = resolution.next();
+    while (!step.done) step = resolution.next(await read(...step.value));
+    const bad = step.value.find(({ rejected }) => rejected);
+    if (bad) return bad;
+  }
+  return undefined;
+}
+
+/** Fault of the value that stood at an index operand, in words and numbers. */
+export function describeBadIndex({
+  at: { read, rule, axis, picks, point, index, r },
+  value,
+  segment,
+}: Pick<ResolvedIndex, "at" | "value" | "segment">) {
+  const where = read ? coordinates(read.position, read.table.type.shape) : [];
+  const shown = read ? ` at ${read.table.key}${formatShape(where)}` : "";
+  const extent = rule?.extent ?? 0;
+  const lowest = -(rule?.wrapNegativeBy ?? 0);
+  const range = extent === 0 ? "which has no elements" : `which takes [${lowest}, ${extent - 1}]`;
+  const elementNote = r === undefined ? "" : ` of the term at r = ${r}`;
+  const message = segment
+    ? `the bag from ${segment.from} to ${segment.from + segment.elements}${shown} has ${segment.elements} terms, more than its most, ${segment.max}`
+    : `index ${value}${shown}${elementNote} is out of range for ${picks}, ${range}`;
+  return {
+    message,
+    data: {
+      ...(read && { table: read.table.key, position: read.position }),
+      value: value.toString(),
+      axis,
+      extent,
+      coordinates: where,
+      point,
+      site: index,
+      ...(r !== undefined && { r }),
+    },
+  };
+}
+
+/** Elements of an index type: the name of its array, and the bits of one. */
+export interface IndexElement {
+  readonly array: string;
+  readonly bits: number;
+}
+
+/** Returns the index value that begins at a byte. */
+export function valueIn({ array, bits }: IndexElement, bytes: Uint8Array, byte: number): bigint {
+  const ArrayType = (globalThis as unknown as Readonly<Record<string, Int32ArrayConstructor>>)[array];
+  const element = bytes.slice(byte, byte + bits / 8).buffer;
+  return BigInt(new (ArrayType as Int32ArrayConstructor)(element)[0] ?? 0);
+}

@@ -1,0 +1,166 @@
+/** Index values that output elements of a program need, on the host: what they name, and the error of a bad one. */
+import { checkArgument } from "../ir/argument.js";
+import { coordsOf, dataCoords, isRead, isScatter, type AccessMap } from "../ir/access.js";
+import { addressOf } from "../ir/addressing.js";
+import { error, RunError } from "../ir/diagnostic.js";
+import { keyOf, outputOf, type Operand, type TileFunc } from "../ir/func.js";
+import { iterationWriting } from "../ir/iteration.js";
+import { constant, evaluateExact, indicesOf, type Env, type Linear } from "../ir/linear.js";
+import { at, formatShape, InternalError, strides } from "../ir/types.js";
+import {
+  describeBadIndex,
+  resolvingIndices,
+  type IndexFunction,
+  type IndexLocation,
+  type IndexResolution,
+  type ResolvedIndex,
+  type ScatterPoint,
+} from "./bad-index.js";
+import { IndexWalk, indexSteps, type IndexStep } from "./index-walk.js";
+import { coordinates, indexReader, inputTensor, type HostInputs } from "./memory.js";
+import { joinRuns } from "./plan/join-runs.js";
+
+/** A map with the tensors it relates: what a bad index is looked up in. */
+export interface MappedOperands {
+  readonly map: AccessMap;
+  readonly operands: readonly Operand[];
+  /** The tile program that ran, whose map relates coordinates inside its regions. */
+  readonly tile?: TileFunc;
+}
+
+export interface MappedInputs extends MappedOperands {
+  readonly inputs: HostInputs;
+}
+
+/** Resolves the index operands of one output point of a program, as `resolvingIndices` does. */
+export function indicesAt(
+  { map: stated, operands, tile }: MappedOperands,
+  point: readonly number[],
+): IndexResolution {
+  const iteration = tile === undefined ? undefined : iterationWriting(joinRuns(tile), point);
+  const map = iteration?.gather.map ?? stated;
+  const [env, dims] = [iteration?.env ?? noLoops, iteration?.dims ?? point];
+  const forms = map.indices.map(({ value }) => {
+    if (!isRead(value)) return value;
+    const { shape } = at(operands, value.table).type;
+    const origin = iteration?.gather.origins[value.table - 1] ?? shape.map(() => constant(0));
+    return addressOf(value.at, { offsets: origin, strides: strides(shape) });
+  });
+  const walked = indexSteps(map, forms, operands);
+  const steps = walked.map(({ index, form, rule, wrapNegativeBy, ...step }): IndexFunction => ({
+    ...step,
+    ...pickedBy(map, operands, index),
+    at: (d, s) => evaluateExact(form, d, s, env),
+    ...(rule === undefined ? {} : { rule: () => rule }),
+    ...(wrapNegativeBy === undefined ? {} : { wrapNegativeBy: () => wrapNegativeBy }),
+  }));
+  const tables = operands.map((operand) => ({ ...operand, key: keyOf(operand) }));
+  return resolvingIndices(
+    {
+      operands: tables,
+      steps,
+      reduced: map.reduced,
+      numbers: {},
+      ...(isScatter(map) ? { scatter: scatterPoint(walked) } : {}),
+    },
+    point,
+    dims,
+  );
+}
+
+/** Returns a point of a scatter before its first index operand. */
+function scatterPoint(steps: readonly IndexStep[]): ScatterPoint {
+  const walk = new IndexWalk(steps);
+  return {
+    lacks: (index) => walk.lacks(at(steps, index)),
+    endsAt: (index, element) => walk.endsAt(at(steps, index), element),
+    ended: () => walk.ended,
+  };
+}
+
+/** The dim along which an index operand picks: of the data, else of the first input that is read by it. */
+export function pickedBy(
+  map: AccessMap,
+  operands: readonly Operand[],
+  index: number,
+): Pick<IndexLocation, "axis" | "picks"> {
+  const { segment } = map.reduced ?? {};
+  if (segment?.from === index) return { axis: -1, picks: "where a bag begins" };
+  if (segment?.to === index) return { axis: -1, picks: "where a bag ends" };
+  const along = (coords: readonly Linear[]): number =>
+    coords.findIndex((coord) => indicesOf(coord).includes(index));
+  const axis = along(dataCoords(map));
+  if (axis !== -1) return { axis, picks: `data dim ${axis}` };
+  for (const { value } of map.indices) {
+    if (!isRead(value)) continue;
+    const dim = along(value.at);
+    if (dim !== -1) return { axis, picks: `dim ${dim} of ${keyOf(at(operands, value.table))}` };
+  }
+  // Of a bag, what nothing is read by says where the first one begins.
+  const isUsed = map.indices.some((other) => coordsOf(other).some((form) => indicesOf(form).includes(index)));
+  return { axis, picks: segment !== undefined && !isUsed ? "where the first bag begins" : "a sum" };
+}
+
+const noLoops: Env = new Map();
+
+/**
+ * The run failed: an index out of range, found at the lexicographically first output element (its row-major number). Every
+ * backend reports the same one in the same words: the first index operand of that element that is out of range.
+ */
+export function indexOutOfRange(mapped: MappedInputs, outputElement: number): RunError {
+  checkArgument("indexOutOfRange", "program", mapped);
+  return badIndexAt(mapped, pointOf(mapped, outputElement));
+}
+
+/** Returns the error of the first index operand of an output point that is out of range. */
+export function badIndexAt(mapped: MappedInputs, point: readonly number[]): RunError {
+  const bad = resolvedIndices(mapped, [...point]).find(({ rejected }) => rejected);
+  if (bad === undefined)
+    throw new InternalError(`output point ${formatShape(point)} was reported, and its indices are in range`);
+  return badIndex(bad);
+}
+
+/** Returns the coordinates of an output element by its row-major number. */
+export const pointOf = ({ operands }: Pick<MappedOperands, "operands">, outputElement: number): number[] =>
+  coordinates(outputElement, outputOf({ operands }).type.shape);
+
+/** The index operands of one output point with their values on the host. */
+export function resolvedIndices(mapped: MappedInputs, point: readonly number[]): readonly ResolvedIndex[] {
+  const walk = indicesAt(mapped, point);
+  let step = walk.next();
+  while (step.done !== true) {
+    const [table, position] = step.value;
+    const operand = at(mapped.operands, table);
+    const { bytes } = inputTensor(mapped.inputs, operand);
+    step = walk.next(indexReader(bytes, operand.type.dtype).exact(position));
+  }
+  return step.value;
+}
+
+/** Returns TC607: two points of a scatter write one element, which `duplicates` does not allow. */
+export function duplicateWrite(
+  { operands }: Pick<MappedOperands, "operands">,
+  point: readonly number[],
+  earlier: readonly number[],
+  element: number,
+): RunError {
+  const output = outputOf({ operands });
+  const coords = coordinates(element, output.type.shape);
+  const message =
+    `points ${formatShape(earlier)} and ${formatShape(point)} both write ` +
+    `${keyOf(output)}${formatShape(coords)}`;
+  const hint = "mend the indices, or let the later point win: duplicates = last";
+  const data = { point: [...point], earlier: [...earlier], element, coordinates: coords };
+  return new RunError([error("TC607", message, { hint, data })]);
+}
+
+/** TC601 for the value that stood at an index operand. */
+export function badIndex(index: ResolvedIndex): RunError {
+  const { segment } = index;
+  const hint =
+    segment === undefined
+      ? "mend the index, or choose what it means with --oob clamp, zero or wrap"
+      : `mend the offsets, or state most ${segment.elements}`;
+  const { message, data } = describeBadIndex(index);
+  return new RunError([error("TC601", message, { hint, data })]);
+}

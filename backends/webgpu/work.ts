@@ -1,0 +1,265 @@
+/**
+ * Work on a device: pipelines, buffers, launches and what is read back of them. Runners and emitted modules share it; each has its own
+ * errors.
+ */
+import "../platform.js";
+import type { WgslBinding } from "../wgsl/index.js";
+import { valueIn, type IndexElement } from "../bad-index.js";
+import { lifetimeOf, type DeviceLifetime } from "./lifetime.js";
+import { scoped, type Refusal } from "./scoped.js";
+import { computeStage, copyDstUsage, mapReadUsage } from "./usage.js";
+
+/** Errors for what a device reports, made of its own message, which may be empty. */
+export type DeviceFaults = Readonly<
+  Record<"lost" | Exclude<GPUErrorFilter, "validation">, (message: string) => Error>
+>;
+
+/** Says whose mistake a validation error is. */
+export type AtFault = (message: string) => Error | Promise<Error>;
+
+/** A device, its loss, and the errors of who works on it. */
+export interface DeviceWork {
+  readonly device: GPUDevice;
+  readonly lifetime: DeviceLifetime;
+  readonly faults: DeviceFaults;
+}
+
+export const workOn = (device: GPUDevice, faults: DeviceFaults): DeviceWork => ({
+  device,
+  lifetime: lifetimeOf(device, faults.lost),
+  faults,
+});
+
+/** Returns the error of a refusal: memory and the driver are nobody's mistake. */
+export const faultOf = (
+  { faults }: Pick<DeviceWork, "faults">,
+  { kind, message }: Refusal,
+  atFault: AtFault,
+): Error | Promise<Error> => (kind === "validation" ? atFault : faults[kind])(message);
+
+/** Begins work within the call and waits for its end. Rejects with what the device refused of it, and once the device is lost. */
+export async function settle<T>(work: DeviceWork, begin: () => Promise<T>, atFault: AtFault): Promise<T> {
+  const { value, refusal } = scoped(work.device, begin);
+  const [[ended], refused] = await work.lifetime.until(Promise.all([Promise.allSettled([value]), refusal]));
+  if (refused !== undefined) throw await faultOf(work, refused, atFault);
+  if (ended.status === "rejected") throw ended.reason;
+  return ended.value;
+}
+
+/**
+ * Waits for a promise of the device's own. Rejects with what a pipeline was refused for; without a reason, as for buffers that nobody
+ * else can touch, only the loss of the device makes it reject.
+ */
+export async function orRefused<T>(
+  work: Pick<DeviceWork, "faults">,
+  promise: Promise<T>,
+  atFault: AtFault,
+): Promise<T> {
+  try {
+    return await promise;
+  } catch (thrown) {
+    const { reason, message = "" } = thrown as Partial<GPUPipelineError>;
+    throw reason === undefined
+      ? work.faults.lost(message)
+      : await faultOf(work, { kind: reason, message }, atFault);
+  }
+}
+
+/** Types of buffer bindings, by how a kernel accesses them. */
+const bufferTypes = {
+  read: "read-only-storage",
+  read_write: "storage",
+  uniform: "uniform",
+} as const satisfies Readonly<Record<WgslBinding["access"], GPUBufferBindingType>>;
+
+/** A kernel's text, and what its group 0 binds. */
+export interface KernelText {
+  readonly code: string;
+  readonly entryPoint: string;
+  /** Values of `override` declarations, by name. */
+  readonly constants?: Readonly<Record<string, number>>;
+  /** Numbered through where they name no binding; they are read where they name no access. */
+  readonly bindings: readonly Partial<Pick<WgslBinding, "binding" | "access">>[];
+}
+
+/** A pipeline to be made, and the layout of what it binds. */
+export interface DescribedPipeline {
+  readonly descriptor: GPUComputePipelineDescriptor;
+  readonly layout: GPUBindGroupLayout;
+}
+
+export function describePipeline(
+  { device }: Pick<DeviceWork, "device">,
+  { code, bindings, ...entry }: KernelText,
+): DescribedPipeline {
+  // Not "auto": that drops a binding that an empty tensor leaves unused.
+  const layout = device.createBindGroupLayout({
+    entries: bindings.map(({ access = "read", binding }, k) => ({
+      binding: binding ?? k,
+      visibility: computeStage,
+      buffer: { type: bufferTypes[access] },
+    })),
+  });
+  const descriptor = {
+    layout: device.createPipelineLayout({ bindGroupLayouts: [layout] }),
+    compute: { module: device.createShaderModule({ code }), ...entry },
+  };
+  return { descriptor, layout };
+}
+
+/** Buffers and queries that are destroyed together. */
+export interface Resources {
+  track<T extends { destroy(): undefined }>(resource: T): T;
+  /** A buffer of some bytes, which begins with `contents`. Throws the error of want of memory. */
+  buffer(size: number, usage: GPUBufferUsageFlags, contents?: Uint8Array): GPUBuffer;
+  /** Records that bytes are copied to the host. What it returns reads them once the copy is submitted. */
+  readback(
+    encoder: GPUCommandEncoder,
+    from: GPUBuffer,
+    offset: number,
+    size: number,
+  ): () => Promise<Uint8Array<ArrayBuffer>>;
+  destroy(): void;
+}
+
+export function resourcesOn(work: Pick<DeviceWork, "device" | "faults">): Resources {
+  const { device, faults } = work;
+  const kept: { destroy(): undefined }[] = [];
+  const track = <T extends { destroy(): undefined }>(resource: T): T => {
+    kept.push(resource);
+    return resource;
+  };
+  const buffer = (size: number, usage: GPUBufferUsageFlags, contents?: Uint8Array): GPUBuffer => {
+    const made = track(createBuffer({ size, usage, mappedAtCreation: contents !== undefined }));
+    if (contents !== undefined) {
+      new Uint8Array(made.getMappedRange()).set(contents);
+      made.unmap();
+    }
+    return made;
+  };
+  // Memory that is mapped when it is made is taken at once: the specification has it throw a RangeError.
+  const createBuffer = (descriptor: GPUBufferDescriptor): GPUBuffer => {
+    try {
+      return device.createBuffer(descriptor);
+    } catch (thrown) {
+      const { name, message } = thrown as Error;
+      throw name === "RangeError" ? faults["out-of-memory"](message) : thrown;
+    }
+  };
+  return {
+    track,
+    buffer,
+    readback(encoder, from, offset, size) {
+      const host = buffer(size, copyDstUsage | mapReadUsage);
+      encoder.copyBufferToBuffer(from, offset, host, 0, size);
+      return async () => {
+        await orRefused(work, host.mapAsync(mapReadUsage), faults.lost);
+        return new Uint8Array(host.getMappedRange().slice(0));
+      };
+    },
+    destroy() {
+      for (const resource of kept) resource.destroy();
+    },
+  };
+}
+
+/** A pipeline on a device, and what it binds. */
+export interface Pipeline extends Pick<DescribedPipeline, "layout">, Pick<KernelText, "bindings"> {
+  readonly gpu: GPUComputePipeline;
+}
+
+/** Workgroups of a launch, and the bytes of each binding. */
+export interface LaunchSizes {
+  readonly dispatch: readonly [number, number, number];
+  readonly bytes: readonly number[];
+}
+
+/** Records launches on buffers, one for each binding. */
+export function recordLaunch(
+  { device }: Pick<DeviceWork, "device">,
+  pass: GPUComputePassEncoder,
+  { gpu, layout }: Pipeline,
+  { dispatch, bytes }: LaunchSizes,
+  bound: readonly GPUBuffer[],
+  launches = 1,
+): void {
+  const entries = bound.map((buffer, binding) => ({
+    binding,
+    resource: { buffer, size: bytes[binding] as number },
+  }));
+  pass.setPipeline(gpu);
+  pass.setBindGroup(0, device.createBindGroup({ layout, entries }));
+  for (let launch = 0; launch < launches; launch++) pass.dispatchWorkgroups(...dispatch);
+}
+
+/**
+ * Launches once, and resolves to what the buffers that the kernel writes hold after it, in their order. `bind`: makes a buffer for
+ * each binding within the call.
+ */
+export const launchOnce = (
+  work: DeviceWork,
+  made: Resources,
+  pipeline: Pipeline,
+  launch: LaunchSizes,
+  bind: () => readonly GPUBuffer[],
+  atFault: AtFault,
+): Promise<readonly Uint8Array<ArrayBuffer>[]> =>
+  settle(
+    work,
+    () => {
+      const bound = bind();
+      const encoder = work.device.createCommandEncoder();
+      const pass = encoder.beginComputePass();
+      recordLaunch(work, pass, pipeline, launch, bound);
+      pass.end();
+      const reads = bound.flatMap((buffer, k) =>
+        pipeline.bindings[k]?.access === "read_write"
+          ? [made.readback(encoder, buffer, 0, launch.bytes[k] as number)]
+          : [],
+      );
+      work.device.queue.submit([encoder.finish()]);
+      return Promise.all(reads.map((read) => read()));
+    },
+    atFault,
+  );
+
+/** Reads a few bytes of a buffer, at a multiple of 4. `after`: what is written to it behind the read. */
+export async function readBuffer(
+  work: DeviceWork,
+  from: GPUBuffer,
+  [offset, size]: readonly [number, number],
+  atFault: AtFault,
+  after?: Uint8Array<ArrayBuffer>,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const { device } = work;
+  const made = resourcesOn(work);
+  try {
+    return await settle(
+      work,
+      () => {
+        const encoder = device.createCommandEncoder();
+        const read = made.readback(encoder, from, offset, size);
+        device.queue.submit([encoder.finish()]);
+        if (after !== undefined) device.queue.writeBuffer(from, 0, after);
+        return read();
+      },
+      atFault,
+    );
+  } finally {
+    made.destroy();
+  }
+}
+
+/** Reads the index value at a position of a buffer. */
+export async function readIndex(
+  work: DeviceWork,
+  from: GPUBuffer,
+  element: IndexElement,
+  position: number,
+  atFault: AtFault,
+): Promise<bigint> {
+  const byte = (position * element.bits) / 8;
+  const start = byte - (byte % 4);
+  const bytes = await readBuffer(work, from, [start, Math.max(4, element.bits / 8)], atFault);
+  return valueIn(element, bytes, byte - start);
+}
