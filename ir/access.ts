@@ -261,7 +261,7 @@ export const countsFromBound = ({
 export const gatheredTable = 0;
 
 /** The bytes of an element that has none, little-endian. */
-export function fillBytes({ fill = "0" }: AccessMap, dtype: DType): Uint8Array {
+export function fillBytes({ fill = "0" }: Pick<AccessMap, "fill">, dtype: DType): Uint8Array {
   let bits = BigInt(fill);
   return Uint8Array.from({ length: bytesOf(byteAligned(dtype)) }, () => {
     const byte = Number(bits & 0xffn);

@@ -7,6 +7,8 @@ import { bitsOf, InternalError, type DType, type Shape } from "./types.js";
 export interface UbAccess {
   readonly buffer: UbBuffer;
   readonly write: boolean;
+  /** True if a write leaves other elements of the tile as they are. */
+  readonly updates?: true;
 }
 
 /** By name; allocs stand at the top. */
@@ -40,10 +42,11 @@ export const hasWideIndices = ({ operands }: Pick<Func, "operands">): boolean =>
 export const gatherPipe = (func: Pick<Func, "operands">, inUb: boolean): Pipe =>
   inUb ? (hasWideIndices(func) ? "S" : "V") : "MTE2";
 
-/** Returns the pipe of a statement: one that only touches UB runs on V, but a gather by 64-bit indices on S. */
+/** Returns the pipe of a statement: one that only touches UB runs on V, but a gather by 64-bit indices and a scatter on S. */
 export function pipeOf(stmt: Stmt, func: TileFunc): Pipe | undefined {
   if (stmt.op === "load") return "MTE2";
   if (stmt.op === "store") return "MTE3";
+  if (stmt.op === "scatter") return isParam(func, stmt.to.buffer) ? "MTE3" : "S";
   if (stmt.op !== "gather") return isMoving(stmt) ? "V" : undefined;
   const [data] = stmt.from;
   return gatherPipe(func, data === undefined || !isParam(func, data.buffer));
@@ -51,11 +54,11 @@ export function pipeOf(stmt: Stmt, func: TileFunc): Pipe | undefined {
 
 /** Returns every access of a statement to UB. Throws an InternalError for a buffer that has no alloc. */
 export const ubAccesses = (stmt: Stmt, func: TileFunc, buffers = ubBuffers(func)): UbAccess[] =>
-  accessesOf(stmt).flatMap(({ buffer: name, write }) => {
+  accessesOf(stmt).flatMap(({ buffer: name, write, updates }) => {
     if (isParam(func, name)) return [];
     const buffer = buffers.get(name);
     if (buffer === undefined) throw new InternalError(`buffer %${name} has no alloc`);
-    return [{ buffer, write }];
+    return [{ buffer, write, ...(updates === true ? { updates } : {}) }];
   });
 
 /** `ubAccesses` for a program that runs its statements many times: each is looked at once. */

@@ -96,6 +96,33 @@ export interface GatherStmt {
   readonly span?: Span;
 }
 
+/**
+ * Writes values of points to elements that index values name. Points are taken in row-major order; other elements of the region keep
+ * what they hold.
+ */
+export interface ScatterStmt {
+  readonly op: "scatter";
+  /** Regions of the inputs that the map reads, in the order of its tables: all, or those behind a base that it does not read. */
+  readonly from: readonly Region[];
+  readonly to: Region;
+  /** Relates coordinates inside the regions; its domain is the whole one. */
+  readonly map: AccessMap;
+  /** Points along each dim of the domain. */
+  readonly sizes: readonly Linear[];
+  /** The first of them in the domain. */
+  readonly origin: readonly Linear[];
+  readonly span?: Span;
+}
+
+/** Sets every element of a UB tile to the same bits. */
+export interface FillStmt {
+  readonly op: "fill";
+  readonly to: string;
+  /** Bits of an element as an unsigned decimal. */
+  readonly bits: string;
+  readonly span?: Span;
+}
+
 /** ub to gm, from the origin of the source. */
 export interface StoreStmt {
   readonly op: "store";
@@ -117,7 +144,8 @@ export interface SyncStmt {
 }
 
 /** A statement of a tile program. */
-export type Stmt = ForStmt | AllocStmt | LoadStmt | GatherStmt | StoreStmt | SyncStmt;
+export type Stmt =
+  ForStmt | AllocStmt | LoadStmt | GatherStmt | ScatterStmt | FillStmt | StoreStmt | SyncStmt;
 /** A statement that reads or writes elements. */
 export type MovingStmt = Exclude<Stmt, ForStmt | AllocStmt | SyncStmt>;
 
@@ -131,6 +159,8 @@ export interface StmtAccess {
   readonly write: boolean;
   /** Absent: a UB tile that the statement takes whole. */
   readonly region?: Region;
+  /** True if a write leaves other elements of the tile as they are. */
+  readonly updates?: true;
   /** True if the tile only holds values of the statement itself, between its start and its end or its next run. */
   readonly temporary?: true;
 }
@@ -156,6 +186,13 @@ export function accessesOf(stmt: Stmt): readonly StmtAccess[] {
           (buffer) => ({ buffer, write: true, temporary: true }) as const,
         ),
       ];
+    case "scatter":
+      return [
+        ...stmt.from.map((region) => regionAccess(region, false)),
+        { ...regionAccess(stmt.to, true), updates: true },
+      ];
+    case "fill":
+      return [{ buffer: stmt.to, write: true }];
     case "for":
     case "alloc":
     case "sync":
@@ -164,6 +201,13 @@ export function accessesOf(stmt: Stmt): readonly StmtAccess[] {
       return assertNever(stmt);
   }
 }
+
+/** Returns the number of the input that the first region of a scatter is of: the base has none where the map does not read it. */
+export const firstTable = (stmt: ScatterStmt, inputs: number): number => inputs - stmt.from.length;
+
+/** True if a body has statements of a scatter. */
+export const hasScatter = (body: readonly Stmt[]): boolean =>
+  flatten(body).some(({ op }) => op === "scatter" || op === "fill");
 
 /** Returns the regions that a statement states. */
 export const regionsOf = (stmt: Stmt): readonly Region[] =>
@@ -182,7 +226,9 @@ export function formsOfStmt(stmt: Stmt): readonly Linear[] {
           ...formsOf(stmt.map),
           ...(stmt.chunk === undefined ? [] : [stmt.chunk.from, stmt.chunk.to]),
         ]
-      : [];
+      : stmt.op === "scatter"
+        ? [...stmt.sizes, ...stmt.origin, ...formsOf(stmt.map)]
+        : [];
   return [...renamed, ...regionsOf(stmt).flatMap(({ offsets, sizes }) => [...offsets, ...sizes])];
 }
 
@@ -224,6 +270,16 @@ export function mapStatement(
         origins: stmt.origins.map((origin) => origin.map(form)),
       };
     }
+    case "scatter":
+      return {
+        ...stmt,
+        from: stmt.from.map(region),
+        to: region(stmt.to),
+        map: map(stmt.map),
+        sizes: stmt.sizes.map(form),
+        origin: stmt.origin.map(form),
+      };
+    case "fill":
     case "alloc":
     case "sync":
       return stmt;

@@ -26,7 +26,7 @@ export {
   type Candidates,
 } from "./candidates.js";
 export { chooseSchedule, compareKeys, tieBreaks, type Tie } from "./choose-schedule.js";
-export { noTilesYet, residenciesOf, selectTile, spokenOf } from "./select-tile.js";
+export { noScattersYet, residenciesOf, selectTile, spokenOf } from "./select-tile.js";
 export {
   flagsTo,
   unpinnedSchedule,

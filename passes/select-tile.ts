@@ -46,6 +46,7 @@ import { asFast, chooseSchedule } from "./choose-schedule.js";
 import { clockOf } from "./lowered.js";
 import { definePass } from "./pass.js";
 import { remedies } from "./remedies.js";
+import { selectScatter } from "./select-scatter.js";
 import { withBuffers } from "./with-buffers.js";
 import { withDefaults } from "./with-defaults.js";
 
@@ -58,8 +59,11 @@ export const selectTile = definePass({
   run(func, context) {
     if (func.level !== "access") return func;
     if (isScatter(func.map)) {
-      context.report(noTilesYet(func));
-      return func;
+      const { tiling, diagnostics } = selectScatter(func, context.target);
+      diagnostics.forEach(context.report);
+      return tiling === undefined
+        ? func
+        : { ...func, target: context.target.name, schedule: tiling.schedule };
     }
     const problems = shapeRefusals(func, func.schedule, context.target);
     if (problems.length > 0) {
@@ -95,16 +99,12 @@ export const selectTile = definePass({
   },
 });
 
-/** Returns TC505 for a scatter, which no pass cuts to tiles. */
-export const noTilesYet = ({ name, opSpan }: AccessFunc): Diagnostic =>
-  error(
-    "TC505",
-    `@${name} is a scatter, and scatters are not lowered to tiles: they run on reference alone`,
-    {
-      span: opSpan,
-      hint: "--backend reference",
-    },
-  );
+/** Returns TC505 for a scatter where the schedules of gathers are explained, listed or searched. */
+export const noScattersYet = ({ name, opSpan }: AccessFunc): Diagnostic =>
+  error("TC505", `@${name} is a scatter, and only compile, check and run take scatters yet`, {
+    span: opSpan,
+    hint: "tilec compile shows its schedule and its tile program",
+  });
 
 /** TC906 for a tile of more entries than the output has dims. */
 function reportLonger(gather: AccessFunc, chosen: Tiling): Diagnostic[] {

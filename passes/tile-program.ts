@@ -174,8 +174,8 @@ function reductionTileOf(
   };
 }
 
-/** The part of an input that a tile reads: what follows output dims moves with them, the rest is whole. */
-function inputRegion(
+/** Returns the part of an input that a tile reads: what follows output dims moves with them, the rest is whole. */
+export function inputRegion(
   map: AccessMap,
   table: number,
   extents: readonly Linear[],
@@ -247,7 +247,7 @@ const tilesOf = ({ gather, footprint }: Tiling, names: UniqueNames): readonly Ub
     });
 
 /** Where a tile starts along a dim and how much of it exists, in elements. */
-interface TileBounds {
+export interface TileBounds {
   readonly offset: Linear;
   readonly size: Linear;
 }

@@ -261,6 +261,9 @@ function emitStmts(context: PtoContext, body: readonly Stmt[]): void {
       case "sync":
         emitSync(context, stmt);
         break;
+      case "scatter":
+      case "fill":
+        throw new InternalError("a scatter has a plan");
       default:
         assertNever(stmt);
     }

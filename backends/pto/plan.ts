@@ -2,6 +2,7 @@
  * A tile program as a PTO-ISA kernel, decided before any text: words, tasks, event ids, the lowering of its gather, and
  * where what the lowering adds lies in UB.
  */
+import { refuseScatter } from "../refuse-scatter.js";
 import { defined } from "../../ir/defined.js";
 import { gatheredTable, isMove } from "../../ir/access.js";
 import { gatherAddresses } from "../../ir/addressing.js";
@@ -72,6 +73,7 @@ export interface PtoPlan {
 
 /** Throws a CompileError: TC505 for what PTO-ISA cannot express, TC202 without addresses, TC401 where UB is too small. */
 export function planPto(given: TileFunc, target: Target): PtoPlan {
+  refuseScatter(given, "PTO-ISA");
   const func = writtenBy(given);
   const task = taskOfTile(func);
   const { nest } = task;

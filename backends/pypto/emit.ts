@@ -5,6 +5,7 @@
  * annotated parameters), config/pypto-set_vec_tile_shapes.md, controlflow/pypto-loop.md, operation/pypto-view.md and
  * pypto-assemble.md, operation/pypto-gather.md, pypto-index_select.md and pypto-experimental-gather_in_ub.md, datatype/DataType.md.
  */
+import { refuseScatter } from "../refuse-scatter.js";
 import { inputTile, policyOf, readsOf } from "../../ir/access.js";
 import { CompileError, error, type Diagnostic } from "../../ir/diagnostic.js";
 import { ofEach, inputOf, inputsOf, outputOf, type AccessFunc } from "../../ir/func.js";
@@ -31,6 +32,7 @@ const maxTileEntries = 4;
  * number of tile entries, TC1xx where its operation does not take these types.
  */
 export function emitPypto(gather: AccessFunc, operator: Operator, target: Target): string {
+  refuseScatter(gather, "PyPTO's text");
   const refusals = refusalsOf(gather, operator, target);
   if (refusals.length > 0) throw new CompileError(refusals);
   const axis = "axis" in operator ? operator.axis : 0;
@@ -49,6 +51,7 @@ export function emitPypto(gather: AccessFunc, operator: Operator, target: Target
  * where its gather does not take these types.
  */
 export function emitPyptoValue(gather: AccessFunc, target: Target): string {
+  refuseScatter(gather, "PyPTO's text");
   const { span, map, operands, schedule } = gather;
   invariant(isResolved(schedule), "the schedule of a kernel is chosen");
   const refuse = (message: string, hint: string): never => {

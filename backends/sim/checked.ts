@@ -20,14 +20,17 @@ import { constant, evaluate, isAffine, loopForm, indicesOf, type Linear } from "
 import { outOfRange } from "../../ir/policy.js";
 import { accessLookup, isParam, pipeOf, typeOfBuffer, ubBuffers } from "../../ir/regions.js";
 import { targetFacts, type Target } from "../../ir/target.js";
-import { taskOfTile } from "../../ir/task/index.js";
+import { statementsOf, taskOfTile } from "../../ir/task/index.js";
 import {
   ubBytes,
   ubStrides,
   walkedSizes,
+  type FillStmt,
   type GatherStmt,
   type LoadStmt,
+  type MovingStmt,
   type Region,
+  type ScatterStmt,
   type Stmt,
   type StoreStmt,
   type UbBuffer,
@@ -72,10 +75,13 @@ import { pointsOf } from "../region-points.js";
 import { emptyOutputSteps } from "../empty-output.js";
 import { drained, inSlices, type LongRunOptions } from "../long-run.js";
 import type { SimReport } from "../report.js";
+import { readBits, writeBits } from "./bits.js";
 import { BurstRun } from "./counter.js";
 import { execution } from "../../ir/clock/execution.js";
 import { counterOf, newCounters, summarize, type Counters } from "./summary.js";
+import { scatterSteps } from "./scatter.js";
 import { peakOf, UbArena } from "./ub-arena.js";
+import { WrittenElements } from "./written-elements.js";
 
 /** Output and report of a checked run. */
 export interface SimResult {
@@ -257,6 +263,10 @@ class Machine {
   private firstBad = Infinity;
   /** By the tile that sums are kept in, the term that is next. */
   private readonly next = new Map<string, number>();
+  /** Elements that points write, in a program with a scatter. */
+  private readonly scattered: WrittenElements | undefined;
+  /** Memory of the caller that the run writes at its end. */
+  private readonly inPlace: Uint8Array | undefined;
   private tasks = 0;
   private gathers = 0;
   private syncs = 0;
@@ -275,6 +285,14 @@ class Machine {
     this.buffers = ubBuffers(func);
     this.accesses = accessLookup(func);
     this.counters = newCounters(func, target);
+    const inout = func.operands.find((operand) => operand.inout === true);
+    this.inPlace = inout === undefined ? undefined : inputTensor(inputs, inout).bytes;
+    if (this.inPlace !== undefined) this.output.set(this.inPlace);
+    const scatter = statementsOf(func).flatMap(({ stmt }) => (stmt.op === "scatter" ? [stmt] : []))[0];
+    this.scattered =
+      scatter === undefined
+        ? undefined
+        : new WrittenElements({ map: scatter.map, operands: func.operands, inputs }, this.outputElements);
     this.arena = new UbArena(func.schedule.ubBytes ?? target.ubBytes, this.buffers);
     this.position = elementCount(shape) === 0 ? undefined : outputPosition(func, taskOfTile(func));
   }
@@ -294,6 +312,12 @@ class Machine {
         case "gather":
           yield* this.gather(step);
           break;
+        case "scatter":
+          yield* this.scatter(step);
+          break;
+        case "fill":
+          this.fill(step);
+          break;
         case "store":
           this.store(step);
           break;
@@ -311,12 +335,17 @@ class Machine {
       const { operands } = this.func;
       throw indexOutOfRange({ map, operands, tile: this.func, inputs: this.inputs }, this.firstBad);
     }
+    this.scattered?.judge();
     const missing = this.outputWritten.indexOf(0);
-    if (missing !== -1) {
+    if (missing !== -1 && this.inPlace === undefined) {
       const last = at(this.func.body, this.func.body.length - 1);
       throw this.arena.trap("TC606", `output element ${missing} was never written`, last);
     }
-    return { output: this.output, report: this.report() };
+    const report = this.report();
+    if (this.inPlace === undefined) return { output: this.output, report };
+    // The run is not rejected: the caller's memory becomes the output.
+    this.inPlace.set(this.output);
+    return { output: this.inPlace, report };
   }
 
   private share(): number {
@@ -324,17 +353,17 @@ class Machine {
   }
 
   /** Takes the next copy of what the statement writes, and checks its accesses against those of other pipes. */
-  private begin(stmt: LoadStmt | GatherStmt | StoreStmt): void {
+  private begin(stmt: MovingStmt): void {
     const accesses = this.accesses(stmt);
-    for (const { buffer, write } of accesses) {
-      if (!write) continue;
+    for (const { buffer, write, updates } of accesses) {
+      if (!write || updates === true) continue;
       this.arena.switchCopy(buffer.name);
     }
     const pipe = pipeOf(stmt, this.func);
     invariant(pipe !== undefined, `${stmt.op} runs on a pipe`);
     this.arena.issue(stmt, pipe, accesses);
-    for (const { buffer, write } of accesses) {
-      if (write && !this.carries(stmt, buffer.name)) this.arena.clear(buffer);
+    for (const { buffer, write, updates } of accesses) {
+      if (write && updates !== true && !this.carries(stmt, buffer.name)) this.arena.clear(buffer);
     }
   }
 
@@ -475,6 +504,82 @@ class Machine {
       }
     }
     for (const run of [fetched, put, ...tables.map((table) => table?.counted?.run)]) run?.end();
+  }
+
+  private fill(stmt: FillStmt): void {
+    this.begin(stmt);
+    const buffer = this.buffers.get(stmt.to);
+    invariant(buffer !== undefined, `%${stmt.to} has an alloc`);
+    const element = fillBytes({ fill: stmt.bits }, buffer.dtype);
+    const to = this.fullBuffer(stmt.to);
+    for (const point of pointsOf(buffer.shape)) {
+      const byte = byteOf(to, point);
+      this.check(to.memory, byte, element.length, stmt, true);
+      to.memory.bytes.set(element, byte);
+    }
+  }
+
+  private *scatter(stmt: ScatterStmt): Generator<number> {
+    this.begin(stmt);
+    this.gathers++;
+    for (const region of [...stmt.from, stmt.to]) this.checkInside(region, stmt);
+    const { func, env, scattered } = this;
+    invariant(scattered !== undefined, "a program with a scatter notes what it writes");
+    const toOutput = this.placeInOutput(stmt);
+    const runs: BurstRun[] = [];
+    const steps = scatterSteps<Memory>(
+      {
+        func,
+        env,
+        placeOf: (region) => this.placeOf(region),
+        memoryOf: (name) => this.memoryOf(name),
+        check: (...access) => {
+          this.check(...access);
+        },
+        counting: (number) => {
+          const operand = at(func.operands, number);
+          const counter = counterOf(this.counters, operand);
+          counter.transfers++;
+          const run = new BurstRun(counter);
+          runs.push(run);
+          const size = meanBytes(operand.type.dtype);
+          if (operand.role === "output")
+            return (byte) => {
+              run.add(byte, size);
+              this.markOutput(byte, size, stmt);
+            };
+          const marks = this.marksOf(operand.name, operand.type).begin();
+          return (byte, element) => {
+            if (marks.first(element)) run.add(byte, size);
+          };
+        },
+        rejected: (point) => {
+          scattered.reject(point);
+        },
+        wrote: (point, coords) => {
+          scattered.write(point, toOutput(coords));
+        },
+      },
+      stmt,
+    );
+    for (const _ of steps) yield this.share();
+    for (const run of runs) run.end();
+  }
+
+  /** Returns the number of an output element by its coordinates in the region that a scatter writes. */
+  private placeInOutput({ to }: ScatterStmt): (coords: readonly number[]) => number {
+    const output = outputOf(this.func);
+    const by = strides(output.type.shape);
+    const stored = statementsOf(this.func).flatMap(({ stmt }) =>
+      stmt.op === "store" && stmt.from === to.buffer ? [stmt.to] : [],
+    );
+    const [first] = stored;
+    const offsets = to.offsets.map((offset, k) => {
+      const inTile = evaluate(offset, this.env);
+      const form = to.buffer === output.name ? undefined : first?.offsets[k];
+      return inTile + (form === undefined ? 0 : evaluate(form, this.env));
+    });
+    return (coords) => coords.reduce((sum, coord, k) => sum + (coord + at(offsets, k)) * at(by, k), 0);
   }
 
   /** Elements [from, from + count) of a row of the output tile; `row` has the coordinates of the dims outside. */
@@ -730,6 +835,10 @@ class Machine {
   }
 
   private markOutput(start: number, length: number, stmt: Stmt): void {
+    if (this.scattered !== undefined) {
+      this.markOfTask(start, length, stmt);
+      return;
+    }
     const end = (start + length) / this.elementBytes;
     for (let element = start / this.elementBytes; element < end; element++) {
       if (this.outputWritten[element] === 1) {
@@ -737,6 +846,15 @@ class Machine {
       }
       this.outputWritten[element] = 1;
     }
+  }
+
+  /** A task of a scatter may write an element again: another one may not. */
+  private markOfTask(start: number, length: number, stmt: Stmt): void {
+    const [first, end] = [start / this.elementBytes, (start + length) / this.elementBytes];
+    const other = this.scattered?.otherTask(first, end, this.tasks);
+    if (other !== undefined)
+      throw this.arena.trap("TC606", `output element ${other} is written by two tasks`, stmt);
+    this.outputWritten.fill(1, first, end);
   }
 
   /** A region of a tensor, which it must not leave. */
@@ -791,7 +909,8 @@ class Machine {
   private memoryOf(name: string): Memory {
     const operand = operandNamed(this.func, name);
     if (operand !== undefined) {
-      const bytes = operand.role === "output" ? this.output : inputTensor(this.inputs, operand).bytes;
+      const isOutput = operand.role === "output" || operand.inout === true;
+      const bytes = isOutput ? this.output : inputTensor(this.inputs, operand).bytes;
       const view = this.viewOf(bytes);
       const end = bytes.byteLength;
       const { dtype } = operand.type;
@@ -833,18 +952,6 @@ function elementOf({ start, by }: Pick<Address, "start" | "by">, point: readonly
 /** Of packed elements, the byte that the first of them starts. */
 const byteOf = (address: Address, point: readonly number[]): number =>
   address.memory.first + Math.floor(elementOf(address, point) * address.memory.elementBytes);
-
-/** The bits of an element of a type that values are made from. */
-function readBits(view: DataView, byte: number, size: number): number {
-  if (size === 1) return view.getUint8(byte);
-  return size === 2 ? view.getUint16(byte, true) : view.getUint32(byte, true);
-}
-
-function writeBits(view: DataView, byte: number, bits: number, size: number): void {
-  if (size === 1) view.setUint8(byte, bits);
-  else if (size === 2) view.setUint16(byte, bits, true);
-  else view.setUint32(byte, bits, true);
-}
 
 /** Copies one element, bits alone. */
 function moveElement(to: DataView, target: number, from: DataView, source: number, size: number): void {

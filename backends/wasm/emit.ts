@@ -175,6 +175,9 @@ function emitStmts(context: WasmContext, body: readonly Stmt[]): void {
         if (plan.gather?.stmt !== stmt) throw new InternalError("the gather has no plan");
         emitGather(context, plan.gather);
         break;
+      case "scatter":
+      case "fill":
+        throw new InternalError("a scatter has a plan");
       default:
         assertNever(stmt);
     }

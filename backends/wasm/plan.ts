@@ -6,6 +6,7 @@
  * output where a store puts it. Data tiles are copied: a slab side by side in a first-level cache answers random reads that
  * the tensor would miss.
  */
+import { refuseScatter } from "../refuse-scatter.js";
 import { gatheredTable } from "../../ir/access.js";
 import { inputOf, outputOf, type TileFunc } from "../../ir/func.js";
 import { add, constant, div, type Linear } from "../../ir/linear.js";
@@ -53,6 +54,7 @@ export interface CopyPlan {
 }
 
 export function planWasm(source: TileFunc): WasmPlan {
+  refuseScatter(source, "the fast executor");
   const copied = rowsToUnrollAndJam(splitTasks(joinRuns(writtenBy(source))));
   // Data in rows that begin inside a byte are no box of bytes: they are read where they lie.
   const { func, gone } = elide(

@@ -1,11 +1,23 @@
 /** Statements whose lines need no plan: the one place of this backend that knows each of them. */
-import type { AllocStmt, ForStmt, GatherStmt, LoadStmt, Stmt, StoreStmt } from "../../ir/tile.js";
+import type {
+  AllocStmt,
+  FillStmt,
+  ForStmt,
+  GatherStmt,
+  LoadStmt,
+  ScatterStmt,
+  Stmt,
+  StoreStmt,
+} from "../../ir/tile.js";
 import { assertNever } from "../../ir/types.js";
 import type { Lines } from "../lines.js";
 import type { How } from "../moves.js";
 
 /** A statement whose lines follow from itself. */
-export type PlainStmt = Exclude<Stmt, ForStmt | AllocStmt | LoadStmt | GatherStmt | StoreStmt>;
+export type PlainStmt = Exclude<
+  Stmt,
+  ForStmt | AllocStmt | LoadStmt | GatherStmt | StoreStmt | ScatterStmt | FillStmt
+>;
 
 /** Names of what becomes of a statement, by its op. */
 export const howOfPlain: Readonly<Record<PlainStmt["op"], How>> = { sync: "barrier" };

@@ -4,6 +4,7 @@
  * Parallel loops become workgroups. Copies that a kernel does not need are elided: it reads its indices and writes its
  * output in global memory, and stages only the data of a full load.
  */
+import { refuseScatter } from "../refuse-scatter.js";
 import { gatheredTable } from "../../ir/access.js";
 import { CompileError, throwIfErrors, type Diagnostic } from "../../ir/diagnostic.js";
 import { singleCopies } from "../moves.js";
@@ -18,6 +19,7 @@ import {
   elementCount,
   meanBytes,
   type DType,
+  InternalError,
   type TensorType,
 } from "../../ir/types.js";
 import { defaultLimits, type WgslLimits } from "../../ir/wgsl-limits.js";
@@ -97,6 +99,7 @@ export interface WgslPlan {
  * for every size; its grid and its bytes are at the most, and whether these are beyond the device is told of each size.
  */
 export function planWgsl(source: TileFunc, options: WgslOptions = {}): WgslPlan {
+  refuseScatter(source, "WGSL");
   const func = joinRuns(source);
   const device = { limits: options.limits ?? defaultLimits, target: options.target ?? webgpu };
   const task = taskOfTile(func);
@@ -204,6 +207,7 @@ function moveOf(stmt: Stmt, gather: GatherMove, task: Task): WgslMove[] {
   if (stmt.op === "store") return [{ kind: "elided", stmt, because: "written where it goes" }];
   if (stmt.op === "sync" && staged === undefined)
     return [{ kind: "elided", stmt, because: "no workgroup memory" }];
+  if (stmt.op === "scatter" || stmt.op === "fill") throw new InternalError("a scatter has a plan");
   return [{ kind: "plain", stmt }];
 }
 

@@ -3,10 +3,10 @@
  *
  * A statement's sizes are those of the box it fills: all its other regions follow from them.
  */
-import { gatheredTable, isMove } from "../access.js";
+import { gatheredTable, indexed, isMove, type AccessMap } from "../access.js";
 import { inputOf, operandNamed, outputOf, type Operand, type TileFunc } from "../func.js";
-import { largestValue, loopVariables, type Linear } from "../linear.js";
-import { pipeOf, ubBuffers } from "../regions.js";
+import { largestValue, loopVariables, soleAtom, type Linear } from "../linear.js";
+import { isParam, pipeOf, ubBuffers } from "../regions.js";
 import { targetFacts, type Target } from "../target.js";
 import { isGather, statementsOf } from "../task/statements.js";
 import type { PlacedTensor, Instructions, LoweringFacts, Lowerings } from "../tiling/gather-lowering.js";
@@ -23,11 +23,12 @@ import {
   children,
   ubBytes,
   ubStrides,
+  type FillStmt,
   type GatherStmt,
   type LoadStmt,
   type MovingStmt,
   type Pipe,
-  type Region,
+  type ScatterStmt,
   type Stmt,
   type StoreStmt,
   type UbBuffer,
@@ -36,6 +37,7 @@ import { memoryPrice, memoryTraffic } from "./price.js";
 
 import {
   alignUp,
+  assertNever,
   at,
   byteCount,
   elementCount,
@@ -47,10 +49,21 @@ import {
 } from "../types.js";
 
 /** Returns the sizes that a statement's work depends on. */
-export const sizesOf = (stmt: MovingStmt): readonly Linear[] =>
-  (stmt.op === "load" ? stmt.from : regionWritten(stmt)).sizes;
-
-const regionWritten = ({ to }: StoreStmt | GatherStmt): Region => to;
+export function sizesOf(stmt: MovingStmt): readonly Linear[] {
+  switch (stmt.op) {
+    case "load":
+      return stmt.from.sizes;
+    case "gather":
+    case "store":
+      return stmt.to.sizes;
+    case "scatter":
+      return stmt.sizes;
+    case "fill":
+      return [];
+    default:
+      return assertNever(stmt);
+  }
+}
 
 /** Bytes of global memory by operand, in the operands' order. */
 export type TransferBytes = readonly number[];
@@ -130,7 +143,7 @@ export function workloadOf(
   target: Target,
   lowering: Instructions | undefined,
 ): (stmt: MovingStmt, sizes: Shape) => StatementWork {
-  const { gathered, moved } = placedIn(func);
+  const { gathered, moved, buffers } = placedIn(func);
   const transfers = new Map<MovingStmt, PlacedTensor>();
   const settings = new Map<MovingStmt, GatherSetting>();
   const workOf = (stmt: MovingStmt, sizes: Shape): Work => {
@@ -140,6 +153,8 @@ export function workloadOf(
       settings.set(stmt, setting);
       return gatherWork(setting, sizes, target);
     }
+    if (stmt.op === "scatter") return scatterWork(stmt, sizes, outputOf(func), isParam(func, stmt.to.buffer));
+    if (stmt.op === "fill") return { ...noWork, copies: 1, copied: filledBytes(stmt, buffers) };
     const tensor = transfers.get(stmt) ?? moved(stmt);
     transfers.set(stmt, tensor);
     return transferWork(tensor, sizes, target);
@@ -152,9 +167,38 @@ export function workloadOf(
 }
 
 function operandOf(stmt: MovingStmt, func: TileFunc): number {
-  const name = stmt.op === "load" ? stmt.from.buffer : stmt.op === "store" ? stmt.to.buffer : undefined;
+  const name =
+    stmt.op === "load"
+      ? stmt.from.buffer
+      : stmt.op === "store" || stmt.op === "scatter"
+        ? outputOf(func).name
+        : undefined;
   return name === undefined ? gatheredTable : func.operands.findIndex((operand) => operand.name === name);
 }
+
+/** Work of a scatter: accesses of the scalar unit in UB, or a store of each row of points that lie together in global memory. */
+function scatterWork({ map }: ScatterStmt, sizes: Shape, output: Operand, inGm: boolean): Work {
+  const points = elementCount(sizes);
+  if (points === 0) return noWork;
+  // An index value, an update and the element, which a combination reads first.
+  if (!inGm) return { ...noWork, scalars: points * (map.write.combine === "set" ? 3 : 4) };
+  const bytes = points * meanBytes(output.type.dtype);
+  const rows = points / rowPoints(map, sizes);
+  return { ...noWork, instructions: rows, bursts: rows, padded: bytes, bytes, touched: bytes };
+}
+
+/** Points whose elements lie together: those along the innermost dim, where the last coordinate is that dim and no index value is of it. */
+function rowPoints(map: AccessMap, sizes: Shape): number {
+  const inner = sizes.length - 1;
+  const last = map.write.at.at(-1);
+  const only = last === undefined ? undefined : soleAtom(last);
+  return only?.kind === "dim" && only.dim === inner && !indexed(map).has(inner) ? at(sizes, inner) : 1;
+}
+
+const filledBytes = ({ to }: FillStmt, buffers: ReadonlyMap<string, UbBuffer>): number => {
+  const buffer = buffers.get(to);
+  return buffer === undefined ? 0 : ubBytes(buffer);
+};
 
 /**
  * A box between a tensor and its UB tile. Dims that follow each other in both fold into one; one DMA instruction covers

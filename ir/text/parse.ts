@@ -66,7 +66,7 @@ import { entryInText, type ScheduleEntry } from "../schedule-entries.js";
 import { maxSizes, isSymbolName, type Sym, type Symbolic, type SymbolicMap } from "../symbols/symbols.js";
 import type { Operators } from "../ops/op-def.js";
 import { reductions } from "../values/expression.js";
-import { pipes, type ReductionChunk, type Region, type Stmt, type UbBuffer } from "../tile.js";
+import { hasScatter, pipes, type ReductionChunk, type Region, type Stmt, type UbBuffer } from "../tile.js";
 import { dtypeMeant } from "../element-type-names.js";
 import { assertNever, at, isDType, type DType, type Shape, type TensorType } from "../types.js";
 
@@ -149,6 +149,8 @@ export function parseSchedule(
 interface DomainText {
   readonly extents: Shape;
   readonly symbols: readonly (string | null)[];
+  /** Points of a tile along each dim. */
+  readonly sizes: readonly Linear[];
 }
 
 /** What the words of a map stand for. */
@@ -180,6 +182,8 @@ const statementWords = Object.keys({
   for: true,
   load: true,
   gather: true,
+  scatter: true,
+  fill: true,
   store: true,
   sync: true,
 } satisfies Record<StatementWord, true>) as readonly StatementWord[];
@@ -311,7 +315,8 @@ class Parser extends TokenReader {
     const tail = this.tail();
     this.operands = operands;
     const body = this.block();
-    return { level: "tile", name, operands, ...tail, body, span: start.span };
+    const named = hasScatter(body) ? operandsOf(operands, false) : operands;
+    return { level: "tile", name, operands: named, ...tail, body, span: start.span };
   }
 
   private param(): {
@@ -579,6 +584,7 @@ class Parser extends TokenReader {
   private domain(output: Shape | undefined): DomainText {
     const extents: number[] = [];
     const symbols: (string | null)[] = [];
+    const sizes: Linear[] = [];
     while (this.peek().text !== ";" && this.peek().text !== ")") {
       const d = extents.length;
       if (d > 0) this.punct(",");
@@ -594,15 +600,17 @@ class Parser extends TokenReader {
       if (output === undefined) {
         this.punct("<");
         const bound = this.peek();
-        const symbolic = bound.kind === "word" ? this.symbolNamed(bound.text) : undefined;
-        if (symbolic === undefined) extent = this.int();
+        const isTile = this.operands.length > 0;
+        const symbolic = !isTile && bound.kind === "word" ? this.symbolNamed(bound.text) : undefined;
+        if (isTile) sizes.push(this.expr());
+        else if (symbolic === undefined) extent = this.int();
         else [extent, name] = [symbolic.most, this.take("word", "a symbol").text];
         if (extent < 0) this.fail(bound, `a dim has 0 elements or more, not ${extent}`);
       }
       extents.push(extent);
       symbols.push(name);
     }
-    return { extents, symbols };
+    return { extents, symbols, sizes };
   }
 
   /** `-> (t, d1)` of a scatter: the coordinates of the written element. */
@@ -920,6 +928,13 @@ class Parser extends TokenReader {
       }
       case "gather":
         return this.gather(token);
+      case "scatter":
+        return this.scatter(token);
+      case "fill": {
+        const to = this.take("value", "a buffer").text;
+        this.word("with");
+        return { op: "fill", to, bits: this.bits() ?? "0", span };
+      }
       case "sync": {
         const from = this.oneOf(pipes);
         this.punct("->");
@@ -982,6 +997,50 @@ class Parser extends TokenReader {
       ...defined({ scratch }),
       span: start.span,
     };
+  }
+
+  /** `scatter %i_ub[0][8], %u_ub[0, 0][8, 32] to %y_ub[0, 0][1000, 32] (d0 < 8, d1 < 32) -> … {…, domain = [20, 64], origin = [%t0, %t1]}` */
+  private scatter(start: Token): Stmt {
+    const from = [this.region()];
+    while (this.accept(",")) from.push(this.region());
+    const inputs = inputsOf({ operands: this.operands });
+    const first = inputs.length - from.length;
+    if (first !== 0 && first !== 1)
+      this.fail(
+        start,
+        `a scatter reads every input, or every one behind its base: ${inputs.length} or ${inputs.length - 1} regions, not ${from.length}`,
+      );
+    this.word("to");
+    const to = this.region();
+    const types = inputs.map(({ type }) => type);
+    const { domain, mapOf } = this.map(
+      // No text can spell the name of the base that it does not read.
+      [...(first === 1 ? [""] : []), ...from.map((region) => region.buffer)],
+      types.map(({ dtype }) => dtype),
+      undefined,
+    );
+    let oob: OutOfBounds | undefined;
+    let fill: string | undefined;
+    let writes: WriteEntries = {};
+    let extents: Shape | undefined;
+    let origin: Linear[] | undefined;
+    this.entries((key) => {
+      if (key.text === "oob") oob = this.policy();
+      else if (key.text === "fill") fill = this.bits();
+      else if (isWriteEntry(key.text)) writes = { ...writes, ...this.writeEntry(key.text) };
+      else if (key.text === "domain") extents = this.intList();
+      else if (key.text === "origin") origin = this.exprList();
+      else this.fail(key, `scatter has no attribute ${key.text}`, undefined, "TC003");
+    });
+    if (oob === undefined || extents === undefined || origin === undefined)
+      return this.fail(
+        start,
+        "scatter names its out-of-range policy, its domain and its origin there",
+        "add {oob = error, domain = […], origin = […]}",
+      );
+    const { sizes } = domain;
+    const map = bindMap(mapOf(oob, fill, writes), {}, types, undefined);
+    return { op: "scatter", from, to, map: { ...map, domain: extents }, sizes, origin, span: start.span };
   }
 
   /** `%sum chunk %r to min(%r + 4, 8) of 8` */

@@ -147,7 +147,9 @@ function printTensorHead(func: SourceFunc | AccessFunc): string {
 }
 
 function printTile(func: TileFunc): string {
-  const params = func.operands.map((value) => `%${value.name}: gm<${formatType(value.type)}>`);
+  const params = func.operands.map(
+    ({ name, type, inout }) => `%${name}: ${inout === true ? "inout " : ""}gm<${formatType(type)}>`,
+  );
   const inputs = inputsOf(func).map(({ type }) => type);
   const body = func.body.flatMap((stmt) => printStmt(stmt, inputs, "  "));
   return [`func @${func.name}(${params.join(", ")})${printTail(func)} {`, ...body, "}", ""].join("\n");
@@ -194,6 +196,8 @@ export interface MapContext {
   /** Absent: bounds are not told. */
   readonly inputs?: readonly TensorType[];
   readonly output?: Shape;
+  /** Points of a tile of a scatter along each dim. Absent: those of its domain. */
+  readonly sizes?: readonly string[];
 }
 
 /**
@@ -210,7 +214,7 @@ export function printMap(map: AccessMap, context: MapContext): string {
       ? {}
       : { wrapNegativeBy: wrapNegativeBy === extent ? "extent" : String(wrapNegativeBy) }),
   }));
-  return printShown({ ...map, indices }, context.names);
+  return printShown({ ...map, indices }, context.names, context.sizes);
 }
 
 /** `printMap` for a map whose bounds are over symbols: those that are open stay so. */
@@ -249,14 +253,14 @@ interface Sited {
 const accessesInText = ({ reads, write }: Pick<Sited, "reads" | "write">): readonly Read[] =>
   isScatter({ write }) ? [write, ...reads] : reads;
 
-/** `symbols`: of the domain's extents, by dim. */
+/** `sizes`: of a scatter along each dim, where they are not the domain's extents. */
 function printShown(
   map: Omit<Shown, "indices"> & { readonly indices: readonly PrintedIndex[] },
   names: readonly string[],
-  symbols: readonly (string | null)[] = [],
+  sizes: readonly (string | null)[] = [],
 ): string {
   const dims = map.domain
-    .map((extent, d) => (isScatter(map) ? `d${d} < ${symbols[d] ?? extent}` : `d${d}`))
+    .map((extent, d) => (isScatter(map) ? `d${d} < ${sizes[d] ?? extent}` : `d${d}`))
     .join(", ");
   const uses = map.indices.map(() => 0);
   for (const s of usesOf(map)) uses[s] = at(uses, s) + 1;
@@ -499,6 +503,18 @@ export function printStmtHead(stmt: Stmt, inputs?: readonly TensorType[]): strin
         `${printMap(stmt.map, { names, ...defined({ inputs }) })} {${outside}${origins}${scratch}}`
       );
     }
+    case "scatter": {
+      const base = stmt.from.length < (inputs?.length ?? stmt.from.length + 1) ? [""] : [];
+      const names = [...base, ...stmt.from.map((region) => region.buffer)];
+      const domain = `domain = ${formatShape(stmt.map.domain)}, origin = ${printList(stmt.origin)}`;
+      const sizes = stmt.sizes.map((size) => printLinear(size));
+      return (
+        `scatter ${stmt.from.map(printRegion).join(", ")} to ${printRegion(stmt.to)} ` +
+        `${printMap(stmt.map, { names, sizes, ...defined({ inputs }) })} {${printOutside(stmt.map).join(", ")}, ${domain}}`
+      );
+    }
+    case "fill":
+      return `fill %${stmt.to} with ${stmt.bits}`;
     case "store":
       return `store %${stmt.from} to ${printRegion(stmt.to)}`;
     case "sync":

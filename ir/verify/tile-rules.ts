@@ -18,6 +18,7 @@ import {
   followedDims,
   formsOf,
   gatheredTable,
+  isRead,
   mapForms,
   readsOf,
   spanOver,
@@ -48,9 +49,10 @@ import { mapOverTensors, tensorPlace } from "../addressing.js";
 import { loopsMoving } from "../iteration.js";
 import { isParam, typeOfBuffer, ubAccesses, ubBuffers, fullBuffers } from "../regions.js";
 import { taskOfTile, tensorRegion } from "../task/index.js";
-import { isGather, statementsOf, type Located } from "../task/statements.js";
+import { statementsOf, type Located } from "../task/statements.js";
 import { printLinear, printRegion } from "../text/print.js";
 import {
+  firstTable,
   regionsOf,
   formsOfStmt,
   walkedSizes,
@@ -58,6 +60,7 @@ import {
   type GatherStmt,
   type ReductionChunk,
   type Region,
+  type ScatterStmt,
   type UbBuffer,
 } from "../tile.js";
 import {
@@ -220,8 +223,9 @@ function spaces({ func, all }: Program): Diagnostic[] {
       return report(`a load reads global memory, and %${stmt.from.buffer} is in ub`);
     if (stmt.op === "load" && stmt.from.buffer === output)
       return report(`a load reads an input, not %${output}`);
-    if (stmt.op === "gather" && isParam(func, stmt.to.buffer) && stmt.to.buffer !== output)
-      return report(`a gather writes %${output} or a UB tile, not %${stmt.to.buffer}`);
+    const writes = stmt.op === "gather" || stmt.op === "scatter";
+    if (writes && isParam(func, stmt.to.buffer) && stmt.to.buffer !== output)
+      return report(`a ${stmt.op} writes %${output} or a UB tile, not %${stmt.to.buffer}`);
     return [];
   });
 }
@@ -235,9 +239,10 @@ function elementTypes({ func, all, buffers }: Program): Diagnostic[] {
   return all.flatMap(({ stmt }) => {
     if (stmt.op === "load") return differ(stmt.from.buffer, stmt.to, stmt.span);
     if (stmt.op === "store") return differ(stmt.to.buffer, stmt.from, stmt.span);
-    if (stmt.op !== "gather") return [];
+    if (stmt.op !== "gather" && stmt.op !== "scatter") return [];
+    const first = stmt.op === "scatter" ? firstTable(stmt, inputsOf(func).length) : 0;
     return [
-      ...stmt.from.flatMap(({ buffer }, table) => differ(inputOf(func, table).name, buffer, stmt.span)),
+      ...stmt.from.flatMap(({ buffer }, k) => differ(inputOf(func, first + k).name, buffer, stmt.span)),
       ...differ(outputOf(func).name, stmt.to.buffer, stmt.span),
     ];
   });
@@ -281,6 +286,7 @@ const byteAlignedRegions: Rule = ({ func, all, buffers }) =>
 
 const mapRules: Rule = ({ func, all }) =>
   all.flatMap(({ stmt }) => {
+    if (stmt.op === "scatter") return scatterRanks(stmt, func);
     if (stmt.op !== "gather") return [];
     const ranks =
       stmt.map.reads.every(({ table, at: coords }) => coords.length === stmt.from[table]?.sizes.length) &&
@@ -292,6 +298,22 @@ const mapRules: Rule = ({ func, all }) =>
       return [broken("A5", "origin has another rank than indices", stmt.span)];
     return verifyMap(stmt.map, func, stmt.span, "regions");
   });
+
+/** Judges the ranks of a scatter's domain and of what its map reads, then the map itself. */
+function scatterRanks(stmt: ScatterStmt, func: TileFunc): Diagnostic[] {
+  const { map, sizes, origin, from, span } = stmt;
+  const first = firstTable(stmt, inputsOf(func).length);
+  const unread = [...map.reads, ...map.indices.flatMap(({ value }) => (isRead(value) ? [value] : []))].find(
+    ({ table }) => from[table - first] === undefined,
+  );
+  if (unread !== undefined)
+    return [
+      broken("A1", `%${inputOf(func, unread.table).name} is read, and the scatter has no region of it`, span),
+    ];
+  if ([sizes, origin].some((list) => list.length !== map.domain.length))
+    return [broken("A1", "sizes, domain and origin of a scatter have one number for each dim", span)];
+  return verifyMap(map, func, span, "regions");
+}
 
 /** What a judgement says against a rule, if anything. */
 function against(
@@ -353,8 +375,8 @@ function outside(region: Region, k: number, extent: number, { stmt, loops }: Loc
 function oneWriter({ func, all, buffers }: Program): Diagnostic[] {
   const writers = new Map<string, number>();
   for (const { stmt } of all) {
-    for (const { buffer, write } of ubAccesses(stmt, func, buffers))
-      if (write) writers.set(buffer.name, (writers.get(buffer.name) ?? 0) + 1);
+    for (const { buffer, write, updates } of ubAccesses(stmt, func, buffers))
+      if (write && updates !== true) writers.set(buffer.name, (writers.get(buffer.name) ?? 0) + 1);
   }
   return [...buffers.keys()].flatMap((name) => {
     const count = writers.get(name) ?? 0;
@@ -363,7 +385,7 @@ function oneWriter({ func, all, buffers }: Program): Diagnostic[] {
 }
 
 function oneGather({ func, all }: Program): Diagnostic[] {
-  const gathers = all.filter(isGather).length;
+  const gathers = all.filter(({ stmt }) => stmt.op === "gather" || stmt.op === "scatter").length;
   const wanted = elementCount(outputOf(func).type.shape) === 0 ? [0, 1] : [1];
   return wanted.includes(gathers)
     ? []

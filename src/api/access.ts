@@ -9,7 +9,7 @@ import {
   type Func,
   type Profile,
 } from "../../ir/index.js";
-import { canonicalizeAccess, noTilesYet, runPipeline } from "../../passes/index.js";
+import { canonicalizeAccess, noScattersYet, runPipeline } from "../../passes/index.js";
 import { boundTo, resolveTargetOf, scheduled, type CompileOptions } from "./compile.js";
 
 /** Undefined for a tile program. Throws a CompileError when a rule of the dialect is broken. */
@@ -52,7 +52,7 @@ function canonicalized(
     input.level === "source" ? [canonicalizeAccess] : [],
     target,
   );
-  const untiled = func.level === "access" && isScatter(func.map) ? [noTilesYet(func)] : [];
+  const untiled = func.level === "access" && isScatter(func.map) ? [noScattersYet(func)] : [];
   const diagnostics = [...taken, ...said, ...untiled];
   if (hasErrors(diagnostics)) throw new CompileError(diagnostics);
   return func.level === "access" ? { access: func, diagnostics } : undefined;

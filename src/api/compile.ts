@@ -61,6 +61,7 @@ import {
   type Tiling,
   type WgslLimits,
   isMove,
+  isScatter,
 } from "../../ir/index.js";
 import {
   decided,
@@ -235,7 +236,7 @@ export function compileTiled(program: Func, options: CompileOptions): CompiledTi
   const access = judged || lowered === undefined ? lowered : withoutProfile(lowered);
   if (access !== undefined) levels.set("access", access);
   const tiling =
-    access?.level === "access" && isResolved(access.schedule)
+    access?.level === "access" && !isScatter(access.map) && isResolved(access.schedule)
       ? { tiling: decided(tilings.of(access, access.schedule)) }
       : {};
   const table =

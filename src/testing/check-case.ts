@@ -5,9 +5,7 @@ import {
   defined,
   bindSizes,
   isScatter,
-  verifyStructure,
   categoryOf,
-  elementCount,
   CompileError,
   entryOf,
   error,
@@ -20,7 +18,6 @@ import {
   parseModule,
   RunError,
   throwIfErrors,
-  type AccessFunc,
   type Diagnostic,
   type Func,
   type Operand,
@@ -28,9 +25,8 @@ import {
   type TensorType,
   type Profile,
 } from "../../ir/index.js";
-import { noTilesYet, PassError, type Pass } from "../../passes/index.js";
-import { referenceOfMap } from "../../backends/reference/index.js";
-import { coordinates, type HostValue } from "../../backends/index.js";
+import { PassError, type Pass } from "../../passes/index.js";
+import type { HostValue } from "../../backends/index.js";
 import type { Executor } from "../../backends/sim/index.js";
 import type { Runner } from "../../backends/webgpu/index.js";
 import { definedOutput, differenceFrom } from "../api/against.js";
@@ -39,7 +35,7 @@ import type { RunInputs } from "../api/origin-of.js";
 import type { Case } from "../formats/cases.js";
 import type { CaseTensor } from "../formats/case-tensor.js";
 import { once } from "../formats/once.js";
-import { asHost, differencesBetween, fromOutput, type TensorValue } from "../formats/tensor.js";
+import { asHost, fromOutput, type TensorValue } from "../formats/tensor.js";
 import { program } from "../api/program.js";
 import { withProfile } from "../api/with-profile.js";
 import { nameOf, placeOf, runOn, type BackendChoice } from "../api/backends.js";
@@ -106,9 +102,6 @@ export function beginCase(
   backends: readonly BackendChoice[],
   context: CheckContext,
 ): () => Promise<CheckResult[]> {
-  const scatter = attempt(() => scatterOf(test));
-  if (!scatter.ok || scatter.value !== undefined)
-    return () => Promise.resolve(backends.map((backend) => checkScatter(test, scatter, backend)));
   const compiled = attempt(() => compileCase(test, context));
   const prepared =
     compiled.ok && backends.includes("webgpu")
@@ -150,8 +143,11 @@ async function runCompiled(
     const { kernel, definition } = compiled.value;
     const start = performance.now();
     if (backend === "webgpu") await prepared;
-    const run = await attemptAsync(() => runCase(inputs(), kernel, definition, backend, context));
-    if (!run.ok) {
+    const given = inputsOfRun(kernel, inputs());
+    const run = await attemptAsync(() => runCase(given, kernel, definition, backend, context));
+    const changed = changedInput(kernel.tile, inputs(), given, run.ok);
+    if (changed !== undefined) results.push({ ...base, status: "fail", message: changed });
+    else if (!run.ok) {
       const milliseconds = performance.now() - start;
       results.push({ ...base, milliseconds, ...judgeError(test, run.diagnostics) });
     } else if (test.expectedError !== undefined) {
@@ -167,7 +163,7 @@ async function runCompiled(
         test.output?.read() ??
         (backend === "reference"
           ? run.value
-          : await runCase(inputs(), kernel, definition, "reference", context));
+          : await runCase(inputsOfRun(kernel, inputs()), kernel, definition, "reference", context));
       const judged = judgeOutput(backend, expected, run.value, {
         ...resultOn(backend, kernel, context),
         inputs: inputs(),
@@ -197,6 +193,13 @@ async function runCompiled(
   return results;
 }
 
+/** Returns the inputs of a run: copies of those of a scatter, which may write in them. */
+const inputsOfRun = (
+  { access }: Kernel,
+  inputs: Readonly<Record<string, HostValue>>,
+): Readonly<Record<string, HostValue>> =>
+  access !== undefined && isScatter(access.map) ? copies(inputs) : inputs;
+
 /** Returns the tensors of a case by the keys of their operands. */
 const inputsFor = (func: Pick<Func, "operands">, test: Case): Readonly<Record<string, HostValue>> =>
   Object.fromEntries(
@@ -215,43 +218,6 @@ function operandsOf(compiled: Attempt<CompiledCase>): Pick<Func, "operands"> {
   if (!compiled.ok) return { operands: [] };
   const { kernel, definition } = compiled.value;
   return definition ?? kernel.source ?? kernel.tile;
-}
-
-/** Returns the scatter that a case is about; undefined of a gather. Throws a CompileError for one that breaks a rule of the IR. */
-function scatterOf(test: Case): AccessFunc | undefined {
-  if (test.tir === undefined || test.program !== undefined) return undefined;
-  const { module } = parseModule(test.tir, `${test.id}: tir`, test.operators);
-  const [func] = module.funcs;
-  if (func?.level !== "access" || !isScatter(func.map)) return undefined;
-  const bound = bindSizes(func, test.bind ?? {});
-  if (!bound.ok) throw new CompileError(bound.diagnostics);
-  throwIfErrors(verifyStructure(bound.func));
-  checkInputs(test, bound.func);
-  return bound.func.level === "access" ? bound.func : undefined;
-}
-
-/** Runs a scatter by its definition, and compares it with what the case states. Other backends refuse it. */
-function checkScatter(
-  test: Case,
-  scatter: Attempt<AccessFunc | undefined>,
-  backend: BackendChoice,
-): CheckResult {
-  const base = { id: test.id, backend: nameOf(backend) };
-  if (!scatter.ok) return { ...base, ...judgeError(test, scatter.diagnostics) };
-  const func = scatter.value;
-  invariant(func !== undefined, `case ${test.id} is a scatter`);
-  if (backend !== "reference") return { ...base, ...judgeError(test, [noTilesYet(func)]) };
-  const before = inputsFor(func, test);
-  const inputs = copies(before);
-  const run = attempt(() => referenceOfMap(func.map, func.operands, inputs));
-  const changed = changedInput(func, before, inputs, run.ok);
-  if (changed !== undefined) return { ...base, status: "fail", message: changed };
-  if (!run.ok) return { ...base, ...judgeError(test, run.diagnostics) };
-  if (test.expectedError !== undefined) return { ...base, status: "fail", ...missingError(test) };
-  const { type } = outputOf(func);
-  const actual = fromOutput(type, run.value, inputs);
-  const difference = outputDifference(test.output?.read() ?? actual, actual);
-  return { ...base, ...(difference === undefined ? { status: "pass" } : { status: "fail", ...difference }) };
 }
 
 interface CompiledCase {
@@ -341,29 +307,6 @@ function resultOn(
 ): Omit<RunInputs, "inputs"> {
   const compiled = backend === "webgpu" && runner !== undefined ? kernel.forTarget(runner.target) : kernel;
   return { tile: compiled.tile, target: compiled.target, backend };
-}
-
-/** Returns how an output differs from the one that is expected, without where it comes from; undefined where it does not. */
-function outputDifference(
-  expected: TensorValue,
-  actual: TensorValue,
-): Pick<CheckResult, "code" | "message" | "expected" | "actual"> | undefined {
-  const [want, got] = [formatType(expected.type), formatType(actual.type)];
-  if (want !== got)
-    return {
-      code: "TC610",
-      message: `the output is ${got}, expected ${want}`,
-      expected: want,
-      actual: got,
-    };
-  const difference = differencesBetween(expected, actual);
-  if (difference === undefined) return undefined;
-  const { first, count } = difference;
-  const point = formatShape(coordinates(first, expected.type.shape));
-  return {
-    code: "TC610",
-    message: `${count} of ${elementCount(expected.type.shape)} elements differ; first at ${point}`,
-  };
 }
 
 function judgeOutput(

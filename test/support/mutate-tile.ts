@@ -100,6 +100,10 @@ function changed(stmt: Stmt, variables: readonly string[], draw: Draw): Stmt {
         default:
           return { ...stmt, mode: stmt.mode === "serial" ? "parallel" : "serial" };
       }
+    case "scatter":
+      return { ...stmt, to: offRegion(stmt.to, variables, draw) };
+    case "fill":
+      return { ...stmt, bits: String(draw(256)) };
     case "alloc": {
       const { buffer } = stmt;
       const k = draw(Math.max(1, buffer.shape.length));

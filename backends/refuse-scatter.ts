@@ -1,0 +1,13 @@
+/** Programs that only the checked executor and the reference run. */
+import { isScatter } from "../ir/access.js";
+import { CompileError, error } from "../ir/diagnostic.js";
+import type { AccessFunc, TileFunc } from "../ir/func.js";
+import { hasScatter } from "../ir/tile.js";
+
+/** Throws a CompileError (TC505) for a program with a scatter. `backend` names what has none. */
+export function refuseScatter(func: AccessFunc | TileFunc, backend: string): void {
+  if (func.level === "access" ? !isScatter(func.map) : !hasScatter(func.body)) return;
+  const message = `@${func.name} is a scatter, and ${backend} has none yet`;
+  const hint = "run it on reference, or on sim with the checked executor";
+  throw new CompileError([error("TC505", message, { span: func.span, hint })]);
+}
