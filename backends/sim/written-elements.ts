@@ -1,5 +1,6 @@
 /** Elements that the points of a scatter write: by which task, and by which points. */
-import { badIndexAt, coordinates, duplicateWrite, type MappedInputs } from "../memory.js";
+import { coordinates } from "../memory.js";
+import { badIndexAt, duplicateWrite, type MappedInputs } from "../resolved-indices.js";
 import { strides } from "../../ir/types.js";
 
 export class WrittenElements {
