@@ -1,6 +1,6 @@
 /** gather: each lane moves units of the tile, by index values that are resolved outside the dims that share them. */
 import { outputBytes } from "../../ir/func.js";
-import { isConstant, mod } from "../../ir/linear.js";
+import { constant, isConstant, mod } from "../../ir/linear.js";
 import type { Amount } from "../../ir/text/form-text.js";
 import { assertNever, at, invariant } from "../../ir/types.js";
 import { inAccesses, lowBits, type WgslContext } from "./context.js";
@@ -22,7 +22,7 @@ import {
   narrowForm,
   indexNames,
 } from "./index-values.js";
-import { axesOf } from "./lanes.js";
+import { axesOf, groupsOf } from "./lanes.js";
 import { emitPackedGather, emitPackedHelpers } from "./packed.js";
 import { emitValueHelpers } from "./value-helpers.js";
 import { valueHelpers } from "./value-steps.js";
@@ -49,6 +49,26 @@ type WordUnit = Exclude<Unit, { readonly how: "packed" }>;
 
 function emitUnits(context: WgslContext, move: GatherMove, unit: WordUnit): void {
   const { out } = context;
+  const { sizes, tile } = move;
+  out.block("", () => {
+    declareBad(context, move);
+    if (context.plan.branchesOnFullTiles) {
+      const isFull = sizes.flatMap((size, d) =>
+        isConstant(size) ? [] : [`${context.form(size)} == ${at(tile, d)}u`],
+      );
+      out.block(`if (${isFull.join(" && ")})`, () => {
+        emitTile(context, { ...move, sizes: tile.map(constant) }, unit);
+      });
+      out.block("else", () => {
+        emitTile(context, move, unit);
+      });
+    } else emitTile(context, move, unit);
+    emitReport(context, move);
+  });
+}
+
+/** The units of a tile of the move's sizes. */
+function emitTile(context: WgslContext, move: GatherMove, unit: WordUnit): void {
   const { sizes, tile, resolved, sharing, page } = move;
   const loops = { tile, sizes, groups: groupsOf(move), axes: axesOf(tile) };
   const inRuns = unit.how === "rows" && unit.fourAlong === undefined;
@@ -65,16 +85,12 @@ function emitUnits(context: WgslContext, move: GatherMove, unit: WordUnit): void
     if (page === undefined) take(coords);
     else emitByPages(context, move, page, coords, take);
   };
-  out.block("", () => {
-    declareBad(context, move);
-    const dims = resolved.filter((d) => d !== page?.dim);
-    emitTileLoops(
-      context,
-      { ...loops, dims, body },
-      tile.map(() => zero),
-    );
-    emitReport(context, move);
-  });
+  const dims = resolved.filter((d) => d !== page?.dim);
+  emitTileLoops(
+    context,
+    { ...loops, dims, body },
+    tile.map(() => zero),
+  );
 }
 
 /** Declares the index values at a coordinate. */
@@ -110,12 +126,6 @@ function emitUnit(
       assertNever(unit);
   }
 }
-
-/** Coordinates that a lane takes at a time along each dim. */
-const groupsOf = ({ tile, unit }: GatherMove): number[] =>
-  tile.map((_, d) =>
-    d === tile.length - 1 ? unit.group : unit.how === "rows" && d === unit.fourAlong ? 4 : 1,
-  );
 
 /** The dim of the pages: `take` is given the coordinates at which rows of one page begin, and their number. */
 function emitByPages(

@@ -3,6 +3,7 @@
  * divides to find its place.
  */
 import type { Target } from "../../ir/target.js";
+import { isConstant } from "../../ir/linear.js";
 import type { Amount } from "../../ir/text/form-text.js";
 import { at, type Shape } from "../../ir/types.js";
 import { named, zero } from "./forms.js";
@@ -48,6 +49,28 @@ export class Lanes {
 /** Returns the axis of lanes along each dim of a tile: x its innermost one, y the one that `laneRowDim` names. */
 export const axesOf = (tile: Shape): (LaneAxis | undefined)[] =>
   tile.map((_, d) => (d === tile.length - 1 ? "x" : d === laneRowDim(tile) ? "y" : undefined));
+
+/** Coordinates that a lane takes at a time along each dim. */
+export const groupsOf = ({ tile, unit }: Pick<GatherMove, "tile" | "unit">): number[] =>
+  tile.map((_, d) =>
+    d === tile.length - 1 ? unit.group : unit.how === "rows" && d === unit.fourAlong ? 4 : 1,
+  );
+
+/**
+ * True if tiles that are cut short would keep the loops of full ones from having a constant number of turns, so that full tiles take
+ * a branch of their own. Adapters in software run both sides of a branch, and values are long texts.
+ */
+export function branchesOnFullTiles(move: GatherMove, shape: LaneShape, { target }: Device): boolean {
+  const { sizes, tile, unit, values } = move;
+  if (readsAlone(target.laneBytes) || values !== undefined || unit.how === "packed") return false;
+  const axes = axesOf(tile);
+  const groups = groupsOf(move);
+  return sizes.some((size, d) => {
+    const axis = axes[d];
+    const lanes = axis === "x" || axis === "y" ? shape[axis] : 1;
+    return !isConstant(size) && at(tile, d) > lanes * at(groups, d);
+  });
+}
 
 interface Device {
   readonly limits: WgslLimits;

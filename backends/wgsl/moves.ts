@@ -40,7 +40,7 @@ const dimsText = (list: readonly number[]): string =>
 
 /** Elements that a lane moves at a time, bytes of one access of each operand, and where indices are resolved. */
 function gatherFigures(
-  { func, bindings }: WgslPlan,
+  { func, bindings, branchesOnFullTiles }: WgslPlan,
   { unit, resolved, sharing, page, values }: GatherMove,
 ): Figures {
   const accesses = func.operands.map(({ name }, k) => [`%${name} bytes`, 4 * at(bindings, k).width] as const);
@@ -54,6 +54,7 @@ function gatherFigures(
       ? {}
       : { "steps of a term": values.plan.reduction.steps.length }),
     ...defined({ steps: values?.plan.steps.length }),
+    ...(branchesOnFullTiles ? { "full tiles": "by a branch" } : {}),
     ...(page === undefined ? {} : { [`page of d${page.dim}`]: page.by }),
   };
 }

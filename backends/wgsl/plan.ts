@@ -25,11 +25,11 @@ import {
 import { defaultLimits, type WgslLimits } from "../../ir/wgsl-limits.js";
 import { namesOf, type Names } from "../names.js";
 import { joinRuns } from "../plan/join-runs.js";
-import { gatherMove, type GatherMove, type AccessWords } from "./gather-move.js";
+import { gatherMove, readsAlone, type GatherMove, type AccessWords } from "./gather-move.js";
 import { dispatchOf, isFolded, type WorkgroupGrid } from "./grid.js";
 import type { LoadMove } from "./load-move.js";
 import { keysWith, type WgslBinding } from "./kernel.js";
-import { lanesFor, type LaneShape } from "./lanes.js";
+import { branchesOnFullTiles, lanesFor, type LaneShape } from "./lanes.js";
 import type { PlainStmt } from "./plain.js";
 import { sizeNames } from "./sizes.js";
 import type { LimitedKernel } from "./needed-limits.js";
@@ -82,6 +82,10 @@ export interface WgslPlan {
   readonly lanes: LaneShape;
   readonly element: ElementWords;
   readonly bindings: readonly BoundBuffer[];
+  /** True if a tile that is full takes a branch of its own, in which every loop has a constant number of turns. */
+  readonly branchesOnFullTiles: boolean;
+  /** True if lanes that take one unit at most test for the end of a short tile, in the place of a loop. */
+  readonly guardsShortTiles: boolean;
   /** Numbers that sizes tell, in the order of the struct that holds them. */
   readonly sizes: readonly string[];
   /** Bytes of workgroup memory. */
@@ -123,18 +127,47 @@ export function planWgsl(source: TileFunc, options: WgslOptions = {}): WgslPlan 
   const common = { func, names, nest, element, bindings, sizes, workgroupBytes, diagnostics };
   if (dispatch === undefined && func.symbolic === undefined)
     throw new CompileError([tooManyTasks(func, nest, device.limits)]);
-  const planned: Pick<WgslPlan, "grid" | "lanes" | "moves"> & Partial<Pick<WgslPlan, "gather">> =
-    gather === undefined
-      ? { grid: { dispatch: [0, 0, 0], folded: false }, lanes: { x: 1, y: 1, inRuns: false }, moves: [] }
-      : {
-          grid: { dispatch: dispatch ?? [0, 0, 0], folded },
-          lanes: lanesFor(gather, element.size, nest.tasks, device),
-          gather,
-          moves: flatten(nest.body).flatMap((stmt) => moveOf(stmt, gather, task)),
-        };
+  const planned =
+    gather === undefined ? idlePlan : launchedPlan(gather, { dispatch, folded, element, task, device });
   const plan = { ...common, ...planned };
   throwIfErrors(beyondLimits(func, limitedBy(plan), device.limits));
   return plan;
+}
+
+type PlannedGrid = Pick<WgslPlan, "grid" | "lanes" | "moves" | "branchesOnFullTiles" | "guardsShortTiles"> &
+  Partial<Pick<WgslPlan, "gather">>;
+
+/** The plan of an output without elements, whose kernel is never launched. */
+const idlePlan: PlannedGrid = {
+  grid: { dispatch: [0, 0, 0], folded: false },
+  lanes: { x: 1, y: 1, inRuns: false },
+  branchesOnFullTiles: false,
+  guardsShortTiles: false,
+  moves: [],
+};
+
+interface Launch {
+  readonly dispatch: WorkgroupGrid["dispatch"] | undefined;
+  readonly folded: boolean;
+  readonly element: ElementWords;
+  readonly task: Task;
+  readonly device: { readonly limits: WgslLimits; readonly target: Target };
+}
+
+function launchedPlan(
+  gather: GatherMove,
+  { dispatch = [0, 0, 0], folded, element, task, device }: Launch,
+): PlannedGrid {
+  const { nest } = task;
+  const lanes = lanesFor(gather, element.size, nest.tasks, device);
+  return {
+    grid: { dispatch, folded },
+    lanes,
+    branchesOnFullTiles: branchesOnFullTiles(gather, lanes, device),
+    guardsShortTiles: !readsAlone(device.target.laneBytes),
+    gather,
+    moves: flatten(nest.body).flatMap((stmt) => moveOf(stmt, gather, task)),
+  };
 }
 
 /** What of a plan the limits of a device bound: of a program over symbols all but the sizes. */

@@ -11,6 +11,8 @@ export interface UnrolledLoop {
   readonly name: string;
   /** The coordinates below this; text where it differs from tile to tile. */
   readonly end: number | string;
+  /** Upper limit of `end`, where that is text. */
+  readonly max?: number;
   /** Coordinates that a lane takes at a time. */
   readonly group: number;
   /** Absent: every lane takes all of them. */
@@ -26,7 +28,7 @@ export interface UnrolledLoop {
  */
 export function emitUnrolled(
   context: WgslContext,
-  { name, end, group, axis, outside }: UnrolledLoop,
+  { name, end, max, group, axis, outside }: UnrolledLoop,
   body: (coordinate: Amount) => void,
 ): void {
   const { out, lanes } = context;
@@ -45,6 +47,11 @@ export function emitUnrolled(
   if (inRuns && typeof end === "string") {
     const run = emitRunBounds(context, name, end);
     loop(`for (var ${name} = ${run.start}; ${name} < ${run.stop}; ${name} += 1u)`, each);
+    return;
+  }
+  if (typeof end === "string" && context.plan.guardsShortTiles && (max ?? Infinity) <= count * group) {
+    out.line(`let ${unit} = ${numberText(lane)};`);
+    context.guarded([`${place} < ${end}`], each);
     return;
   }
   if (typeof end === "string" || lane.by === 0) {
@@ -192,6 +199,6 @@ export function emitTileLoops(context: WgslContext, loops: TileLoops, coords: Am
     return;
   }
   const end = isFull ? size.at : context.form(size);
-  const loop = { name: `d${d}`, end, group, outside: [...coords] };
+  const loop = { name: `d${d}`, end, max: at(tile, d), group, outside: [...coords] };
   emitUnrolled(context, axis === undefined ? loop : { ...loop, axis }, inside);
 }

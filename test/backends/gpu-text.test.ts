@@ -214,7 +214,9 @@ describe("an element's way", () => {
         const { code } = emitWgsl(kernel.tile, device);
         const { tile, unit } = plan.gather!;
         const copies = running(code).filter((text) => text.includes("= gm_data["));
-        expect(copies.map((text) => text.trim())).toEqual([
+        // Once for full tiles, and once for those that are cut short, where lanes take turns.
+        expect(copies.length).toBe(plan.branchesOnFullTiles ? 2 : 1);
+        expect([...new Set(copies.map((text) => text.trim()))]).toEqual([
           tile[1] === unit.group
             ? "gm_output[to] = gm_data[source];"
             : "gm_output[to + unit] = gm_data[source + unit];",

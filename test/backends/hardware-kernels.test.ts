@@ -2,7 +2,8 @@
 import { describe, expect, it } from "vitest";
 import { indexInputs, type HostInputs } from "../../backends/index.js";
 import type { HostTensor } from "../../backends/memory.js";
-import { planWgsl, type Runner } from "../../backends/webgpu/index.js";
+import { printMoves } from "../../backends/moves.js";
+import { emitWgsl, movesOf, planWgsl, type Runner } from "../../backends/webgpu/index.js";
 import { elementCount, keyOf, RunError, targets, type Func, type Schedule } from "../../ir/index.js";
 import { runOn, type BackendChoice } from "../../src/api/backends.js";
 import { compile, onnx, torch, type Kernel } from "../../src/index.js";
@@ -137,4 +138,28 @@ describe("kernels for a GPU", () => {
       }
     },
   );
+});
+
+describe("tiles that are cut short", () => {
+  const kernelOf = (tile: readonly [number, number]): Kernel =>
+    compile(elements("f32", [900, 300], 1, "i32"), { tile, residency: "gm", target: targets.webgpu });
+
+  it("have loops of their own, where a lane takes several units of a full one", () => {
+    const { tile } = kernelOf([7, 300]);
+    const plan = planWgsl(tile);
+    expect(plan.branchesOnFullTiles).toBe(true);
+    const { code } = emitWgsl(tile);
+    expect(code).toContain("== 7u) {");
+    // The full tiles' loops come first, and none of them has an end that a lane computes.
+    const [full = ""] = code.slice(code.indexOf("== 7u) {")).split("else {");
+    expect(full).toContain("for (var d0 = 0u; d0 < 7u; d0 += 1u)");
+    expect(full).not.toMatch(/for [^{]*min\(/);
+    expect(printMoves(movesOf(plan))).toContain("full tiles by a branch");
+  });
+
+  it("test for their end, where a lane takes one unit", () => {
+    const { tile } = kernelOf([1, 152]);
+    expect(planWgsl(tile).branchesOnFullTiles).toBe(false);
+    expect(emitWgsl(tile).code).toContain("if (d1_unit * 4u < min(152u, 300u - iv_t1)) {");
+  });
 });

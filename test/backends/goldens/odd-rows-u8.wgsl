@@ -24,10 +24,10 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
   // gather %data[0, 0][9, 7], %indices[%t0][min(8, 10 - %t0)] to %output[%t0, 0][min(8, 10 - %t0), 7] (d0, d1) -> (from_end(%indices[d0]), d1) {oob = error, origin = [%t0]}
   {
     var bad = 0xffffffffu;
-    let start0 = iv_t0 * 7u;
-    for (var d0 = lane.y; d0 < min(8u, 10u - iv_t0); d0 += 8u) {
-      let first = d0 * 7u + start0;
-      let written = d0 * 7u + start0;
+    let d0 = lane.y;
+    if (d0 < min(8u, 10u - iv_t0)) {
+      let first = iv_t0 * 7u + d0 * 7u;
+      let written = iv_t0 * 7u + d0 * 7u;
       let raw_at0 = resolve_0(iv_t0 + d0);
       let in_at0 = min(raw_at0, bitcast<i32>(8u ^ 0x80000000u));
       bad = min(bad, select(0xffffffffu, written, raw_at0 != in_at0));

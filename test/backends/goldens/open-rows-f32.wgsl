@@ -20,15 +20,14 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
   // gather %data[0, 0][V, 64], %indices[%t0][min(8, N - %t0)] to %output[%t0, 0][min(8, N - %t0), 64] (d0, d1) -> (from_end(%indices[d0]), d1) {oob = error, origin = [%t0]}
   {
     var bad = 0xffffffffu;
-    let start0 = iv_t0 * 64u;
-    let start1 = iv_t0 * 16u;
-    for (var d0 = lane.y; d0 < min(8u, sizes.dim_N - iv_t0); d0 += 8u) {
-      let written = d0 * 64u + start0;
+    let d0 = lane.y;
+    if (d0 < min(8u, sizes.dim_N - iv_t0)) {
+      let written = iv_t0 * 64u + d0 * 64u;
       let raw_at0 = resolve_0(iv_t0 + d0);
       let in_at0 = min(raw_at0, bitcast<i32>((sizes.below0 - 1u) ^ 0x80000000u));
       bad = min(bad, select(0xffffffffu, written, raw_at0 != in_at0));
       let at0 = bitcast<u32>(in_at0) ^ 0x80000000u;
-      let to = d0 * 16u + start1;
+      let to = iv_t0 * 16u + d0 * 16u;
       let source = at0 * 16u;
       let unit = lane.x;
       gm_output[to + unit] = gm_data[source + unit];
