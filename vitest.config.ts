@@ -25,6 +25,7 @@ const slow: readonly (readonly [file: string, seconds: number, reason: string])[
   ["test/backends/pto/property.test.ts", 11, "compiles kernels of random programs with a C++ compiler"],
   ["test/backends/pto/values.test.ts", 60, "compiles kernels of values with a C++ compiler"],
   ["test/backends/robustness.test.ts", 26, "runs every case on a second device, without bounds checks"],
+  ["test/library/foreign.test.ts", 20, "judges fourteen kernels from the packed package, a process each"],
   ["test/docs/tables.test.ts", 15, "makes the tables of the documentation that take seconds"],
   ["test/bench/dataset.test.ts", 90, "makes the files of npm run repro twice"],
   ["test/bench/page.test.ts", 10, "needs the packages of bench/"],

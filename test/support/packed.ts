@@ -63,6 +63,8 @@ function packed(): string {
 export class PackedProject {
   readonly folder = realpathSync(mkdtempSync(join(inject("packedFolder"), "project-")));
   readonly manifest: Manifest;
+  /** Environment of its processes. */
+  env: NodeJS.ProcessEnv = process.env;
 
   constructor() {
     const home = join(this.folder, "node_modules/tilec");
@@ -131,7 +133,7 @@ export class PackedProject {
 
   /** Node in the project's folder. */
   node(...args: readonly string[]): SpawnSyncReturns<string> {
-    return spawnSync(process.execPath, args, { cwd: this.folder, encoding: "utf8" });
+    return spawnSync(process.execPath, args, { cwd: this.folder, encoding: "utf8", env: this.env });
   }
 
   /** The command line of the package. */

@@ -9,13 +9,22 @@ import { compile } from "../../src/index.js";
 import { assertThat, foreignKernel } from "../../src/testing/index.js";
 import { evaluateSizes } from "../../src/testing/foreign/size-expression.js";
 import { readDeclarations } from "../../src/testing/foreign/wgsl-declarations.js";
+import {
+  altered,
+  bugNames,
+  commandBugs,
+  failingCommands,
+  rightCommand,
+  rightWgsl,
+  wgslBugs,
+} from "../support/foreign-bugs.js";
 import { requireGpu } from "../support/gpu.js";
 import { runHere } from "../support/run-here.js";
 import { root } from "../support/root.js";
 
 const example = join(root, "examples/foreign");
 const program = join(example, "rows.tir");
-const right = readFileSync(join(example, "rows.wgsl"), "utf8");
+const right = rightWgsl;
 
 let folder = "";
 beforeAll(() => {
@@ -30,12 +39,6 @@ async function gpuOr(context: TestContext): Promise<void> {
 }
 
 const parse = (text: string): Func => at(parseModule(text, "rows.tir").module.funcs, 0);
-
-/** Replaces what must be there. */
-function altered(text: string, from: string, to: string): string {
-  expect(text).toContain(from);
-  return text.replace(from, to);
-}
 
 const flags = [
   "--bind",
@@ -62,46 +65,6 @@ interface Result {
 const resultsOf = (stdout: string): readonly Result[] =>
   (JSON.parse(stdout) as { readonly results: readonly Result[] }).results;
 
-/** What each does wrong, by how it is altered: the code, the words of the first failure. */
-const bugs: Readonly<Record<string, readonly [from: string, to: string, code: string, said: RegExp]>> = {
-  "a bound that is off by one": [
-    "i32(sizes.table) - 1",
-    "i32(sizes.table)",
-    "TC612",
-    /seed 1, set 3 of 4: one index out of range.*differs between two launches/,
-  ],
-  "a negative index that is not wrapped": [
-    "index += i32(sizes.table);",
-    "index = index;",
-    "TC610",
-    /seed 1, set 2 of 4.*elements differ; first at \[2, 0\].*indices\[2\] = -1/,
-  ],
-  "a tail that is not masked": [
-    "if (id.x >= sizes.rows * sizes.width / 2u) {\n    return;\n  }",
-    "",
-    "TC612",
-    /output is written at byte 420, and its tensor has bytes 0 to 419/,
-  ],
-  "an output word that is left": [
-    "id.x >= sizes.rows * sizes.width / 2u",
-    "id.x + 1u >= sizes.rows * sizes.width / 2u",
-    "TC612",
-    /output \[20, 8\] is never written/,
-  ],
-  "a neighbour's half word": [
-    "half(2u * id.x) | (half(2u * id.x + 1u) << 16u)",
-    "half(2u * id.x) | (output[id.x] & 0xffff0000u)",
-    "TC612",
-    /output \[0, 1\] is never written/,
-  ],
-  "a workgroup that takes its first row for all its rows": [
-    "var index = indices[element / sizes.width];",
-    "var index = indices[(element / 64u * 64u) / sizes.width];",
-    "TC610",
-    /elements differ/,
-  ],
-};
-
 describe("a WGSL kernel", () => {
   it("that is right passes on every draw", async (context) => {
     await gpuOr(context);
@@ -113,16 +76,29 @@ describe("a WGSL kernel", () => {
     expect(status).toBe(0);
   });
 
-  for (const [name, [from, to, code, said]] of Object.entries(bugs)) {
+  for (const name of bugNames) {
     it(`with ${name} is found`, async (context) => {
       await gpuOr(context);
-      const { status, stdout } = await judged(altered(right, from, to));
+      const { code, said, wgsl } = wgslBugs[name];
+      const { status, stdout } = await judged(wgsl);
       const first = resultsOf(stdout).find((result) => result.status === "fail");
       expect(first?.code).toBe(code);
       expect(`${first?.id}: ${first?.message}`).toMatch(said);
       expect(status).toBe(1);
     });
   }
+
+  it("with a workgroup that takes its first row for all its rows is found", async (context) => {
+    await gpuOr(context);
+    const { stdout } = await judged(
+      altered(
+        right,
+        "var index = indices[element / sizes.width];",
+        "var index = indices[(element / 64u * 64u) / sizes.width];",
+      ),
+    );
+    expect(resultsOf(stdout).find((result) => result.status === "fail")?.code).toBe("TC610");
+  });
 
   it("that loses one of two rows of one index fails where indices repeat", async (context) => {
     await gpuOr(context);
@@ -205,61 +181,34 @@ describe("a function", () => {
   });
 });
 
-/** Reads and writes .npy with nothing of tilec: rows of two bytes, indices of four. */
-const script = (body: string): string => `
-const fs = require("node:fs");
-const folder = process.argv[2];
-const { inputs, output } = JSON.parse(fs.readFileSync(folder + "/program.json", "utf8"));
-const read = ({ file }) => {
-  const bytes = fs.readFileSync(folder + "/" + file);
-  return bytes.subarray(10 + bytes.readUInt16LE(8));
-};
-const [data, indices] = inputs.map(read);
-const [rows, width] = output.shape;
-const table = inputs[0].shape[0];
-const result = Buffer.alloc(rows * width * 2);
-const put = (k, row) => { data.copy(result, k * width * 2, row * width * 2, (row + 1) * width * 2); };
-for (let k = 0; k < rows; k++) {
-  let index = indices.readInt32LE(4 * k);
-  ${body}
-}
-const head = "{'descr': '<f2', 'fortran_order': False, 'shape': (" + output.shape.join(", ") + "), }";
-const padded = head.padEnd(117) + "\\n";
-const start = Buffer.from([0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59, 1, 0, padded.length, 0]);
-fs.writeFileSync(folder + "/output.npy", Buffer.concat([start, Buffer.from(padded), result]));
-`;
-
 describe("a command", () => {
-  const command = (body: string, more: readonly string[] = []) => {
+  const command = (text: string, more: readonly string[] = []) => {
     const file = join(folder, "mine.cjs");
-    writeFileSync(file, script(body));
+    writeFileSync(file, text);
     return runHere(["check", program, "--command", `node ${file}`, "--json", ...more]);
   };
-  const wrapped = "if (index < 0) index += table;";
-  const clamped = "put(k, Math.min(table - 1, Math.max(0, index)));";
 
   it("that is right passes", async () => {
-    const { stdout, status } = await command(`${wrapped} ${clamped}`);
+    const { stdout, status } = await command(rightCommand);
     expect(resultsOf(stdout).map((result) => result.status)).toEqual(
       Array.from({ length: 15 }, () => "pass"),
     );
     expect(status).toBe(0);
   });
 
-  for (const [name, body, code] of [
-    ["a bound that is off by one", `${wrapped} put(k, Math.min(table, Math.max(0, index)));`, "TC610"],
-    ["a negative index that is not wrapped", clamped, "TC610"],
-    ["a last row that is left", `${wrapped} if (k < rows - 1) ${clamped}`, "TC610"],
-    ["another exit code", 'console.error("no"); process.exit(3);', "TC611"],
-    ["no end", "for (;;);", "TC611"],
-  ] as const) {
-    it(`with ${name} is found`, async () => {
-      const { stdout, status } = await command(body, ["--bail", "--timeout", name === "no end" ? "2" : "60"]);
-      const first = resultsOf(stdout).find((result) => result.status === "fail");
-      expect(first?.code).toBe(code);
-      expect(status).toBe(1);
-    });
-  }
+  it.each(bugNames)("with %s is found", async (name) => {
+    const { stdout, status } = await command(commandBugs[name], ["--bail"]);
+    const first = resultsOf(stdout).find((result) => result.status === "fail");
+    expect(first?.code).toBe("TC610");
+    expect(first?.message).toMatch(/elements differ; first at \[\d+, \d+\]/);
+    expect(status).toBe(1);
+  });
+
+  it.each(Object.entries(failingCommands))("with %s is found", async (name, text) => {
+    const { stdout, status } = await command(text, ["--bail", "--timeout", name === "no end" ? "2" : "60"]);
+    const first = resultsOf(stdout).find((result) => result.status === "fail");
+    expect([first?.code, status]).toEqual(["TC611", 1]);
+  });
 });
 
 describe("numbers from sizes", () => {
