@@ -90,6 +90,7 @@ const slow: readonly (readonly [file: string, seconds: number, reason: string])[
     "costs the schedules of hundreds of gathers beside the default",
   ],
   ["test/property/pypto-lines.test.ts", 9, "types back every line that explanations print"],
+  ["test/property/scatter.test.ts", 12, "runs 250 random scatters under three schedules each"],
   ["test/property/ub-total.test.ts", 10, "explains hundreds of gathers that fill the buffer"],
   ["test/property/steps.test.ts", 15, "compiles kernels of random maps for WebGPU"],
   [

@@ -1,0 +1,194 @@
+/** Random scatters on every backend that has them, under random schedules, against the oracle. */
+import { describe, expect, it } from "vitest";
+import { referenceOfMap } from "../../backends/reference/index.js";
+import type { HostInputs } from "../../backends/index.js";
+import { simulateChecked } from "../../backends/sim/index.js";
+import { parseModule, RunError, type AccessFunc, type Schedule } from "../../ir/index.js";
+import { toHost, tryCompile } from "../../src/index.js";
+import { drawer, type Draw } from "../fuzz/mutate.js";
+import { breaksOrder, outcomeOf, textOf, type Outcome, type OracleScatter } from "../oracle/scatter.js";
+import { randomScatter } from "../support/random-scatter.js";
+
+const bytesOfElement = (type: string): number => (type === "bool" ? 1 : Number(/\d+/.exec(type)![0]) / 8);
+
+function bytesOf(elements: readonly bigint[], size: number): Uint8Array {
+  const bytes = new Uint8Array(elements.length * size);
+  elements.forEach((bits, k) => {
+    for (let byte = 0; byte < size; byte++)
+      bytes[k * size + byte] = Number((bits >> BigInt(8 * byte)) & 0xffn);
+  });
+  return bytes;
+}
+
+/** Fresh tensors for a run: one in place writes in its own. */
+function inputsOf(scatter: OracleScatter, func: AccessFunc): HostInputs {
+  const size = bytesOfElement(scatter.type);
+  const given = new Map<string, Uint8Array>([
+    ["u", bytesOf(scatter.update.bits, size)],
+    ...(typeof scatter.base === "bigint" ? [] : [["x", bytesOf(scatter.base, size)] as const]),
+    ...scatter.indices.map(
+      ({ table: { name, dtype, values } }) =>
+        [
+          name,
+          bytesOf(
+            values.map((value) => BigInt.asUintN(64, value)),
+            dtype === "i32" ? 4 : 8,
+          ),
+        ] as const,
+    ),
+  ]);
+  return Object.fromEntries(
+    func.operands.flatMap(({ name, type }) => {
+      const bytes = given.get(name);
+      return bytes === undefined ? [] : [[name, toHost(name, type, bytes)]];
+    }),
+  );
+}
+
+/** What a run came to, in the oracle's terms. */
+function ran(action: () => Uint8Array): { readonly bytes: Uint8Array } | Exclude<Outcome, { kind: "bits" }> {
+  try {
+    return { bytes: action() };
+  } catch (thrown) {
+    if (!(thrown instanceof RunError)) throw thrown;
+    const [first] = thrown.diagnostics;
+    const data = first?.data as { point: number[]; earlier: number[] };
+    if (first?.code === "TC601") return { kind: "index", point: data.point };
+    if (first?.code === "TC607") return { kind: "duplicate", point: data.point, earlier: data.earlier };
+    throw thrown;
+  }
+}
+
+/** A schedule on a target. */
+interface Scheduled {
+  readonly target: string;
+  readonly schedule: Schedule;
+}
+
+function randomSchedule(scatter: OracleScatter, draw: Draw): Scheduled {
+  const target = (["ascend-a2", "ascend-950", "webgpu", "cpu"] as const)[draw(4)]!;
+  const residency = ([undefined, "ub", "gm"] as const)[draw(3)];
+  const tile = scatter.domain.map((extent) =>
+    draw(3) === 0 ? Math.max(1, extent) : 1 + draw(Math.max(1, extent)),
+  );
+  return {
+    target,
+    schedule: { ...(draw(5) === 0 ? {} : { tile }), ...(residency === undefined ? {} : { residency }) },
+  };
+}
+
+/** Runs one scatter under some schedules; returns how many ran, and how many were refused by the rule of the order of points. */
+function judge(
+  scatter: OracleScatter,
+  schedules: readonly Scheduled[],
+): { readonly ran: number; readonly outOfOrder: number; readonly outcome: Outcome } {
+  const text = textOf(scatter);
+  const { module, diagnostics } = parseModule(text, "scatter.tir");
+  const [func] = module.funcs;
+  if (diagnostics.length > 0 || func?.level !== "access")
+    throw new Error(`${JSON.stringify(diagnostics)}\n${text}`);
+  const outcome = outcomeOf(scatter);
+  const size = bytesOfElement(scatter.type);
+  const check = (run: (inputs: HostInputs) => Uint8Array, promised: boolean): void => {
+    const inputs = inputsOf(scatter, func);
+    const before = inputsOf(scatter, func);
+    const result = ran(() => run(inputs));
+    // Where a promise is broken, only the checked executor says so.
+    if (!(promised && outcome.kind === "duplicate")) {
+      if (outcome.kind === "bits") expect(result, text).toEqual({ bytes: bytesOf(outcome.bits, size) });
+      else expect(result, text).toEqual(outcome);
+    }
+    for (const [name, tensor] of Object.entries(inputs)) {
+      const isWritten = name === "x" && scatter.inout && "bytes" in result;
+      expect(tensor.bytes, name).toEqual(isWritten ? result.bytes : before[name]?.bytes);
+    }
+  };
+  check((inputs) => referenceOfMap(func.map, func.operands, inputs), scatter.duplicates === "unique");
+  let [runs, outOfOrder] = [0, 0];
+  for (const { target, schedule } of schedules) {
+    const compiled = tryCompile({ ...func, schedule }, { target });
+    const gm = schedule.residency === "gm" && target.startsWith("ascend");
+    if (!compiled.ok) {
+      const [first] = compiled.diagnostics;
+      if (first?.code === "TC403" && gm && scatter.combine !== "set") continue;
+      expect(first?.code, `${first?.message}\n${text}`).toBe("TC301");
+      expect(breaksOrder(scatter, schedule.tile ?? scatter.domain), text).toBe(true);
+      outOfOrder++;
+      continue;
+    }
+    const { tile, target: on } = compiled.kernel;
+    if (schedule.tile !== undefined) expect(breaksOrder(scatter, schedule.tile), text).toBe(false);
+    check((inputs) => simulateChecked(tile, inputs, on).output, false);
+    runs++;
+  }
+  return { ran: runs, outOfOrder, outcome };
+}
+
+describe("random scatters", () => {
+  it("give the oracle's bits, or its first point that ends the run, whatever the schedule", () => {
+    const counts = { bits: 0, index: 0, duplicate: 0, refused: 0, ran: 0, outOfOrder: 0 };
+    for (let seed = 0; seed < 250; seed++) {
+      const draw = drawer(seed * 19 + 11);
+      const scatter = randomScatter(draw);
+      const points = scatter.domain.reduce((n, extent) => n * extent, 1);
+      const elements = scatter.shape.reduce((n, extent) => n * extent, 1);
+      const skips = scatter.indices.some(
+        ({ policy, excluded }) => policy === "skip" || excluded !== undefined,
+      );
+      if (scatter.duplicates === "unique" && points > elements && !skips) {
+        counts.refused++;
+        continue;
+      }
+      const {
+        ran: runs,
+        outOfOrder,
+        outcome,
+      } = judge(
+        scatter,
+        Array.from({ length: 3 }, () => randomSchedule(scatter, draw)),
+      );
+      counts[outcome.kind]++;
+      counts.ran += runs;
+      counts.outOfOrder += outOfOrder;
+    }
+    expect(counts.bits).toBeGreaterThan(100);
+    expect(counts.index).toBeGreaterThan(9);
+    expect(counts.duplicate).toBeGreaterThan(10);
+    expect(counts.ran).toBeGreaterThan(400);
+    expect(counts.outOfOrder).toBeGreaterThan(7);
+  }, 120_000);
+
+  it("take the points of one element in order, under every tile that the rule allows", () => {
+    const draw = drawer(5);
+    const domain = [3, 2, 4];
+    const tiles = [1, 2, 3].flatMap((a) => [1, 2].flatMap((b) => [1, 2, 3, 4].map((c) => [a, b, c])));
+    const counts = { ran: 0, outOfOrder: 0 };
+    for (const combine of ["set", "add"] as const) {
+      const values = Array.from({ length: 24 }, () => BigInt(draw(3)));
+      const table = { name: "i0", dtype: "i32", values } as const;
+      const scatter: OracleScatter = {
+        type: "f32",
+        domain,
+        shape: [3],
+        indices: [{ name: "s0", table, dims: [0, 1, 2], policy: "error", extent: 3, fromEnd: false }],
+        written: [{ kind: "index", index: "s0", by: 1, part: "all" }],
+        // Sums of these round otherwise in any other order.
+        update: { shape: domain, bits: Array.from({ length: 24 }, () => BigInt(0x3f800000 + draw(2 ** 27))) },
+        combine,
+        ...(combine === "set" ? { duplicates: "last" } : {}),
+        base: [0n, 0n, 0n],
+        inout: false,
+        fill: 0n,
+      };
+      const schedules = tiles.map((tile) => ({
+        target: "ascend-a2",
+        schedule: { tile, residency: "ub" as const },
+      }));
+      const { ran, outOfOrder } = judge(scatter, schedules);
+      counts.ran += ran;
+      counts.outOfOrder += outOfOrder;
+    }
+    // Of 24 tiles, those with a cut dim inside of more than one point are refused.
+    expect(counts).toEqual({ ran: 14, outOfOrder: 34 });
+  });
+});
