@@ -6,6 +6,7 @@
  * dim of its operand, linear in output dims and index operands. A gather that moves elements has one read, and its value is that read. Gather dims, operand tiles, the full-load rule and the footprint all derive from the
  * map, once, for every operator of every dialect.
  */
+import { derivedOnce } from "./derived-once.js";
 import { checkArgument } from "./argument.js";
 import {
   add,
@@ -286,11 +287,9 @@ interface MapFacts {
   readonly followed: readonly (readonly (Followed | undefined)[])[];
 }
 
-const cached = new WeakMap<AccessMap, MapFacts>();
+const factsOf = derivedOnce(deriveFacts);
 
-function factsOf(map: AccessMap): MapFacts {
-  const existing = cached.get(map);
-  if (existing !== undefined) return existing;
+function deriveFacts(map: AccessMap): MapFacts {
   const read = [...map.reads, ...map.indices.flatMap(({ value }) => (isRead(value) ? [value] : []))];
   const tables = Math.max(gatheredTable, ...read.map(({ table }) => table)) + 1;
   const reads = Array.from({ length: tables }, (_, table) =>
@@ -317,7 +316,6 @@ function factsOf(map: AccessMap): MapFacts {
     }),
     followed: reads.map((lists) => Array.from(lists[0] ?? [], (_, k) => followedAlong(map, lists, k))),
   };
-  cached.set(map, facts);
   return facts;
 }
 

@@ -34,6 +34,7 @@ function finished(program: TileFunc, { target }: Tiling): TileFunc {
   return func;
 }
 
+/** Clocks of tilings, and of what they became once a lowering was decided: a tiling knows no pass. Weak: searches drop tilings. */
 const clocks = new WeakMap<Tiling, ClockResult>();
 
 /**

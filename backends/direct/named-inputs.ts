@@ -2,6 +2,7 @@
  * Inputs of which a call names few rows: those alone are copied to where a kernel reads them, whatever lies beside them there. Shapes
  * decide which inputs these are, never index values.
  */
+import { derivedOnce } from "../../ir/derived-once.js";
 import { isRead, reductionDim, walked } from "../../ir/access.js";
 import { stepsOf } from "../../ir/addressing.js";
 import { inputsOf, keyOf, outputOf, type Operand, type TileFunc } from "../../ir/func.js";
@@ -47,15 +48,10 @@ interface NamedRead {
   readonly starts: readonly number[];
 }
 
-/** Programs never change. */
-const cached = new WeakMap<TileFunc, readonly NamedInput[]>();
-
 /** Those for which copies of rows take less time than copies of the whole. */
-export function namedInputs(tile: TileFunc): readonly NamedInput[] {
-  const named = cached.get(tile) ?? planNamed(tile).filter(takesLess);
-  cached.set(tile, named);
-  return named;
-}
+export const namedInputs = derivedOnce((tile: TileFunc): readonly NamedInput[] =>
+  planNamed(tile).filter(takesLess),
+);
 
 function takesLess({ operand, reads }: NamedInput): boolean {
   const time = reads.reduce(

@@ -2,6 +2,7 @@
  * The plan of a call that reads the caller's arrays where they are, and writes the output in the same pass: that of the one gather
  * over whole tensors. Shapes decide whether it moves less than copies into a memory of WebAssembly would, never index values.
  */
+import { derivedOnce } from "../../ir/derived-once.js";
 import { hasScatter } from "../../ir/tile.js";
 import { isMove } from "../../ir/access.js";
 import { stepsOf } from "../../ir/addressing.js";
@@ -31,18 +32,16 @@ export interface DirectPlan {
   readonly walks: Map<number, GatherWalk>;
 }
 
-/** Programs never change. */
-const cached = new WeakMap<TileFunc, DirectPlan | "copied">();
+const weighedOnce = derivedOnce(weighed);
 
 /** Undefined where copies and WebAssembly take less, and where the tiles of a program written by hand have maps of their own. */
 export function directPlanOf(tile: TileFunc): DirectPlan | undefined {
-  if (hasScatter(tile.body)) return undefined;
-  const plan = cached.get(tile) ?? weighed(tile);
-  cached.set(tile, plan);
+  const plan = weighedOnce(tile);
   return plan === "copied" ? undefined : plan;
 }
 
 function weighed(tile: TileFunc): DirectPlan | "copied" {
+  if (hasScatter(tile.body)) return "copied";
   const plan = planDirect(tile);
   return plan !== undefined && movesLess(plan) ? plan : "copied";
 }

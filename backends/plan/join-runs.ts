@@ -2,6 +2,7 @@
  * Runs of a gather that take in the terms of its elements part by part, joined to one with all terms: machines that keep sums in registers
  * have no use for parts. The program that comes out is a tile program like any other, with the same bits.
  */
+import { derivedOnce } from "../../ir/derived-once.js";
 import { followedDims, mapForms, spanOver, reductionDim } from "../../ir/access.js";
 import { fullReduction } from "../../ir/addressing.js";
 import type { TileFunc } from "../../ir/func.js";
@@ -17,14 +18,8 @@ import {
 } from "../../ir/tile.js";
 import { at } from "../../ir/types.js";
 
-const cached = new WeakMap<TileFunc, TileFunc>();
-
 /** The program itself where a gather has all terms. */
-export function joinRuns(func: TileFunc): TileFunc {
-  const program = cached.get(func) ?? joined(func);
-  cached.set(func, program);
-  return program;
-}
+export const joinRuns = derivedOnce(joined);
 
 function joined(func: TileFunc): TileFunc {
   const { gather } = taskOfTile(func);

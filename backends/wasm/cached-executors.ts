@@ -18,14 +18,20 @@ interface Place {
   executor: FastExecutor | undefined;
 }
 
+/** A kernel's key in the order of idle memories, and the place of its own. */
+interface Entry {
+  readonly key: object;
+  place: Place | undefined;
+}
+
 interface Kept {
   readonly place: WeakRef<Place>;
   readonly bytes: number;
 }
 
 export class KeptExecutors {
-  private readonly idle = new WeakMap<TileFunc, Place>();
-  private readonly keys = new WeakMap<TileFunc, object>();
+  /** Weak: an idle memory must not keep alive the kernel that it is of. */
+  private readonly entries = new WeakMap<TileFunc, Entry>();
   private readonly order: BoundedCache<object, Kept>;
   /** It made room, and waits for a kernel without a memory. */
   private spare: FastExecutor | undefined;
@@ -47,34 +53,36 @@ export class KeptExecutors {
 
   /** The program's executor, the caller's alone until it is given back. Throws a CompileError (TC502). */
   take(tile: TileFunc): FastExecutor {
-    const idle = emptied(this.idle.get(tile));
-    if (idle === undefined) {
+    const entry = this.entries.get(tile);
+    const idle = emptied(entry?.place);
+    if (entry === undefined || idle === undefined) {
       const { spare } = this;
       this.spare = undefined;
       return FastExecutor.reusing(tile, spare);
     }
-    this.order.take(this.keyOf(tile));
+    this.order.take(entry.key);
     return idle;
   }
 
   giveBack(tile: TileFunc, executor: FastExecutor): void {
-    const key = this.keyOf(tile);
+    const entry = this.entryOf(tile);
+    const { key } = entry;
     // One of a run beside it may have come back first.
     this.order.take(key);
-    emptied(this.idle.get(tile));
+    emptied(entry.place);
     const place: Place = { executor };
-    this.idle.set(tile, place);
+    entry.place = place;
     const { memoryBytes, untouchedBytes } = executor;
     this.order.set(key, { place: new WeakRef(place), bytes: memoryBytes - untouchedBytes });
   }
 
-  private keyOf(tile: TileFunc): object {
-    const existing = this.keys.get(tile);
+  private entryOf(tile: TileFunc): Entry {
+    const existing = this.entries.get(tile);
     if (existing !== undefined) return existing;
-    const key = {};
-    this.keys.set(tile, key);
-    this.collected.register(tile, key);
-    return key;
+    const entry: Entry = { key: {}, place: undefined };
+    this.entries.set(tile, entry);
+    this.collected.register(tile, entry.key);
+    return entry;
   }
 }
 

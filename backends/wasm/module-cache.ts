@@ -1,4 +1,5 @@
 /** WebAssembly modules by program: all sizes of one share a module, and each has its own memory. */
+import { derivedOnce } from "../../ir/derived-once.js";
 import type { TileFunc } from "../../ir/func.js";
 import type { Env } from "../../ir/linear.js";
 import { dynamicFormOf } from "../../ir/symbols/dynamic.js";
@@ -16,7 +17,7 @@ interface WasmCode {
 }
 
 /** By the program that is emitted, which never changes, and threads. */
-const cachedCode = new WeakMap<TileFunc, Map<number, WasmCode>>();
+const codesOf = derivedOnce((_: TileFunc) => new Map<number, WasmCode>());
 
 /** The code of a program at its sizes. */
 export interface SizedCode {
@@ -48,14 +49,11 @@ export function sizedCode(func: TileFunc, threads: number): SizedCode {
 
 function codeOf(func: TileFunc, threads: number): WasmCode {
   const [cached] = [dynamicFormOf(func)?.program, func].flatMap(
-    (program) => (program === undefined ? undefined : cachedCode.get(program)?.get(threads)) ?? [],
+    (program) => (program === undefined ? undefined : codesOf(program).get(threads)) ?? [],
   );
   if (cached !== undefined) return cached;
   const { plan, kernel } = emitFor(func, threads);
   const code = { plan, kernel, module: new WebAssembly.Module(encodeModule(kernel.module)) };
-  cachedCode.set(
-    plan.source,
-    (cachedCode.get(plan.source) ?? new Map<number, WasmCode>()).set(threads, code),
-  );
+  codesOf(plan.source).set(threads, code);
   return code;
 }

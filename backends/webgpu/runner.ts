@@ -158,16 +158,21 @@ interface FaultyPipeline extends Pipeline {
   readonly fault: Promise<Error | undefined>;
 }
 
+/** A kernel on the runner's device. */
+interface Prepared {
+  readonly tile: TileFunc;
+  readonly wgsl: WgslKernel;
+  /** What `sizes` binds, from the first launch on. */
+  sizes: GPUBuffer | undefined;
+}
+
 class DeviceRunner implements Runner {
   readonly limits: WgslLimits;
   readonly target: Target;
-  private readonly kernels = new WeakMap<TileFunc, WgslKernel>();
-  /** By the program over symbols. */
+  /** By the program of the caller's kernel, which holds nothing of a runner. Weak: a runner outlives kernels. */
+  private readonly prepared = new WeakMap<TileFunc, Prepared>();
+  /** By the program over symbols, which the kernels of all its sizes share. Weak, as those. */
   private readonly dynamic = new WeakMap<DynamicTile, DynamicKernel>();
-  /** What `sizes` binds, by kernel. */
-  private readonly sizes = new WeakMap<WgslKernel, GPUBuffer>();
-  /** Programs of kernels for other targets, compiled again for this device. */
-  private readonly compiled = new WeakMap<TileFunc, TileFunc>();
   /** By their text. One that is evicted lives as long as the work it is part of. */
   private readonly pipelines: BoundedCache<string, FaultyPipeline>;
   /** Pipelines that are being made, by their text. */
@@ -195,17 +200,22 @@ class DeviceRunner implements Runner {
 
   wgsl(kernel: GpuKernel): WgslKernel {
     this.checkNotDisposed();
-    return this.emitted(this.tileOf(kernel));
+    return this.preparedOf(kernel).wgsl;
   }
 
-  private emitted(tile: TileFunc): WgslKernel {
-    const cached = this.kernels.get(tile);
+  /** Compiles a kernel for another target again for the device, and emits its text; once. */
+  private preparedOf(kernel: GpuKernel): Prepared {
+    checkKernel(kernel, ["tile"]);
+    const cached = this.prepared.get(kernel.tile);
     if (cached !== undefined) return cached;
+    const tile = kernel.forTarget?.(this.target).tile ?? kernel.tile;
+    verifyOnce(tile, this.target);
     const form = dynamicFormOf(tile);
     const shared = form === undefined ? undefined : this.dynamicKernel(form.program);
-    const emitted = shared === undefined ? emitWgsl(tile, this.wgslOptions) : kernelAt(shared, tile);
-    this.kernels.set(tile, emitted);
-    return emitted;
+    const wgsl = shared === undefined ? emitWgsl(tile, this.wgslOptions) : kernelAt(shared, tile);
+    const prepared: Prepared = { tile, wgsl, sizes: undefined };
+    this.prepared.set(kernel.tile, prepared);
+    return prepared;
   }
 
   /** What all sizes of a program share. */
@@ -221,16 +231,6 @@ class DeviceRunner implements Runner {
     return { limits: this.limits, target: this.target };
   }
 
-  private tileOf(kernel: GpuKernel): TileFunc {
-    checkKernel(kernel, ["tile"]);
-    const cached = this.compiled.get(kernel.tile);
-    if (cached !== undefined) return cached;
-    const tile = kernel.forTarget?.(this.target).tile ?? kernel.tile;
-    verifyOnce(tile, this.target);
-    this.compiled.set(kernel.tile, tile);
-    return tile;
-  }
-
   async run(kernel: GpuKernel, inputs: GatherData) {
     this.checkUsable(kernel);
     const { tile } = kernel;
@@ -241,8 +241,8 @@ class DeviceRunner implements Runner {
 
   async runBytes(kernel: GpuKernel, inputs: HostInputs): Promise<Uint8Array> {
     this.checkUsable(kernel);
-    const tile = this.tileOf(kernel);
-    const wgsl = this.emitted(tile);
+    const prepared = this.preparedOf(kernel);
+    const { tile, wgsl } = prepared;
     checkTensors(tile, inputs);
     const bytes = byteCount(outputOf(tile).type);
     if (isEmpty(wgsl)) {
@@ -265,7 +265,7 @@ class DeviceRunner implements Runner {
         launchOf(wgsl),
         () => {
           bound = ofCaller(wgsl).map((binding) => made.buffer(binding.bytes, usage, contents(binding)));
-          return this.withSizes(wgsl, bound);
+          return this.withSizes(prepared, bound);
         },
         async (message) => (await pipeline.fault) ?? kernelRefused(message, wgsl.code),
       );
@@ -306,44 +306,47 @@ class DeviceRunner implements Runner {
 
   encode(pass: GPUComputePassEncoder, kernel: GpuKernel, buffers: GpuBuffers): void {
     this.checkUsable(kernel);
-    const wgsl = this.wgsl(kernel);
+    const prepared = this.preparedOf(kernel);
+    const { wgsl } = prepared;
     if (isEmpty(wgsl)) return;
     checkPass(pass);
     const bound = requireBuffers(buffers, ofCaller(wgsl), "STORAGE");
-    this.record(pass, wgsl, this.pipeline(wgsl), bound, 1);
+    this.record(pass, prepared, this.pipeline(wgsl), bound, 1);
   }
 
   private record(
     pass: GPUComputePassEncoder,
-    wgsl: WgslKernel,
+    prepared: Prepared,
     pipeline: Pipeline,
     bound: readonly GPUBuffer[],
     launches: number,
   ): void {
-    recordLaunch(this.work, pass, pipeline, launchOf(wgsl), this.withSizes(wgsl, bound), launches);
+    recordLaunch(
+      this.work,
+      pass,
+      pipeline,
+      launchOf(prepared.wgsl),
+      this.withSizes(prepared, bound),
+      launches,
+    );
   }
 
   /** Returns a buffer for each binding: the caller's, and what the runner tells the kernel. */
-  private withSizes(wgsl: WgslKernel, bound: readonly GPUBuffer[]): readonly GPUBuffer[] {
-    return wgsl.bindings.map((binding, k) =>
-      binding.access === "uniform" ? this.sizesOf(wgsl, binding) : at(bound, k),
+  private withSizes(prepared: Prepared, bound: readonly GPUBuffer[]): readonly GPUBuffer[] {
+    return prepared.wgsl.bindings.map((binding, k) =>
+      binding.access === "uniform" ? this.sizesOf(prepared, binding) : at(bound, k),
     );
   }
 
   /** A few bytes, which live as long as the kernel: passes that the caller has not submitted yet read them. */
-  private sizesOf(wgsl: WgslKernel, { bytes, values = [] }: WgslBinding): GPUBuffer {
-    const cached = this.sizes.get(wgsl);
-    if (cached !== undefined) return cached;
+  private sizesOf(prepared: Prepared, { bytes, values = [] }: WgslBinding): GPUBuffer {
     const contents = new Uint8Array(Uint32Array.from(values).buffer);
-    const buffer = resourcesOn(this.work).buffer(bytes, bufferUsage.UNIFORM, contents);
-    this.sizes.set(wgsl, buffer);
-    return buffer;
+    return (prepared.sizes ??= resourcesOn(this.work).buffer(bytes, bufferUsage.UNIFORM, contents));
   }
 
   async checkStatus(kernel: GpuKernel, buffers: GpuBuffers): Promise<void> {
     this.checkUsable(kernel);
-    const tile = this.tileOf(kernel);
-    const wgsl = this.emitted(tile);
+    const { tile, wgsl } = this.preparedOf(kernel);
     const keys = new Set(indexSources(tile).map(keyOf));
     const status = ofCaller(wgsl).find(({ role }) => role === "status");
     const indices = ofCaller(wgsl).filter(({ role, key }) => role !== "status" && keys.has(key));
@@ -417,13 +420,14 @@ class DeviceRunner implements Runner {
     this.checkUsable(kernel);
     throwIfErrors(checkFields("time", { runs }, { runs: integer(1) }));
     const clock = this.device.features.has("timestamp-query") ? "timestamp-query" : "wall clock";
-    const wgsl = this.wgsl(kernel);
+    const prepared = this.preparedOf(kernel);
+    const { wgsl } = prepared;
     if (isEmpty(wgsl)) return { nanoseconds: 0, clock, runs, launches: 0 };
     const bound = requireBuffers(buffers, ofCaller(wgsl), "STORAGE");
     const pipeline = this.pipeline(wgsl);
     const span = (launches: number): Promise<number> =>
       this.span(clock, pipeline, (pass) => {
-        this.record(pass, wgsl, pipeline, bound, launches);
+        this.record(pass, prepared, pipeline, bound, launches);
       });
     let launches = 1;
     // Warms up too: the first launch compiles.

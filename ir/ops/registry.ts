@@ -106,7 +106,10 @@ export const sourceOp = (func: SourceFunc, target?: Target): SourceOp => ({
   span: func.opSpan,
 });
 
-/** What was resolved, by the attributes of the program: a builder, the pipeline and `reference` ask about the same one. */
+/**
+ * What was resolved, by the attributes of the program: a builder, the pipeline and `reference` ask about the same one, and callers build
+ * programs in between that carry nothing of it. Weak: it goes with the program.
+ */
 const resolvedBefore = new WeakMap<Attrs, { readonly source: SourceOp; readonly result: ResolveResult }>();
 
 /** Applies the dialect's rules, once for each program: a dialect-free operator, or every diagnostic found. */

@@ -1,4 +1,5 @@
 /** What a tile program does in each iteration of its parallel loops: load, gather, store. */
+import { derivedOnce } from "../derived-once.js";
 import { checkArgument } from "../argument.js";
 import { outputOf, type TileFunc } from "../func.js";
 import type { GatherStmt, LoadStmt, Region, StoreStmt } from "../tile.js";
@@ -17,17 +18,12 @@ export interface Task {
   readonly store?: Located<StoreStmt>;
 }
 
-/** By program: what never changes has one task. */
-const tasks = new WeakMap<TileFunc, Task>();
+const tasks = derivedOnce(newTask);
 
 /** The task of a program; the same value for the same program. Takes programs that no verifier has seen. */
 export function taskOfTile(func: TileFunc): Task {
   checkArgument("taskOfTile", "tile program", func);
-  const cached = tasks.get(func);
-  if (cached !== undefined) return cached;
-  const task = newTask(func);
-  tasks.set(func, task);
-  return task;
+  return tasks(func);
 }
 
 function newTask(func: TileFunc): Task {

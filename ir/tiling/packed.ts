@@ -3,6 +3,7 @@
  * along the output dims that such rows follow are multiples of a step, or cover all that there is. Rows that do not fill their bytes begin
  * inside one whatever the tile, and ask for nothing.
  */
+import { derivedOnce } from "../derived-once.js";
 import { defined } from "../defined.js";
 import { followedDims } from "../access.js";
 import { outputOf, inputsOf, type AccessFunc, type Operand } from "../func.js";
@@ -27,12 +28,11 @@ interface Packing {
   readonly uneven: readonly Operand[];
 }
 
-const cached = new WeakMap<AccessFunc["operands"], Map<AccessFunc["map"], Packing>>();
+const packingsOf = derivedOnce((_: AccessFunc["operands"]) => new Map<AccessFunc["map"], Packing>());
 
 /** The steps of a gather, derived once: schedules are weighed by the hundred. */
 export function packingOf({ operands, map }: Pick<AccessFunc, "operands" | "map">): Packing {
-  const packings = cached.get(operands) ?? new Map<AccessFunc["map"], Packing>();
-  cached.set(operands, packings);
+  const packings = packingsOf(operands);
   const existing = packings.get(map) ?? packing({ operands, map });
   packings.set(map, existing);
   return existing;

@@ -1,4 +1,5 @@
 /** Maps that PTO-ISA's instructions carry out as they are: what lowerings ask for, and nobody else. */
+import { derivedOnce } from "../derived-once.js";
 import {
   countsFromBound,
   dataCoords,
@@ -33,15 +34,8 @@ const isPlainIndex = (index: IndexOperand): index is PlainIndex =>
   countsFromBound(index) &&
   index.value.at.every((coord) => isConstant(coord) || soleAtom(coord)?.kind === "dim");
 
-// Asked for each tile that is weighed.
-const cached = new WeakMap<AccessMap, boolean>();
-
-/** Whether a map is one of the three operators' kind. */
-export function isPlain(map: AccessMap): boolean {
-  const existing = cached.get(map) ?? plain(map);
-  cached.set(map, existing);
-  return existing;
-}
+/** Whether a map is one of the three operators' kind: asked for each tile that is weighed. */
+export const isPlain = derivedOnce(plain);
 
 /**
  * Whether a coordinate is one output dim or one index operand that stands nowhere else, and every index operand is plain, reads the same dims of its

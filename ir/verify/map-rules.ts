@@ -54,7 +54,10 @@ import { policyFaults, writeFaults } from "./write-rules.js";
 /** Where a map's coordinates are inside regions, the regions' own rules say whether they stay there. */
 export type MapPlace = "tensors" | "regions";
 
-/** Maps with the tensors for which they were seen to hold last: passes hand both on as they are. */
+/**
+ * Maps with the tensors for which they were seen to hold last: passes hand both on as they are, and each verifies what it was handed.
+ * Weak: a verdict must not keep alive a map.
+ */
 const holds = new WeakMap<AccessMap, Func["operands"]>();
 
 export function verifyMap(

@@ -145,7 +145,7 @@ export function scheduleOf(flags: ProgramFlags): Schedule {
   return { ...Object.fromEntries(given), ...(flags.doubleBuffer === true ? { buffers: 2 } : {}) };
 }
 
-/** By the root of a command line, which opens its project once. */
+/** By the root of a command line, which opens its project once: commander hands a command nothing but its flags. */
 const opened = new WeakMap<Command, Promise<Project>>();
 
 /** The project of the command line that a command is of. `flags`: read from it already. Rejects with a ConfigError. */

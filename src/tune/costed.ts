@@ -24,6 +24,7 @@ export interface Costed {
   readonly refusal?: { readonly status: "error"; readonly code: Code; readonly reason: string };
 }
 
+/** By entry of a space, which several strategies visit. Weak: searches drop entries. */
 const costed = new WeakMap<SpaceEntry, Costed>();
 
 /** Throws the PassError of a pass that breaks a candidate. */

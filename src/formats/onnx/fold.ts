@@ -101,20 +101,20 @@ interface Choice {
 /** Follows chains through a model as it is walked. */
 export class ChainFolder {
   /** Of tensors that nodes make. What views alone stand behind is followed when it is read. */
-  readonly #made = new WeakMap<TrackedValue, () => Made | undefined>();
+  readonly #made = new Map<TrackedValue, () => Made | undefined>();
   /** Tensors that a gather has a part in. */
   readonly #gathered = new WeakSet<TrackedValue>();
-  readonly #breaks = new WeakMap<TrackedValue, string>();
+  readonly #breaks = new Map<TrackedValue, string>();
   /** Where the program of a gather ends. */
   readonly #ends = new Map<OnnxNode, { readonly chain: Chain; readonly value: TrackedValue }>();
   /** By what is made of them. */
-  readonly #shared = new WeakMap<TrackedValue, Shared>();
+  readonly #shared = new Map<TrackedValue, Shared>();
   readonly #kept = new Map<OnnxNode, Kept[]>();
   readonly #unfolded = new Map<OnnxNode, FoldCycles>();
   /** Nodes as kernels of their own. */
   readonly #separate = new Map<OnnxNode, () => Chain | undefined>();
-  readonly #prices = new WeakMap<Chain, FoldPrice>();
-  readonly #sums = { cycles: new WeakMap<Chain, number>(), weight: new WeakMap<Chain, number>() };
+  readonly #prices = new Map<Chain, FoldPrice>();
+  readonly #sums = { cycles: new Map<Chain, number>(), weight: new Map<Chain, number>() };
   readonly #uses: Uses;
   readonly #priceOf: ((program: AccessFunc) => FoldPrice) | undefined;
 

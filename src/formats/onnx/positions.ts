@@ -1,4 +1,5 @@
 /** Positions of what is not zero in a value that the model fixes: how NonZero and Compress come to a shape before anything runs. */
+import { derivedOnce } from "../../../ir/derived-once.js";
 import { elementCount, type Shape } from "../../../ir/index.js";
 import { fromHost } from "../../../backends/index.js";
 import { coordinatesOf, flatNonzero, isReal } from "../nonzero.js";
@@ -6,15 +7,13 @@ import type { TensorValue } from "../tensor.js";
 import { constantOf, type TrackedValue } from "./value.js";
 
 /** Positions of each tensor: many nodes may ask about one. */
-const positions = new WeakMap<TensorValue, Float64Array>();
+const positionsOf = derivedOnce((tensor: TensorValue) => flatNonzero(tensor));
 
 /** Returns the row-major positions of what is not zero, ascending; undefined where the model does not fix the value. */
 export function positionsIn(value: TrackedValue | undefined): Float64Array | undefined {
   const tensor = constantOf(value);
   if (tensor === undefined || !isReal(tensor.type.dtype)) return undefined;
-  const flat = positions.get(tensor) ?? flatNonzero(tensor);
-  positions.set(tensor, flat);
-  return flat;
+  return positionsOf(tensor);
 }
 
 /** Bytes of coordinates that are kept: more are not known. */
