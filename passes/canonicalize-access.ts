@@ -61,7 +61,7 @@ export const canonicalizeAccess = definePass({
     const { operator, output, negative, oob, disputed } = result.resolved;
     if (disputed !== undefined) context.report(disputeOn(disputed, func.opSpan));
     const definition = findOp(func.op, func.operators);
-    const { resultRules, framework } = definition ?? {};
+    const { resultRules, framework, writes } = definition ?? {};
     const rules = resultRules === undefined ? "" : ` (${resultRules})`;
     const declared = outputOf(func).type;
     const expected = {
@@ -73,6 +73,15 @@ export const canonicalizeAccess = definePass({
         error("TC103", `${func.op} gives ${formatType(expected)}, not ${formatType(declared)}${rules}`, {
           span: func.opSpan,
           hint: `declare the result as tensor<${formatType(expected)}>`,
+        }),
+      );
+    }
+    const base = inputOf(func, gatheredTable);
+    if (writes === "in place" && base.inout !== true) {
+      context.report(
+        error("TC204", `${func.op} writes %${base.name} in place, and it is no inout`, {
+          span: func.opSpan,
+          hint: `declare %${base.name}: inout tensor<${formatType(base.type)}>`,
         }),
       );
     }

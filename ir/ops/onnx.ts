@@ -35,7 +35,8 @@ const dataTypes: readonly (readonly [since: number, types: readonly DType[]])[] 
   [13, ["bf16"]],
   [1, ["i32", "u32", "f32", "string", "i64", "u64", "f64", "c64", "c128"]],
 ];
-const dataTypesOf = (version: number): readonly DType[] =>
+/** Returns the element types that an opset lists. */
+export const dataTypesOf = (version: number): readonly DType[] =>
   dataTypes.flatMap(([since, types]) => (since <= version ? types : []));
 
 function checkTypes(inputs: OpInputs, who: string, since: number, indices: readonly DType[]): number {

@@ -120,6 +120,8 @@ export interface OpDef {
   readonly namesOf?: (inputs: readonly TensorType[]) => readonly string[];
   /** Those that values are made from; the others behind the data are indices. */
   readonly values?: readonly string[];
+  /** Of a scatter: whether its result is the memory of its first input, or a copy of it. Absent: it gathers. */
+  readonly writes?: "in place" | "copy";
   /** It counts an index of bool as 0 or 1. */
   readonly boolIndices?: true;
   /** It takes any number of further inputs like the last. */

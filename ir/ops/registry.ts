@@ -11,6 +11,7 @@ import { assertNever, at, formatShape, isIndexDType, type Span, type TensorType 
 import { directmlGather, directmlGatherElements, directmlGatherNd, directmlGatherNd1 } from "./directml.js";
 import { onnxGatherBlockQuantized } from "./block-quantized.js";
 import { onnxGather, onnxGatherElements, onnxGatherNd } from "./onnx.js";
+import { onnxScatterElements, onnxScatterNd } from "./onnx-scatter.js";
 import {
   checkLimits,
   inputNames,
@@ -62,6 +63,8 @@ const registered = [
   jaxTake,
   jaxTakeAlongAxis,
   moeCombine,
+  onnxScatterElements,
+  onnxScatterNd,
 ] as const;
 
 /** The definition of every source operator. */

@@ -65,6 +65,7 @@ import type { Copies, EntryValue, Schedule } from "../schedule.js";
 import { entryInText, type ScheduleEntry } from "../schedule-entries.js";
 import { maxSizes, isSymbolName, type Sym, type Symbolic, type SymbolicMap } from "../symbols/symbols.js";
 import type { Operators } from "../ops/op-def.js";
+import { findOp } from "../ops/registry.js";
 import { reductions } from "../values/expression.js";
 import { hasScatter, pipes, type ReductionChunk, type Region, type Stmt, type UbBuffer } from "../tile.js";
 import { dtypeMeant } from "../element-type-names.js";
@@ -279,7 +280,8 @@ class Parser extends TokenReader {
       this.operand(value);
     });
     const isScatter = opToken.text === "access.scatter";
-    const operands = operandsOf([...values, { name: outputName, type: result.type }], !isScatter);
+    const writes = isScatter || findOp(opToken.text, this.head?.operators)?.writes !== undefined;
+    const operands = operandsOf([...values, { name: outputName, type: result.type }], !writes);
     const head = {
       name,
       operands,
@@ -295,7 +297,7 @@ class Parser extends TokenReader {
         "symbols are of access.gather and access.scatter",
       );
     const inPlace = values.find(({ inout }) => inout === true);
-    if (!isScatter && inPlace !== undefined)
+    if (!writes && inPlace !== undefined)
       return this.fail(opToken, `%${inPlace.name} is inout, and ${opToken.text} writes a tensor of its own`);
     const outermost = [...params, result].map((typed) => typed.outermost);
     const func: SourceFunc | AccessFunc = isAccess

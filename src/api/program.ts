@@ -3,6 +3,7 @@ import {
   defined,
   at,
   CompileError,
+  error,
   findOp,
   inputNames,
   operandsOf,
@@ -19,7 +20,7 @@ import {
   type SourceFunc,
   type TensorType,
 } from "../../ir/index.js";
-import { nameField, type Fields } from "../../backends/index.js";
+import { nameField, yesOrNo, type Fields } from "../../backends/index.js";
 import {
   attrsField,
   checkOptions,
@@ -42,6 +43,8 @@ export interface ProgramDescription {
   readonly operators?: Operators;
   /** Further inputs, of an operator that takes them. */
   readonly others?: readonly TensorType[];
+  /** True if a scatter writes into its first input; the operators that always do need no word of it. */
+  readonly inPlace?: boolean;
   readonly name?: string;
   readonly target?: string;
   readonly schedule?: Schedule;
@@ -54,6 +57,7 @@ const descriptionFields: Fields<ProgramDescription> = {
   indices: typeField,
   operators: operatorsField,
   others: typesField,
+  inPlace: yesOrNo(),
   name: nameField,
   target: targetNameField,
   schedule: scheduleField,
@@ -63,9 +67,13 @@ export type ProgramResult =
   | { readonly ok: true; readonly func: SourceFunc }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
 
-/** What a program calls its inputs: data and indices, or of an operator that may have more than two, the names that it gives them. */
+/**
+ * What a program calls its inputs: data and indices, or of a scatter and of an operator that may have more than two, the names that it
+ * gives them.
+ */
 export const operandNames = (def: OpDef | undefined, inputs: readonly TensorType[]): readonly string[] => {
-  const more = def?.variadic === true || (def?.inputs ?? roles.slice(0, 2)).length > 2;
+  const named = def?.variadic === true || def?.writes !== undefined;
+  const more = named || (def?.inputs ?? roles.slice(0, 2)).length > 2;
   return def === undefined || !more ? roles : inputNames(def, inputs);
 };
 
@@ -79,7 +87,12 @@ export function tryProgram(description: ProgramDescription): ProgramResult {
   const inputs = [data, indices, ...others];
   const result = resolveSource({ op, attrs, inputs, operators });
   if (!result.ok) return { ok: false, diagnostics: result.diagnostics };
-  const names = operandNames(findOp(op, operators), inputs);
+  const definition = findOp(op, operators);
+  const { writes } = definition ?? {};
+  if (description.inPlace === true && writes === undefined)
+    return { ok: false, diagnostics: [gathersInPlace(op)] };
+  const inPlace = description.inPlace === true || writes === "in place";
+  const names = operandNames(definition, inputs);
   return {
     ok: true,
     func: {
@@ -88,18 +101,29 @@ export function tryProgram(description: ProgramDescription): ProgramResult {
       op,
       attrs,
       ...defined({ operators }),
-      operands: operandsOf([
-        ...inputs.map((type, k) => ({ name: at(names, k), type })),
-        {
-          name: new UniqueNames(names.slice(0, inputs.length)).next("output"),
-          type: { dtype: result.resolved.dtype ?? data.dtype, shape: result.resolved.output },
-        },
-      ]),
+      operands: operandsOf(
+        [
+          ...inputs.map((type, k) => ({
+            name: at(names, k),
+            type,
+            ...(k === 0 && inPlace ? { inout: true } : {}),
+          })),
+          {
+            name: new UniqueNames(names.slice(0, inputs.length)).next("output"),
+            type: { dtype: result.resolved.dtype ?? data.dtype, shape: result.resolved.output },
+          },
+        ],
+        writes === undefined,
+      ),
       schedule: description.schedule ?? {},
       ...defined({ target }),
     },
   };
 }
+
+/** Refusal of a gather that is to write in place. */
+const gathersInPlace = (op: string): Diagnostic =>
+  error("TC702", `${op} writes a tensor of its own, and inPlace is of scatters`);
 
 /** Throws a CompileError (TC1xx) when a rule of the dialect is broken. */
 export function program(description: ProgramDescription): SourceFunc {

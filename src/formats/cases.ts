@@ -166,6 +166,11 @@ function readCase(json: CaseJson, where: string, file: string, operators: Operat
     ),
   );
   const operator = json.op === mapOp ? undefined : operatorOf(json, inputs, where, operators);
+  const [base] = Object.keys(operator?.inputs ?? {});
+  if (operator !== undefined && inout !== undefined && inout !== base)
+    throw new CompileError([
+      malformed(where, `inout is ${inout}, and ${base ?? "nothing"} is written in place`),
+    ]);
   return {
     id,
     ...(operator === undefined ? {} : { program: { ...operator.program, ...options } }),
@@ -182,7 +187,7 @@ function readCase(json: CaseJson, where: string, file: string, operators: Operat
 
 /** The operator of a case, and its tensors under the names that they have in its program. */
 function operatorOf(
-  { dialect = "", op, attributes = {}, oob }: CaseJson,
+  { dialect = "", op, attributes = {}, oob, inout }: CaseJson,
   tensors: Readonly<Record<string, CaseTensor>>,
   where: string,
   operators: Operators | undefined,
@@ -203,6 +208,7 @@ function operatorOf(
     data: data.type,
     indices: indices.type,
     ...(others.length === 0 ? {} : { others: others.map(({ type }) => type) }),
+    ...(inout === undefined ? {} : { inPlace: true }),
   };
   const { description, inputs } = withPositions(program, given);
   const names = operandNames(

@@ -39,8 +39,9 @@ describe.each(readdirSync(folder).sort())("%s", (name) => {
     }
   });
 
-  it("has texts that print and parse to the same value", () => {
-    for (const { id, tir = "" } of cases) {
+  it("has maps whose texts print and parse to the same value", () => {
+    for (const { id, tir } of cases) {
+      if (tir === undefined) continue;
       const { module, diagnostics } = parseModule(tir, id);
       expect(diagnostics).toEqual([]);
       const text = printModule(module);

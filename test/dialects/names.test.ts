@@ -285,6 +285,26 @@ const rows = {
         level: "documented",
       }),
   },
+  "onnx.scatter_elements": {
+    op: "scatter_elements",
+    given: { axis: 1, reduction: "add", opset: 16, oob: "skip" },
+    attrs: { axis: 1, reduction: "add", opset: 16, oob: "skip" },
+    build: () =>
+      onnx.scatterElements({
+        ...{ data, indices, updates: ["f32", [1, 3]] },
+        ...{ axis: 1, reduction: "add", opset: 16, oob: "skip" },
+      }),
+  },
+  "onnx.scatter_nd": {
+    op: "scatter_nd",
+    given: { reduction: "min", opset: 18, oob: "wrap" },
+    attrs: { reduction: "min", opset: 18, oob: "wrap" },
+    build: () =>
+      onnx.scatterNd({
+        ...{ data, indices: tuples, updates: ["f32", [2, 3]] },
+        ...{ reduction: "min", opset: 18, oob: "wrap" },
+      }),
+  },
 } satisfies Readonly<Record<OpName, Row>>;
 
 const names = Object.keys(rows) as OpName[];

@@ -1,19 +1,24 @@
 /** docs/dialects.md, found by asking the code: the same gather in each dialect, what it becomes, and what each refuses. */
 import {
+  at,
   dtypes,
   elementTypes,
+  findOp,
+  inputNames,
   inputsOf,
   opDefs,
   outputOf,
   printMap,
   resolveSource,
   sourceOp,
+  targets,
   type Attrs,
   type DType,
+  type OpDef,
   type OpName,
   type TensorType,
 } from "../../ir/index.js";
-import { accessOf } from "../../src/api/access.js";
+import { canonicalizeAccess, runPipeline } from "../../passes/index.js";
 import {
   program,
   tryProgram,
@@ -21,8 +26,10 @@ import {
   type ProgramDescription,
   type TypePair,
 } from "../../src/api/program.js";
+import { scatters } from "./scatters.js";
 
-interface Way {
+/** An operator as the users of its framework write it. */
+export interface Way {
   readonly op: OpName;
   /** As the framework's users write it. */
   readonly written: string;
@@ -32,8 +39,11 @@ interface Way {
   readonly indices?: readonly TypePair[];
 }
 
-interface Same {
+/** What several operators do alike. */
+export interface Same {
   readonly title: string;
+  /** Absent: `##`. */
+  readonly level?: string;
   readonly data: TypePair;
   readonly indices: readonly TypePair[];
   readonly ways: readonly Way[];
@@ -223,7 +233,8 @@ const gathers: readonly Same[] = [
   },
 ];
 
-function describe({ op, attrs = {}, data, indices }: Way, same: Same): ProgramDescription {
+/** Returns the program of a way. */
+export function describe({ op, attrs = {}, data, indices }: Way, same: Same): ProgramDescription {
   const [first, ...others] = (indices ?? same.indices).map(tensorTypeOf);
   if (first === undefined) throw new Error(`${op} has no indices`);
   const type = tensorTypeOf(data ?? same.data);
@@ -235,9 +246,9 @@ const cell = (text: string): string => text.replaceAll("|", "\\|");
 
 function rowOf(way: Way, same: Same): string {
   const func = program(describe(way, same));
-  const access = accessOf(func);
+  const { func: access } = runPipeline(func, [canonicalizeAccess], targets.cpu);
   const found = resolveSource(sourceOp(func));
-  if (access === undefined || !found.ok) throw new Error(`${way.op} has no access map`);
+  if (access.level !== "access" || !found.ok) throw new Error(`${way.op} has no access map`);
   const types = (list: readonly { readonly type: TensorType }[]) => list.map(({ type }) => type);
   const map = printMap(access.map, {
     names: inputsOf(access).map(({ name }) => name),
@@ -251,16 +262,41 @@ function rowOf(way: Way, same: Same): string {
   return `| \`${way.op}\` | \`${cell(way.written)}\` | \`${cell(map)}\` | ${count} | ${oob}${bits} |`;
 }
 
+/** True if an input is the one that names elements, or is first behind the data. */
+export const isIndex = (name: string, k: number, { writes, values = [] }: OpDef): boolean =>
+  writes === undefined ? k === 1 : /^ind|^i0|_ind/.test(name) && !values.includes(name);
+
+/** True if an input has elements that are moved: the data, and what a scatter writes. */
+export const isData = (name: string, k: number, { writes, values = [] }: OpDef): boolean =>
+  writes === undefined ? k === 0 : k === 0 || values.includes(name);
+
+/** Returns a program with another type of some of its inputs. */
+export function retyped(
+  is: ProgramDescription,
+  chosen: (name: string, k: number, def: OpDef) => boolean,
+  dtype: DType,
+): ProgramDescription {
+  const def = findOp(is.op);
+  if (def === undefined) throw new Error(`no operator ${is.op}`);
+  const types = [is.data, is.indices, ...(is.others ?? [])];
+  const names = inputNames(def, types);
+  const [data, indices, ...others] = types.map((type, k) =>
+    chosen(at(names, k), k, def) ? { ...type, dtype } : type,
+  );
+  if (data === undefined || indices === undefined) throw new Error(`${is.op} has no indices`);
+  return { ...is, data, indices, others };
+}
+
 /** What the dialects differ in, tried on each operator's program above. */
 const trials: readonly {
   readonly what: string;
   readonly change: (is: ProgramDescription) => ProgramDescription;
 }[] = [
-  { what: "indices i32", change: (is) => ({ ...is, indices: { ...is.indices, dtype: "i32" } }) },
-  { what: "indices u32", change: (is) => ({ ...is, indices: { ...is.indices, dtype: "u32" } }) },
-  { what: "indices f32", change: (is) => ({ ...is, indices: { ...is.indices, dtype: "f32" } }) },
-  { what: "data bf16", change: (is) => ({ ...is, data: { ...is.data, dtype: "bf16" } }) },
-  { what: "data string", change: (is) => ({ ...is, data: { ...is.data, dtype: "string" } }) },
+  { what: "indices i32", change: (is) => retyped(is, isIndex, "i32") },
+  { what: "indices u32", change: (is) => retyped(is, isIndex, "u32") },
+  { what: "indices f32", change: (is) => retyped(is, isIndex, "f32") },
+  { what: "data bf16", change: (is) => retyped(is, isData, "bf16") },
+  { what: "data string", change: (is) => retyped(is, isData, "string") },
   { what: "a scalar as data", change: (is) => ({ ...is, data: { ...is.data, shape: [] } }) },
   {
     what: "empty data",
@@ -276,7 +312,7 @@ const trials: readonly {
 ];
 
 function refusalsOf(op: OpName): string[] {
-  for (const same of gathers) {
+  for (const same of [...gathers, ...scatters]) {
     const way = same.ways.find((known) => known.op === op);
     if (way === undefined) continue;
     const base = describe(way, same);
@@ -298,6 +334,16 @@ function typeRow(dtype: DType): string {
   return `| \`${dtype}\` | ${bits} | ${names.join(" | ")} | \`${kind === "string" ? "string[]" : array.name}\` |`;
 }
 
+/** Returns the lines of the operators that do one thing. */
+const tableOf = (same: Same): readonly string[] => [
+  `${same.level ?? "##"} ${same.title}`,
+  "",
+  "| Operator | In the framework | Access map | Negative indices | Bad index, by default |",
+  "| --- | --- | --- | --- | --- |",
+  ...same.ways.map((way) => rowOf(way, same)),
+  "",
+];
+
 /** Markdown. */
 export function dialectsPage(): string {
   const lines = [
@@ -308,16 +354,15 @@ export function dialectsPage(): string {
     "from. `in n` is the bound of an index where it is not the extent. [support.md](support.md) has every type on every backend.",
     "",
   ];
-  for (const same of gathers) {
-    lines.push(
-      `## ${same.title}`,
-      "",
-      "| Operator | In the framework | Access map | Negative indices | Bad index, by default |",
-      "| --- | --- | --- | --- | --- |",
-      ...same.ways.map((way) => rowOf(way, same)),
-      "",
-    );
-  }
+  for (const same of gathers) lines.push(...tableOf(same));
+  lines.push(
+    "## Scatters",
+    "",
+    "What these write is a copy of their first input, or with `in place` that input itself. In their maps `->` leads to the element that a point",
+    "writes; points are taken in row-major order of the domain, and the last of those that name one element stays.",
+    "",
+    ...scatters.flatMap(tableOf),
+  );
   lines.push(
     "## Element types",
     "",

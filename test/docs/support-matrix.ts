@@ -4,6 +4,7 @@ import {
   CompileError,
   dialectOf,
   dtypes,
+  findOp,
   findTarget,
   indexDTypes,
   maxRank,
@@ -20,6 +21,8 @@ import {
   targets,
   type Target,
 } from "../../ir/index.js";
+import { describe, isData, isIndex, retyped, type Same, type Way } from "./dialects-page.js";
+import { scatters } from "./scatters.js";
 import { emitWgsl } from "../../backends/webgpu/index.js";
 import { verdict } from "../dialects/refusal.js";
 import { planWasm } from "../../backends/wasm/index.js";
@@ -31,6 +34,9 @@ interface Row {
   readonly def: OpDef;
   readonly level: Attrs;
 }
+
+/** Operators that gather; programs of the others are those of the page on dialects. */
+const gatherDefs = opDefs.filter(({ writes }) => writes === undefined);
 
 /** An operator that has levels has a row for each, the default first. */
 function rowsOf(def: OpDef): Row[] {
@@ -125,7 +131,7 @@ const indexTypeOf = (row: Row): DType =>
 
 /** A smallest program of every operator, at each of its levels, on data of a type. */
 export const smallestPrograms = (data: DType): readonly ProgramDescription[] =>
-  opDefs.flatMap(rowsOf).map((row) => smallest(row, data, indexTypeOf(row), 2));
+  gatherDefs.flatMap(rowsOf).map((row) => smallest(row, data, indexTypeOf(row), 2));
 
 const takes = (description: ProgramDescription): boolean => tryProgram(description).ok;
 
@@ -150,6 +156,51 @@ function backendsOf(row: Row, dtype: DType, indexType: string): string[] {
   const device = webgpu === undefined ? undefined : tryCompile(result.func, { target: webgpu });
   if (device?.ok === true && verdict(() => emitWgsl(device.kernel.tile)) === "accepted") found.push("webgpu");
   return found;
+}
+
+/** Words of attributes that say how an update changes an element. */
+const combining = ["reduction", "reduce", "update_computation", "accumulate"] as const;
+
+/** A line of the table of scatters. */
+function scatterRow(way: Way, same: Same): string {
+  const base = describe(way, same);
+  const def = findOp(base.op);
+  if (def === undefined) throw new Error(`no operator ${base.op}`);
+  const typesOf = (chosen: typeof isData, among: readonly DType[], attrs: Attrs): readonly DType[] =>
+    among.filter((dtype) => takes({ ...retyped(base, chosen, dtype), attrs: { ...base.attrs, ...attrs } }));
+  const resolvedOf = (attrs: Attrs) =>
+    resolveSource({
+      op: base.op,
+      attrs: { ...base.attrs, ...attrs },
+      inputs: [base.data, base.indices, ...(base.others ?? [])],
+    });
+  const combines = combining.flatMap((name) => {
+    const spec = def.attrs[name];
+    const given = spec?.kind === "word" ? spec.words : spec?.kind === "int" ? [0, 1] : [];
+    return given.flatMap((word) => (resolvedOf({ [name]: word }).ok ? [{ [name]: word }] : []));
+  });
+  const byTypes = new Map<string, string[]>();
+  for (const attrs of combines.length === 0 ? [{}] : combines) {
+    const result = resolvedOf(attrs);
+    if (!result.ok || result.resolved.operator.op !== "mapped") continue;
+    const { combine } = result.resolved.operator.map.write;
+    const types = typesIn(typesOf(isData, dtypes, attrs), dtypes);
+    if (byTypes.get(types)?.includes(combine) !== true)
+      byTypes.set(types, [...(byTypes.get(types) ?? []), combine]);
+  }
+  const result = resolvedOf({});
+  if (!result.ok) throw new CompileError(result.diagnostics);
+  const { negative, oob } = result.resolved;
+  const cells = [
+    def.name,
+    [...byTypes].map(([types, names]) => `${names.join(", ")}: ${types}`).join("; "),
+    typesOf(isIndex, indexDTypes, {}).join(", "),
+    def.writes ?? "",
+    negative === "from-end" ? "from the end" : "out of range",
+    oob,
+    Object.keys(def.attrs).join(", "),
+  ];
+  return `| ${cells.join(" | ")} |`;
 }
 
 /** One access map of each kind: what operators come to, what folds, and what is written by hand. */
@@ -308,7 +359,16 @@ export function supportMatrix(): string {
     "",
     "| Operator | Common operator | Element types | Index types | Data ranks | Index ranks | Negative indices | Out of range | Attributes |",
     "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
-    ...opDefs.flatMap(rowsOf).map(operatorRow),
+    ...gatherDefs.flatMap(rowsOf).map(operatorRow),
+    "",
+    "## Scatters",
+    "",
+    "The reference and the checked simulator run these on every type that they take; the fast executor, WebGPU and PTO refuse scatters as yet (TC505). The element types are those of each",
+    "combination that the operator has.",
+    "",
+    "| Operator | Element types | Index types | Writes | Negative indices | Out of range | Attributes |",
+    "| --- | --- | --- | --- | --- | --- | --- |",
+    ...scatters.flatMap((same) => same.ways.map((way) => scatterRow(way, same))),
     "",
     "## Access maps",
     "",

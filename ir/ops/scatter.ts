@@ -1,0 +1,152 @@
+/**
+ * What the scatters of frameworks have in common: a point for each index or update, which writes one element, and what may become of it
+ * there. Each dialect states its own rules; the map is made here.
+ */
+import {
+  outOfBoundsPolicies,
+  type AccessMap,
+  type Combine,
+  type IndexOperand,
+  type OutOfBounds,
+  type Read,
+} from "../access.js";
+import { dim, index, constant, type Linear } from "../linear.js";
+import type { Operator } from "../operator.js";
+import { at, formatShape, formatType, sameShape, type DType, type Shape } from "../types.js";
+import { isValueType, valueTypes } from "../values/expression.js";
+import { breakRule, type AttrSpec, type OpInputs } from "./op-def.js";
+import { indexOperand, type IndexPolicy } from "./take.js";
+
+/** Returns the attribute for an index outside its extent on the written side, where nothing is read that could be filled. */
+export const writtenOobSpec = (fallback: OutOfBounds) =>
+  ({
+    key: "oob",
+    kind: "word",
+    words: outOfBoundsPolicies.filter((policy) => policy !== "zero"),
+    default: fallback,
+    help: "what an index out of range means",
+  }) as const satisfies AttrSpec;
+
+/** A scatter as its dialect states it, before it is a map. */
+export interface Scatter {
+  /** Extents of the points. */
+  readonly domain: Shape;
+  /** Index values with their policies, inner first. */
+  readonly indices: readonly IndexOperand[];
+  /** Coordinates of the element that a point writes. */
+  readonly to: readonly Linear[];
+  /** Element that is written there. */
+  readonly from: Read;
+  readonly combine: Combine;
+}
+
+/** Refuses (TC104) a combination of elements whose type has no arithmetic here. `who` is the operator's name. */
+export function checkCombine(inputs: OpInputs, combine: Combine, dtype: DType, who: string): void {
+  if (combine === "set" || isValueType(dtype)) return;
+  breakRule(
+    "TC104",
+    inputs,
+    `${who}: ${combine} of ${dtype} is none that tilec computes`,
+    `elements combine in ${valueTypes.join(", ")}`,
+  );
+}
+
+/** Refuses updates of another type than the data (TC104), or of another shape than the operator states (TC103). `k`: their number. */
+export function checkUpdates(inputs: OpInputs, k: number, shape: Shape, name: string, who: string): void {
+  const updates = at(inputs.inputs, k);
+  if (updates.dtype !== inputs.data.dtype)
+    breakRule(
+      "TC104",
+      inputs,
+      `${who} takes ${name} of the type of its data, ${inputs.data.dtype}, not ${updates.dtype}`,
+    );
+  if (!sameShape(updates.shape, shape))
+    breakRule(
+      "TC103",
+      inputs,
+      `${who} takes ${name} of shape ${formatShape(shape)}, not ${formatType(updates)}`,
+    );
+}
+
+/** Returns the operator of a scatter into a copy of its first input, or into that input itself. `shapes`: the effective ones of its inputs. */
+export function scatterOperator(
+  { domain, indices, to, from, combine }: Scatter,
+  shapes: readonly Shape[],
+): Operator {
+  const map: AccessMap = {
+    domain,
+    indices,
+    reads: [from],
+    value: { kind: "read", read: 0 },
+    write: {
+      table: shapes.length,
+      at: to,
+      combine,
+      ...(combine === "set" ? { duplicates: "last" } : {}),
+      base: { operand: 0 },
+    },
+  };
+  return { op: "mapped", map, inputs: shapes, output: at(shapes, 0) };
+}
+
+/** Returns dims of the domain, so many from `first` on. */
+export const dimsFrom = (first: number, count: number): Linear[] =>
+  Array.from({ length: count }, (_, k) => dim(first + k));
+
+/**
+ * Returns the scatter by elements: y[d0, …, i[d…], …] = u[d…] for each element of the indices, the input of number 1. What the updates,
+ * of number 2, have beyond them is not read.
+ */
+export function elementsScatter(
+  data: Shape,
+  indices: Shape,
+  axis: number,
+  policy: IndexPolicy,
+  combine: Combine,
+): Scatter {
+  const point = dimsFrom(0, indices.length);
+  return {
+    domain: indices,
+    indices: [indexOperand(policy, 1, point, at(data, axis))],
+    to: data.map((_, k) => (k === axis ? index(0) : dim(k))),
+    from: { table: 2, at: point },
+    combine,
+  };
+}
+
+/** Where a scatter by tuples finds its tuples and its updates, among its inputs. */
+export interface TupleTables {
+  readonly indices: number;
+  readonly updates: number;
+}
+
+/**
+ * Returns the scatter by tuples: y[i[d…, 0], i[d…, 1], …, e…] = u[d…, e…] for each element of the updates, whose shape is that of the
+ * indices without their last dim, then that of what a tuple names.
+ */
+export function tuplesScatter(
+  data: Shape,
+  indices: Shape,
+  policy: IndexPolicy,
+  combine: Combine,
+  { indices: table, updates }: TupleTables = { indices: 1, updates: 2 },
+): Scatter {
+  const [outer, tuple] = [indices.length - 1, at(indices, indices.length - 1)];
+  const domain = tupleUpdates(data, indices);
+  const place = dimsFrom(0, outer);
+  return {
+    domain,
+    indices: data
+      .slice(0, tuple)
+      .map((extent, k) => indexOperand(policy, table, [...place, constant(k)], extent)),
+    to: data.map((_, k) => (k < tuple ? index(k) : dim(outer + k - tuple))),
+    from: { table: updates, at: dimsFrom(0, domain.length) },
+    combine,
+  };
+}
+
+/** Returns the shape of the updates of a scatter by tuples. */
+export const tupleUpdates = (data: Shape, indices: Shape): Shape => [
+  ...indices.slice(0, -1),
+  ...data.slice(at(indices, indices.length - 1)),
+];
