@@ -4,29 +4,19 @@ import {
   gmAllowed,
   type AccessFunc,
   type Schedule,
+  type Shape,
   type Target,
   type Tiling,
 } from "../ir/index.js";
-import { candidates, fits, variantsInEveryOrder, withDefaults } from "../passes/index.js";
+import { gridOf, ScheduleSpace, withDefaults } from "../passes/index.js";
 
 /** Every schedule of a residency that fits the target's safe size. */
 export function* grid(gather: AccessFunc, residency: "ub" | "gm", target: Target): Generator<Tiling> {
-  const { start, free, entries } = candidates(withDefaults(gather, residency, target));
-  function* from(tiling: Tiling, k: number): Generator<Tiling> {
-    // Larger entries only take more.
-    if (!fits(tiling, target.ubSafeBytes)) return;
-    const d = free[k];
-    if (d === undefined) {
-      yield* variantsInEveryOrder(tiling, target.ubSafeBytes);
-      return;
-    }
-    for (const entry of entries.get(d) ?? [])
-      yield* from(
-        tiling.with({ tile: tiling.schedule.tile.map((old, e) => (e === d ? entry : old)) }),
-        k + 1,
-      );
-  }
-  yield* from(start, 0);
+  const space = new ScheduleSpace(withDefaults(gather, residency, target), target.ubSafeBytes);
+  const { start } = space;
+  const fits = (tile: Shape): boolean => space.fits(start.with({ tile }));
+  for (const tile of gridOf(start.schedule.tile, space.axes(), fits))
+    yield* space.schedulesInEveryOrder(start.with({ tile }));
 }
 
 /** Residencies that a gather may have on a target. */

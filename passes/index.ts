@@ -17,14 +17,8 @@ export { lowerToTile } from "./lower-to-tile.js";
 export { contextFor, definePass, isPass, type Pass, type PassContext } from "./pass.js";
 export { clockOf, decided, lowered, dynamicLowered } from "./lowered.js";
 export { PassError, runPipeline, type PipelineOptions, type PipelineResult } from "./pipeline.js";
-export {
-  candidates,
-  fits,
-  availableUbOf,
-  variants,
-  variantsInEveryOrder,
-  type Candidates,
-} from "./candidates.js";
+export { gridOf, gridSize, type GridAxis } from "./space/grid.js";
+export { ScheduleSpace } from "./space/schedule-space.js";
 export { chooseSchedule, compareKeys, tieBreaks, type Tie } from "./choose-schedule.js";
 export { noScattersYet, residenciesOf, selectTile, spokenOf } from "./select-tile.js";
 export {

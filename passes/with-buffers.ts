@@ -1,8 +1,9 @@
 /** The copies that a schedule keeps beside a tile that is stated. */
 import { elementCount } from "../ir/types.js";
 import { isLegal, type Tiling } from "../ir/tiling/index.js";
-import { doubled, fits, availableUbOf } from "./candidates.js";
 import { clockOf } from "./lowered.js";
+import { availableUbOf, fits } from "./space/fits.js";
+import { doubled } from "./space/variants.js";
 
 /**
  * The same with the buffers that take the fewest cycles, of those that fit; of as fast ones the fewest copies. Stays within the

@@ -9,11 +9,10 @@ export {
 } from "./footprint.js";
 export { type Loop } from "./loops.js";
 export { loweringsOf, type GatherLowering, type LoweringFacts, type Steps } from "./lowering.js";
+export { nearestLegal } from "./nearest.js";
 export {
   anyLegal,
-  largestEntry,
   largestGatherDims,
-  nearestLegal,
   pinned,
   replaced,
   statedOrSmallest,
@@ -21,7 +20,8 @@ export {
   smallestArithmetic,
   smallestInView,
   whyNone,
-} from "./nearest.js";
+} from "./smallest.js";
+export { TileSpace, type TakesTile } from "./tile-space.js";
 export { judgedTile } from "./judged-tile.js";
 export { leastEntry } from "./packed.js";
 export {

@@ -1,78 +1,10 @@
-/**
- * The nearest legal schedules, and the proof when there is none.
- *
- * The footprint grows with every tile entry, so a dim's largest legal entry is found by bisection, and the smallest
- * tile of all decides whether any tile is legal. Where two copies are asked for, an entry of a dim's whole extent stands
- * apart: no loop moves what is whole, so it may take less than a shorter one.
- */
-import { gatheredTable, gatherDims } from "../access.js";
-import { inputOf, type AccessFunc } from "../func.js";
-import { largestThat } from "../intervals/intervals.js";
-import { alignUp, at, elementCount, formatShape, sameShape, type Shape } from "../types.js";
-import { doubles } from "./copies.js";
-import { ubCapacity } from "./footprint.js";
-import { entryUpTo, leastEntry, limitOf } from "./packed.js";
-import {
-  freeDims,
-  holds,
-  isLegal,
-  judge,
-  pinnedTiles,
-  pinnedViews,
-  requiredView,
-  rules,
-} from "./rules/index.js";
-import { Tiling } from "./tiling.js";
-
-/** The shape with another entry for one dim. */
-export const replaced = (shape: Shape, dim: number, entry: number): number[] => shape.with(dim, entry);
-
-/** The schedule with every pinned dim as the full-load rule wants it, and views at whole bytes. */
-export function pinned(tiling: Tiling): Tiling {
-  const { gather, schedule } = tiling;
-  const [views, tiles] = [pinnedViews(gather, schedule), pinnedTiles(gather, schedule)];
-  const cut = schedule.view.map((entry, d) => entryUpTo(entry, at(tiling.extents, d), leastEntry(gather, d)));
-  const view = cut.map((entry, d) => (views.includes(d) ? Math.max(requiredView(gather, d), entry) : entry));
-  const tile = schedule.tile.map((entry, d) => (tiles.includes(d) ? at(view, d) : entry));
-  const same = sameShape(view, schedule.view) && sameShape(tile, schedule.tile);
-  return same ? tiling : tiling.with({ tile, view });
-}
-
-/** The largest legal entry along a dim, up to `max`; undefined if none is. */
-export function largestEntry(tiling: Tiling, dim: number, max: number): number | undefined {
-  const legal = (n: number): boolean =>
-    isLegal(tiling.with({ tile: replaced(tiling.schedule.tile, dim, n) }));
-  if (legal(max)) return max;
-  // What lies between them starts inside a byte.
-  const step = leastEntry(tiling.gather, dim);
-  const times = largestThat(1, Math.ceil(max / step) - 1, (n) => legal(step * n));
-  return times === undefined ? undefined : step * times;
-}
-
-/**
- * The tile with the least footprint: 1, or the elements of a byte, along every dim that no rule pins, or `lastEntry` along the last one for
- * machines that want whole blocks there. Where that does not fit twice, whole dims may.
- */
-export function smallest(tiling: Tiling, lastEntry = 1): Tiling {
-  const { extents, schedule } = tiling;
-  const last = extents.length - 1;
-  const entry = (d: number): number => alignUp(d === last ? lastEntry : 1, leastEntry(tiling.gather, d));
-  // Terms that are taken in at once stay as many as they are.
-  const reductionEntries = schedule.tile.slice(extents.length);
-  const least = pinned(tiling.with({ tile: [...extents.map((_, d) => entry(d)), ...reductionEntries] }));
-  if (!doubles(schedule.buffers) || least.footprint.planned <= ubCapacity(least)) return least;
-  return extents
-    .reduce<Tiling[]>(
-      (tiles, extent, d) => [
-        ...tiles,
-        ...tiles
-          .filter(({ tile }) => at(tile, d) < extent)
-          .map((other) => other.with({ tile: replaced(other.schedule.tile, d, extent) })),
-      ],
-      [least],
-    )
-    .reduce((best, other) => (other.footprint.planned < best.footprint.planned ? other : best));
-}
+/** The legal schedules nearest to one that is refused. */
+import { at, elementCount, type Shape } from "../types.js";
+import { entryUpTo } from "./packed.js";
+import { isLegal, pinnedTiles } from "./rules/index.js";
+import { pinned, replaced, smallest } from "./smallest.js";
+import { TileSpace } from "./tile-space.js";
+import type { Tiling } from "./tiling.js";
 
 /**
  * The nearest legal schedule in each direction, the largest tile first: pinned dims set right, then one dim shrunk
@@ -92,92 +24,27 @@ export function nearestLegal(tiling: Tiling): Tiling[] {
 
 function legalAround(start: Tiling): Tiling[] {
   const { gather, schedule, extents } = start;
+  const space = new TileSpace(start);
   const pins = pinnedTiles(gather, schedule);
-  const free = freeDims(start);
-  const clipped = schedule.tile.map((entry, d) =>
-    pins.includes(d) || d >= extents.length
-      ? entry
-      : entryUpTo(Math.max(1, Math.min(entry, limitOf(start, d))), limitOf(start, d), leastEntry(gather, d)),
-  );
+  const clipped = schedule.tile.map((entry, d) => {
+    if (pins.includes(d) || d >= extents.length) return entry;
+    const limit = at(space.limits, d);
+    return entryUpTo(Math.max(1, Math.min(entry, limit)), limit, space.step(d));
+  });
   const full = start.with({ tile: clipped });
   if (isLegal(full)) return [full];
-  const shrink = (tile: Shape, dim: number): Tiling | undefined => {
-    const entry = largestEntry(start.with({ tile }), dim, at(tile, dim));
-    return entry === undefined ? undefined : start.with({ tile: replaced(tile, dim, entry) });
+  const shrunk = (tile: Shape, d: number): Tiling | undefined => {
+    const smaller = space.largest(tile, d, at(tile, d));
+    return smaller && start.with({ tile: smaller });
   };
-  const single = free.flatMap((dim) => shrink(clipped, dim) ?? []);
+  const single = space.free.flatMap((d) => shrunk(clipped, d) ?? []);
   if (single.length > 0)
     return single.sort((a, b) => elementCount(b.schedule.tile) - elementCount(a.schedule.tile));
   let tile: Shape = clipped;
-  for (const dim of free) {
-    const smaller = shrink(tile, dim);
+  for (const d of space.free) {
+    const smaller = shrunk(tile, d);
     if (smaller !== undefined) return [smaller];
-    tile = replaced(tile, dim, leastEntry(gather, dim));
+    tile = replaced(tile, d, space.step(d));
   }
   return [smallest(start)].filter(isLegal);
-}
-
-/** Whether any tile of the schedule is legal; the smallest one decides. */
-export const anyLegal = (tiling: Tiling, lastEntry = 1): boolean => isLegal(smallest(tiling, lastEntry));
-
-/**
- * For each gather dim alone, the largest extent for which some tile would still be legal. A paired dim shrinks the
- * index with it, as the rule compares both. None where a rule that no extent changes is broken, or no extent is taken.
- */
-export function largestGatherDims(
-  tiling: Tiling,
-  lastEntry = 1,
-): { readonly dim: number; readonly largest: number }[] {
-  if (!holds(rules.deviceLimits, tiling)) return [];
-  const { gather, schedule, target } = tiling;
-  return gatherDims(gather.map).flatMap((dim) => {
-    const fits = (n: number): boolean => {
-      const trial = withGatherDim(gather, dim, n);
-      const sized = new Tiling(trial, schedule, target);
-      return anyLegal(sized.with({ view: sized.extents.map((extent) => Math.max(1, extent)) }), lastEntry);
-    };
-    const extent = at(inputOf(gather, gatheredTable).type.shape, dim);
-    const largest = largestThat(1, extent, fits);
-    return largest === undefined ? [] : [{ dim, largest }];
-  });
-}
-
-function withGatherDim(gather: AccessFunc, dim: number, extent: number): AccessFunc {
-  const isShared = gather.sharedDims.includes(dim);
-  const operands = gather.operands.map((operand, k) => {
-    const { shape } = operand.type;
-    if (k !== gatheredTable && !isShared) return operand;
-    const to = k === gatheredTable ? extent : Math.min(at(shape, dim), extent);
-    return { ...operand, type: { ...operand.type, shape: replaced(shape, dim, to) } };
-  });
-  return { ...gather, operands };
-}
-
-/** The smallest tile under the view as it is stated, which may cut a gather dim. */
-export function smallestInView(tiling: Tiling): Tiling {
-  const { view } = tiling.schedule;
-  const least = smallest(tiling);
-  return least.schedule.view === view ? least : least.with({ view });
-}
-
-/** The user's tile as it is, or the smallest where none was given. */
-export const statedOrSmallest = (tiling: Tiling): Tiling =>
-  tiling.gather.schedule.tile === undefined ? smallestInView(tiling) : tiling;
-
-/** The arithmetic of the smallest tile, `data 4096x1xf32 131072 B + …`. */
-export function smallestArithmetic(tiling: Tiling): string {
-  const least = smallest(tiling);
-  const { parts, written, bytes, planned, budget } = least.footprint;
-  const sum = [...parts, ...written].map((entry) => `${entry.part} ${entry.counted} B`).join(" + ");
-  const head = `the smallest tile ${formatShape(least.schedule.tile)} needs ${sum} = ${bytes} B`;
-  return bytes > ubCapacity(least)
-    ? `${head}, over ${budget} B by ${bytes - budget} B`
-    : `${head}, ${planned} B with padding and second buffers, over ${budget} B by ${planned - budget} B`;
-}
-
-/** Why no tile is legal: what the rule says that even the smallest breaks. */
-export function whyNone(tiling: Tiling): string {
-  const least = smallestInView(tiling);
-  const broken = judge(least).find((verdict) => !verdict.pass);
-  return broken === undefined || broken.rule.startsWith("ub-") ? smallestArithmetic(tiling) : broken.detail;
 }

@@ -2,8 +2,9 @@
 import { formsOf, type AccessMap } from "../access.js";
 import { atomsOf, dimsOf, stepAlong, type Linear } from "../linear.js";
 import { at } from "../types.js";
-import { replaced } from "./nearest.js";
+import { limitOf } from "./packed.js";
 import { isLegal } from "./rules/index.js";
+import { replaced } from "./smallest.js";
 import type { Tiling } from "./tiling.js";
 
 /** A tile entry that straddles pages. */
@@ -40,10 +41,10 @@ function countedFrom(form: Linear, page: number): number | undefined {
 
 /** The entries of a tile that straddle pages; one that covers its whole view cuts nothing. */
 export function straddledPages(tiling: Tiling): readonly Straddled[] {
-  const { gather, tile, schedule, extents } = tiling;
+  const { gather, tile, schedule } = tiling;
   return [...pagesOf(gather.map)].flatMap(([dim, pages]): Straddled[] => {
     const entry = at(tile, dim);
-    const limit = Math.min(at(extents, dim), at(schedule.view, dim));
+    const limit = limitOf(tiling, dim);
     const isBlocked = (n: number): boolean =>
       n >= limit || pages.every((page) => n % page === 0 || page % n === 0);
     if (entry === 0 || isBlocked(entry)) return [];

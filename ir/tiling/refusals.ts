@@ -12,16 +12,10 @@ import { deviceLimits, type Target } from "../target.js";
 import { assertNever, at, formatShape, formatType, sameShape } from "../types.js";
 import { tooManyBuffers } from "../wgsl-limits.js";
 import { classesOf } from "./requested-lowering.js";
-import {
-  anyLegal,
-  largestGatherDims,
-  nearestLegal,
-  smallest,
-  smallestArithmetic,
-  whyNone,
-} from "./nearest.js";
+import { nearestLegal } from "./nearest.js";
 import { movableTables, placed, residencyOf } from "./residency.js";
 import { boundBuffers, isLegal, shapeFaults, type Rule, type RuleVerdict } from "./rules/index.js";
+import { anyLegal, largestGatherDims, smallest, smallestArithmetic, whyNone } from "./smallest.js";
 import type { Tiling } from "./tiling.js";
 
 /** Schedules under another profile or residency, each as what to type to get it. */

@@ -1,14 +1,13 @@
 /** Performance hints: what a legal schedule leaves on the table, with what was measured and what to type instead. */
 import {
   at,
-  freeDims,
   hint,
   isLegal,
-  largestEntry,
   outputBytes,
   replaced,
   straddledPages,
   targetFacts,
+  TileSpace,
   type AccessFunc,
   type Diagnostic,
   type Straddled,
@@ -69,11 +68,11 @@ export function performanceHints(given: AccessFunc, tiling: Tiling): Diagnostic[
 
 /** The same schedule with one entry of the tile, that no rule pins, as large as it may be. */
 function largerTiles(tiling: Tiling): readonly Tiling[] {
-  const { schedule, extents, tile } = tiling;
-  return freeDims(tiling).flatMap((d) => {
-    const max = Math.min(at(extents, d), at(schedule.view, d));
-    const entry = at(tile, d) < max ? largestEntry(tiling, d, max) : undefined;
-    return entry === undefined ? [] : tiling.with({ tile: replaced(schedule.tile, d, entry) });
+  const space = new TileSpace(tiling);
+  return space.free.flatMap((d) => {
+    const max = at(space.limits, d);
+    const tile = at(tiling.tile, d) < max ? space.largest(tiling.schedule.tile, d, max) : undefined;
+    return tile === undefined ? [] : tiling.with({ tile });
   });
 }
 
@@ -81,7 +80,7 @@ function largerTiles(tiling: Tiling): readonly Tiling[] {
 function smallerTiles(tiling: Tiling): readonly Tiling[] {
   const { schedule, tile, traffic } = tiling;
   const count = Math.ceil(schedule.cores / traffic.tasks);
-  return freeDims(tiling).flatMap((d) => {
+  return new TileSpace(tiling).free.flatMap((d) => {
     const entry = Math.ceil(at(tile, d) / count);
     const smaller = replaced(schedule.tile, d, entry);
     return [

@@ -6,6 +6,7 @@
  * by bisection: counting visits the other dims only.
  */
 import {
+  at,
   defined,
   CompileError,
   defaultProfile,
@@ -15,21 +16,18 @@ import {
   hasErrors,
   inputsOf,
   invariant,
-  freeDims,
   isLegal,
   isPowerOfTwo,
   largestGatherDims,
-  largestThat,
   profileFacts,
   targetFacts,
-  leastEntry,
   meanBytes,
   programLowerBound,
   ratesOf,
   replaced,
   shapeRefusals,
   sizeVerdicts,
-  smallestInView,
+  TileSpace,
   rooflineOf,
   throwIfErrors,
   ubCapacity,
@@ -48,12 +46,12 @@ import {
   type Tiling,
 } from "../../ir/index.js";
 import {
-  candidates,
   clockOf,
   decided,
-  fits,
+  gridOf,
+  gridSize,
   residenciesOf,
-  variantsInEveryOrder,
+  ScheduleSpace,
   withDefaults,
 } from "../../passes/index.js";
 import { callable, type Fields } from "../../backends/index.js";
@@ -214,7 +212,7 @@ export function countUnder(
   invariant(access !== undefined, "tiles of a tile program are not counted");
   const gather: AccessFunc = { ...access, schedule: { ...access.schedule, profile } };
   const counts = residenciesOf(gather, target, true).map((residency) =>
-    counted(withDefaults(gather, residency, target), onProgress),
+    counted(new TileSpace(withDefaults(gather, residency, target)), onProgress),
   );
   const { count, possible } = counts.reduce(wider);
   const { stands } = profileFacts[profile];
@@ -263,99 +261,82 @@ function isKept(tiling: Tiling): boolean {
   });
 }
 
-/** Returns how many tiles of a tiling's residency are legal, of those within the extents and the view. */
+/** Returns how many tiles of a residency are legal, of those within the extents and the view. */
 function counted(
-  tiling: Tiling,
+  space: TileSpace,
   step: (done: number, total: number) => void,
 ): Pick<Search, "count" | "possible" | "least"> {
-  const { schedule, extents } = tiling;
-  const base = smallestInView(tiling);
-  const limits = extents.map((extent, d) => Math.max(1, Math.min(extent, schedule.view[d] ?? extent)));
-  const free = freeDims(tiling);
-  const possible = free.reduce((product, d) => product * (limits[d] ?? 1), 1);
-  const count = isLegal(base) ? countLegal(base, free, limits, step) : 0;
-  return { ...defined({ count }), possible, least: base.need.planned };
+  const { start, free, limits } = space;
+  const possible = free.reduce((product, d) => product * at(limits, d), 1);
+  const count = isLegal(start) ? countLegal(space, step) : 0;
+  return { ...defined({ count }), possible, least: start.need.planned };
 }
 
 function under(tiling: Tiling, step: (done: number, total: number) => void): Search {
-  const base = smallestInView(tiling);
-  const legal = isLegal(base);
+  const space = new ScheduleSpace(tiling, ubCapacity(tiling));
+  const legal = isLegal(space.start);
   return {
     residency: tiling.schedule.residency,
-    ...counted(tiling, step),
-    tilings: legal ? candidatesOf(tiling) : [],
+    ...counted(space, step),
+    tilings: legal ? candidatesOf(space) : [],
     largestGatherDims: tiling.residency === "gm" ? [] : largestDims(tiling),
-    sizes: sizeVerdicts(base),
-    ...(legal ? {} : { proof: whyNone(base) }),
+    sizes: sizeVerdicts(space.start),
+    ...(legal ? {} : { proof: whyNone(space.start) }),
   };
 }
 
-function countLegal(
-  least: Tiling,
-  free: readonly number[],
-  limits: Shape,
-  step: (done: number, total: number) => void,
-): number | undefined {
-  const [last, ...prefix] = [...free].sort((a, b) => (limits[b] ?? 1) - (limits[a] ?? 1));
+/** The largest dim by bisection, the others entry by entry; undefined where these are too many. */
+function countLegal(space: TileSpace, step: (done: number, total: number) => void): number | undefined {
+  const { start, limits } = space;
+  const [last, ...others] = [...space.free].sort((a, b) => at(limits, b) - at(limits, a));
   if (last === undefined) return 1;
-  const stepOf = (d: number): number => leastEntry(least.gather, d);
-  const prefixes = prefix.reduce((product, d) => product * Math.ceil((limits[d] ?? 1) / stepOf(d)), 1);
+  const prefixes = others.reduce((product, d) => product * space.count(d), 1);
   if (prefixes > maxVisits) return undefined;
-  const legal = (tile: Shape): boolean => isLegal(least.with({ tile }));
-  // Larger entries only cost more, but for a second copy that whole extents do not take.
-  const hopeless = (tile: Shape): boolean => !isLegal(least.with({ tile, buffers: 1 }));
-  let done = 0;
-  const visit = (tile: Shape, rest: readonly number[]): number => {
-    const [dim, ...inner] = rest;
-    if (dim === undefined) {
-      step(++done, prefixes);
-      const max = limits[last] ?? 1;
-      const fits = (n: number): boolean => legal(replaced(tile, last, n));
-      const by = stepOf(last);
-      const shorter = Math.ceil(max / by) - 1;
-      return (fits(max) ? 1 : 0) + (largestThat(1, shorter, (times) => fits(by * times)) ?? 0);
-    }
-    let sum = 0;
-    const [limit, by] = [limits[dim] ?? 1, stepOf(dim)];
-    for (let n = by; n < limit + by; n += by) {
-      const wider = replaced(tile, dim, Math.min(n, limit));
-      if (hopeless(wider)) break;
-      sum += visit(wider, inner);
-    }
-    return sum;
-  };
-  return visit(least.schedule.tile, prefix);
+  const legal = (tile: Shape): boolean => isLegal(start.with({ tile }));
+  const hopeful = (tile: Shape): boolean => isLegal(single(start, tile));
+  const axes = others.map((dim) => ({ dim, entries: space.all(dim) }));
+  const max = at(limits, last);
+  let [count, done] = [0, 0];
+  for (const tile of gridOf(start.schedule.tile, axes, hopeful)) {
+    step(++done, prefixes);
+    count += (legal(replaced(tile, last, max)) ? 1 : 0) + space.stepsTaken(tile, last, max, legal);
+  }
+  return count;
 }
+
+/** Returns a tile without second copies: larger entries only take more, but for a second copy that whole extents do not have. */
+const single = (start: Tiling, tile: Shape): Tiling => start.with({ tile, buffers: 1 });
 
 /**
  * The legal candidates that select-tile weighs, none longer than a task should be; of too many, those of powers of two and of
  * whole extents stand for the rest.
  */
-function candidatesOf(tiling: Tiling): Tiling[] {
-  const { start, free, entries } = candidates(tiling);
-  const capacity = ubCapacity(start);
+function candidatesOf(space: ScheduleSpace): Tiling[] {
+  const { start } = space;
+  const tooMany = gridSize(space.axes()) > maxListed;
+  const axes = space.axes((d) =>
+    tooMany
+      ? space.entries(d).filter((n, k, all) => isPowerOfTwo(n) || k === all.length - 1)
+      : space.entries(d),
+  );
   // Pinned dims may leave none but long tasks.
-  const within = (single: Tiling): boolean => fits(single, capacity) || !fits(start, capacity);
-  const entriesOf = (d: number): readonly number[] => entries.get(d) ?? [];
-  const possible = free.reduce((product, d) => product * entriesOf(d).length, 1);
-  const thinned = (d: number): readonly number[] =>
-    entriesOf(d).filter((n, k, all) => isPowerOfTwo(n) || k === all.length - 1);
-  const tilings: Tiling[] = [];
-  const visit = (tile: Shape, k: number): void => {
-    const candidate = start.with({ tile });
-    const single = candidate.with({ buffers: 1 });
-    if (tilings.length >= maxListed || !isLegal(single) || !within(single)) return;
-    const d = free[k];
-    if (d === undefined) tilings.push(...(isLegal(candidate) ? [fastest(candidate)] : []));
-    else for (const n of possible > maxListed ? thinned(d) : entriesOf(d)) visit(replaced(tile, d, n), k + 1);
+  const anyLength = !space.fits(start);
+  const takes = (tile: Shape): boolean => {
+    const tiling = single(start, tile);
+    return isLegal(tiling) && (anyLength || space.fits(tiling));
   };
-  visit(start.schedule.tile, 0);
+  const tilings: Tiling[] = [];
+  for (const tile of gridOf(start.schedule.tile, axes, takes)) {
+    const candidate = start.with({ tile });
+    if (isLegal(candidate)) tilings.push(fastest(space, candidate));
+    if (tilings.length >= maxListed) break;
+  }
   return tilings;
 }
 
-function fastest(tiling: Tiling): Tiling {
+function fastest(space: ScheduleSpace, tiling: Tiling): Tiling {
   const estimate = estimatesOfTile();
-  const weighed = variantsInEveryOrder(tiling, ubCapacity(tiling)).map((variant) => ({
+  const weighed = space.schedulesInEveryOrder(tiling).map((variant) => ({
     variant,
     estimate: estimate(variant),
   }));

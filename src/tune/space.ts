@@ -8,22 +8,15 @@ import {
   estimatesOfTile,
   judge,
   printSchedule,
-  replaced,
   ruleList,
   type AccessFunc,
   type Residencies,
   type ResolvedSchedule,
+  type Shape,
   type Target,
   type Tiling,
 } from "../../ir/index.js";
-import {
-  candidates,
-  fits,
-  availableUbOf,
-  variantsInEveryOrder,
-  withDefaults,
-  type Candidates,
-} from "../../passes/index.js";
+import { gridOf, gridSize, ScheduleSpace, withDefaults, type GridAxis } from "../../passes/index.js";
 import { contentHash } from "./content-hash.js";
 import type { CandidateFacts, Objective, RefusedTiles } from "./result.js";
 
@@ -70,7 +63,7 @@ export function* spaceOf(
   const refused: RefusedTiles[] = [];
   let [refusedCount, longTiles, tiles, thinned] = [0, 0, 0, false];
   for (const residency of residencies) {
-    const space = new ResidencySpace(withDefaults(gather, residency, target), objective, byId);
+    const space = new Survey(withDefaults(gather, residency, target), objective, byId);
     yield* space.weighAll();
     refused.push(...smallestOf(space.refused));
     refusedCount += space.refusedCount;
@@ -117,15 +110,14 @@ function weighOne(
   return entry;
 }
 
-/** The schedules of one residency. */
-class ResidencySpace {
+/** All schedules of one residency. */
+class Survey {
   readonly refused: RefusedTiles[] = [];
   refusedCount = 0;
   longTiles = 0;
   tiles = 0;
   thinned = false;
-  private readonly among: Candidates;
-  private readonly availableUb: number;
+  private readonly space: ScheduleSpace;
   private readonly visited = new Set<string>();
   private readonly weighed: SpaceEntry[] = [];
 
@@ -134,21 +126,28 @@ class ResidencySpace {
     private readonly objective: Objective,
     private readonly entries: Map<string, SpaceEntry>,
   ) {
-    this.among = candidates(base);
-    this.availableUb = availableUbOf(this.among.start);
+    this.space = new ScheduleSpace(base);
   }
 
   *weighAll(): Generator<number, void> {
-    const { start, free, entries } = this.among;
+    const { space } = this;
     if (this.base.gather.schedule.tile !== undefined) {
       this.weigh(this.base);
       return;
     }
-    const lists = thinnedEntries(free.map((d) => entries.get(d) ?? []));
-    this.thinned = lists.some((list, k) => list.length < (entries.get(at(free, k)) ?? []).length);
-    yield* this.visit(start, 0, lists);
+    const axes = thinned(space.axes());
+    this.thinned = gridSize(axes) < gridSize(space.axes());
+    const takes = (tile: Shape): boolean => this.takes(space.start.with({ tile }));
+    const onRefused = (tile: Shape, count: number): void => {
+      this.refuse(space.start.with({ tile }), count);
+      this.tiles += count;
+    };
+    for (const tile of gridOf(space.start.schedule.tile, axes, takes, onRefused)) {
+      this.weigh(space.start.with({ tile }));
+      yield this.entries.size;
+    }
     if (this.thinned)
-      for (let round = 0; round < rounds; round++) yield* this.around((d) => entries.get(d) ?? [], false);
+      for (let round = 0; round < rounds; round++) yield* this.around((d) => space.entries(d), false);
     // Milliseconds do not tell an entry from the next one.
     if (this.objective !== "ms") yield* this.around((d, n) => this.entriesNear(d, n), true);
   }
@@ -158,22 +157,19 @@ class ResidencySpace {
     entries: (d: number, entry: number) => readonly number[],
     offGrid: boolean,
   ): Generator<number, void> {
-    const { start, free } = this.among;
     for (const { schedule } of this.centres()) {
-      for (const d of free) {
-        for (const n of entries(d, at(schedule.tile, d))) {
-          this.weigh(start.with({ tile: replaced(schedule.tile, d, n) }), offGrid);
-          yield this.entries.size;
-        }
+      for (const tile of this.space.along(schedule.tile, entries)) {
+        this.weigh(this.space.start.with({ tile }), offGrid);
+        yield this.entries.size;
       }
     }
   }
 
   private entriesNear(d: number, entry: number): readonly number[] {
-    const multiple = this.among.multiples.get(d) ?? 1;
+    const multiple = this.space.multiple(d);
     return steps
       .map((step) => Math.floor(entry / multiple + step) * multiple)
-      .filter((n) => n >= multiple && n < at(this.among.limits, d));
+      .filter((n) => n >= multiple && n < at(this.space.limits, d));
   }
 
   /** Each is the best of all that take no more of UB than it does, so that a larger UB has those of a smaller one. */
@@ -188,34 +184,12 @@ class ResidencySpace {
     return neighbours.map(({ tiling }) => tiling);
   }
 
-  /** Entries along the dims in turn, as far as the smallest tile with them is taken: larger entries only take more. */
-  private *visit(tiling: Tiling, k: number, lists: readonly (readonly number[])[]): Generator<number, void> {
-    const d = this.among.free[k];
-    if (d === undefined) {
-      this.weigh(tiling);
-      yield this.entries.size;
-      return;
-    }
-    const list = at(lists, k);
-    for (const [position, n] of list.entries()) {
-      const wider = tiling.with({ tile: replaced(tiling.schedule.tile, d, n) });
-      if (!this.takes(wider)) {
-        const deeper = lists.slice(k + 1).reduce((product, inner) => product * inner.length, 1);
-        const count = (list.length - position) * deeper;
-        this.refuse(wider, count);
-        this.tiles += count;
-        return;
-      }
-      yield* this.visit(wider, k + 1, lists);
-    }
-  }
-
   private takes(tiling: Tiling): boolean {
-    return fits(tiling, this.availableUb) && judge(tiling).every((verdict) => verdict.pass);
+    return this.space.fits(tiling) && judge(tiling).every((verdict) => verdict.pass);
   }
 
   private refuse(tiling: Tiling, count: number): void {
-    const refused = refusal(tiling, this.availableUb);
+    const refused = refusal(tiling, this.space.availableUb);
     if (refused === undefined) {
       this.longTiles += count;
       return;
@@ -235,23 +209,23 @@ class ResidencySpace {
       return;
     }
     const estimate = estimatesOfTile();
-    for (const variant of variantsInEveryOrder(tiling, this.availableUb, this.objective === "ms")) {
+    for (const variant of this.space.schedulesInEveryOrder(tiling, this.objective === "ms")) {
       if (!this.takes(variant)) continue;
       this.weighed.push(weighOne(variant, estimate(variant), offGrid, this.entries));
     }
   }
 }
 
-/** The lists with entries left out of the longest, evenly, until their product is small enough; ends stay. */
-function thinnedEntries(lists: readonly (readonly number[])[]): readonly (readonly number[])[] {
-  const product = lists.reduce((all, list) => all * list.length, 1);
-  const longest = lists.reduce((max, list, k) => (list.length > at(lists, max).length ? k : max), 0);
-  const list = lists[longest];
-  if (product <= maxTiles || list === undefined || list.length <= 2) return lists;
-  const fewer = list.filter((_, k) => k % 2 === 0 || k === list.length - 1);
-  return thinnedEntries(
-    lists.map((old, k) => (k === longest ? (fewer.length < list.length ? fewer : [1]) : old)),
+/** The axes with entries left out of the longest, evenly, until the grid is small enough; ends stay. */
+function thinned(axes: readonly GridAxis[]): readonly GridAxis[] {
+  const longest = axes.reduce<GridAxis | undefined>(
+    (max, axis) => (max !== undefined && axis.entries.length <= max.entries.length ? max : axis),
+    undefined,
   );
+  if (gridSize(axes) <= maxTiles || longest === undefined || longest.entries.length <= 2) return axes;
+  const { dim, entries } = longest;
+  const fewer = entries.filter((_, k) => k % 2 === 0 || k === entries.length - 1);
+  return thinned(axes.map((axis) => (axis === longest ? { dim, entries: fewer } : axis)));
 }
 
 /** Why a tile is not taken, with its arithmetic; undefined for one that is legal, and too long for a task in place. */

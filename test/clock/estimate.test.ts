@@ -1,7 +1,7 @@
 /** The estimate against the clock: what ranks the schedules of a search must rank them as the clock does. */
 import { describe, expect, it } from "vitest";
 import { estimatesOfTile, gmAllowed, isLegal, type Tiling } from "../../ir/index.js";
-import { candidates, clockOf, variants, withDefaults } from "../../passes/index.js";
+import { clockOf, ScheduleSpace, withDefaults } from "../../passes/index.js";
 import { accessOf } from "../../src/api/access.js";
 import { targets, type Target } from "../../src/index.js";
 import { sizedGathers } from "../../bench/sized-gathers.js";
@@ -12,16 +12,17 @@ function* schedulesOn(target: Target): Generator<Tiling> {
     const gather = accessOf(func, { target })!;
     for (const residency of ["ub", "gm"] as const) {
       if (residency === "gm" && !gmAllowed(gather, target)) continue;
-      const { start, free, entries } = candidates(withDefaults(gather, residency, target));
+      const space = new ScheduleSpace(withDefaults(gather, residency, target), target.ubSafeBytes);
+      const { start, free } = space;
       let tiles = [start.schedule.tile];
       for (const d of free) {
-        const all = entries.get(d)!;
+        const all = space.entries(d);
         const some = [all[Math.floor(all.length / 4)]!, all[Math.floor((2 * all.length) / 3)]!];
         tiles = tiles.flatMap((tile) => some.map((n) => tile.map((entry, e) => (e === d ? n : entry))));
       }
       for (const tile of tiles) {
         const tiling = start.with({ tile });
-        if (isLegal(tiling)) yield* variants(tiling, target.ubSafeBytes);
+        if (isLegal(tiling)) yield* space.schedules(tiling);
       }
     }
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { cyclesOf, isResolved, targets, type ResolvedSchedule, type Shape } from "../../ir/index.js";
-import { candidates, withDefaults } from "../../passes/index.js";
+import { ScheduleSpace, withDefaults } from "../../passes/index.js";
 import { accessOf } from "../../src/api/access.js";
 import { compile, tryCompile } from "../../src/api/compile.js";
 import { onnx, pypto, tune, type SourceFunc } from "../../src/index.js";
@@ -23,8 +23,9 @@ function least(func: SourceFunc, figure: (kernel: ReturnType<typeof compile>) =>
   let best = Infinity;
   for (const residency of ["ub", "gm"] as const) {
     if (residency === "gm" && gather.sharedDims.length > 0) continue;
-    const { start, entries } = candidates(withDefaults(gather, residency, target));
-    const along = (d: number): readonly number[] => entries.get(d) ?? [start.schedule.tile[d] ?? 1];
+    const space = new ScheduleSpace(withDefaults(gather, residency, target));
+    const along = (d: number): readonly number[] =>
+      space.free.includes(d) ? space.entries(d) : [space.start.schedule.tile[d] ?? 1];
     for (const a of along(0))
       for (const b of along(1))
         for (const order of orders)

@@ -9,7 +9,7 @@ import {
   type ResolvedSchedule,
   type Target,
 } from "../../../ir/index.js";
-import { candidates, residenciesOf, withDefaults } from "../../../passes/index.js";
+import { residenciesOf, ScheduleSpace, withDefaults } from "../../../passes/index.js";
 
 export interface Stop {
   readonly entry: number;
@@ -25,7 +25,7 @@ export function stopsOf(access: AccessFunc, target: Target, used: ResolvedSchedu
   const { tile: _, ...open } = access.schedule;
   const residencies = residenciesOf(access, target);
   const worthTrying = residencies.map(
-    (residency) => candidates(withDefaults({ ...access, schedule: open }, residency, target)).entries,
+    (residency) => new ScheduleSpace(withDefaults({ ...access, schedule: open }, residency, target)),
   );
   const legal = (schedule: AccessFunc["schedule"]): boolean =>
     residencies.some((residency) => {
@@ -48,7 +48,7 @@ export function stopsOf(access: AccessFunc, target: Target, used: ResolvedSchedu
       along(
         "tile",
         d,
-        worthTrying.flatMap((entries) => entries.get(d) ?? []),
+        worthTrying.flatMap((space) => space.entries(d)),
       ),
     ),
     view: extents.map((_extent, d) => along("view", d, [])),

@@ -1,131 +1,19 @@
-/**
- * The schedules worth weighing for a gather: along each output dim a number of tile entries that grows with the logarithm of
- * its extent, and for each tile the views, orders and buffers that the user left open.
- */
-import { followedBy, gatheredTable } from "../ir/access.js";
-import { inputOf } from "../ir/func.js";
-import { greatestCommonDivisor } from "../ir/linear.js";
-import { targetFacts } from "../ir/target.js";
-import { printSchedule } from "../ir/text/print.js";
+/** The schedules of one tile: views, orders and buffers that the user left open. */
+import { followedBy, gatheredTable } from "../../ir/access.js";
+import { greatestCommonDivisor } from "../../ir/linear.js";
+import { targetFacts } from "../../ir/target.js";
+import { printSchedule } from "../../ir/text/print.js";
 import {
   buffersOf,
-  freeDims,
-  leastEntry,
   pinnedViews,
   replaced,
-  smallestInView,
   streamedOperands,
   type Loop,
-  ubCapacity,
   type Tiling,
-} from "../ir/tiling/index.js";
-import { alignUp, at, elementCount, meanBytes, type Shape } from "../ir/types.js";
-
-/** The schedules that are worth weighing from one starting point. */
-export interface Candidates {
-  /** The smallest tile, with every pinned dim as its rule wants it. */
-  readonly start: Tiling;
-  /** What a tile covers at most along each output dim. */
-  readonly limits: Shape;
-  /** Output dims that a tile may cut, outermost first. */
-  readonly free: readonly number[];
-  /** Tile entries along each of them, ascending; the last is all that a view leaves. */
-  readonly entries: ReadonlyMap<number, readonly number[]>;
-  /** What any entry along each of them is a multiple of. */
-  readonly multiples: ReadonlyMap<number, number>;
-}
-
-/** What a tiling leaves open, as schedules to weigh; what the user pinned stays. */
-export function candidates(tiling: Tiling): Candidates {
-  const start = smallestInView(tiling);
-  const limits = limitsOf(tiling);
-  const free = freeDims(tiling).filter((d) => at(limits, d) > 1);
-  return {
-    start,
-    limits,
-    free,
-    entries: new Map(free.map((d) => [d, entriesOf(d, at(limits, d), tiling)])),
-    multiples: new Map(free.map((d) => [d, laneMultiple(d, tiling)])),
-  };
-}
-
-const limitsOf = ({ extents, schedule }: Tiling): number[] =>
-  extents.map((extent, d) => Math.max(1, Math.min(extent, at(schedule.view, d))));
-
-/** Whole blocks along the last dim, by what they hold of the data. */
-const someBlocks = [1, 2, 3, 4, 6, 8];
-
-function entriesOf(d: number, limit: number, tiling: Tiling): number[] {
-  const { gather, schedule, target, extents } = tiling;
-  const entries = new Set<number>();
-  for (let n = 1; n < limit; n *= 2) {
-    entries.add(n);
-    entries.add(3 * n);
-  }
-  if (d === extents.length - 1) {
-    const lanes = Math.max(1, target.blockBytes / meanBytes(inputOf(gather, gatheredTable).type.dtype));
-    for (const blocks of someBlocks) entries.add(blocks * lanes);
-  }
-  // As many tiles as cores, or a few times as many, and a few tiles.
-  for (const rounds of [1, 2, 3, 4]) {
-    entries.add(shareOf(d, limit, rounds * schedule.cores, tiling));
-    entries.add(shareOf(d, limit, rounds + 1, tiling));
-  }
-  // Rows that are fetched take about as long in each tile: what counts is that no core has one more than others.
-  if (tiling.residency === "gm" && targetFacts[target.kind].dmaEngine)
-    for (const rounds of [5, 6, 8]) entries.add(shareOf(d, limit, rounds * schedule.cores, tiling));
-  const [least, multiple] = [leastRow(d, tiling), laneMultiple(d, tiling)];
-  const cut = [...entries].filter((n) => n < limit && n >= least && n % multiple === 0);
-  return [...cut.sort((a, b) => a - b), limit];
-}
-
-/** What entries are multiples of, so that tiles start at bytes, and start and end where accesses of lanes do. */
-function laneMultiple(d: number, { gather, target, extents }: Tiling): number {
-  const least = leastEntry(gather, d);
-  if (target.lanes === 1 || d < extents.length - 1) return least;
-  return Math.max(4, least, target.vectorBytes / meanBytes(inputOf(gather, gatheredTable).type.dtype));
-}
-
-/** Elements of a row that lanes read side by side; where data is staged, the budget may leave less. */
-function leastRow(d: number, { gather, residency, target, extents }: Tiling): number {
-  if (target.lanes === 1 || residency === "ub" || d < extents.length - 1) return 1;
-  return target.laneBytes / meanBytes(inputOf(gather, gatheredTable).type.dtype);
-}
-
-/** The entry that makes so many tiles of a dim; a little larger where lanes move four neighbours, or whole accesses, at a time. */
-export function shareOf(d: number, limit: number, count: number, tiling: Tiling): number {
-  const share = Math.max(leastRow(d, tiling), Math.ceil(limit / count));
-  if (tiling.target.lanes === 1) return Math.min(limit, alignUp(share, laneMultiple(d, tiling)));
-  return Math.min(limit, alignUp(share, Math.max(4, laneMultiple(d, tiling))));
-}
-
-/** Elements of the widest access of a lane. */
-const accessElements = ({ gather, target }: Tiling): number =>
-  Math.min(4, Math.max(1, target.vectorBytes / meanBytes(inputOf(gather, gatheredTable).type.dtype)));
-
-/** Elements that a task should take at most: lanes stay short, and every core has tasks while all their lanes have work. */
-function longestTask(tiling: Tiling): number {
-  const { residency, target, extents } = tiling;
-  const max = residency === "gm" || target.lanes > 1 ? target.directElements : Infinity;
-  if (target.tasksPerCore === 1) return max;
-  const share = Math.ceil(elementCount(extents) / (target.cores * target.tasksPerCore));
-  return Math.min(max, Math.max(target.lanes * accessElements(tiling), share));
-}
-
-/** Whether a tile is within so many bytes of UB, which are at most the budget, and no longer than a task should be. */
-export function fits(tiling: Tiling, availableUb: number): boolean {
-  if (elementCount(tiling.tile) > longestTask(tiling)) return false;
-  const { bytes, planned } = tiling.footprint;
-  return Math.max(bytes, planned) <= availableUb;
-}
-
-/** Bytes of UB that a chosen tile may take: within the target's safe size, where the smallest tile leaves that choice. */
-export function availableUbOf(start: Tiling): number {
-  const { target } = start;
-  const capacity = ubCapacity(start);
-  const safe = start.schedule.ubBytes === target.ubBytes ? Math.min(target.ubSafeBytes, capacity) : capacity;
-  return fits(start, safe) ? safe : capacity;
-}
+} from "../../ir/tiling/index.js";
+import { limitOf } from "../../ir/tiling/packed.js";
+import { alignUp, at, elementCount } from "../../ir/types.js";
+import { fits, longestTask } from "./fits.js";
 
 /**
  * The schedules of one tile within so many bytes of UB: every view and buffers that the user left open, in its own order of
@@ -255,7 +143,7 @@ function splitViews(tiling: Tiling): Tiling[] {
   );
   if (reused === undefined) return [];
   const { dim } = reused;
-  const limit = Math.max(1, Math.min(at(extents, dim), at(schedule.view, dim)));
+  const limit = limitOf(tiling, dim);
   const trips = Math.ceil(limit / at(tile, dim));
   const entries = [Math.min(pieces, trips), ...(balanced <= trips ? [balanced] : [])].map(
     (views) => Math.ceil(trips / views) * at(tile, dim),

@@ -1,0 +1,65 @@
+/** The tiles that a schedule may have. */
+import { largestThat } from "../intervals/intervals.js";
+import { at, type Shape } from "../types.js";
+import { leastEntry, limitOf } from "./packed.js";
+import { freeDims, isLegal } from "./rules/index.js";
+import { replaced, smallestInView } from "./smallest.js";
+import type { Tiling } from "./tiling.js";
+
+/** True if a search takes a tile. Larger entries only take more: where a tile is refused, so are those that are larger along some dim. */
+export type TakesTile = (tile: Shape) => boolean;
+
+/**
+ * The tiles of one schedule, its other entries as they are: along each output dim that no rule pins, the multiples of a step, and all that
+ * a view leaves.
+ */
+export class TileSpace {
+  /** Entries that a tile has at most along each output dim. */
+  readonly limits: Shape;
+  /** Output dims that a tile may cut, outermost first. */
+  readonly free: readonly number[];
+  private smallest: Tiling | undefined;
+
+  constructor(readonly base: Tiling) {
+    this.limits = base.extents.map((_, d) => limitOf(base, d));
+    this.free = freeDims(base).filter((d) => at(this.limits, d) > 1);
+  }
+
+  /** The smallest tile, with every pinned dim as its rule wants it. */
+  get start(): Tiling {
+    return (this.smallest ??= smallestInView(this.base));
+  }
+
+  /** Returns what entries along an output dim are multiples of, so that tiles start at bytes. */
+  step(d: number): number {
+    return leastEntry(this.base.gather, d);
+  }
+
+  /** Returns how many entries a tile may have along an output dim. */
+  count(d: number): number {
+    return Math.ceil(at(this.limits, d) / this.step(d));
+  }
+
+  /** Returns all entries that a tile may have along an output dim, ascending. */
+  all(d: number): readonly number[] {
+    return Array.from({ length: this.count(d) }, (_, k) =>
+      Math.min((k + 1) * this.step(d), at(this.limits, d)),
+    );
+  }
+
+  /** Returns the tile with the largest entry along a dim that is taken, up to `max`; undefined if none is. */
+  largest(tile: Shape, d: number, max: number, takes: TakesTile = this.isLegal): Shape | undefined {
+    const widest = replaced(tile, d, max);
+    if (takes(widest)) return widest;
+    const steps = this.stepsTaken(tile, d, max, takes);
+    return steps === 0 ? undefined : replaced(tile, d, steps * this.step(d));
+  }
+
+  /** Returns how many entries along a dim are taken of those below `max`, found by bisection. */
+  stepsTaken(tile: Shape, d: number, max: number, takes: TakesTile): number {
+    const step = this.step(d);
+    return largestThat(1, Math.ceil(max / step) - 1, (n) => takes(replaced(tile, d, step * n))) ?? 0;
+  }
+
+  private readonly isLegal: TakesTile = (tile) => isLegal(this.base.with({ tile }));
+}

@@ -1,0 +1,33 @@
+/** The tiles that a search takes: within UB, and no longer than a task should be. */
+import { gatheredTable } from "../../ir/access.js";
+import { inputOf } from "../../ir/func.js";
+import { ubCapacity, type Tiling } from "../../ir/tiling/index.js";
+import { elementCount, meanBytes } from "../../ir/types.js";
+
+/** Elements of the widest access of a lane. */
+const accessElements = ({ gather, target }: Tiling): number =>
+  Math.min(4, Math.max(1, target.vectorBytes / meanBytes(inputOf(gather, gatheredTable).type.dtype)));
+
+/** Elements that a task should take at most: lanes stay short, and every core has tasks while all their lanes have work. */
+export function longestTask(tiling: Tiling): number {
+  const { residency, target, extents } = tiling;
+  const max = residency === "gm" || target.lanes > 1 ? target.directElements : Infinity;
+  if (target.tasksPerCore === 1) return max;
+  const share = Math.ceil(elementCount(extents) / (target.cores * target.tasksPerCore));
+  return Math.min(max, Math.max(target.lanes * accessElements(tiling), share));
+}
+
+/** Whether a tile is within so many bytes of UB, which are at most the budget, and no longer than a task should be. */
+export function fits(tiling: Tiling, availableUb: number): boolean {
+  if (elementCount(tiling.tile) > longestTask(tiling)) return false;
+  const { bytes, planned } = tiling.footprint;
+  return Math.max(bytes, planned) <= availableUb;
+}
+
+/** Bytes of UB that a chosen tile may take: within the target's safe size, where the smallest tile leaves that choice. */
+export function availableUbOf(start: Tiling): number {
+  const { target } = start;
+  const capacity = ubCapacity(start);
+  const safe = start.schedule.ubBytes === target.ubBytes ? Math.min(target.ubSafeBytes, capacity) : capacity;
+  return fits(start, safe) ? safe : capacity;
+}

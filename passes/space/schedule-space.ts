@@ -1,0 +1,91 @@
+/**
+ * The schedules worth weighing for a gather: along each output dim a number of tile entries that grows with the logarithm of
+ * its extent, and for each tile the views, orders and buffers that the user left open.
+ */
+import { replaced, TileSpace, type Tiling } from "../../ir/tiling/index.js";
+import { at, type Shape } from "../../ir/types.js";
+import { entriesOf, laneMultiple, shareOf } from "./entries.js";
+import { availableUbOf, fits } from "./fits.js";
+import type { GridAxis } from "./grid.js";
+import { variants, variantsInEveryOrder } from "./variants.js";
+
+/** Larger entries of a dim that are tried for less of another one. */
+const trades = 5;
+
+/** The schedules of a gather that keep what the user pinned. */
+export class ScheduleSpace extends TileSpace {
+  /** Bytes of UB that a schedule may take. */
+  readonly availableUb: number;
+  private readonly entriesAlong: ReadonlyMap<number, readonly number[]>;
+
+  /** `availableUb`: by default within the target's safe size, where the smallest tile leaves that choice. */
+  constructor(base: Tiling, availableUb?: number) {
+    super(base);
+    this.availableUb = availableUb ?? availableUbOf(this.start);
+    this.entriesAlong = new Map(this.free.map((d) => [d, entriesOf(d, at(this.limits, d), base)]));
+  }
+
+  /** Returns the tile entries worth trying along an output dim, ascending; the last is all that a view leaves. */
+  entries(d: number): readonly number[] {
+    return this.entriesAlong.get(d) ?? [];
+  }
+
+  /** Returns what the entries along an output dim are multiples of, but for the last. */
+  multiple(d: number): number {
+    return laneMultiple(d, this.base);
+  }
+
+  /** Returns the entry that makes so many tiles of an output dim. */
+  share(d: number, count: number): number {
+    const limit = at(this.limits, d);
+    return shareOf(d, limit, Math.min(count, limit), this.base);
+  }
+
+  /** Returns the axes of a grid of tiles. */
+  axes(entries: (d: number) => readonly number[] = (d) => this.entries(d)): readonly GridAxis[] {
+    return this.free.map((dim) => ({ dim, entries: entries(dim) }));
+  }
+
+  /** Returns the tiles beside one, with other entries along one dim. */
+  along(tile: Shape, entries: (d: number, entry: number) => readonly number[]): readonly Shape[] {
+    return this.free.flatMap((d) => entries(d, at(tile, d)).map((n) => replaced(tile, d, n)));
+  }
+
+  /**
+   * Returns the tiles beside one with more along one dim for less along another, as many elements or a few more: free UB and balance stop
+   * what goes along one dim.
+   */
+  traded(tile: Shape): readonly Shape[] {
+    const tiles: Shape[] = [];
+    for (const more of this.free) {
+      const larger = this.entries(more)
+        .filter((n) => n > at(tile, more))
+        .slice(0, trades);
+      for (const less of this.free) {
+        if (less === more) continue;
+        const smaller = this.entries(less).filter((n) => n < at(tile, less));
+        for (const n of larger) {
+          const same = smaller.filter((m) => m * n <= at(tile, more) * at(tile, less)).length;
+          for (const m of smaller.slice(Math.max(0, same - 1), same + 1))
+            tiles.push(replaced(replaced(tile, more, n), less, m));
+        }
+      }
+    }
+    return tiles;
+  }
+
+  /** True if a schedule is within the bytes of UB that it may take, and its tile no longer than a task should be. */
+  fits(tiling: Tiling): boolean {
+    return fits(tiling, this.availableUb);
+  }
+
+  /** Returns the schedules of a tile that fit, in its own order of loops. */
+  schedules(tiling: Tiling): readonly Tiling[] {
+    return variants(tiling, this.availableUb);
+  }
+
+  /** Returns the schedules of a tile that fit, in every order of loops that makes a nest of its own; `bothDirections`: also for a cache. */
+  schedulesInEveryOrder(tiling: Tiling, bothDirections = false): readonly Tiling[] {
+    return variantsInEveryOrder(tiling, this.availableUb, bothDirections);
+  }
+}
