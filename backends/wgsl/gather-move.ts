@@ -54,6 +54,7 @@ import { ubStrides, type ForStmt, type GatherStmt } from "../../ir/tile.js";
 import { assertNever, at, bitsOf, invariant, meanBytes, type DType, type Shape } from "../../ir/types.js";
 import { planGather, type GatherPlan } from "../plan/gather.js";
 import { pageAlong, type PagedDims } from "../plan/page.js";
+import { beginsAtMultiples } from "../plan/step-advance.js";
 import { beyondSteps, isOverPoint } from "../plan/stages.js";
 import type { IndexStep } from "../index-walk.js";
 import { fusedDims, laneRowDim, type LaneTile } from "./lane-tile.js";
@@ -73,6 +74,8 @@ export interface IndexMove extends IndexStep {
   readonly int128: boolean;
   /** Four neighbours are read and resolved together. */
   readonly four: boolean;
+  /** Values that are reported are held as signed numbers, 2^31 below what they name: adapters in software compare these faster. */
+  readonly biased: boolean;
   /** 32-bit words of one access of the table that it is read from. */
   readonly words: AccessWords;
   /** Place of the value in an access of several that index operands share; absent where it is read by itself. */
@@ -202,8 +205,9 @@ export function gatherMove(
   const walk = unit.how === "packed" ? asItLies : joined;
   const staged = unit.how === "packed" || isTable || computes ? loaded?.(true) : widest;
   const accesses = indexAccesses(setting, walk, unit, plan);
+  const valueWidths = widthsOfReads(setting, asItLies, unit, staged !== undefined);
   const widths = widthsOf(setting, asItLies, unit, staged).map(
-    (width, table): AccessWords => accesses[table]?.words ?? width,
+    (width, table): AccessWords => accesses[table]?.words ?? valueWidths[table] ?? width,
   );
   const isInFours = (table: number | undefined): boolean =>
     table !== undefined &&
@@ -229,6 +233,7 @@ export function gatherMove(
       return {
         ...step,
         form,
+        biased: readsAlone(laneBytes),
         words: table === undefined ? 1 : at(widths, table),
         ...(elements === 1 ? {} : { shared: { elements, place: placeIn(form, elements, loops) ?? 0 } }),
         ...(table === undefined ? {} : { dtype: inputOf(func, table).type.dtype }),
@@ -448,6 +453,36 @@ function widthsOf(
     }),
     output,
   ];
+}
+
+/**
+ * Words of one access of the tables that values are read from, by their numbers, where lanes read side by side and all reads of a
+ * table take full accesses. Absent where a table is read by single words.
+ */
+function widthsOfReads(
+  { func, loops, stmt, laneBytes }: Setting,
+  { addresses, sizes }: LaneTile,
+  unit: Unit,
+  isStaged: boolean,
+): readonly (AccessWords | undefined)[] {
+  return inputsOf(func).map((tensor, table) => {
+    if (unit.how !== "computed" || readsAlone(laneBytes)) return undefined;
+    if (table === gatheredTable && isStaged) return undefined;
+    if (stmt.map.indices.some(({ value }) => isRead(value) && value.table === table)) return undefined;
+    const reads = stmt.map.reads.flatMap((read, k) => (read.table === table ? [k] : []));
+    const perWord = 32 / bitsOf(tensor.type.dtype);
+    const steps = { dim: sizes.length - 1, count: unit.group, loops };
+    return ([4, 2] as const).find(
+      (width) =>
+        reads.length > 0 &&
+        unit.group % (width * perWord) === 0 &&
+        residue(elementsOf(func, tensor), width * perWord, loops) === 0 &&
+        reads.every(
+          (k) =>
+            unit.reads[k] === "words" && beginsAtMultiples(at(addresses.reads, k), width * perWord, steps),
+        ),
+    );
+  });
 }
 
 /** Words of an access of index values, and the values that it holds. */

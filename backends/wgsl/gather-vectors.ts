@@ -122,12 +122,12 @@ export function declareGroup(context: WgslContext, move: GatherMove, coords: rea
   for (let n = 0; n < (wide ? move.unit.group : 1); n++) {
     const place = context.address(move.addresses.output, shiftedBy(coords, coords.length - 1, n));
     for (const operand of move.indices) {
-      const { index, rule, four } = operand;
+      const { index, rule, four, biased } = operand;
       if (rule === undefined) throw new InternalError("what vectors resolve has a rule");
       const neighbour = (shift: number): string =>
         resolved(context, operand, shiftedBy(coords, coords.length - 1, shift));
       const value =
-        wide || four ? neighbour(n) : `${fourOf(rule)}(${[0, 1, 2, 3].map(neighbour).join(", ")})`;
+        wide || four ? neighbour(n) : `${fourOf(rule, biased)}(${[0, 1, 2, 3].map(neighbour).join(", ")})`;
       declareResolved(context, operand, { name: `at${index}_${n}`, value, four: !wide, place });
       if (!rule.mayBeNone) continue;
       out.line(`let none${index}_${n} = at${index}_${n} == ${wide ? none : `vec4u(${none})`};`);

@@ -254,7 +254,7 @@ interface Resolved {
 /** Declares `name`, the element that an index names, and keeps the place of one out of range that is reported. */
 export function declareResolved(
   { out }: WgslContext,
-  { rule }: Pick<IndexMove, "rule">,
+  { rule, biased }: Pick<IndexMove, "rule" | "biased">,
   { name, value, four, place }: Resolved,
 ): void {
   if (rule?.outside !== "report") {
@@ -264,11 +264,12 @@ export function declareResolved(
   const splat = splatOf(four);
   const [raw, inside] = [`raw_${name}`, `in_${name}`];
   out.line(`let ${raw} = ${value};`);
-  out.line(`let ${inside} = min(${raw}, ${asSigned(splat(lastText(rule)), four)});`);
+  const last = splat(lastText(rule));
+  out.line(`let ${inside} = min(${raw}, ${biased ? asSigned(last, four) : last});`);
   out.line(
     `bad = min(bad, select(${none}, ${place}, ${four ? `any(${raw} != ${inside})` : `${raw} != ${inside}`}));`,
   );
-  out.line(`let ${name} = ${asUnsigned(inside, four)};`);
+  out.line(`let ${name} = ${biased ? asUnsigned(inside, four) : inside};`);
 }
 
 /** What is added to negative values, as a 128-bit number. */

@@ -7,8 +7,8 @@
  * it is reported, `resolve_k` gives that number, and the caller keeps the lowest place of one. `none` marks an index that reads
  * as zero bits.
  *
- * Elements that are reported are signed numbers 2^31 below what they name, which compare alike: adapters in software compare,
- * and choose the least of, signed numbers in half as many instructions.
+ * For adapters in software, elements that are reported are signed numbers 2^31 below what they name, which compare alike: such adapters
+ * compare, and choose the least of, signed numbers in half as many instructions. GPUs compare both alike.
  */
 import type { IndexRule } from "../../ir/policy.js";
 import { assertNever } from "../../ir/types.js";
@@ -22,6 +22,8 @@ export interface ReadIndex {
   readonly rule: IndexRule;
   /** Four neighbours are read and resolved together. */
   readonly four: boolean;
+  /** A value that is reported is a signed number, 2^31 below what it names. */
+  readonly biased: boolean;
   /** 32-bit words of one access. */
   readonly words: AccessWords;
   /** Place of the value in an access that the caller makes; absent where `resolve_k` makes it. */
@@ -83,30 +85,41 @@ export function emitResolver(out: Lines, index: ReadIndex, indices: string): voi
   out.line("");
 }
 
-/** `resolve_k` of an index operand whose index is reported where it is out of range, in signed numbers. Its bound is not 0. */
+/** Emits `resolve_k` of an index operand whose index is reported where it is out of range. Its bound is not 0. */
 export function emitReportedResolver(out: Lines, index: ReadIndex, indices: string): void {
-  const { index: number, rule, four } = index;
+  const { index: number, rule, four, biased } = index;
   const { bytes, wrapNegativeBy } = rule;
   const splat = splatOf(four);
-  out.block(`fn resolve_${number}(${paramOf(index)}) -> ${signed(four)}`, () => {
+  const type = reportedType(biased, four);
+  out.block(`fn resolve_${number}(${paramOf(index)}) -> ${type}`, () => {
     emitReads(out, index, indices);
     if (bytes === 8 || wrapNegativeBy === undefined) {
       out.line(`let element = ${checked(rule, four)};`);
-      out.line(`return ${asSigned("element", four)};`);
+      out.line(`return ${biased ? asSigned("element", four) : "element"};`);
+      return;
+    }
+    // Tensors have 2^31 elements at most, so that no sum carries where it is the smaller one: of a negative value in range.
+    const wrapped = (value: string): string => `${value} + ${splat(wrapText(wrapNegativeBy, rule))}`;
+    if (!biased) {
+      out.line(`return min(low, ${wrapped("low")});`);
       return;
     }
     out.line(`let element = low ^ ${splat(signBit)};`);
-    const values = ["element", `element + ${splat(wrapText(wrapNegativeBy, rule))}`];
-    // Tensors have 2^31 elements at most, so that no sum carries where it is the smaller one: of a negative value in range.
+    const values = ["element", wrapped("element")];
     out.line(`return min(${values.map((value) => `bitcast<${signed(four)}>(${value})`).join(", ")});`);
   });
   out.line("");
 }
 
+/** Returns the type of one or four elements that are reported. */
+const reportedType = (biased: boolean, four: boolean): string =>
+  biased ? signed(four) : four ? "vec4u" : "u32";
+
 const signed = (four: boolean): string => (four ? "vec4i" : "i32");
 
 /** What holds four results of `resolve_k`. */
-export const fourOf = ({ outside }: IndexRule): string => (outside === "report" ? signed(true) : "vec4u");
+export const fourOf = ({ outside }: IndexRule, biased: boolean): string =>
+  reportedType(biased && outside === "report", true);
 
 const signBit = "0x80000000u";
 

@@ -170,12 +170,21 @@ function readTexts(
     }
     case "words": {
       const shared = Math.ceil((unit?.group ?? 1) / perWord);
-      out.line(`let from${step} = ${log === 0 ? address : `(${address}) >> ${log}u`};`);
-      for (let w = 0; w < shared; w++) out.line(`let word${step}_${w} = ${word(shifted(`from${step}`, w))};`);
+      const width = at(move.widths, table);
+      const shift = log + Math.log2(width);
+      out.line(`let from${step} = ${shift === 0 ? address : `(${address}) >> ${shift}u`};`);
+      for (let w = 0; w < shared / width; w++) {
+        const place = shifted(`from${step}`, w);
+        out.line(`let word${step}_${w} = ${width === 1 ? word(place) : `${buffer}[${place}]`};`);
+      }
+      const wordOfUnit = (k: number): string => {
+        const name = `word${step}_${Math.floor(k / width)}`;
+        return width === 1 ? name : `${name}.${"xyzw".charAt(k % width)}`;
+      };
       return (e) =>
         bits === 32
-          ? `word${step}_${e}`
-          : extracted(type, `word${step}_${Math.floor(e / perWord)}`, `${(e % perWord) * bits}u`);
+          ? wordOfUnit(e)
+          : extracted(type, wordOfUnit(Math.floor(e / perWord)), `${(e % perWord) * bits}u`);
     }
     default:
       return assertNever(along);

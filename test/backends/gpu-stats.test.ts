@@ -143,17 +143,17 @@ const exceptions: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   "rows-of-5": {
     "bytes a store": 4,
     "output sectors": 0.33,
-    "instructions a byte": 4.7,
+    "instructions a byte": 4.5,
     "active lanes": 0.83,
   },
-  "elements-axis-0": { "instructions a byte": 4.08 },
-  "elements-ub": { "instructions a byte": 4.55 },
-  "elements-i64": { "index sectors": 0.5, "instructions a byte": 6.08 },
-  "elements-u8-ub": { "instructions an element of a byte": 28.75, "loads in flight": 2 },
-  "900-by-300": { "instructions a byte": 5.67, "active lanes": 0.59 },
-  columns: { "instructions a byte": 4.56 },
-  "quantized-f32": { "output sectors": 0.5, "instructions a byte": 17.49, "loads in flight": 1 },
-  "segments-f32": { "instructions a term": 111.84 },
+  "elements-ub": { "instructions a byte": 4.05 },
+  "elements-i64": { "index sectors": 0.5, "instructions a byte": 5.58 },
+  "elements-u8-ub": { "loads in flight": 2 },
+  "900-by-300": { "instructions a byte": 4.51, "active lanes": 0.59 },
+  columns: { "instructions a byte": 4.44 },
+  "quantized-f32": { "output sectors": 0.5, "instructions a byte": 17.28, "loads in flight": 1 },
+  // Four loads of 4 B a term became one of 16 B; the terms are taken one by one.
+  "segments-f32": { "instructions a term": 109.04, "loads in flight": 1 },
 };
 
 /** True if a figure is no worse than a bound. */
@@ -185,7 +185,7 @@ describe("kernels of every form", () => {
 
   it("have no more exceptions than before", () => {
     const count = Object.values(exceptions).reduce((sum, figures) => sum + Object.keys(figures).length, 0);
-    expect(count).toBeLessThanOrEqual(18);
+    expect(count).toBeLessThanOrEqual(17);
     expect(
       Object.keys(exceptions).filter((name) => gpuKernels.every((kernel) => kernel.name !== name)),
     ).toEqual([]);

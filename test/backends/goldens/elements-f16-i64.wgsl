@@ -4,13 +4,13 @@
 @group(0) @binding(2) var<storage, read_write> gm_output: array<vec2u, 96>;
 @group(0) @binding(3) var<storage, read_write> status: array<atomic<u32>, 1>;
 
-fn resolve_0(position: u32) -> vec4i {
+fn resolve_0(position: u32) -> vec4u {
   let a = gm_indices[position];
   let b = gm_indices[position + 1u];
   let low = vec4u(a.xz, b.xz);
   let high = vec4u(a.yw, b.yw);
   let element = select(vec4u(0xffffffffu), low + select(vec4u(0u), vec4u(64u), high == vec4u(0xffffffffu)), (high == vec4u(0u)) | (high == vec4u(0xffffffffu)));
-  return bitcast<vec4i>(element ^ vec4u(0x80000000u));
+  return element;
 }
 
 // the elements at four addresses, each in the high bits
@@ -33,9 +33,9 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
     var bad = 0xffffffffu;
     let d1_unit = lane.x;
     let raw_at0_0 = resolve_0(iv_t0 * 32u + d1_unit * 2u);
-    let in_at0_0 = min(raw_at0_0, bitcast<vec4i>(vec4u(63u) ^ vec4u(0x80000000u)));
+    let in_at0_0 = min(raw_at0_0, vec4u(63u));
     bad = min(bad, select(0xffffffffu, iv_t0 * 64u + d1_unit * 4u, any(raw_at0_0 != in_at0_0)));
-    let at0_0 = bitcast<vec4u>(in_at0_0) ^ vec4u(0x80000000u);
+    let at0_0 = in_at0_0;
     let to = iv_t0 * 16u + d1_unit;
     gm_output[to] = pack(fetch(vec4u(iv_t0 * 64u) + at0_0));
     if (bad != 0xffffffffu) { atomicMin(&status[0], bad); }

@@ -4,10 +4,9 @@
 @group(0) @binding(2) var<storage, read_write> gm_output: array<u32, 70>;
 @group(0) @binding(3) var<storage, read_write> status: array<atomic<u32>, 1>;
 
-fn resolve_0(position: u32) -> i32 {
+fn resolve_0(position: u32) -> u32 {
   let low = gm_indices[position];
-  let element = low ^ 0x80000000u;
-  return min(bitcast<i32>(element), bitcast<i32>(element + 9u));
+  return min(low, low + 9u);
 }
 
 @compute @workgroup_size(8, 2)
@@ -20,9 +19,9 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
     let d0 = lane.y;
     let written = iv_t0 * 7u + d0 * 7u;
     let raw_at0 = resolve_0(iv_t0 + d0);
-    let in_at0 = min(raw_at0, bitcast<i32>(8u ^ 0x80000000u));
+    let in_at0 = min(raw_at0, 8u);
     bad = min(bad, select(0xffffffffu, written, raw_at0 != in_at0));
-    let at0 = bitcast<u32>(in_at0) ^ 0x80000000u;
+    let at0 = in_at0;
     let to = iv_t0 * 7u + d0 * 7u;
     let source = at0 * 7u;
     let unit = lane.x;

@@ -6,10 +6,9 @@ struct Sizes { dim_V: u32, dim_N: u32, below0: u32 }
 @group(0) @binding(3) var<storage, read_write> status: array<atomic<u32>, 1>;
 @group(0) @binding(4) var<uniform> sizes: Sizes;
 
-fn resolve_0(position: u32) -> i32 {
+fn resolve_0(position: u32) -> u32 {
   let low = gm_indices[position];
-  let element = low ^ 0x80000000u;
-  return min(bitcast<i32>(element), bitcast<i32>(element + sizes.below0));
+  return min(low, low + sizes.below0);
 }
 
 @compute @workgroup_size(16, 8)
@@ -24,9 +23,9 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
     if (d0 < min(8u, sizes.dim_N - iv_t0)) {
       let written = iv_t0 * 64u + d0 * 64u;
       let raw_at0 = resolve_0(iv_t0 + d0);
-      let in_at0 = min(raw_at0, bitcast<i32>((sizes.below0 - 1u) ^ 0x80000000u));
+      let in_at0 = min(raw_at0, (sizes.below0 - 1u));
       bad = min(bad, select(0xffffffffu, written, raw_at0 != in_at0));
-      let at0 = bitcast<u32>(in_at0) ^ 0x80000000u;
+      let at0 = in_at0;
       let to = iv_t0 * 16u + d0 * 16u;
       let source = at0 * 16u;
       let unit = lane.x;

@@ -6,10 +6,9 @@
 // %data_ub = alloc : ub<2x64xf32, row 256> at [0]
 var<workgroup> ub_data: array<vec4u, 32>;
 
-fn resolve_0(position: u32) -> vec4i {
+fn resolve_0(position: u32) -> vec4u {
   let low = gm_indices[position];
-  let element = low ^ vec4u(0x80000000u);
-  return min(bitcast<vec4i>(element), bitcast<vec4i>(element + vec4u(64u)));
+  return min(low, low + vec4u(64u));
 }
 
 // the elements at four addresses
@@ -36,9 +35,9 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
     let d0 = lane.y;
     let d1_unit = lane.x;
     let raw_at0_0 = resolve_0(iv_t0 * 16u + d0 * 16u + d1_unit);
-    let in_at0_0 = min(raw_at0_0, bitcast<vec4i>(vec4u(63u) ^ vec4u(0x80000000u)));
+    let in_at0_0 = min(raw_at0_0, vec4u(63u));
     bad = min(bad, select(0xffffffffu, iv_t0 * 64u + d0 * 64u + d1_unit * 4u, any(raw_at0_0 != in_at0_0)));
-    let at0_0 = bitcast<vec4u>(in_at0_0) ^ vec4u(0x80000000u);
+    let at0_0 = in_at0_0;
     let to = iv_t0 * 16u + d0 * 16u + d1_unit;
     gm_output[to] = fetch(vec4u(d0 * 64u) + at0_0);
     if (bad != 0xffffffffu) { atomicMin(&status[0], bad); }

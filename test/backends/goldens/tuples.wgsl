@@ -4,18 +4,18 @@
 @group(0) @binding(2) var<storage, read_write> gm_output: array<vec4u, 80>;
 @group(0) @binding(3) var<storage, read_write> status: array<atomic<u32>, 1>;
 
-fn resolve_0(words: vec4u) -> i32 {
+fn resolve_0(words: vec4u) -> u32 {
   let low = words.x;
   let high = words.y;
   let element = select(0xffffffffu, low + select(0u, 6u, high == 0xffffffffu), (high == 0u) || (high == 0xffffffffu));
-  return bitcast<i32>(element ^ 0x80000000u);
+  return element;
 }
 
-fn resolve_1(words: vec4u) -> i32 {
+fn resolve_1(words: vec4u) -> u32 {
   let low = words.z;
   let high = words.w;
   let element = select(0xffffffffu, low + select(0u, 7u, high == 0xffffffffu), (high == 0u) || (high == 0xffffffffu));
-  return bitcast<i32>(element ^ 0x80000000u);
+  return element;
 }
 
 @compute @workgroup_size(4, 2)
@@ -29,13 +29,13 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) lane:
     let written = iv_t0 * 16u + d0 * 16u;
     let words0 = gm_indices[iv_t0 + d0];
     let raw_at0 = resolve_0(words0);
-    let in_at0 = min(raw_at0, bitcast<i32>(5u ^ 0x80000000u));
+    let in_at0 = min(raw_at0, 5u);
     bad = min(bad, select(0xffffffffu, written, raw_at0 != in_at0));
-    let at0 = bitcast<u32>(in_at0) ^ 0x80000000u;
+    let at0 = in_at0;
     let raw_at1 = resolve_1(words0);
-    let in_at1 = min(raw_at1, bitcast<i32>(6u ^ 0x80000000u));
+    let in_at1 = min(raw_at1, 6u);
     bad = min(bad, select(0xffffffffu, written, raw_at1 != in_at1));
-    let at1 = bitcast<u32>(in_at1) ^ 0x80000000u;
+    let at1 = in_at1;
     let to = iv_t0 * 4u + d0 * 4u;
     let source = at0 * 28u + at1 * 4u;
     let unit = lane.x;
