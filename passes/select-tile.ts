@@ -5,17 +5,17 @@
  *     →
  *   schedule {tile = [64, 128], view = [3000, 768], profile = head, residency = ub, order = [1, 0], …}
  *
- * Without a tile, tile, view, order, buffers and, where it is `auto`, residency are chosen together, by the clock
+ * Without a tile, tile, view, order, buffers and, where none is stated, residency are chosen together, by the clock
  * (choose-schedule.ts). With one, so are the buffers (with-buffers.ts), and the rest is the plain default. May report TC302 and TC303 (no schedule), TC402 (no legal
  * tile), TC403 (residency), TC502 (more buffers than the device binds), TC906 (a tile of more
- * entries than the output has dims), TC907 (auto).
+ * entries than the output has dims), TC907 (the residency that the clock took).
  */
 import { isMove, isScatter, rowDim } from "../ir/access.js";
 import { error, hint as hintDiagnostic, warning, type Diagnostic } from "../ir/diagnostic.js";
 import { lowerBoundsOf, slabSharing, type SlabSharing } from "../ir/clock/index.js";
 import { keyOf, type AccessFunc } from "../ir/func.js";
 import { profileOf } from "../ir/profile.js";
-import { formatEntry, type Residencies, type Residency } from "../ir/schedule.js";
+import { formatEntry, type Residencies, type Residency, type Schedule } from "../ir/schedule.js";
 import { isResolved } from "../ir/schedule-entries.js";
 import { targetFacts, type Target } from "../ir/target.js";
 import {
@@ -72,21 +72,24 @@ export const selectTile = definePass({
     }
     const { target } = context;
     const options = residenciesOf(func, target);
-    const attempted = spokenOf(func, options, target);
-    reportAvailableUb(func, attempted.schedule.residency, target).forEach(context.report);
+    const plain = withDefaults(func, options[0], target);
+    /** Returns what refusals speak of, which is long to find beside the search of a small gather. */
+    const attempted = (): Tiling => spokenOf(func, options, target);
+    reportAvailableUb(func, options[0], target).forEach(context.report);
     for (const rule of [rules.deviceLimits, rules.residency]) {
-      const broken = refusals(rule, attempted, remedies);
+      if (refusals(rule, plain).length === 0) continue;
+      const broken = refusals(rule, attempted(), remedies);
       if (broken.length === 0) continue;
       broken.forEach(context.report);
       return func;
     }
     const chosen =
-      options.length === 1 ? complete(attempted) : decideResidency(func, options, target, context.report);
+      options.length === 1 ? complete(plain) : decideResidency(func, options, target, context.report);
     if (chosen === undefined) {
       // A view that cuts the gather dim is at fault before any byte is.
-      const least = smallestInView(attempted);
+      const least = smallestInView(attempted());
       const cut = [...refusals(rules.packedTile, least), ...refusals(rules.fullLoad, least, remedies)];
-      (cut.length > 0 ? cut : [noLegalTile(attempted, remedies)]).forEach(context.report);
+      (cut.length > 0 ? cut : [noLegalTile(attempted(), remedies)]).forEach(context.report);
       return func;
     }
     reportLonger(func, chosen).forEach(context.report);
@@ -187,8 +190,13 @@ export function spokenOf(
   );
 }
 
+/** Entries of a schedule that speak of a full load: where one is stated, the verdict is about what was typed. */
+const pinsResidency = ({ tile, view, profile, lowering, rotate }: Schedule): boolean =>
+  [tile, view, profile, lowering, rotate].some((entry) => entry !== undefined);
+
 /**
- * Returns the residency that is stated, in its shortest form, or those to choose among. A tile or a view
+ * Returns the residency that is stated, in its shortest form, or those to choose among. Without one, the target's default judges: where no tile is
+ * legal under it, or an entry pins it, it is the only one. Else the clock weighs all others beside it. A tile or a view
  * of an operator whose framework loads the data whole is judged so on every target: only a stated `gm` leaves the data in global
  * memory. Where the framework reads every input in global memory, so may a kernel, and the first one does: what it stages is its own.
  * `typed`: whether there is such a tile.
@@ -206,13 +214,15 @@ export function residenciesOf(
     residency === "auto" ||
     (residency === "gm" && profileOf(schedule).rowsUnderBudget);
   if (readsInGm(func, target) && free && !isResolved(schedule)) return leastFirst(func, target, residency);
-  const requested = residency ?? target.defaultResidency;
-  if (requested !== "auto")
-    return [
-      residency === undefined ? withAvailableUb(func, target, requested) : shortest(func, target, requested),
-    ];
   const loads = typed && func.framework !== undefined && func.sharedDims.length > 0;
-  return residencyChoices(func, target, gmAllowed(func, target) && !loads ? ["ub", "gm"] : ["ub"]);
+  const all = (): readonly [Residencies, ...Residencies[]] =>
+    residencyChoices(func, target, gmAllowed(func, target) && !loads ? ["ub", "gm"] : ["ub"]);
+  if (residency !== undefined && residency !== "auto") return [shortest(func, target, residency)];
+  if (residency === "auto" || target.defaultResidency === "auto") return all();
+  const plain = withAvailableUb(func, target, target.defaultResidency);
+  if (typed || pinsResidency(schedule) || !anyLegal(withDefaults(func, plain, target))) return [plain];
+  const others = all().filter((other) => formatEntry(other) !== formatEntry(plain));
+  return [plain, ...others];
 }
 
 /**
@@ -264,9 +274,6 @@ function decideResidency(
   report: (diagnostic: Diagnostic) => void,
 ): Tiling | undefined {
   const auto = (func.schedule.residency ?? target.defaultResidency) === "auto";
-  const say = (message: string): void => {
-    if (auto) report(hintDiagnostic("TC907", message, { span: func.opSpan }));
-  };
   const tilings = options.map((residency) => withDefaults(func, residency, target));
   const loaded = tilings.find(({ residency }) => residency === "ub") ?? at(tilings, 0);
   const lowerBounds = tilings.map((tiling) => lowerBoundsOf(tiling).any());
@@ -295,16 +302,23 @@ function decideResidency(
   const chosen = legal.findLast(({ cycles, lost }) => !lost && cycles <= fewest * asFast(target));
   if (chosen === undefined)
     return func.schedule.tile === undefined ? undefined : spokenOf(func, options, target);
-  const others = legal.filter((other) => other !== chosen);
   const name = ({ tiling }: Weighed): string => formatEntry(tiling.schedule.residency);
-  if (chosen.tiling.residency === "gm" && !legal.some(({ tiling }) => tiling.residency === "ub"))
-    say(`residency auto: ${name(chosen)}, because ${whyNoFullLoad(loaded)}`);
-  else if (others.length > 0) {
-    const against = others
-      .map((other) => `${other.lost ? "at least " : ""}${other.cycles} with ${name(other)}`)
-      .join(", ");
-    say(`residency auto: ${name(chosen)}, estimated ${chosen.cycles} cycles against ${against}`);
-  }
+  const first = formatEntry(options[0]);
+  const against = legal
+    .filter((other) => other !== chosen)
+    .map((other) => {
+      const isDefault = !auto && name(other) === first;
+      return `${other.lost ? "at least " : ""}${other.cycles} with ${name(other)}${isDefault ? `, the default of ${target.name}` : ""}`;
+    })
+    .join(", ");
+  const say = (reason: string): void => {
+    const message = `residency ${auto ? "auto: " : ""}${name(chosen)}, ${reason}`;
+    report(hintDiagnostic("TC907", message, { span: func.opSpan }));
+  };
+  if (auto && chosen.tiling.residency === "gm" && !legal.some(({ tiling }) => tiling.residency === "ub"))
+    say(`because ${whyNoFullLoad(loaded)}`);
+  else if (against !== "" && (auto || name(chosen) !== first))
+    say(`estimated ${chosen.cycles} cycles against ${against}`);
   return chosen.tiling;
 }
 

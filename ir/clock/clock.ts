@@ -11,12 +11,13 @@ import { hasWideIndices } from "../regions.js";
 import type { Target } from "../target.js";
 import { blockPartition } from "../task/index.js";
 import { type MovingStmt, pipes, type Pipe, type SyncStmt } from "../tile.js";
+import { at } from "../types.js";
 import { readyCycles } from "../tiling/gather-work.js";
 import { cyclesOfWork } from "./price.js";
 import type { GatherLowering } from "../tiling/lowering.js";
 import { latencyOf } from "./terms.js";
 import { programSlabSharing, slabFactorOf } from "./shared-slab.js";
-import { memoryCycles, workloadOf, type TransferBytes, type StatementWork } from "./statement.js";
+import { hitsOf, memoryCycles, workloadOf, type TransferBytes, type StatementWork } from "./statement.js";
 
 /**
  * Of the clock's rules. To be raised whenever some program's cycles change on a target whose figures did not: cycles that were
@@ -45,11 +46,6 @@ export interface ClockResult {
   readonly lowering?: GatherLowering;
 }
 
-/** What a statement does to its core: a pipe is busy, and bytes pass through global memory. */
-export interface StatementCost extends StatementWork {
-  readonly cycles: number;
-}
-
 /** A program with all that its clock depends on. */
 export interface Clocked {
   readonly func: TileFunc;
@@ -57,7 +53,9 @@ export interface Clocked {
   /** Cores that run tasks. */
   readonly cores: number;
   readonly lowering: GatherLowering | undefined;
-  readonly costOf: (stmt: MovingStmt, sizes: readonly number[]) => StatementCost;
+  readonly workOf: (stmt: MovingStmt, sizes: readonly number[]) => StatementWork;
+  /** Returns the price of a statement's work in cycles of a core's pipe, where all cores together move so many bytes by operand. */
+  readonly pricing: (transferred: TransferBytes) => (entry: StatementWork) => number;
   /** Cycles from what a sync waits for until its pipe goes on. */
   readonly waitOf: (sync: SyncStmt) => number;
   /** When each pipe of a core can start its first statement. */
@@ -87,9 +85,10 @@ export function clocked(
     target,
     cores,
     lowering,
-    costOf(stmt, sizes) {
-      const entry = workOf(stmt, sizes);
-      return { ...entry, cycles: cyclesOfWork(entry.work, entry.pipe, target, cores) };
+    workOf,
+    pricing(transferred) {
+      const hits = hitsOf(transferred, func.operands, target);
+      return ({ work, pipe, operand }) => cyclesOfWork(work, pipe, target, cores, at(hits, operand));
     },
     waitOf: ({ from }) => wait + Math.ceil(latencyOf(from, target)),
     start: {

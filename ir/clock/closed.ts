@@ -8,12 +8,13 @@
  * applied to the times at which its pipes are ready.
  */
 import { blockPartition, type TaskRange } from "../task/index.js";
-import { type MovingStmt, type Pipe, type SyncStmt } from "../tile.js";
+import { type Pipe, type SyncStmt } from "../tile.js";
 import { at } from "../types.js";
 import { least, type LoopOffsets } from "../intervals/minima.js";
 import { cyclesOfCore, type Clocked, type CoreTime } from "./clock.js";
 import { MaxPlus, never, type Matrix, type Vector } from "./max-plus.js";
 import { runsOf, type BodyPlan, type LoopPlan, type ClockPlan } from "./plan.js";
+import type { StatementWork, TransferBytes } from "./statement.js";
 
 export interface Closed {
   /** The core that finishes last. */
@@ -24,6 +25,10 @@ export interface Closed {
 }
 
 export const closed = (program: Clocked, plan: ClockPlan): Closed => new Composer(program, plan).closed();
+
+/** Returns the bytes that all cores of a program move together, by operand. */
+export const transferredBy = (program: Clocked, plan: ClockPlan): TransferBytes =>
+  new Composer(program, plan).transferred();
 
 /** Tasks of a plan's nest. */
 export function tasksOf({ nest }: ClockPlan): number {
@@ -50,7 +55,7 @@ interface Effect {
   /** Cycles by pipe, in the plan's order. */
   readonly busy: readonly number[];
   /** Bytes by operand. */
-  readonly transferred: readonly number[];
+  readonly transferred: TransferBytes;
 }
 
 /** A body, or an iteration of the nest, with its sizes known. Equal ones are one object. */
@@ -59,6 +64,8 @@ interface Node {
   readonly tasks: number;
   /** What an iteration of the nest repeats; empty for a body. */
   readonly runs: readonly Repeated[];
+  /** Bytes by operand. */
+  transferred(): TransferBytes;
   effect(): Effect;
   /** The effects of 1, 2, 4, … of it, as far as they were asked for. */
   readonly powers: Effect[];
@@ -71,7 +78,7 @@ interface Repeated {
 
 /** A statement whose sizes are known. */
 type Sized =
-  | { readonly op: "move"; readonly stmt: MovingStmt; readonly sizes: readonly number[] }
+  | { readonly op: "move"; readonly sizes: readonly number[]; readonly entry: () => StatementWork }
   | { readonly op: "sync"; readonly stmt: SyncStmt; readonly lagged?: number }
   | { readonly op: "loop"; readonly runs: readonly Repeated[] };
 
@@ -83,19 +90,34 @@ function sizesKey(sized: Sized): string {
   return sized.op === "move" ? sized.sizes.join(",") : runsKey(sized.runs);
 }
 
-function add(sums: number[], values: readonly number[]): void {
-  for (let k = 0; k < values.length; k++) sums[k] = at(sums, k) + at(values, k);
+function add(sums: number[], values: readonly number[], times = 1): void {
+  for (let k = 0; k < values.length; k++) sums[k] = at(sums, k) + times * at(values, k);
+}
+
+/** Returns a function that computes its value once. */
+function once<T extends object>(compute: () => T): () => T {
+  let cached: T | undefined;
+  return () => (cached ??= compute());
 }
 
 class Composer {
   private readonly algebra: MaxPlus;
   private readonly nodes = new Map<string, Node>();
+  private readonly root: Node;
+  private readonly cyclesOfWork: (entry: StatementWork) => number;
 
   constructor(
     private readonly program: Clocked,
     private readonly plan: ClockPlan,
   ) {
     this.algebra = new MaxPlus(plan.pipes.length + plan.lagged);
+    this.root = this.nest(0, []);
+    this.cyclesOfWork = program.pricing(this.root.transferred());
+  }
+
+  /** Bytes of all cores by operand. */
+  transferred(): TransferBytes {
+    return this.root.transferred();
   }
 
   /**
@@ -103,7 +125,7 @@ class Composer {
    * slowest, and later blocks are no longer than earlier ones: the first core to reach that is the one.
    */
   closed(): Closed {
-    const root = this.nest(0, []);
+    const { root } = this;
     const slowest = this.slowest();
     const { cores } = this.program;
     const first = blockPartition(root.tasks, cores, 0);
@@ -133,7 +155,8 @@ class Composer {
         Math.max(bytes, ...others.map(({ transferred }) => at(transferred, k))),
       ),
     };
-    return { id: -1, tasks: 1, runs: [], effect: () => effect, powers: [] };
+    const { transferred } = effect;
+    return { id: -1, tasks: 1, runs: [], transferred: () => transferred, effect: () => effect, powers: [] };
   }
 
   /** One core from its start to the end of so much work. */
@@ -161,14 +184,16 @@ class Composer {
     if (loop === undefined) return this.body(this.plan.task, offsets, 1);
     const runs = this.repeated(loop, offsets, (within) => this.nest(depth + 1, within));
     const tasks = runs.reduce((sum, { count, node }) => sum + count * node.tasks, 0);
-    return this.node(`nest ${runsKey(runs)}`, tasks, runs, () => this.sequence([{ op: "loop", runs }]));
+    return this.node(`nest ${runsKey(runs)}`, tasks, runs, [{ op: "loop", runs }]);
   }
 
   private body(plan: BodyPlan, offsets: LoopOffsets, tasks: number): Node {
     const sized = plan.items.map((item): Sized => {
       switch (item.op) {
-        case "move":
-          return { op: "move", stmt: item.stmt, sizes: item.sizes.map((size) => least(size, offsets)) };
+        case "move": {
+          const sizes = item.sizes.map((size) => least(size, offsets));
+          return { op: "move", sizes, entry: once(() => this.program.workOf(item.stmt, sizes)) };
+        }
         case "sync":
           return item;
         case "loop":
@@ -179,7 +204,7 @@ class Composer {
       }
     });
     const key = `body ${plan.id} ${sized.map(sizesKey).join(" ")}`;
-    return this.node(key, tasks, [], () => this.sequence(sized));
+    return this.node(key, tasks, [], sized);
   }
 
   private repeated(loop: LoopPlan, offsets: LoopOffsets, within: (offsets: LoopOffsets) => Node): Repeated[] {
@@ -189,10 +214,12 @@ class Composer {
     }));
   }
 
-  private node(key: string, tasks: number, runs: readonly Repeated[], effect: () => Effect): Node {
+  private node(key: string, tasks: number, runs: readonly Repeated[], body: readonly Sized[]): Node {
     const node = this.nodes.get(key);
     if (node !== undefined) return node;
-    const made: Node = { id: this.nodes.size, tasks, runs, effect, powers: [] };
+    const transferred = once(() => this.transferredBy(body));
+    const effect = (): Effect => ({ ...this.sequence(body), transferred: transferred() });
+    const made: Node = { id: this.nodes.size, tasks, runs, transferred, effect, powers: [] };
     this.nodes.set(key, made);
     return made;
   }
@@ -206,20 +233,31 @@ class Composer {
     return { matrix: this.algebra.identity(), busy: this.plan.pipes.map(() => 0), transferred: this.none() };
   }
 
-  private sequence(body: readonly Sized[]): Effect {
+  private transferredBy(body: readonly Sized[]): TransferBytes {
+    const transferred = this.none();
+    for (const sized of body) {
+      if (sized.op === "move") {
+        const { work, operand } = sized.entry();
+        transferred[operand] = at(transferred, operand) + work.touched;
+      } else if (sized.op === "loop")
+        for (const { count, node } of sized.runs) add(transferred, node.transferred(), count);
+    }
+    return transferred;
+  }
+
+  private sequence(body: readonly Sized[]): Omit<Effect, "transferred"> {
     const { algebra, program } = this;
     const { pipes } = this.plan;
-    let { matrix } = this.nothing();
+    let matrix = algebra.identity();
     const busy = pipes.map(() => 0);
-    const transferred = this.none();
     for (const sized of body) {
       switch (sized.op) {
         case "move": {
-          const { pipe, cycles, work, operand } = program.costOf(sized.stmt, sized.sizes);
-          const k = pipes.indexOf(pipe);
+          const entry = sized.entry();
+          const cycles = this.cyclesOfWork(entry);
+          const k = pipes.indexOf(entry.pipe);
           algebra.delay(matrix, k, cycles);
           busy[k] = at(busy, k) + cycles;
-          transferred[operand] = at(transferred, operand) + work.touched;
           break;
         }
         case "sync": {
@@ -237,12 +275,11 @@ class Composer {
               effect.busy.forEach((cycles, k) => {
                 busy[k] = at(busy, k) + cycles;
               });
-              add(transferred, effect.transferred);
             }
           }
       }
     }
-    return { matrix, busy, transferred };
+    return { matrix, busy };
   }
 
   /** Effects whose product is that of `count` in a row. */

@@ -2,6 +2,7 @@
  * The clock's number, roughly and at a small cost: from the work of one whole tile and the trips of the loops. It cuts a search
  * down to the few schedules that are worth their exact cycles; nothing reports it.
  */
+import { gatheredTable } from "../access.js";
 import type { TimedLowering } from "../tiling/gather-lowering.js";
 import { copiesOf, type Tiling } from "../tiling/index.js";
 import { meanTrips } from "../tiling/loops.js";
@@ -9,7 +10,7 @@ import { at } from "../types.js";
 import { oneByOne, pipelined, type MoveTime, type TaskMoves, type Took } from "./pipeline.js";
 import { cyclesOfWork } from "./price.js";
 import { slabFactorOf, slabSharing } from "./shared-slab.js";
-import { memoryCycles, type StatementWork } from "./statement.js";
+import { hitsOf, memoryCycles, type StatementWork } from "./statement.js";
 import { transferPrice } from "./terms.js";
 import { workOfTile } from "./work-of-tile.js";
 import type { Work } from "./work.js";
@@ -32,8 +33,10 @@ function estimator(tiling: Tiling): (variant: Tiling) => number {
   const { lowering } = tiling;
   const { transfers, gather } = workOfTile(tiling);
   // A way that takes longer for one tile than another one does with all that it sets up is slower wherever a core has a whole tile.
+  // A row of data that is found in L2 takes less than the way's own cycles say.
+  const inUb = at(tiling.operands, gatheredTable).inUb;
   const worthwhile = tiling.lowerings.eligible.filter(
-    (candidate) => candidate.cycles <= lowering.cycles + lowering.setup,
+    (candidate) => !inUb || candidate.cycles <= lowering.cycles + lowering.setup,
   );
   const gathers = worthwhile.map((candidate) => ({ candidate, work: gather(candidate) }));
   return (variant) =>
@@ -65,24 +68,34 @@ function estimated(
     full: cyclesIn(full),
     rest: rest === undefined ? 0 : cyclesIn(rest),
   });
+  const runsOfTransfer = ({ pipe, operand }: StatementWork): number =>
+    pipe === "MTE3" ? tiles : runsOf(at(operands, operand).dependsOn);
+  /** Bytes by operand of the busiest core. */
+  const transferred = operands.map(() => 0);
+  const share = max * full.elements;
+  transferred[gather.operand] = gather.work.touched * tiles * share;
+  for (const transfer of transfers)
+    transferred[transfer.operand] =
+      at(transferred, transfer.operand) + transfer.work.touched * runsOfTransfer(transfer) * share;
+  const types = operands.map(({ operand }) => operand);
+  const hits = hitsOf(
+    transferred.map((bytes) => bytes * cores),
+    types,
+    target,
+  );
   /** A transfer of part of a tile starts all the same. It has no other work than DMA instructions. */
-  const cyclesOfTransfer = ({ work, pipe }: StatementWork): Took =>
-    took(({ elements, rows }) =>
-      Math.ceil(
-        transferPrice(elements === 1 ? work : runsIn(work, elements, rows), pipe, target, cores, 0).cycles,
-      ),
-    );
+  const cyclesOfTransfer = ({ work, pipe, operand }: StatementWork): Took =>
+    took(({ elements, rows }) => {
+      const part = elements === 1 ? work : runsIn(work, elements, rows);
+      return Math.ceil(transferPrice(part, pipe, target, cores, at(hits, operand)).cycles);
+    });
   const [head, loads]: [MoveTime[], MoveTime[]] = [[], []];
   let store: MoveTime | undefined;
-  const transferred = operands.map(() => 0);
-  transferred[gather.operand] = gather.work.touched * tiles;
   for (const transfer of transfers) {
     const operand = at(operands, transfer.operand);
-    const stored = transfer.pipe === "MTE3";
-    const runs = stored ? tiles : runsOf(operand.dependsOn);
+    const runs = runsOfTransfer(transfer);
     const move: MoveTime = { ...cyclesOfTransfer(transfer), copies: copiesOf(variant, operand) };
-    transferred[transfer.operand] = at(transferred, transfer.operand) + transfer.work.touched * runs;
-    if (stored) store = move;
+    if (transfer.pipe === "MTE3") store = move;
     else if (runs < tiles) head.push({ ...move, full: runs * move.full });
     else loads.push(move);
   }
@@ -92,7 +105,13 @@ function estimated(
     head,
     loads,
     gather: took((piece) =>
-      cyclesOfWork(scaledWork(gather.work, piece, lowering), gather.pipe, target, cores),
+      cyclesOfWork(
+        scaledWork(gather.work, piece, lowering),
+        gather.pipe,
+        target,
+        cores,
+        at(hits, gather.operand),
+      ),
     ),
     store,
     tiles,
@@ -102,13 +121,7 @@ function estimated(
   const alone = target.overlaps ? pipelined(task, max, lowering.setup, target) : max * oneByOne(task);
   const done = Math.max(
     alone,
-    memoryCycles(
-      transferred.map((bytes) => max * bytes * full.elements),
-      operands.map(({ operand }) => operand),
-      target,
-      cores,
-      slabFactorOf(slabSharing(variant), schedule, target),
-    ),
+    memoryCycles(transferred, types, target, cores, slabFactorOf(slabSharing(variant), schedule, target)),
   );
   return done + tasks * target.taskCycles;
 }

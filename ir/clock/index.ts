@@ -2,12 +2,13 @@
 import type { TileFunc } from "../func.js";
 import type { Target } from "../target.js";
 import type { GatherLowering } from "../tiling/lowering.js";
-import { clocked, resultOf, type ClockResult } from "./clock.js";
-import { closed, tasksOf } from "./closed.js";
+import { clocked, resultOf, type Clocked, type ClockResult } from "./clock.js";
+import { closed, tasksOf, transferredBy } from "./closed.js";
 import { countTasks } from "./execution.js";
 import { fastest } from "./fastest.js";
-import { planOf } from "./plan.js";
-import { cyclesByWalk, occupancyOn, walk, type Occupancy, type Walked } from "./walk.js";
+import { planOf, type ClockPlan } from "./plan.js";
+import type { TransferBytes } from "./statement.js";
+import { cyclesByWalk, occupancyOn, transferredByWalk, walk, type Occupancy, type Walked } from "./walk.js";
 
 export { clockVersion, type ClockResult } from "./clock.js";
 export { favourable, fasterWith } from "./favourable.js";
@@ -46,13 +47,20 @@ export {
  * hand-written programs are walked statement by statement: those with imperfect parallel nests, or with bounds that are no minima of sums.
  */
 export function cyclesOf(func: TileFunc, target: Target): ClockResult {
-  const plan = func.body.length === 0 ? undefined : planOf(func);
-  if (plan === undefined) {
-    const tasks = countTasks(func.body);
-    return fastest(func, target, tasks, (program) => cyclesByWalk(program, tasks));
-  }
-  const tasks = tasksOf(plan);
+  const { plan, tasks } = planned(func);
+  if (plan === undefined) return fastest(func, target, tasks, (program) => cyclesByWalk(program, tasks));
   return fastest(func, target, tasks, (program) => resultOf(program, tasks, closed(program, plan).last));
+}
+
+interface Planned {
+  /** Absent where a program has no closed form. */
+  readonly plan: ClockPlan | undefined;
+  readonly tasks: number;
+}
+
+function planned(func: TileFunc): Planned {
+  const plan = func.body.length === 0 ? undefined : planOf(func);
+  return { plan, tasks: plan === undefined ? countTasks(func.body) : tasksOf(plan) };
 }
 
 /** The lowering that the clock chooses for the program's gather; undefined if it has none. */
@@ -62,12 +70,16 @@ export const programLowering = (func: TileFunc, target: Target): GatherLowering 
 /** Walks every statement: the same cycles as `cyclesOf`, with a timeline. */
 export function walkOf(func: TileFunc, target: Target): Walked {
   const tasks = countTasks(func.body);
-  return walk(clocked(func, target, tasks, programLowering(func, target)), tasks);
+  const program = clocked(func, target, tasks, programLowering(func, target));
+  return walk(program, tasks, transferredByWalk(program));
 }
+
+const transferredIn = (program: Clocked, plan: ClockPlan | undefined): TransferBytes =>
+  plan === undefined ? transferredByWalk(program) : transferredBy(program, plan);
 
 /** The bytes that core 0 holds over time, as `walkOf` gives them, at a cost that does not grow with the tasks. */
 export function occupancyOf(func: TileFunc, target: Target): readonly Occupancy[] {
-  const plan = func.body.length === 0 ? undefined : planOf(func);
-  const tasks = plan === undefined ? countTasks(func.body) : tasksOf(plan);
-  return occupancyOn(clocked(func, target, tasks, programLowering(func, target)), tasks);
+  const { plan, tasks } = planned(func);
+  const program = clocked(func, target, tasks, programLowering(func, target));
+  return occupancyOn(program, tasks, transferredIn(program, plan));
 }

@@ -185,7 +185,7 @@ function leastTasks({ target }: Tiling, { all, cores }: ReturnType<typeof inPlac
   let best = { cycles: Infinity, tasks: 1, work: noWork };
   for (let tasks = 1; tasks <= cores; tasks++) {
     const work = workIn(tasks);
-    const cycles = cyclesOfWork(work, "V", target, tasks) + Math.ceil(tasks * target.taskCycles);
+    const cycles = cyclesOfWork(work, "V", target, tasks, 0) + Math.ceil(tasks * target.taskCycles);
     // It falls, then rises, but for what is rounded.
     if (cycles > best.cycles + 2) break;
     if (cycles < best.cycles) best = { cycles, tasks, work };
@@ -199,7 +199,7 @@ function leastInPlace(tiling: Tiling): LowerBound {
   const counted = inPlaceWork(tiling);
   const { cycles, tasks, work } = leastTasks(tiling, counted);
   const { instructions, padded, bytes, rows, repeats, scalars } = work;
-  const alone = (work: Partial<Work>): number => cyclesOfWork({ ...noWork, ...work }, "V", target, tasks);
+  const alone = (work: Partial<Work>): number => cyclesOfWork({ ...noWork, ...work }, "V", target, tasks, 0);
   const limits: readonly (readonly [LowerBoundLimit, number])[] = [
     ["global memory", alone({ instructions, padded, bytes })],
     ["vector", alone({ rows, repeats })],
@@ -244,7 +244,7 @@ function inPlace(tiling: Tiling): LowerBounds {
       const fraction = extent * (isEven && tasks === tiles ? max / tiles : 1 / cores);
       const share = { share: fraction, tiles: tiles * fraction, cores: Math.min(tasks, cores) };
       return (
-        cyclesOfWork(busiest(work, share), "V", target, share.cores) + Math.ceil(tasks * target.taskCycles)
+        cyclesOfWork(busiest(work, share), "V", target, share.cores, 0) + Math.ceil(tasks * target.taskCycles)
       );
     },
   };

@@ -22,6 +22,7 @@ import {
   workPipes,
   type KernelWork,
   type MemoryWork,
+  type OperandReads,
   type PipeWork,
   type Work,
   type WorkPipe,
@@ -30,10 +31,19 @@ import {
 const largest = (prices: readonly Price[]): Price =>
   prices.reduce((max, other) => (other.cycles > max.cycles ? other : max));
 
-/** Returns the whole cycles of a statement's work on one of `cores` busy cores; monotone in each count. */
-export const cyclesOfWork = (work: Work, pipe: WorkPipe, target: Target, cores: number): number =>
+/**
+ * Returns the whole cycles of a statement's work on one of `cores` busy cores; monotone in each count. `hits`: the part of its loads that is
+ * found in L2.
+ */
+export const cyclesOfWork = (
+  work: Work,
+  pipe: WorkPipe,
+  target: Target,
+  cores: number,
+  hits: number,
+): number =>
   Math.ceil(
-    transferPrice(work, pipe, target, cores, 0).cycles +
+    transferPrice(work, pipe, target, cores, hits).cycles +
       vectorCycles(work, target) +
       scalarCycles(work, target) +
       threadCycles(work, target) +
@@ -62,16 +72,19 @@ export interface MemoryTraffic {
   readonly writtenBack: number;
 }
 
+/** Returns the bytes of an operand's reads that are found in L2: all but the first ones where it fits. */
+const bytesHit = ({ bytes, times }: OperandReads, { l2Bytes }: BoardFigures): number =>
+  bytes <= l2Bytes ? bytes * Math.max(0, times - 1) : 0;
+
+/** Returns the part of an operand's reads that is found in L2. */
+export const hitsOfReads = (reads: OperandReads, figures: BoardFigures): number =>
+  bytesHit(reads, figures) / Math.max(1, reads.bytes * reads.times);
+
 /** Distinct bytes once where an operand fits L2, otherwise every read; writes less what is still dirty in L2 at the end. */
 export function memoryTraffic(work: MemoryWork, figures: BoardFigures): MemoryTraffic {
   const { operands, written, readsBypassL2, unaligned } = work;
   const reads = operands.reduce((sum, { bytes, times }) => sum + bytes * times, 0);
-  const hit = readsBypassL2
-    ? 0
-    : operands.reduce(
-        (sum, { bytes, times }) => sum + (bytes <= figures.l2Bytes ? bytes * Math.max(0, times - 1) : 0),
-        0,
-      );
+  const hit = readsBypassL2 ? 0 : operands.reduce((sum, one) => sum + bytesHit(one, figures), 0);
   const l2Bytes = readsBypassL2
     ? figures.l2Bytes
     : (figures.l2Bytes * written) / Math.max(1, written + reads - hit);

@@ -33,7 +33,7 @@ import {
   type StoreStmt,
   type UbBuffer,
 } from "../tile.js";
-import { memoryPrice, memoryTraffic } from "./price.js";
+import { hitsOfReads, memoryPrice, memoryTraffic } from "./price.js";
 
 import {
   alignUp,
@@ -68,6 +68,20 @@ export function sizesOf(stmt: MovingStmt): readonly Linear[] {
 /** Bytes of global memory by operand, in the operands' order. */
 export type TransferBytes = readonly number[];
 
+/** Returns the reads of an operand of which all cores together move so many bytes. */
+function readsOf({ type }: Operand, all: number): OperandReads {
+  const bytes = Math.min(all, byteCount(type));
+  return { bytes, times: bytes === 0 ? 0 : all / bytes };
+}
+
+/** Returns the part of each operand's loads that is found in L2, where all cores together move so many bytes. */
+export const hitsOf = (
+  transferred: TransferBytes,
+  operands: readonly Operand[],
+  target: Target,
+): readonly number[] =>
+  operands.map((operand, k) => hitsOfReads(readsOf(operand, transferred[k] ?? 0), target));
+
 /**
  * Whole cycles that global memory takes for all of `cores` busy cores, each of which moves these bytes. A DMA engine reads through L2
  * ({@link memoryPrice}); elsewhere all bytes count. `slabFactor`: of the data's bytes ({@link slabFactorOf}).
@@ -85,12 +99,11 @@ export function memoryCycles(
     );
   let written = 0;
   const reads: OperandReads[] = [];
-  for (const [k, { role, type }] of operands.entries()) {
+  for (const [k, operand] of operands.entries()) {
     const all = (transferred[k] ?? 0) * cores;
-    const distinct = Math.min(all, byteCount(type));
-    if (role === "output") written += all;
-    else if (distinct > 0)
-      reads.push({ bytes: distinct, times: ((k === gatheredTable ? slabFactor : 1) * all) / distinct });
+    const { bytes, times } = readsOf(operand, all);
+    if (operand.role === "output") written += all;
+    else if (bytes > 0) reads.push({ bytes, times: (k === gatheredTable ? slabFactor : 1) * times });
   }
   const traffic = memoryTraffic({ operands: reads, written, readsBypassL2: false }, target);
   return Math.ceil(memoryPrice(traffic, target).cycles);

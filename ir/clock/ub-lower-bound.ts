@@ -48,8 +48,13 @@ export function leastThroughUb(tiling: Tiling, target = tiling.target): LowerBou
   });
   const loads = read.filter(({ loaded }) => loaded);
 
+  // A schedule may find in L2 whatever fits. Padding makes the part of the data larger, never that of the others.
+  const inL2 = read.filter(({ table }) => byteCount(at(operands, table).type) <= target.l2Bytes);
+  const hits = inL2.some(({ table }) => table === gatheredTable)
+    ? 1
+    : sumOfBytes(inL2) / Math.max(1, sumOfBytes(read));
   const cyclesOf = (work: Partial<Work>, pipe: "MTE2" | "V" | "MTE3" | "S"): number =>
-    cyclesOfWork({ ...noWork, ...work }, pipe, target, cores);
+    cyclesOfWork({ ...noWork, ...work }, pipe, target, cores, hits);
   const wait = Math.ceil(target.syncCycles);
   const loadWait = wait + Math.floor(latencyOf("MTE2", target));
   const blocks = (instructions: number): Partial<Work> => ({
@@ -65,7 +70,7 @@ export function leastThroughUb(tiling: Tiling, target = tiling.target): LowerBou
   const gathers = leastGathers(tiling, target).map(({ work, by }) => ({ work: work(share), by }));
   const loaded = {
     instructions: loads.length,
-    padded: loads.reduce((sum, one) => sum + one.bytes, 0) * share,
+    padded: sumOfBytes(loads) * share,
   };
   const limits: (readonly [LowerBoundLimit, number])[] = [
     ["global memory", memoryCycles(transferred, operands, target, cores, 1)],
@@ -100,6 +105,9 @@ export function leastThroughUb(tiling: Tiling, target = tiling.target): LowerBou
   const [limit, cycles] = limits.reduce((max, other) => (other[1] > max[1] ? other : max));
   return { cycles: cycles + Math.ceil(target.taskCycles), limit };
 }
+
+const sumOfBytes = (reads: readonly { readonly bytes: number }[]): number =>
+  reads.reduce((sum, { bytes }) => sum + bytes, 0);
 
 interface LeastGather {
   /** Of a core that has such a part of all. */

@@ -21,7 +21,7 @@ import { at, invariant } from "../types.js";
 import { cyclesOfCore, resultOf, type ClockResult, type Clocked, type CoreTime } from "./clock.js";
 import { execution, type Step } from "./execution.js";
 import { never, Recurrence, type Vector } from "./max-plus.js";
-import { sizesOf } from "./statement.js";
+import { sizesOf, type StatementWork, type TransferBytes } from "./statement.js";
 
 /** One statement on one pipe of one core, in cycles from the start of the run. */
 export interface TimelineEvent {
@@ -103,22 +103,42 @@ export const maxLifetimes = 2_000;
 export const maxOutputTiles = 4_000;
 const maxOccupancy = 256;
 
-export function walk(program: Clocked, tasks: number): Walked {
-  const walker = new Walker(program, tasks);
+/** Returns the clock of a program with its timeline. `transferred`: bytes of all cores by operand. */
+export function walk(program: Clocked, tasks: number, transferred: TransferBytes): Walked {
+  const walker = new Walker(program, tasks, transferred);
   walker.run();
   return walker.result();
 }
 
+/** Returns the bytes that all cores of a program move together, by operand, counted over every statement. */
+export function transferredByWalk({ func, workOf }: Clocked): TransferBytes {
+  const env = new Map<string, number>();
+  const transferred = func.operands.map(() => 0);
+  for (const step of execution(func.body, env)) {
+    if (step.op === "task" || step.op === "sync") continue;
+    const { work, operand } = workOf(
+      step,
+      sizesOf(step).map((size) => evaluate(size, env)),
+    );
+    transferred[operand] = at(transferred, operand) + work.touched;
+  }
+  return transferred;
+}
+
 /** `walk`'s cycles alone. */
 export function cyclesByWalk(program: Clocked, tasks: number): ClockResult {
-  const walker = new Walker(program, tasks);
+  const walker = new Walker(program, tasks, transferredByWalk(program));
   walker.run();
   return walker.total();
 }
 
 /** `walk`'s occupancy alone. */
-export const occupancyOn = (program: Clocked, tasks: number): readonly Occupancy[] =>
-  ubBuffers(program.func).size === 0 ? [] : new Walker(program, tasks).occupancy();
+export const occupancyOn = (
+  program: Clocked,
+  tasks: number,
+  transferred: TransferBytes,
+): readonly Occupancy[] =>
+  ubBuffers(program.func).size === 0 ? [] : new Walker(program, tasks, transferred).occupancy();
 
 /** Steps of a walk between two looks at whether it can stop. */
 const stepsBetweenLooks = 1024;
@@ -184,13 +204,16 @@ class Walker {
   private readonly writers = new Set<Pipe>();
   private readonly accesses: ReturnType<typeof accessLookup>;
   private readonly moves = new Map<MovingStmt, Transfer>();
+  private readonly cyclesOfWork: (entry: StatementWork) => number;
   private task = -1;
   private index = 0;
 
   constructor(
     private readonly program: Clocked,
     private readonly tasks: number,
+    transferred: TransferBytes,
   ) {
+    this.cyclesOfWork = program.pricing(transferred);
     this.accesses = accessLookup(program.func);
     this.output = outputOf(program.func).name;
     this.cores = Array.from(
@@ -265,7 +288,9 @@ class Walker {
   private move(stmt: MovingStmt): void {
     const { core } = this;
     const sizes = sizesOf(stmt).map((size) => evaluate(size, this.env));
-    const { pipe, cycles, work, operand } = this.program.costOf(stmt, sizes);
+    const entry = this.program.workOf(stmt, sizes);
+    const { pipe, work, operand } = entry;
+    const cycles = this.cyclesOfWork(entry);
     const start = core.free(pipe);
     core.runs(pipe, cycles);
     core.transferred[operand] = at(core.transferred, operand) + work.touched;

@@ -191,6 +191,7 @@ const cyclesOf = (lowering: Instructions, gather: LoweringFacts, target: Target)
     pipeOfGather(gather),
     target,
     1,
+    0,
   );
 
 const inGm = ({ inputs }: LoweringFacts): boolean => at(inputs, gatheredTable).inTile === undefined;

@@ -91,15 +91,12 @@ describe("the table of work", () => {
       const { func, tile } = programs[residency];
       const kernel = compile(func, { target, residency, tile }).tile;
       const { lowering } = cyclesOf(kernel, target);
-      const { costOf } = clocked(kernel, target, 1, lowering);
+      const { workOf } = clocked(kernel, target, 1, lowering);
       const { transfers, gather } = workOfTile(tilingOf(residency));
       const asked = statementsOf(kernel).flatMap(({ stmt }) => {
         if (stmt.op !== "load" && stmt.op !== "store" && stmt.op !== "gather") return [];
-        const { cycles: _, ...own } = costOf(
-          stmt,
-          sizesOf(stmt).map((size) => largestValue(size)!),
-        );
-        return [own];
+        const sizes = sizesOf(stmt).map((size) => largestValue(size)!);
+        return [workOf(stmt, sizes)];
       });
       expect(asked).toHaveLength(residency === "ub" ? 4 : 3);
       expect(asked).toEqual(expect.arrayContaining([...transfers, gather(lowering!)]));

@@ -5,7 +5,6 @@ import { clocked, cyclesOfCore, type Clocked } from "../../ir/clock/clock.js";
 import { closed, tasksOf } from "../../ir/clock/closed.js";
 import { countTasks } from "../../ir/clock/execution.js";
 import { planOf } from "../../ir/clock/plan.js";
-import { cyclesOfWork } from "../../ir/clock/price.js";
 import type { Work } from "../../ir/clock/work.js";
 import { walk } from "../../ir/clock/walk.js";
 import {
@@ -181,11 +180,10 @@ describe("more work", () => {
         if (grown === undefined) return;
         const before = cyclesWith(tile, target, () => ({}));
         const after = cyclesWith(tile, target, (program) => ({
-          costOf(stmt, sizes) {
-            const cost = program.costOf(stmt, sizes);
-            if (stmt !== grown) return cost;
-            const work = { ...cost.work, [count]: cost.work[count] + by };
-            return { ...cost, work, cycles: cyclesOfWork(work, cost.pipe, target, program.cores) };
+          workOf(stmt, sizes) {
+            const entry = program.workOf(stmt, sizes);
+            if (stmt !== grown) return entry;
+            return { ...entry, work: { ...entry.work, [count]: entry.work[count] + by } };
           },
         }));
         expect(after).toBeGreaterThanOrEqual(before);
@@ -225,15 +223,20 @@ describe("more work", () => {
       const { ascendA2 } = targets;
       const whole = { ...func, body };
       const program = clocked(whole, ascendA2, 1, programLowering(whole, ascendA2));
+      const cyclesOf = new Map<unknown, number>();
       const { cycles } = walk(
         {
           ...program,
-          costOf: (stmt, sizes) => ({
-            ...program.costOf(stmt, sizes),
-            cycles: stmt.op === "load" ? 100 : stmt === first ? 100 + ascendA2.loadLatencyCycles + off : 1,
-          }),
+          workOf(stmt, sizes) {
+            const entry = program.workOf(stmt, sizes);
+            if (stmt.op === "load") cyclesOf.set(entry, 100);
+            if (stmt === first) cyclesOf.set(entry, 100 + ascendA2.loadLatencyCycles + off);
+            return entry;
+          },
+          pricing: () => (entry) => cyclesOf.get(entry) ?? 1,
         },
         countTasks(body),
+        [],
       );
       expect(cycles).toBe(100 + ascendA2.loadLatencyCycles + ascendA2.syncCycles + 1);
     },

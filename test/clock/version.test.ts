@@ -41,7 +41,7 @@ it("a clock that gives other cycles has another version: raise clockVersion, the
         "ascend-a2 3244",
         "ascend-a2 2342",
         "ascend-a2 1287",
-        "ascend-950 1537",
+        "ascend-950 1536",
         "cpu 3695",
         "webgpu 892",
       ],

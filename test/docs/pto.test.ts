@@ -59,7 +59,7 @@ describe("W5, line by line", () => {
   it("shows the instructions of flat with the cycles of each", () => {
     const took = strip.steps.map((step) => {
       const { steps, stepRepeats } = workOfSteps([step], target);
-      return `${step.op === "see" ? "TOR" : step.op} ${cyclesOfWork({ ...noWork, steps, stepRepeats }, "V", target, 1)}`;
+      return `${step.op === "see" ? "TOR" : step.op} ${cyclesOfWork({ ...noWork, steps, stepRepeats }, "V", target, 1, 0)}`;
     });
     const [shrs, muls, add, maxs, mins, sub, or, scaled, placed] = took;
     expect(took).toHaveLength(9);

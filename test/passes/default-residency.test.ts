@@ -1,0 +1,92 @@
+/** The residency of a program that states none: judged by the target's default, chosen by the clock where that is legal. */
+import { describe, expect, it } from "vitest";
+import { cyclesOf, type Schedule, type SourceFunc } from "../../ir/index.js";
+import { compile, onnx, pypto, targets, tryCompile, type Kernel } from "../../src/index.js";
+import { parsed } from "../support/parsed.js";
+
+const ascend = [targets.ascendA2, targets.ascend950] as const;
+
+const rows = onnx.gather({ data: ["f32", [1024, 4096]], indices: ["i32", [16384]], axis: 0 });
+const columns = onnx.gather({ data: ["f32", [4096, 1024]], indices: ["i32", [256]], axis: 1 });
+const elements = pypto.gather({ input: ["f32", [64, 80]], index: ["i32", [32, 64]], dim: 0 });
+
+const paged = parsed(`
+func @paged(%kv: tensor<2048x64xf32>, %t: tensor<4096xi32>, %bt: tensor<1024xi32>) -> tensor<4096x64xf32> {
+  %output = access.gather %kv, %t, %bt (d0, d1) -> (%bt[%t[d0]], d1) {oob = error}
+  return %output
+}`);
+const symbolic = parsed(`
+dim N <= 4096
+func @rows(%e: tensor<1024x512xf32>, %i: tensor<Nxi32>) -> tensor<Nx512xf32> {
+  %output = access.gather %e, %i (d0, d1) -> (%i[d0], d1) {oob = error}
+  return %output
+}`);
+const quantized = onnx.gatherBlockQuantized({
+  data: ["u8", [512, 64]],
+  indices: ["i32", [1024]],
+  scales: ["f32", [512, 8]],
+  blockSize: 16,
+  gatherAxis: 0,
+  quantizeAxis: 1,
+});
+
+const with_ = (func: SourceFunc, schedule: Schedule): SourceFunc => ({ ...func, schedule });
+const residencyOf = ({ tile }: Kernel) => tile.schedule.residency;
+const cycles = ({ tile, target }: Kernel): number => cyclesOf(tile, target).cycles;
+
+describe("a program without a residency", () => {
+  it.each([
+    ["rows", rows],
+    ["columns", columns],
+    ["elements of PyPTO", elements],
+    ["a table of pages", paged],
+    ["an open size", symbolic],
+    ["a quantized table", quantized],
+    ["tuples", onnx.gatherNd({ data: ["f16", [300, 4, 50]], indices: ["i64", [5000, 1]] })],
+  ])("takes as few cycles as auto does: %s", (_, func) => {
+    for (const target of ascend) {
+      const [own, auto] = [compile(func, { target }), compile(func, { target, residency: "auto" })];
+      expect(cycles(own)).toBe(cycles(auto));
+    }
+  });
+
+  it("leaves rows of a table that fits L2 in global memory, and says so", () => {
+    const kernel = compile(rows, { target: targets.ascendA2 });
+    expect(residencyOf(kernel)).toBe("gm");
+    const [said, ...others] = kernel.diagnostics;
+    expect(others).toEqual([]);
+    const full = compile(rows, { target: targets.ascendA2, residency: "ub" });
+    expect(cycles(full)).toBeGreaterThan(2 * cycles(kernel));
+    expect(said).toMatchObject({ code: "TC907", severity: "hint" });
+    const against = /estimated (\d+) cycles against (?:at least )?(\d+) with ub, the default of ascend-a2$/;
+    const [, own, other] = against.exec(said!.message)!.map(Number);
+    expect(own).toBe(cycles(kernel));
+    expect(other).toBeGreaterThan(own!);
+    expect(other).toBeLessThanOrEqual(cycles(full));
+  });
+
+  it("says nothing where the full load is the fastest", () => {
+    const kernel = compile(columns, { target: targets.ascendA2 });
+    expect(residencyOf(kernel)).toBe("ub");
+    expect(kernel.diagnostics).toEqual([]);
+  });
+
+  it.each([
+    ["tile", { tile: [16, 16] }],
+    ["view", { view: [16384, 16] }],
+    ["profile", { profile: "strict" }],
+    ["lowering", { lowering: "row-copy" }],
+    ["rotate", { rotate: "on" }],
+  ] as const)("is judged by the full load where a %s is typed", (_, schedule) => {
+    expect(residencyOf(compile(with_(rows, schedule), { target: targets.ascendA2 }))).toBe("ub");
+  });
+
+  it("is refused where no full load is legal: gm is no silent fallback", () => {
+    const func = onnx.gather({ data: ["f32", [50257, 768]], indices: ["i32", [4096]], axis: 0 });
+    for (const target of ascend) {
+      const result = tryCompile(func, { target });
+      expect(result.ok).toBe(false);
+      expect(!result.ok && result.diagnostics.map(({ code }) => code)).toEqual(["TC402"]);
+    }
+  });
+});
