@@ -51,7 +51,7 @@ function estimated(
 ): number {
   const { operands, target, schedule } = variant;
   const trips = tripsOf(variant);
-  const { tasks, serial, tiles } = trips;
+  const { tasks, parallel, serial, tiles } = trips;
   const cores = Math.max(1, Math.min(schedule.cores, tasks));
   const max = Math.ceil(tasks / cores);
   const [full, rest] = tileShares(trips, max);
@@ -70,24 +70,24 @@ function estimated(
   });
   const runsOfTransfer = ({ pipe, operand }: StatementWork): number =>
     pipe === "MTE3" ? tiles : runsOf(at(operands, operand).dependsOn);
-  /** Bytes by operand of the busiest core. */
+  /** Bytes by operand of a whole task. */
   const transferred = operands.map(() => 0);
-  const share = max * full.elements;
-  transferred[gather.operand] = gather.work.touched * tiles * share;
+  transferred[gather.operand] = gather.work.touched * tiles;
   for (const transfer of transfers)
     transferred[transfer.operand] =
-      at(transferred, transfer.operand) + transfer.work.touched * runsOfTransfer(transfer) * share;
+      at(transferred, transfer.operand) + transfer.work.touched * runsOfTransfer(transfer);
   const types = operands.map(({ operand }) => operand);
+  const wholeTasks = parallel.reduce((product, { mean }) => product * mean, 1);
   const hits = hitsOf(
-    transferred.map((bytes) => bytes * cores),
+    transferred.map((bytes) => bytes * wholeTasks),
     types,
     target,
   );
   /** A transfer of part of a tile starts all the same. It has no other work than DMA instructions. */
   const cyclesOfTransfer = ({ work, pipe, operand }: StatementWork): Took =>
     took(({ elements, rows }) => {
-      const part = elements === 1 ? work : runsIn(work, elements, rows);
-      return Math.ceil(transferPrice(part, pipe, target, cores, at(hits, operand)).cycles);
+      const entry = elements === 1 ? work : runsIn(work, elements, rows);
+      return Math.ceil(transferPrice(entry, pipe, target, cores, at(hits, operand)).cycles);
     });
   const [head, loads]: [MoveTime[], MoveTime[]] = [[], []];
   let store: MoveTime | undefined;
