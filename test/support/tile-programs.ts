@@ -58,7 +58,7 @@ export function loadOf(dtype: DType, box: Shape): TileFunc {
   return {
     level: "tile",
     name: "load",
-    operands: operandsOf({ dtype, shape: box.map((extent) => extent + 1) }, one("i32"), one(dtype)),
+    operands: operandsOf({ dtype, shape: box.map((extent) => 2 * extent) }, one("i32"), one(dtype)),
     schedule: {},
     body: [
       { op: "alloc", buffer: bufferOf("data_ub", dtype, box) },
