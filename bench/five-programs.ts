@@ -18,14 +18,18 @@ const programs: readonly (readonly [name: string, func: SourceFunc, why: string]
   [
     "KV pages",
     gather(["bf16", [2048, 16, 8, 128]], [64, 32]),
-    "`ascend-a2` means `ub` by default: columns of all pages pass through UB",
+    "rows of pages are fetched: a full load would pass columns of all pages through UB",
   ],
   [
     "sorted columns",
     onnx.gatherElements({ data: ["f32", [4096, 1024]], indices: ["i32", [4096, 1024]], axis: 1 }),
     "reads of both inputs: global memory is busy all the time",
   ],
-  ["small table", gather(["f32", [256, 64]], [8, 512]), "rows are fetched"],
+  [
+    "small table",
+    gather(["f32", [256, 64]], [8, 512]),
+    "each core loads the table once, most of it from L2, and copies rows within UB",
+  ],
 ];
 
 /** Returns a schedule as tables show it. */

@@ -13,7 +13,7 @@ export const cyclesIn = (func: TileFunc, name: "load" | "gather", on: Target = t
 
 /** Returns the cycles of work on the vector unit. */
 export const vectorCycles = (work: Partial<Work>): number =>
-  cyclesOfWork({ ...noWork, ...work }, "V", target, 1);
+  cyclesOfWork({ ...noWork, ...work }, "V", target, 1, 0);
 
 /** A published figure beside the clock's, with the cells of its row before both. */
 export interface PublishedRow {

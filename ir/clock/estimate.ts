@@ -77,9 +77,9 @@ function estimated(
     transferred[transfer.operand] =
       at(transferred, transfer.operand) + transfer.work.touched * runsOfTransfer(transfer);
   const types = operands.map(({ operand }) => operand);
-  const wholeTasks = parallel.reduce((product, { mean }) => product * mean, 1);
+  const fullTasks = parallel.reduce((product, { mean }) => product * mean, 1);
   const hits = hitsOf(
-    transferred.map((bytes) => bytes * wholeTasks),
+    transferred.map((bytes) => bytes * fullTasks),
     types,
     target,
   );
