@@ -147,7 +147,9 @@ function cutGather(
 function further(gather: GatherStmt, d: number, start: Linear): GatherStmt {
   const shifted = (form: Linear): Linear =>
     substitute(form, (of) => (of.kind === "dim" && of.dim === d ? add(dim(d), start) : undefined));
-  return { ...gather, map: mapForms(gather.map, shifted) };
+  const { map } = gather;
+  // What is written stays at the dims: the output's slice starts further along.
+  return { ...gather, map: { ...mapForms(map, shifted), write: map.write } };
 }
 
 /** Dims of an input that follow an output dim. */
