@@ -39,10 +39,11 @@ interface AttrNames {
   readonly help: string;
 }
 
-/** An integer in a range that the rules check, a list of them, one of a fixed set of words, or a text that the rules read. */
+/** An integer in a range that the rules check, any finite number, a list of integers, one of a fixed set of words, or a text that the rules read. */
 export type AttrSpec = AttrNames &
   (
     | { readonly kind: "int"; readonly default?: number }
+    | { readonly kind: "number"; readonly default?: number }
     | { readonly kind: "ints"; readonly default?: readonly number[] }
     | { readonly kind: "text"; readonly default?: string }
     | {
@@ -172,7 +173,7 @@ export function breakRule(code: RuleCode, inputs: OpInputs, message: string, hin
   throw new RuleError([error(code, message, { span: inputs.span, ...defined({ hint }) })]);
 }
 
-/** The value of an attribute of kind `int`; undefined where it has no default and is not given. */
+/** The value of an attribute of kind `int` or `number`; undefined where it has no default and is not given. */
 export const intAttr = (attrs: Attrs, name: string): number | undefined => {
   checkArgument("intAttr", "object", attrs);
   const value: AttrValue | undefined = attrs[name];

@@ -11,7 +11,8 @@ import { assertNever, at, formatShape, isIndexDType, type Span, type TensorType 
 import { directmlGather, directmlGatherElements, directmlGatherNd, directmlGatherNd1 } from "./directml.js";
 import { onnxGatherBlockQuantized } from "./block-quantized.js";
 import { onnxGather, onnxGatherElements, onnxGatherNd } from "./onnx.js";
-import { onnxScatterElements, onnxScatterNd } from "./onnx-scatter.js";
+import { onnxScatter, onnxScatterElements, onnxScatterNd, onnxTensorScatter } from "./onnx-scatter.js";
+import { pyptoScatter, pyptoScatterInPlace, pyptoScatterUpdate } from "./pypto-scatter.js";
 import {
   checkLimits,
   inputNames,
@@ -65,6 +66,11 @@ const registered = [
   moeCombine,
   onnxScatterElements,
   onnxScatterNd,
+  onnxScatter,
+  onnxTensorScatter,
+  pyptoScatterUpdate,
+  pyptoScatterInPlace,
+  pyptoScatter,
 ] as const;
 
 /** The definition of every source operator. */
@@ -281,6 +287,8 @@ function checkAttrs(def: OpDef, source: SourceOp): Diagnostic[] {
     switch (spec.kind) {
       case "int":
         return Number.isSafeInteger(value) ? [] : refused("a whole number");
+      case "number":
+        return Number.isFinite(value) ? [] : refused("a number");
       case "ints":
         return Array.isArray(value) && value.every((entry) => Number.isSafeInteger(entry))
           ? []

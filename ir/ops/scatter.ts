@@ -13,7 +13,8 @@ import {
 import { dim, index, constant, type Linear } from "../linear.js";
 import type { Operator } from "../operator.js";
 import { at, formatShape, formatType, sameShape, type DType, type Shape } from "../types.js";
-import { isValueType, valueTypes } from "../values/expression.js";
+import { castTo, isValueType, valueTypes, type Expression } from "../values/expression.js";
+import { integerRanges, isFloatValue } from "../values/formats.js";
 import { breakRule, type AttrSpec, type OpInputs } from "./op-def.js";
 import { indexOperand, type IndexPolicy } from "./take.js";
 
@@ -35,8 +36,8 @@ export interface Scatter {
   readonly indices: readonly IndexOperand[];
   /** Coordinates of the element that a point writes. */
   readonly to: readonly Linear[];
-  /** Element that is written there. */
-  readonly from: Read;
+  /** Element that is written there, or the value of every point. */
+  readonly from: Read | Expression;
   readonly combine: Combine;
 }
 
@@ -68,6 +69,30 @@ export function checkUpdates(inputs: OpInputs, k: number, shape: Shape, name: st
     );
 }
 
+/**
+ * Returns a number as a value of an element type: of integers exactly, of f32 the nearest, of f16 and bf16 that one rounded once more.
+ * Refuses (TC104) types that no number here is of, and (TC105) one that an integer type does not hold. `name`: of the attribute.
+ */
+export function numberAs(
+  inputs: OpInputs,
+  value: number,
+  dtype: DType,
+  name: string,
+  who: string,
+): Expression {
+  if (!isValueType(dtype))
+    breakRule("TC104", inputs, `${who} writes a number to ${valueTypes.join(", ")}, not to ${dtype}`);
+  if (isFloatValue(dtype)) {
+    const bits = new Uint32Array(Float32Array.of(value).buffer)[0] ?? 0;
+    return castTo(dtype, "f32", { kind: "number", type: "f32", bits });
+  }
+  const [min, max] = integerRanges[dtype];
+  if (!Number.isInteger(value) || value < min || value > max)
+    breakRule("TC105", inputs, `${who} has ${name} ${value}, which is no ${dtype}`);
+  const type = dtype === "u32" ? "u32" : "i32";
+  return castTo(dtype, type, { kind: "number", type, bits: value >>> 0 });
+}
+
 /** Returns the operator of a scatter into a copy of its first input, or into that input itself. `shapes`: the effective ones of its inputs. */
 export function scatterOperator(
   { domain, indices, to, from, combine }: Scatter,
@@ -76,8 +101,7 @@ export function scatterOperator(
   const map: AccessMap = {
     domain,
     indices,
-    reads: [from],
-    value: { kind: "read", read: 0 },
+    ...("kind" in from ? { reads: [], value: from } : { reads: [from], value: { kind: "read", read: 0 } }),
     write: {
       table: shapes.length,
       at: to,
@@ -95,7 +119,7 @@ export const dimsFrom = (first: number, count: number): Linear[] =>
 
 /**
  * Returns the scatter by elements: y[d0, …, i[d…], …] = u[d…] for each element of the indices, the input of number 1. What the updates,
- * of number 2, have beyond them is not read.
+ * of number 2, have beyond them is not read. `value` stands in their place.
  */
 export function elementsScatter(
   data: Shape,
@@ -103,13 +127,14 @@ export function elementsScatter(
   axis: number,
   policy: IndexPolicy,
   combine: Combine,
+  value?: Expression,
 ): Scatter {
   const point = dimsFrom(0, indices.length);
   return {
     domain: indices,
     indices: [indexOperand(policy, 1, point, at(data, axis))],
     to: data.map((_, k) => (k === axis ? index(0) : dim(k))),
-    from: { table: 2, at: point },
+    from: value ?? { table: 2, at: point },
     combine,
   };
 }

@@ -449,6 +449,7 @@ class Parser extends TokenReader {
       const token = this.peek();
       if (token.kind === "string") attrs.push([key.text, this.take("string", "a value").text]);
       else if (token.kind === "word") attrs.push([key.text, this.take("word", "a value").text]);
+      else if (token.kind === "number") attrs.push([key.text, Number(this.take("number", "a value").text)]);
       else if (token.text === "[") attrs.push([key.text, this.intList()]);
       else attrs.push([key.text, this.int()]);
     });

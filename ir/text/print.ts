@@ -184,11 +184,14 @@ function printEntry(value: EntryValue): string {
 
 function printAttrs(attrs: Attrs): string {
   const entries = Object.entries(attrs).map(([name, value]) => {
-    if (typeof value === "number") return `${name} = ${value}`;
+    if (typeof value === "number") return `${name} = ${printNumber(value)}`;
     return typeof value === "string" ? `${name} = "${value}"` : `${name} = ${formatShape(value)}`;
   });
   return entries.length === 0 ? "" : ` {${entries.join(", ")}}`;
 }
+
+/** Returns a number as the text has it: one that JavaScript writes without a decimal point, and not as a whole number, gets one. */
+const printNumber = (value: number): string => String(value).replace(/^(-?\d+)e/, "$1.0e");
 
 /** What a map is printed beside: its inputs' names by table, their types and, over whole tensors, the output's shape. */
 export interface MapContext {

@@ -65,6 +65,13 @@ export function parseCount(text: string, flag: string): number {
   return value;
 }
 
+/** Returns the finite number that a text is. Throws a UsageError for any other text. */
+export function parseNumber(text: string, flag: string): number {
+  const value = Number(text.trim() === "" ? "none" : text);
+  if (!Number.isFinite(value)) throw new UsageError(`--${flag} ${text} is no number`);
+  return value;
+}
+
 /** Returns the whole number that a text is; undefined for another text. Throws a UsageError for one that a number does not hold exactly. */
 export function parseInteger(text: string, flag: string): number | undefined {
   const value = Number(text.trim() === "" ? "none" : text);

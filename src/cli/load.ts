@@ -46,6 +46,7 @@ import {
   type ProjectFlags,
   type AttributeFlag,
 } from "./options.js";
+import { parseNumber } from "./flag-values.js";
 import { projectAttributeFlags } from "./project-operators.js";
 import { UsageError } from "./usage-error.js";
 
@@ -296,6 +297,8 @@ function attrValue({ kind }: AttrSpec, value: string, flag: string): AttrValue {
   switch (kind) {
     case "int":
       return parseCount(value, flag);
+    case "number":
+      return parseNumber(value, flag);
     case "ints":
       return value.trim() === "" ? [] : parseShape(value, flag);
     case "text":

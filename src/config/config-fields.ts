@@ -23,6 +23,7 @@ const passField: Field = { code, takes: "a pass, as definePass of tilec/passes m
 /** Kinds of attributes that an operator may have. */
 const attributeKinds: Readonly<Record<AttrSpec["kind"], true>> = {
   int: true,
+  number: true,
   ints: true,
   text: true,
   word: true,
@@ -31,6 +32,7 @@ const attributeKinds: Readonly<Record<AttrSpec["kind"], true>> = {
 /** What may be a default of each kind. */
 const isDefault: Readonly<Record<AttrSpec["kind"], (value: unknown, words: unknown) => boolean>> = {
   int: (value) => value === undefined || Number.isSafeInteger(value),
+  number: (value) => value === undefined || Number.isFinite(value),
   ints: (value) => value === undefined || (Array.isArray(value) && value.every(Number.isSafeInteger)),
   text: (value) => value === undefined || typeof value === "string",
   word: (value, words) => Array.isArray(words) && words.includes(value),

@@ -10,6 +10,7 @@ import {
 import type { Fields } from "../../backends/index.js";
 import { pyptoGatherInUb } from "../../ir/ops/gather-in-ub.js";
 import { pyptoGather, pyptoIndexSelect } from "../../ir/ops/pypto.js";
+import { pyptoScatter, pyptoScatterInPlace, pyptoScatterUpdate } from "../../ir/ops/pypto-scatter.js";
 import {
   attributeField,
   attributeFields,
@@ -74,3 +75,17 @@ export type PyptoGatherInUbArguments = BuilderArguments<typeof pyptoGatherInUb, 
  * Output shape: [k, columns of param].
  */
 export const gatherInUb = builder(pyptoGatherInUb, "blockSize");
+
+/** A cache `input` of 2 or 4 dims, slots `index` [b, s], rows `src`. `dim` is -2. */
+export type PyptoScatterUpdateArguments = BuilderArguments<typeof pyptoScatterUpdate>;
+/** `src`, or a number `value` in its place; `reduce` none, add or multiply. */
+export type PyptoScatterArguments = BuilderArguments<typeof pyptoScatter, "dim">;
+
+/** pypto.scatter_update(input, -2, index, src): writes rows into input. A slot outside it is skipped. */
+export const scatterUpdate = builder(pyptoScatterUpdate);
+
+/** pypto.scatter(input, dim, index, src): writes into a copy of input. */
+export const scatter = builder(pyptoScatter, "dim");
+
+/** pypto.scatter_(input, dim, index, src): writes into input. */
+export const scatterInPlace = builder(pyptoScatterInPlace, "dim");

@@ -269,6 +269,8 @@ function attribute({ help, ...spec }: AttrSpec): Field {
   switch (spec.kind) {
     case "int":
       return described(help, integer);
+    case "number":
+      return described(help, number);
     case "ints":
       return described(help, list("a list of whole numbers", integer));
     case "text":

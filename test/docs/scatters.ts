@@ -16,6 +16,9 @@ export const scatters: readonly Same[] = [
         written: "ScatterElements(data, indices, updates, axis=1)",
         attrs: { axis: 1 },
       },
+      { op: "onnx.scatter", written: "Scatter(data, indices, updates, axis=1), opset 9", attrs: { axis: 1 } },
+      { op: "pypto.scatter", written: "pypto.scatter(input, 1, index, src)", attrs: { dim: 1 } },
+      { op: "pypto.scatter_", written: "pypto.scatter_(input, 1, index, src), in place", attrs: { dim: 1 } },
     ],
   },
   {
@@ -27,5 +30,35 @@ export const scatters: readonly Same[] = [
       ["f32", [3, 4]],
     ],
     ways: [{ op: "onnx.scatter_nd", written: "ScatterND(data, indices, updates)" }],
+  },
+  {
+    title: "Rows written into a cache of keys or values",
+    level: "###",
+    data: ["f16", [8, 4]],
+    indices: [
+      ["i64", [2, 1]],
+      ["f16", [2, 4]],
+    ],
+    ways: [
+      { op: "pypto.scatter_update", written: "pypto.scatter_update(input, -2, index, src), in place" },
+      {
+        op: "pypto.scatter_update",
+        written: "the same with pages of 2 tokens, in place",
+        data: ["f16", [4, 2, 1, 4]],
+        indices: [
+          ["i64", [2, 1]],
+          ["f16", [2, 1, 1, 4]],
+        ],
+      },
+      {
+        op: "onnx.tensor_scatter",
+        written: "TensorScatter(past_cache, update, write_indices)",
+        data: ["f16", [2, 8, 4]],
+        indices: [
+          ["f16", [2, 1, 4]],
+          ["i64", [2]],
+        ],
+      },
+    ],
   },
 ];

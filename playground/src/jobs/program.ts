@@ -33,7 +33,7 @@ import {
   type SourceFunc,
 } from "../../../ir/index.js";
 import type { ScheduleText } from "./flags.js";
-import { parseCount, parseEntry, parseShape, parseType } from "../../../src/cli/flag-values.js";
+import { parseCount, parseEntry, parseNumber, parseShape, parseType } from "../../../src/cli/flag-values.js";
 
 /** What places in diagnostics are places of. */
 export const fileName = "program.tir";
@@ -202,6 +202,8 @@ function valueOf(kind: AttrSpec["kind"], key: string, text: string): AttrValue {
   switch (kind) {
     case "int":
       return parseCount(text, key);
+    case "number":
+      return parseNumber(text, key);
     case "ints":
       return parseShape(text, key);
     case "text":

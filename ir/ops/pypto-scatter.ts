@@ -1,0 +1,184 @@
+/**
+ * PyPTO's `scatter_update(input, -2, index, src)`, `scatter_(input, dim, index, src)` and `scatter`.
+ *
+ * Sources: docs/zh/api/operation/ of hicann/pypto at 883e7df (2026-08-22), the pages of these names, and
+ * framework/src/interface/operation/vector/indexing.cpp. `scatter_update` and `scatter_` write into their input. PyPTO skips a negative
+ * slot of `scatter_update` and checks no other index; here a slot beyond the cache is skipped too, and another index is an error.
+ */
+import type { Combine } from "../access.js";
+import { dim, div, index, mod } from "../linear.js";
+import { at, formatType, maxElements, type DType, type Shape } from "../types.js";
+import { axis, oobOf } from "./attributes.js";
+import {
+  type AttrSpec,
+  axisInRange,
+  breakRule,
+  checkDType,
+  checkElements,
+  checkRank,
+  checkSameRank,
+  defineOperator,
+  intAttr,
+  type OpInputs,
+  type Resolved,
+  wordAttr,
+} from "./op-def.js";
+import {
+  checkCombine,
+  checkUpdates,
+  dimsFrom,
+  elementsScatter,
+  numberAs,
+  scatterOperator,
+  writtenOobSpec,
+  type Scatter,
+} from "./scatter.js";
+import { indexOperand } from "./take.js";
+
+/** The page has no i8; models store quantized caches (models/deepseek_v32_exp), and the code checks no type. */
+const cacheTypes: readonly DType[] = ["f32", "f16", "bf16", "i32", "i16", "i8"];
+
+/** Returns the rows of a cache of two dims, or of pages of tokens: a slot is a row, or a token in all pages. */
+function slotScatter(inputs: OpInputs, who: string): Omit<Scatter, "combine"> {
+  const [input, slots] = [inputs.data.shape, inputs.indices.shape];
+  const [outer, inner] = [at(slots, 0), at(slots, 1)];
+  const policy = { negative: "illegal", oob: oobOf(inputs) } as const;
+  const isPaged = input.length === 4;
+  const src = isPaged ? [outer, inner, 1, at(input, 3)] : [outer * inner, at(input, 1)];
+  checkUpdates(inputs, 2, src, "src", who);
+  const from = { table: 2, at: dimsFrom(0, src.length) };
+  if (!isPaged) {
+    const per = Math.max(1, inner);
+    const slot = [div(dim(0), per), mod(dim(0), per)];
+    return {
+      domain: src,
+      indices: [indexOperand(policy, 1, slot, at(input, 0))],
+      to: [index(0), dim(1)],
+      from,
+    };
+  }
+  const page = Math.max(1, at(input, 1));
+  return {
+    domain: src,
+    indices: [indexOperand(policy, 1, dimsFrom(0, 2), at(input, 0) * at(input, 1))],
+    to: [div(index(0), page), mod(index(0), page), dim(2), dim(3)],
+    from,
+  };
+}
+
+export const pyptoScatterUpdate = defineOperator({
+  maxElements,
+  name: "pypto.scatter_update",
+  inputs: ["input", "index", "src"],
+  values: ["src"],
+  writes: "in place",
+  attrs: { dim: { ...axis, argument: "dim", default: -2 }, oob: writtenOobSpec("skip") },
+  resolve(inputs) {
+    const who = "pypto.scatter_update";
+    checkDType(inputs, "data", cacheTypes, who);
+    checkDType(inputs, "indices", ["i16", "i32", "i64"], who);
+    const { shape } = inputs.data;
+    if (shape.length !== 2 && shape.length !== 4)
+      breakRule("TC102", inputs, `${who} takes an input of 2 or 4 dims, not ${formatType(inputs.data)}`);
+    if (shape.length === 4 && shape[2] !== 1)
+      breakRule("TC103", inputs, `${who} takes pages [blocks, tokens, 1, d], not ${formatType(inputs.data)}`);
+    checkRank(inputs, "indices", 2, 2, who);
+    const along = intAttr(inputs.attrs, "dim") ?? -2;
+    if (along !== -2) breakRule("TC101", inputs, `${who} takes dim -2, not ${along}`);
+    const scatter = { ...slotScatter(inputs, who), combine: "set" } as const;
+    const shapes = inputs.inputs.map((type) => type.shape);
+    const operator = scatterOperator(scatter, shapes);
+    return { operator, output: shape, negative: "illegal", oob: oobOf(inputs) };
+  },
+});
+
+const scatterTypes: readonly DType[] = ["f32", "f16", "bf16", "i8", "u8", "i16", "i32"];
+
+const reductions = { none: "set", add: "add", multiply: "mul" } as const satisfies Readonly<
+  Record<string, Combine>
+>;
+
+const scatterAttrs = {
+  dim: { ...axis, argument: "dim" },
+  reduce: {
+    key: "reduce",
+    kind: "word",
+    words: ["none", "add", "multiply"],
+    default: "none",
+    help: "what becomes of an element that an update names",
+  },
+  src: {
+    key: "src",
+    argument: "value",
+    kind: "number",
+    help: "the number that is written, in the place of an input src",
+  },
+  oob: writtenOobSpec("error"),
+} as const satisfies Readonly<Record<string, AttrSpec>>;
+
+/** Refuses (TC103) an index that is longer than the source in some dim. */
+function checkReach(inputs: OpInputs, source: Shape, who: string): void {
+  inputs.indices.shape.forEach((extent, k) => {
+    const length = source[k] ?? 0;
+    if (source.length === inputs.indices.shape.length && extent <= length) return;
+    breakRule(
+      "TC103",
+      inputs,
+      `${who} takes a src that reaches as far as index, and index dim ${k} is ${extent} and src's ${length}`,
+    );
+  });
+}
+
+/** Returns what `scatter` and `scatter_` write, a number or a tensor. */
+function resolveScatter(inputs: OpInputs, who: string): Resolved {
+  checkDType(inputs, "data", scatterTypes, who);
+  checkDType(inputs, "indices", ["i32", "i64"], who);
+  checkRank(inputs, "data", 1, 4, who);
+  checkSameRank(inputs, who);
+  const along = axisInRange(inputs, intAttr(inputs.attrs, "dim") ?? 0, inputs.data.shape.length, "dim");
+  checkElements(inputs, along, false, who);
+  const combine = reductions[wordAttr(inputs.attrs, "reduce") as keyof typeof reductions];
+  checkCombine(inputs, combine, inputs.data.dtype, who);
+  const [data, indices] = [inputs.data.shape, inputs.indices.shape];
+  const number = intAttr(inputs.attrs, "src");
+  const [, , source] = inputs.inputs;
+  if ((number === undefined) === (source === undefined))
+    breakRule("TC105", inputs, `${who} takes src as a tensor or as a number, one of both`);
+  if (source !== undefined) {
+    checkUpdates(inputs, 2, source.shape, "src", who);
+    checkReach(inputs, source.shape, who);
+  }
+  const { dtype } = inputs.data;
+  const value = number === undefined ? undefined : numberAs(inputs, number, dtype, "src", who);
+  const policy = { negative: "illegal", oob: oobOf(inputs) } as const;
+  const scatter = elementsScatter(data, indices, along, policy, combine, value);
+  const operator = scatterOperator(
+    scatter,
+    inputs.inputs.map(({ shape }) => shape),
+  );
+  return { operator, output: data, ...policy };
+}
+
+const scatterInputs = {
+  inputs: ["input", "index", "src"],
+  values: ["src"],
+  optional: ["src"],
+} as const;
+
+export const pyptoScatterInPlace = defineOperator({
+  maxElements,
+  name: "pypto.scatter_",
+  ...scatterInputs,
+  writes: "in place",
+  attrs: scatterAttrs,
+  resolve: (inputs) => resolveScatter(inputs, "pypto.scatter_"),
+});
+
+export const pyptoScatter = defineOperator({
+  maxElements,
+  name: "pypto.scatter",
+  ...scatterInputs,
+  writes: "copy",
+  attrs: scatterAttrs,
+  resolve: (inputs) => resolveScatter(inputs, "pypto.scatter"),
+});
