@@ -2,8 +2,7 @@
 import { isOrderFree } from "../ir/access.js";
 import { error, hasErrors, hint as hintDiagnostic, type Diagnostic } from "../ir/diagnostic.js";
 import { outputOf, type AccessFunc } from "../ir/func.js";
-import type { Residencies, ResolvedSchedule } from "../ir/schedule.js";
-import { defaultsOn } from "../ir/schedule-entries.js";
+import type { Residencies } from "../ir/schedule.js";
 import { targetFacts, type Target } from "../ir/target.js";
 import { doubles } from "../ir/tiling/index.js";
 import { coresFault } from "../ir/tiling/rules/index.js";
@@ -14,6 +13,7 @@ import {
   type ScatterTiling,
 } from "../ir/tiling/scatter-tiling.js";
 import { formatShape } from "../ir/types.js";
+import { plainSchedule } from "./with-defaults.js";
 
 /** A schedule, or the diagnostics that refuse what is stated; hints and warnings beside the schedule. */
 export interface ScatterSchedule {
@@ -47,17 +47,9 @@ function residenciesOf(scatter: AccessFunc, target: Target): readonly Residencie
 /** Returns the stated tile, or the largest that fits, from the whole domain. */
 function underResidency(scatter: AccessFunc, residency: Residencies, target: Target): ScatterTiling {
   const { map, schedule } = scatter;
-  const { profile: _, ...defaults } = defaultsOn(target);
-  const full = map.domain.map((extent) => Math.max(1, extent));
-  const resolved: ResolvedSchedule = {
-    ...defaults,
-    order: map.domain.map((_, d) => d),
-    tile: full,
-    view: full,
-    ...schedule,
-    buffers: 1,
-    residency,
-  };
+  const order = map.domain.map((_, d) => d);
+  const plain = plainSchedule(schedule, { residency, extents: map.domain, order }, target);
+  const resolved = { ...plain, buffers: 1 } as const;
   const tiling = tileScatter(scatter, resolved, target);
   if (schedule.tile !== undefined) return tiling;
   const tile = smallestTile(tiling);

@@ -2,7 +2,7 @@
 import { followedBy, gatheredTable } from "../ir/access.js";
 import { outputOf, type AccessFunc } from "../ir/func.js";
 import { defaultProfile } from "../ir/profile.js";
-import type { Residencies, ResolvedSchedule } from "../ir/schedule.js";
+import type { Residencies, ResolvedSchedule, Schedule } from "../ir/schedule.js";
 import { defaultsOn } from "../ir/schedule-entries.js";
 import type { Target } from "../ir/target.js";
 import {
@@ -13,27 +13,20 @@ import {
   requiredView,
   Tiling,
 } from "../ir/tiling/index.js";
-import { at } from "../ir/types.js";
+import { at, type Shape } from "../ir/types.js";
 
 /** The plain defaults; the tile starts at the whole output. */
 export function withDefaults(func: AccessFunc, residency: Residencies, target: Target): Tiling {
   const { schedule } = func;
-  const { profile = defaultProfile, ...stated } = schedule;
+  const { profile = defaultProfile } = schedule;
   // Elements that are read in global memory are loaded by no full load.
   const inForce = func.sharedDims.length === 0 || dataResidency(func, { residency }) === "ub";
   const extents = outputOf(func).type.shape;
-  const fullTile = extents.map((extent) => Math.max(1, extent));
-  const { profile: _, ...defaults } = defaultsOn(target);
   const initial: ResolvedSchedule = {
-    ...defaults,
+    ...plainSchedule(schedule, { residency, extents, order: defaultOrder(func) }, target),
     ...(inForce ? { profile } : {}),
-    order: defaultOrder(func),
-    buffers: 1,
-    tile: fullTile,
-    view: fullTile,
-    ...stated,
-    residency,
   };
+  const fullTile = extents.map((extent) => Math.max(1, extent));
   const [views, tiles] = [pinnedViews(func, initial), pinnedTiles(func, initial)];
   // Without a view, the tile cuts the whole tensors.
   const reach = entryLimits(func);
@@ -45,6 +38,21 @@ export function withDefaults(func: AccessFunc, residency: Residencies, target: T
   const view = schedule.view ?? fullTile.map(viewAlong);
   const tile = schedule.tile ?? fullTile.map((extent, d) => (tiles.includes(d) ? at(view, d) : extent));
   return new Tiling(func, { ...initial, view, tile }, target);
+}
+
+/**
+ * Returns a stated schedule, without its profile, and the plain defaults of what it leaves open: one copy of each tile, and one tile of
+ * the whole extents.
+ */
+export function plainSchedule(
+  { profile: _, ...stated }: Schedule,
+  chosen: Pick<ResolvedSchedule, "residency" | "order"> & { readonly extents: Shape },
+  target: Target,
+): ResolvedSchedule {
+  const { residency, order, extents } = chosen;
+  const { profile: __, ...defaults } = defaultsOn(target);
+  const full = extents.map((extent) => Math.max(1, extent));
+  return { ...defaults, order, buffers: 1, tile: full, view: full, ...stated, residency };
 }
 
 /** Dims the data follows come first, so that loops of indices alone can reuse its tile. */

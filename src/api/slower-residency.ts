@@ -1,5 +1,6 @@
 /** Whether data in global memory would be faster than the full load that a target takes by default. */
 import {
+  isScatter,
   dataResidency,
   lowerBoundsOf,
   formatEntry,
@@ -61,6 +62,8 @@ function remedyUnder(given: AccessFunc, residency: Residencies, { target }: Tili
 
 /** The same of a program by itself, under the built-in pipeline. */
 export function residencyHint(program: Func, options: CompileOptions): Diagnostic[] {
+  // A scatter's residency is chosen by what fits, not by the clock.
+  if (program.level === "access" && isScatter(program.map)) return [];
   const given = accessOf(program, options);
   const compiled = given === undefined ? undefined : compileTiled(program, options);
   if (given === undefined || compiled?.ok !== true || compiled.tiling === undefined) return [];

@@ -130,10 +130,10 @@ const additions: readonly { what: string; words: RegExp; after: string; edits: r
   },
   {
     what: "a tile statement",
-    words: /FillStmt|"fill"|'fill'/,
+    words: /ReverseStmt|"reverse"|'reverse'/,
     after: "A statement is a member of `Stmt`",
     edits: [
-      { file: "ir/tile.ts", find: "| SyncStmt;", put: `| SyncStmt | FillStmt;\n${code("ir/tile.ts")}` },
+      { file: "ir/tile.ts", find: "| SyncStmt;", put: `| SyncStmt | ReverseStmt;\n${code("ir/tile.ts")}` },
     ],
   },
   {
