@@ -7,7 +7,7 @@
  */
 import type { Combine } from "../access.js";
 import { dim, div, index, mod } from "../linear.js";
-import { at, formatType, maxElements, type DType, type Shape } from "../types.js";
+import { at, formatType, maxElements, type DType } from "../types.js";
 import { axis, oobOf } from "./attributes.js";
 import {
   type AttrSpec,
@@ -25,6 +25,7 @@ import {
 } from "./op-def.js";
 import {
   checkCombine,
+  checkReach,
   checkUpdates,
   dimsFrom,
   elementsScatter,
@@ -34,6 +35,7 @@ import {
   type Scatter,
 } from "./scatter.js";
 import { indexOperand } from "./take.js";
+import { alphaSpec, scaled, slicesScatter } from "./torch-scatter.js";
 
 /** The page has no i8; models store quantized caches (models/deepseek_v32_exp), and the code checks no type. */
 const cacheTypes: readonly DType[] = ["f32", "f16", "bf16", "i32", "i16", "i8"];
@@ -116,19 +118,6 @@ const scatterAttrs = {
   oob: writtenOobSpec("error"),
 } as const satisfies Readonly<Record<string, AttrSpec>>;
 
-/** Refuses (TC103) an index that is longer than the source in some dim. */
-function checkReach(inputs: OpInputs, source: Shape, who: string): void {
-  inputs.indices.shape.forEach((extent, k) => {
-    const length = source[k] ?? 0;
-    if (source.length === inputs.indices.shape.length && extent <= length) return;
-    breakRule(
-      "TC103",
-      inputs,
-      `${who} takes a src that reaches as far as index, and index dim ${k} is ${extent} and src's ${length}`,
-    );
-  });
-}
-
 /** Returns what `scatter` and `scatter_` write, a number or a tensor. */
 function resolveScatter(inputs: OpInputs, who: string): Resolved {
   checkDType(inputs, "data", scatterTypes, who);
@@ -181,4 +170,58 @@ export const pyptoScatter = defineOperator({
   writes: "copy",
   attrs: scatterAttrs,
   resolve: (inputs) => resolveScatter(inputs, "pypto.scatter"),
+});
+
+const addTypes: readonly DType[] = ["f32", "f16", "bf16", "i8", "i16", "i32"];
+const rowInputs = ["input", "index", "source"] as const;
+const addAttrs = {
+  dim: { ...axis, argument: "dim" },
+  alpha: alphaSpec,
+  oob: writtenOobSpec("error"),
+} as const satisfies Readonly<Record<string, AttrSpec>>;
+
+/** Returns slices of a source, times alpha, added to those that the index names. */
+function resolveAdd(inputs: OpInputs, types: readonly DType[], who: string): Resolved {
+  checkDType(inputs, "data", types, who);
+  checkDType(inputs, "indices", ["i32", "i64"], who);
+  checkRank(inputs, "data", 1, 5, who);
+  const along = axisInRange(inputs, intAttr(inputs.attrs, "dim") ?? 0, inputs.data.shape.length, "dim");
+  const value = scaled(inputs, intAttr(inputs.attrs, "alpha") ?? 1, who);
+  return slicesScatter(inputs, along, "add", value, who);
+}
+
+export const pyptoIndexAddInPlace = defineOperator({
+  maxElements,
+  name: "pypto.index_add_",
+  inputs: rowInputs,
+  values: ["source"],
+  writes: "in place",
+  attrs: addAttrs,
+  resolve: (inputs) => resolveAdd(inputs, addTypes, "pypto.index_add_"),
+});
+
+export const pyptoIndexAdd = defineOperator({
+  maxElements,
+  name: "pypto.index_add",
+  inputs: rowInputs,
+  values: ["source"],
+  writes: "copy",
+  attrs: addAttrs,
+  resolve: (inputs) => resolveAdd(inputs, addTypes, "pypto.index_add"),
+});
+
+export const pyptoIndexAddUb = defineOperator({
+  maxElements,
+  name: "pypto.index_add_ub",
+  inputs: rowInputs,
+  values: ["source"],
+  writes: "copy",
+  attrs: addAttrs,
+  // The page leaves i8 to index_add.
+  resolve: (inputs) =>
+    resolveAdd(
+      inputs,
+      addTypes.filter((dtype) => dtype !== "i8"),
+      "pypto.index_add_ub",
+    ),
 });

@@ -12,7 +12,15 @@ import { directmlGather, directmlGatherElements, directmlGatherNd, directmlGathe
 import { onnxGatherBlockQuantized } from "./block-quantized.js";
 import { onnxGather, onnxGatherElements, onnxGatherNd } from "./onnx.js";
 import { onnxScatter, onnxScatterElements, onnxScatterNd, onnxTensorScatter } from "./onnx-scatter.js";
-import { pyptoScatter, pyptoScatterInPlace, pyptoScatterUpdate } from "./pypto-scatter.js";
+import {
+  pyptoIndexAdd,
+  pyptoIndexAddInPlace,
+  pyptoIndexAddUb,
+  pyptoScatter,
+  pyptoScatterInPlace,
+  pyptoScatterUpdate,
+} from "./pypto-scatter.js";
+import { torchIndexAdd, torchIndexCopy, torchScatter, torchScatterAdd } from "./torch-scatter.js";
 import {
   checkLimits,
   inputNames,
@@ -71,6 +79,13 @@ const registered = [
   pyptoScatterUpdate,
   pyptoScatterInPlace,
   pyptoScatter,
+  pyptoIndexAddInPlace,
+  pyptoIndexAdd,
+  pyptoIndexAddUb,
+  torchScatter,
+  torchScatterAdd,
+  torchIndexCopy,
+  torchIndexAdd,
 ] as const;
 
 /** The definition of every source operator. */

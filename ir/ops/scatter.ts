@@ -38,6 +38,8 @@ export interface Scatter {
   readonly to: readonly Linear[];
   /** Element that is written there, or the value of every point. */
   readonly from: Read | Expression;
+  /** What becomes of the element on its way. Absent: nothing. */
+  readonly value?: Expression;
   readonly combine: Combine;
 }
 
@@ -69,6 +71,19 @@ export function checkUpdates(inputs: OpInputs, k: number, shape: Shape, name: st
     );
 }
 
+/** Refuses (TC103) an index that is longer than the source in some dim. */
+export function checkReach(inputs: OpInputs, source: Shape, who: string): void {
+  inputs.indices.shape.forEach((extent, k) => {
+    const length = source[k] ?? 0;
+    if (source.length === inputs.indices.shape.length && extent <= length) return;
+    breakRule(
+      "TC103",
+      inputs,
+      `${who} takes a src that reaches as far as index, and index dim ${k} is ${extent} and src's ${length}`,
+    );
+  });
+}
+
 /**
  * Returns a number as a value of an element type: of integers exactly, of f32 the nearest, of f16 and bf16 that one rounded once more.
  * Refuses (TC104) types that no number here is of, and (TC105) one that an integer type does not hold. `name`: of the attribute.
@@ -95,13 +110,13 @@ export function numberAs(
 
 /** Returns the operator of a scatter into a copy of its first input, or into that input itself. `shapes`: the effective ones of its inputs. */
 export function scatterOperator(
-  { domain, indices, to, from, combine }: Scatter,
+  { domain, indices, to, from, value = { kind: "read", read: 0 }, combine }: Scatter,
   shapes: readonly Shape[],
 ): Operator {
   const map: AccessMap = {
     domain,
     indices,
-    ...("kind" in from ? { reads: [], value: from } : { reads: [from], value: { kind: "read", read: 0 } }),
+    ...("kind" in from ? { reads: [], value: from } : { reads: [from], value }),
     write: {
       table: shapes.length,
       at: to,

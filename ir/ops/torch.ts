@@ -35,7 +35,7 @@ const flatDim = {
 const oob = oobSpec("error");
 
 /** torch.dtype without the unsigned types of 16 bits and more, which have "limited support". */
-const tensorTypes: readonly DType[] = [
+export const tensorTypes: readonly DType[] = [
   ...(["bool", "u8", "i8", "i16", "i32", "i64"] as const),
   ...(["f16", "bf16", "f32", "f64", "c64", "c128"] as const),
 ];

@@ -10,7 +10,14 @@ import {
 import type { Fields } from "../../backends/index.js";
 import { pyptoGatherInUb } from "../../ir/ops/gather-in-ub.js";
 import { pyptoGather, pyptoIndexSelect } from "../../ir/ops/pypto.js";
-import { pyptoScatter, pyptoScatterInPlace, pyptoScatterUpdate } from "../../ir/ops/pypto-scatter.js";
+import {
+  pyptoIndexAdd,
+  pyptoIndexAddInPlace,
+  pyptoIndexAddUb,
+  pyptoScatter,
+  pyptoScatterInPlace,
+  pyptoScatterUpdate,
+} from "../../ir/ops/pypto-scatter.js";
 import {
   attributeField,
   attributeFields,
@@ -89,3 +96,15 @@ export const scatter = builder(pyptoScatter, "dim");
 
 /** pypto.scatter_(input, dim, index, src): writes into input. */
 export const scatterInPlace = builder(pyptoScatterInPlace, "dim");
+
+/** `source` has as many slices along `dim` as `index` has entries; `alpha` is their factor, default 1. */
+export type PyptoIndexAddArguments = BuilderArguments<typeof pyptoIndexAdd, "dim">;
+
+/** pypto.index_add(input, dim, index, source, alpha=alpha): adds slices to a copy of input. */
+export const indexAdd = builder(pyptoIndexAdd, "dim");
+
+/** pypto.index_add_(input, dim, index, source, alpha=alpha): adds slices to input. */
+export const indexAddInPlace = builder(pyptoIndexAddInPlace, "dim");
+
+/** pypto.index_add_ub(input, dim, index, source, alpha=alpha): index_add with everything in UB. */
+export const indexAddUb = builder(pyptoIndexAddUb, "dim");

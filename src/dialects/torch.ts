@@ -1,6 +1,7 @@
 /** Builders with PyTorch's arguments. Each throws a CompileError (TC1xx) where PyTorch's rules are broken. */
 import { torchEmbeddingBag } from "../../ir/ops/embedding-bag.js";
 import { torchEmbedding, torchGather, torchIndexSelect, torchTakeAlongDim } from "../../ir/ops/torch.js";
+import { torchIndexAdd, torchIndexCopy, torchScatter, torchScatterAdd } from "../../ir/ops/torch-scatter.js";
 import { builder, type BuilderArguments } from "./builder.js";
 
 /** `dim` in [-rank, rank - 1]; `oob`, which PyTorch says is `error`. */
@@ -31,3 +32,24 @@ export const embedding = builder(torchEmbedding);
 
 /** torch.nn.functional.embedding_bag(input, weight, offsets, mode=mode). Output shape: a row of weight for each bag. */
 export const embeddingBag = builder(torchEmbeddingBag);
+
+/** `src`, or a number `value` in its place; `reduce` none, add or multiply. */
+export type TorchScatterArguments = BuilderArguments<typeof torchScatter, "dim">;
+/** As for scatter, without a number or a reduction. */
+export type TorchScatterAddArguments = BuilderArguments<typeof torchScatterAdd, "dim">;
+/** `source` has as many slices along `dim` as `index` has entries. */
+export type TorchIndexCopyArguments = BuilderArguments<typeof torchIndexCopy, "dim">;
+/** As for indexCopy; `alpha` is the factor of what is added, default 1. */
+export type TorchIndexAddArguments = BuilderArguments<typeof torchIndexAdd, "dim">;
+
+/** torch.scatter(input, dim, index, src). Output shape: that of input. */
+export const scatter = builder(torchScatter, "dim");
+
+/** torch.scatter_add(input, dim, index, src). Output shape: that of input. */
+export const scatterAdd = builder(torchScatterAdd, "dim");
+
+/** torch.index_copy(input, dim, index, source). Output shape: that of input. */
+export const indexCopy = builder(torchIndexCopy, "dim");
+
+/** torch.index_add(input, dim, index, source, alpha=alpha). Output shape: that of input. */
+export const indexAdd = builder(torchIndexAdd, "dim");

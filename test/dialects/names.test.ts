@@ -49,6 +49,7 @@ const data = ["f32", [2, 3]] as const;
 const indices = ["i32", [1, 3]] as const;
 const wide = ["i64", [1, 3]] as const;
 const tuples = ["i64", [2, 1]] as const;
+const rowsOfSource = { input: data, index: ["i64", [4]], source: ["f32", [2, 4]] } as const;
 const dml = {
   InputTensor: { DataType: "FLOAT32", Sizes: [2, 3] },
   IndicesTensor: { DataType: "INT32", Sizes: [1, 3] },
@@ -343,6 +344,48 @@ const rows = {
         ...{ input: data, index: indices },
         ...{ dim: 1, reduce: "add", value: 1e-7, oob: "skip" },
       }),
+  },
+  "pypto.index_add_": {
+    op: "index_add_",
+    given: { axis: 1, alpha: 0.5, oob: "skip" },
+    attrs: { dim: 1, alpha: 0.5, oob: "skip" },
+    build: () => pypto.indexAddInPlace({ ...rowsOfSource, dim: 1, alpha: 0.5, oob: "skip" }),
+  },
+  "pypto.index_add": {
+    op: "index_add",
+    given: { axis: 1, alpha: 0.5, oob: "skip" },
+    attrs: { dim: 1, alpha: 0.5, oob: "skip" },
+    build: () => pypto.indexAdd({ ...rowsOfSource, dim: 1, alpha: 0.5, oob: "skip" }),
+  },
+  "pypto.index_add_ub": {
+    op: "index_add_ub",
+    given: { axis: 1, alpha: 0.5, oob: "skip" },
+    attrs: { dim: 1, alpha: 0.5, oob: "skip" },
+    build: () => pypto.indexAddUb({ ...rowsOfSource, dim: 1, alpha: 0.5, oob: "skip" }),
+  },
+  "torch.scatter": {
+    op: "scatter",
+    given: { axis: 1, reduce: "add", value: 1.5, oob: "skip" },
+    attrs: { dim: 1, reduce: "add", value: 1.5, oob: "skip" },
+    build: () => torch.scatter({ input: data, index: wide, dim: 1, reduce: "add", value: 1.5, oob: "skip" }),
+  },
+  "torch.scatter_add": {
+    op: "scatter_add",
+    given: { axis: 1, oob: "wrap" },
+    attrs: { dim: 1, oob: "wrap" },
+    build: () => torch.scatterAdd({ input: data, index: wide, src: data, dim: 1, oob: "wrap" }),
+  },
+  "torch.index_copy": {
+    op: "index_copy",
+    given: { axis: 1, oob: "skip" },
+    attrs: { dim: 1, oob: "skip" },
+    build: () => torch.indexCopy({ ...rowsOfSource, dim: 1, oob: "skip" }),
+  },
+  "torch.index_add": {
+    op: "index_add",
+    given: { axis: 1, alpha: -2.25, oob: "skip" },
+    attrs: { dim: 1, alpha: -2.25, oob: "skip" },
+    build: () => torch.indexAdd({ ...rowsOfSource, dim: 1, alpha: -2.25, oob: "skip" }),
   },
 } satisfies Readonly<Record<OpName, Row>>;
 

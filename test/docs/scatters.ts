@@ -18,6 +18,8 @@ export const scatters: readonly Same[] = [
       },
       { op: "onnx.scatter", written: "Scatter(data, indices, updates, axis=1), opset 9", attrs: { axis: 1 } },
       { op: "pypto.scatter", written: "pypto.scatter(input, 1, index, src)", attrs: { dim: 1 } },
+      { op: "torch.scatter", written: "torch.scatter(input, 1, index, src)", attrs: { dim: 1 } },
+      { op: "torch.scatter_add", written: "torch.scatter_add(input, 1, index, src)", attrs: { dim: 1 } },
       { op: "pypto.scatter_", written: "pypto.scatter_(input, 1, index, src), in place", attrs: { dim: 1 } },
     ],
   },
@@ -30,6 +32,27 @@ export const scatters: readonly Same[] = [
       ["f32", [3, 4]],
     ],
     ways: [{ op: "onnx.scatter_nd", written: "ScatterND(data, indices, updates)" }],
+  },
+  {
+    title: "Rows written, or added, where one index says",
+    level: "###",
+    data: ["f16", [5, 4]],
+    indices: [
+      ["i64", [3]],
+      ["f16", [3, 4]],
+    ],
+    ways: [
+      { op: "torch.index_copy", written: "torch.index_copy(input, 0, index, source)" },
+      { op: "torch.index_add", written: "torch.index_add(input, 0, index, source)" },
+      {
+        op: "torch.index_add",
+        written: "torch.index_add(input, 0, index, source, alpha=0.5)",
+        attrs: { alpha: 0.5 },
+      },
+      { op: "pypto.index_add", written: "pypto.index_add(input, 0, index, source)" },
+      { op: "pypto.index_add_ub", written: "pypto.index_add_ub(input, 0, index, source)" },
+      { op: "pypto.index_add_", written: "pypto.index_add_(input, 0, index, source), in place" },
+    ],
   },
   {
     title: "Rows written into a cache of keys or values",

@@ -1,0 +1,188 @@
+/**
+ * PyTorch's scatter, scatter_add, index_copy and index_add.
+ *
+ * Source: docs.pytorch.org/docs/stable, the pages of these names. No index counts from the end, and one out of range is an error. What
+ * an index names twice without a reduction is open there: the last one stays.
+ */
+import type { Combine } from "../access.js";
+import { dim, index } from "../linear.js";
+import { at, type DType } from "../types.js";
+import { castTo, isArithmeticType, isValueType, type Expression } from "../values/expression.js";
+import { isFloatValue } from "../values/formats.js";
+import { axis, oobOf } from "./attributes.js";
+import {
+  type AttrSpec,
+  axisInRange,
+  breakRule,
+  checkDType,
+  checkElements,
+  checkRank,
+  checkSameRank,
+  defineOperator,
+  intAttr,
+  type OpInputs,
+  type Resolved,
+  wordAttr,
+} from "./op-def.js";
+import {
+  checkCombine,
+  checkReach,
+  checkUpdates,
+  dimsFrom,
+  elementsScatter,
+  numberAs,
+  scatterOperator,
+  writtenOobSpec,
+} from "./scatter.js";
+import { indexOperand } from "./take.js";
+import { tensorTypes } from "./torch.js";
+
+const dimAttr = { ...axis, argument: "dim" } as const satisfies AttrSpec;
+const oob = writtenOobSpec("error");
+const scatterInputs = ["input", "index", "src"] as const;
+const rowInputs = ["input", "index", "source"] as const;
+
+const reductions = { none: "set", add: "add", multiply: "mul" } as const satisfies Readonly<
+  Record<string, Combine>
+>;
+
+function checkTypes(inputs: OpInputs, who: string, indices: readonly DType[]): number {
+  checkDType(inputs, "data", tensorTypes, who);
+  checkDType(inputs, "indices", indices, who);
+  checkRank(inputs, "data", 1, 8, who);
+  return axisInRange(inputs, intAttr(inputs.attrs, "dim") ?? 0, inputs.data.shape.length, "dim");
+}
+
+/** Returns a scatter of what the index reaches of a tensor, or of a number. */
+function scattered(inputs: OpInputs, combine: Combine, who: string): Resolved {
+  const along = checkTypes(inputs, who, ["i64"]);
+  checkSameRank(inputs, who);
+  checkElements(inputs, along, false, who);
+  const { dtype, shape: data } = inputs.data;
+  checkCombine(inputs, combine, dtype, who);
+  const number = intAttr(inputs.attrs, "value");
+  const [, , source] = inputs.inputs;
+  if ((number === undefined) === (source === undefined))
+    breakRule("TC105", inputs, `${who} takes src, a tensor, or value, a number, one of both`);
+  if (source !== undefined) {
+    checkUpdates(inputs, 2, source.shape, "src", who);
+    checkReach(inputs, source.shape, who);
+  }
+  const value = number === undefined ? undefined : numberAs(inputs, number, dtype, "value", who);
+  const policy = { negative: "illegal", oob: oobOf(inputs) } as const;
+  const scatter = elementsScatter(data, inputs.indices.shape, along, policy, combine, value);
+  const shapes = inputs.inputs.map(({ shape }) => shape);
+  return { operator: scatterOperator(scatter, shapes), output: data, ...policy };
+}
+
+export const torchScatter = defineOperator({
+  name: "torch.scatter",
+  inputs: scatterInputs,
+  values: ["src"],
+  optional: ["src"],
+  writes: "copy",
+  attrs: {
+    dim: dimAttr,
+    reduce: {
+      key: "reduce",
+      kind: "word",
+      words: ["none", "add", "multiply"],
+      default: "none",
+      help: "what becomes of an element that an update names",
+    },
+    value: { key: "value", kind: "number", help: "the number that is written, in the place of an input src" },
+    oob,
+  },
+  resolve(inputs) {
+    const combine = reductions[wordAttr(inputs.attrs, "reduce") as keyof typeof reductions];
+    return scattered(inputs, combine, "torch.scatter");
+  },
+});
+
+export const torchScatterAdd = defineOperator({
+  name: "torch.scatter_add",
+  inputs: scatterInputs,
+  values: ["src"],
+  writes: "copy",
+  attrs: { dim: dimAttr, oob },
+  resolve: (inputs) => scattered(inputs, "add", "torch.scatter_add"),
+});
+
+/** Returns a scatter of slices of a source: `value` is what is written of an element of it. */
+export function slicesScatter(
+  inputs: OpInputs,
+  along: number,
+  combine: Combine,
+  value: Expression,
+  who: string,
+): Resolved {
+  const { dtype, shape: data } = inputs.data;
+  checkCombine(inputs, combine, dtype, who);
+  checkRank(inputs, "indices", 1, 1, who);
+  const length = at(inputs.indices.shape, 0);
+  const source = data.map((extent, k) => (k === along ? length : extent));
+  checkUpdates(inputs, 2, source, "source", who);
+  const policy = { negative: "illegal", oob: oobOf(inputs) } as const;
+  const operator = scatterOperator(
+    {
+      domain: source,
+      indices: [indexOperand(policy, 1, [dim(along)], at(data, along))],
+      to: data.map((_, k) => (k === along ? index(0) : dim(k))),
+      from: { table: 2, at: dimsFrom(0, data.length) },
+      value,
+      combine,
+    },
+    [data, inputs.indices.shape, source],
+  );
+  return { operator, output: data, ...policy };
+}
+
+/** The element of the source as it is. */
+export const unchanged: Expression = { kind: "read", read: 0 };
+
+/**
+ * Returns an element of the source times a factor: f16 and bf16 in f32, so that a step adds the product and rounds once, and integers
+ * in i32 or u32, whose low bits are those of the product. `alpha` 1 changes nothing.
+ */
+export function scaled(inputs: OpInputs, alpha: number, who: string): Expression {
+  const { dtype } = inputs.data;
+  if (alpha === 1 || !isValueType(dtype)) return unchanged;
+  const type = isFloatValue(dtype) ? "f32" : dtype === "u32" ? "u32" : "i32";
+  const factor = numberAs(inputs, alpha, type, "alpha", who);
+  const product: Expression = { kind: "op", op: "mul", of: [castTo(type, dtype, unchanged), factor] };
+  return isFloatValue(dtype) || isArithmeticType(dtype) ? product : castTo(dtype, type, product);
+}
+
+export const torchIndexCopy = defineOperator({
+  name: "torch.index_copy",
+  inputs: rowInputs,
+  values: ["source"],
+  writes: "copy",
+  attrs: { dim: dimAttr, oob },
+  resolve(inputs) {
+    const along = checkTypes(inputs, "torch.index_copy", ["i64"]);
+    return slicesScatter(inputs, along, "set", unchanged, "torch.index_copy");
+  },
+});
+
+/** Factor of what index_add adds. */
+export const alphaSpec = {
+  key: "alpha",
+  kind: "number",
+  default: 1,
+  help: "factor of what is added",
+} as const satisfies AttrSpec;
+
+export const torchIndexAdd = defineOperator({
+  name: "torch.index_add",
+  inputs: rowInputs,
+  values: ["source"],
+  writes: "copy",
+  attrs: { dim: dimAttr, alpha: alphaSpec, oob },
+  resolve(inputs) {
+    const who = "torch.index_add";
+    const along = checkTypes(inputs, who, ["i32", "i64"]);
+    const value = scaled(inputs, intAttr(inputs.attrs, "alpha") ?? 1, who);
+    return slicesScatter(inputs, along, "add", value, who);
+  },
+});
