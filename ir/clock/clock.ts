@@ -150,7 +150,13 @@ function why({ target, cores, lowering }: Clocked, what: Pipe | "gm", busy: numb
     MTE2: "loading from global memory",
     V: lowering === undefined ? "gathers" : gathers[lowering.class],
     MTE3: "storing to global memory",
-    S: lowering?.class === "flat" ? gathers.flat : "64-bit indices, element by element",
+    // Without a gather, the program is a scatter.
+    S:
+      lowering === undefined
+        ? "points one by one on the scalar unit"
+        : lowering.class === "flat"
+          ? gathers.flat
+          : "64-bit indices, element by element",
   };
   return `${what === "gm" ? "global memory" : what} is busy ${share} % of the time: ${reasons[what]}`;
 }
