@@ -29,12 +29,12 @@ export type FeatureLevel = (typeof featureLevels)[number];
 const count = <Key extends string, Field extends string>(key: Key, argument: Field) =>
   ({ key, argument, kind: "int", help: `DirectML ${argument}` }) as const satisfies AttrSpec;
 
-const axisField = { ...axis, argument: "Axis" } as const satisfies AttrSpec;
-const ndCounts = {
+export const axisField = { ...axis, argument: "Axis" } as const satisfies AttrSpec;
+export const ndCounts = {
   input_dimension_count: count("inputDimensionCount", "InputDimensionCount"),
   indices_dimension_count: count("indicesDimensionCount", "IndicesDimensionCount"),
 } as const;
-const featureLevel = {
+export const featureLevel = {
   key: "featureLevel",
   kind: "word",
   words: featureLevels,
@@ -45,7 +45,7 @@ const featureLevel = {
 const oob = oobSpec("clamp");
 
 /** One row of a page's "Tensor support" table, in force from `since` on. */
-interface Support {
+export interface Support {
   readonly since: FeatureLevel;
   readonly ranks: readonly [number, number];
   readonly data: readonly DType[];
@@ -57,13 +57,13 @@ const bits32: readonly DType[] = ["f32", "f16", "i32", "u32"];
 const small: readonly DType[] = ["i16", "u16", "i8", "u8"];
 const anyIndex: readonly DType[] = ["i64", "i32", "u64", "u32"];
 
-const gatherSupport: readonly Support[] = [
+export const gatherSupport: readonly Support[] = [
   { since: "4.1", ranks: [1, 8], data: [...bits64, ...bits32, ...small], indices: anyIndex },
   { since: "3.0", ranks: [1, 8], data: [...bits32, ...small], indices: anyIndex },
   { since: "2.1", ranks: [4, 4], data: [...bits32, ...small], indices: ["u32"] },
   { since: "1.0", ranks: [4, 4], data: ["f32", "f16"], indices: ["u32"] },
 ];
-const gatherElementsSupport: readonly Support[] = [
+export const gatherElementsSupport: readonly Support[] = [
   { since: "4.1", ranks: [1, 8], data: [...bits64, ...bits32, ...small], indices: anyIndex },
   { since: "3.0", ranks: [1, 8], data: [...bits32, ...small], indices: anyIndex },
   { since: "2.1", ranks: [4, 4], data: [...bits32, ...small], indices: ["u32"] },
@@ -77,7 +77,7 @@ const levelOf = (name: string): number => {
   return place === -1 ? featureLevels.length - 1 : place;
 };
 
-function checkSupport(inputs: OpInputs, who: string, table: readonly Support[]): NegativeIndex {
+export function checkSupport(inputs: OpInputs, who: string, table: readonly Support[]): NegativeIndex {
   const level = wordAttr(inputs.attrs, "feature_level");
   const row = table.find((candidate) => levelOf(candidate.since) <= levelOf(level));
   if (row === undefined) {
@@ -107,7 +107,7 @@ function checkSupport(inputs: OpInputs, who: string, table: readonly Support[]):
 }
 
 /** Axis is a UINT: it does not count from the end. */
-function checkAxis(inputs: OpInputs): number {
+export function checkAxis(inputs: OpInputs): number {
   const axis = intAttr(inputs.attrs, "axis") ?? 0;
   const rank = inputs.data.shape.length;
   if (axis < 0 || axis >= rank) {
@@ -122,7 +122,12 @@ function checkAxis(inputs: OpInputs): number {
 }
 
 /** The last `count` sizes; what stands in front must be ones. */
-function meaningful(inputs: OpInputs, operand: "data" | "indices", count: number, name: string): Shape {
+export function meaningful(
+  inputs: OpInputs,
+  operand: "data" | "indices",
+  count: number,
+  name: string,
+): Shape {
   const { shape } = inputs[operand];
   const padding = shape.slice(0, shape.length - count);
   if (padding.some((extent) => extent !== 1)) {
@@ -135,7 +140,7 @@ function meaningful(inputs: OpInputs, operand: "data" | "indices", count: number
   return shape.slice(shape.length - count);
 }
 
-function countAttr(inputs: OpInputs, attr: string, name: string, lowest: number): number {
+export function countAttr(inputs: OpInputs, attr: string, name: string, lowest: number): number {
   const dimensionCount = inputs.data.shape.length;
   const count = intAttr(inputs.attrs, attr) ?? dimensionCount;
   if (count < lowest || count > dimensionCount) {

@@ -41,6 +41,13 @@ import { operatorsMeant } from "./operator-names.js";
 import { pyptoGatherInUb } from "./gather-in-ub.js";
 import { numpyIndex, numpyTake, numpyTakeAlongAxis } from "./numpy.js";
 import { torchEmbeddingBag } from "./embedding-bag.js";
+import { directmlScatter, directmlScatterNd } from "./directml-scatter.js";
+import {
+  tfTensorScatterNdAdd,
+  tfTensorScatterNdMax,
+  tfTensorScatterNdMin,
+  tfTensorScatterNdUpdate,
+} from "./tf-scatter.js";
 import { stablehloGather } from "./stablehlo.js";
 import { tfGather, tfGatherNd } from "./tf.js";
 import { torchEmbedding, torchGather, torchIndexSelect, torchTakeAlongDim } from "./torch.js";
@@ -86,6 +93,12 @@ const registered = [
   torchScatterAdd,
   torchIndexCopy,
   torchIndexAdd,
+  directmlScatter,
+  directmlScatterNd,
+  tfTensorScatterNdUpdate,
+  tfTensorScatterNdAdd,
+  tfTensorScatterNdMin,
+  tfTensorScatterNdMax,
 ] as const;
 
 /** The definition of every source operator. */

@@ -24,11 +24,11 @@ import {
 import { indexOperand, type IndexPolicy } from "./take.js";
 
 /** tf.dtypes, without the quantized types and those of 8 bits and fewer that are no integers. */
-const dataTypes: readonly DType[] = [
+export const dataTypes: readonly DType[] = [
   ...(["bool", "i8", "u8", "i16", "u16", "f16", "bf16", "i32", "u32"] as const),
   ...(["f32", "string", "i64", "u64", "f64", "c64", "c128"] as const),
 ];
-const indexTypes: readonly DType[] = ["i32", "i64"];
+export const indexTypes: readonly DType[] = ["i32", "i64"];
 
 function checkTypes(inputs: OpInputs, who: string): void {
   checkDType(inputs, "data", dataTypes, who);

@@ -23,6 +23,7 @@ import {
   directmlGatherNd,
   directmlGatherNd1,
 } from "../../ir/ops/directml.js";
+import { directmlScatter, directmlScatterNd } from "../../ir/ops/directml-scatter.js";
 import { attributeFields, checkArguments, extentsField } from "../api/check-options.js";
 import { program } from "../api/program.js";
 
@@ -49,6 +50,8 @@ export interface DmlTensorDesc {
 interface DmlOperatorDesc {
   readonly InputTensor: DmlTensorDesc;
   readonly IndicesTensor: DmlTensorDesc;
+  /** Of a scatter. */
+  readonly UpdatesTensor?: DmlTensorDesc;
   /** Checked when given; derived otherwise. */
   readonly OutputTensor?: DmlTensorDesc;
 }
@@ -98,11 +101,19 @@ const tensorField: Field = {
 const operatorFields: Fields<DmlOperatorDesc> = {
   InputTensor: tensorField,
   IndicesTensor: tensorField,
+  UpdatesTensor: tensorField,
   OutputTensor: tensorField,
 };
 
 const { featureLevel, oob } = attributeFields(directmlGather);
 const optionFields: Fields<DmlOptions> = { featureLevel, oob };
+
+/** Beside the descriptor of a scatter. An index outside is skipped by default. */
+export type DmlScatterOptions = Pick<ArgumentsOf<typeof directmlScatter>, "featureLevel" | "oob">;
+
+/** Tensors of a descriptor that may be absent, or are of other operators. */
+const optionalTensors = (def: OpDef): readonly string[] =>
+  def.writes === undefined ? ["OutputTensor", "UpdatesTensor"] : ["OutputTensor"];
 
 /** The descriptor has every attribute but those that stand beside it. */
 const descriptorFields = (def: OpDef): Readonly<Record<string, Field>> => ({
@@ -117,11 +128,11 @@ const tensor = (desc: DmlTensorDesc): TensorType => ({ dtype: dtypeOf[desc.DataT
 function build<D extends OpDef>(
   def: D,
   desc: DmlOperatorDesc,
-  options: DmlOptions,
+  options: DmlOptions | DmlScatterOptions,
   args: ArgumentsOf<D>,
 ): SourceFunc {
   const fields = descriptorFields(def);
-  const needs = Object.keys(fields).filter((name) => name !== "OutputTensor");
+  const needs = Object.keys(fields).filter((name) => !optionalTensors(def).includes(name));
   checkArguments(def.name, desc, fields, needs);
   checkArguments(`the options of ${def.name}`, options, optionFields, []);
   const func = program({
@@ -129,6 +140,7 @@ function build<D extends OpDef>(
     attrs: attrsFrom(def, args),
     data: tensor(desc.InputTensor),
     indices: tensor(desc.IndicesTensor),
+    ...(desc.UpdatesTensor === undefined ? {} : { others: [tensor(desc.UpdatesTensor)] }),
   });
   if (desc.OutputTensor !== undefined) {
     const [given, derived] = [tensor(desc.OutputTensor), outputOf(func).type];
@@ -161,3 +173,20 @@ export const gatherNd = (desc: DmlGatherNdOperatorDesc, options: DmlOptions = {}
 /** DML_GATHER_ND1_OPERATOR_DESC */
 export const gatherNd1 = (desc: DmlGatherNd1OperatorDesc, options: DmlOptions = {}): SourceFunc =>
   build(directmlGatherNd1, desc, options, { ...desc, ...options });
+
+/** DML_SCATTER_OPERATOR_DESC. */
+export type DmlScatterOperatorDesc = DmlOperatorDesc & {
+  readonly UpdatesTensor: DmlTensorDesc;
+} & Required<Omit<ArgumentsOf<typeof directmlScatter>, keyof DmlOptions>>;
+/** DML_SCATTER_ND_OPERATOR_DESC. */
+export type DmlScatterNdOperatorDesc = DmlOperatorDesc & {
+  readonly UpdatesTensor: DmlTensorDesc;
+} & Required<Omit<ArgumentsOf<typeof directmlScatterNd>, keyof DmlOptions>>;
+
+/** DML_SCATTER_OPERATOR_DESC */
+export const scatter = (desc: DmlScatterOperatorDesc, options: DmlScatterOptions = {}): SourceFunc =>
+  build(directmlScatter, desc, options, { ...desc, ...options });
+
+/** DML_SCATTER_ND_OPERATOR_DESC */
+export const scatterNd = (desc: DmlScatterNdOperatorDesc, options: DmlScatterOptions = {}): SourceFunc =>
+  build(directmlScatterNd, desc, options, { ...desc, ...options });

@@ -55,6 +55,7 @@ const dml = {
   IndicesTensor: { DataType: "INT32", Sizes: [1, 3] },
 } as const;
 const dmlTuples = { ...dml, IndicesTensor: { DataType: "INT64", Sizes: [2, 1] } } as const;
+const dmlSquare = { ...dml, IndicesTensor: { DataType: "INT32", Sizes: [2, 3] } } as const;
 const counts = { InputDimensionCount: 2, IndicesDimensionCount: 2 };
 
 /** The compiler names an operator that is not here. */
@@ -386,6 +387,50 @@ const rows = {
     given: { axis: 1, alpha: -2.25, oob: "skip" },
     attrs: { dim: 1, alpha: -2.25, oob: "skip" },
     build: () => torch.indexAdd({ ...rowsOfSource, dim: 1, alpha: -2.25, oob: "skip" }),
+  },
+  "directml.scatter": {
+    op: "scatter",
+    given: { axis: 1, featureLevel: "4.1", oob: "error" },
+    attrs: { axis: 1, feature_level: "4.1", oob: "error" },
+    build: () =>
+      directml.scatter(
+        { ...dmlSquare, UpdatesTensor: dmlSquare.InputTensor, Axis: 1 },
+        { featureLevel: "4.1", oob: "error" },
+      ),
+  },
+  "directml.scatter_nd": {
+    op: "scatter_nd",
+    given: { inputDimensionCount: 2, indicesDimensionCount: 2, featureLevel: "3.0", oob: "wrap" },
+    attrs: { input_dimension_count: 2, indices_dimension_count: 2, feature_level: "3.0", oob: "wrap" },
+    build: () =>
+      directml.scatterNd(
+        { ...dmlTuples, ...counts, UpdatesTensor: { DataType: "FLOAT32", Sizes: [2, 3] } },
+        { featureLevel: "3.0", oob: "wrap" },
+      ),
+  },
+  "tf.tensor_scatter_nd_update": {
+    op: "tensor_scatter_nd_update",
+    given: { oob: "clamp" },
+    attrs: { oob: "clamp" },
+    build: () => tf.tensorScatterNdUpdate({ tensor: data, indices: tuples, updates: data, oob: "clamp" }),
+  },
+  "tf.tensor_scatter_nd_add": {
+    op: "tensor_scatter_nd_add",
+    given: { oob: "clamp" },
+    attrs: { oob: "clamp" },
+    build: () => tf.tensorScatterNdAdd({ tensor: data, indices: tuples, updates: data, oob: "clamp" }),
+  },
+  "tf.tensor_scatter_nd_min": {
+    op: "tensor_scatter_nd_min",
+    given: { oob: "clamp" },
+    attrs: { oob: "clamp" },
+    build: () => tf.tensorScatterNdMin({ tensor: data, indices: tuples, updates: data, oob: "clamp" }),
+  },
+  "tf.tensor_scatter_nd_max": {
+    op: "tensor_scatter_nd_max",
+    given: { oob: "clamp" },
+    attrs: { oob: "clamp" },
+    build: () => tf.tensorScatterNdMax({ tensor: data, indices: tuples, updates: data, oob: "clamp" }),
   },
 } satisfies Readonly<Record<OpName, Row>>;
 

@@ -18,6 +18,15 @@ export const scatters: readonly Same[] = [
       },
       { op: "onnx.scatter", written: "Scatter(data, indices, updates, axis=1), opset 9", attrs: { axis: 1 } },
       { op: "pypto.scatter", written: "pypto.scatter(input, 1, index, src)", attrs: { dim: 1 } },
+      {
+        op: "directml.scatter",
+        written: "DML_SCATTER_OPERATOR_DESC, Axis 1",
+        attrs: { axis: 1 },
+        indices: [
+          ["i64", [3, 4]],
+          ["f32", [3, 4]],
+        ],
+      },
       { op: "torch.scatter", written: "torch.scatter(input, 1, index, src)", attrs: { dim: 1 } },
       { op: "torch.scatter_add", written: "torch.scatter_add(input, 1, index, src)", attrs: { dim: 1 } },
       { op: "pypto.scatter_", written: "pypto.scatter_(input, 1, index, src), in place", attrs: { dim: 1 } },
@@ -31,7 +40,22 @@ export const scatters: readonly Same[] = [
       ["i64", [3, 2]],
       ["f32", [3, 4]],
     ],
-    ways: [{ op: "onnx.scatter_nd", written: "ScatterND(data, indices, updates)" }],
+    ways: [
+      { op: "onnx.scatter_nd", written: "ScatterND(data, indices, updates)" },
+      {
+        op: "directml.scatter_nd",
+        written: "DML_SCATTER_ND_OPERATOR_DESC, IndicesDimensionCount 2",
+        attrs: { indices_dimension_count: 2 },
+        indices: [
+          ["i64", [1, 3, 2]],
+          ["f32", [1, 3, 4]],
+        ],
+      },
+      { op: "tf.tensor_scatter_nd_update", written: "tf.tensor_scatter_nd_update(tensor, indices, updates)" },
+      { op: "tf.tensor_scatter_nd_add", written: "tf.tensor_scatter_nd_add(tensor, indices, updates)" },
+      { op: "tf.tensor_scatter_nd_min", written: "tf.tensor_scatter_nd_min(tensor, indices, updates)" },
+      { op: "tf.tensor_scatter_nd_max", written: "tf.tensor_scatter_nd_max(tensor, indices, updates)" },
+    ],
   },
   {
     title: "Rows written, or added, where one index says",
