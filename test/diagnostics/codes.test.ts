@@ -205,7 +205,7 @@ const triggers: Readonly<Record<Code, Trigger>> = {
   TC001: { found: () => parse("func @g($"), at: [1, 9], followed: () => parse(source(pyptoGather)) },
   TC002: { found: () => parse("func g"), at: [1, 6], followed: () => parse(source(pyptoGather)) },
   TC003: {
-    found: () => build(source("pypto.scatter %x, %i")),
+    found: () => build(source("pypto.scattered %x, %i")),
     at: [2, 8],
     followed: () => build(source(pyptoGather)),
   },
