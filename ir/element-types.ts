@@ -83,7 +83,7 @@ type Table = typeof elementTypes;
 /** An element type. */
 export type DType = keyof Table;
 /** Every element type. */
-export const dtypes = Object.keys(elementTypes) as readonly DType[];
+export const dtypes = /* @__PURE__ */ Object.keys(elementTypes) as readonly DType[];
 /** Whether a text names an element type. */
 export const isDType = (text: string): text is DType => Object.hasOwn(elementTypes, text);
 

@@ -26,7 +26,7 @@ const reach = 2;
 const few: readonly number[] = [6, 6, 3, 2];
 
 /** What a climb goes by, the less the better. */
-export interface Cost {
+export interface TileCost {
   /** Returns what no schedule with a tile costs less than. */
   readonly lowerBound: (tile: Shape) => number;
   /** Returns a function that costs the schedules of one tile. */
@@ -43,7 +43,7 @@ export interface Weighed {
  * Returns the best two schedules of each tile that was weighed, the best of all first. `against`: the cost of a schedule that is known
  * already; orders of loops that cost over a tenth more are not searched around.
  */
-export function climb(space: ScheduleSpace, cost: Cost, against: number): readonly Weighed[] {
+export function climb(space: ScheduleSpace, cost: TileCost, against: number): readonly Weighed[] {
   return new Climb(space, cost, against).ranked();
 }
 
@@ -57,7 +57,7 @@ class Climb {
 
   constructor(
     private readonly space: ScheduleSpace,
-    private readonly cost: Cost,
+    private readonly cost: TileCost,
     private readonly against: number,
   ) {
     this.few = new Map(space.free.map((d) => [d, this.fewOf(d)]));

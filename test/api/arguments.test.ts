@@ -460,7 +460,7 @@ const descriptions: readonly Row[] = [
   [
     "no object",
     () => program(anything("gather")),
-    'TC702 a program takes an object with op, attrs, data, indices, operators, others, name, target, schedule, not "gather"',
+    'TC702 a program takes an object with op, attrs, data, indices, operators, others, inPlace, name, target, schedule, not "gather"',
   ],
   ["no attributes", build({ attrs: undefined }), "TC105 a program lacks attrs"],
   [
@@ -535,12 +535,12 @@ const descriptions: readonly Row[] = [
   [
     "a policy that is none",
     () => compile({ ...access, map: withPolicy(access.map, anything("clmap")) }),
-    'TC702 map.indices[0].outOfRange is "clmap"; it takes error or clamp or zero or wrap or unchecked or any -> did you mean clamp?',
+    'TC702 map.indices[0].outOfRange is "clmap"; it takes error or clamp or zero or wrap or unchecked or skip or any -> did you mean clamp?',
   ],
   [
     "a policy that is none in a hand-built gather",
     () => compile(withStmt("gather", (stmt) => ({ ...stmt, map: withPolicy(stmt.map, anything("clmap")) }))),
-    '.map.indices[0].outOfRange is "clmap"; it takes error or clamp or zero or wrap or unchecked or any -> did you mean clamp?',
+    '.map.indices[0].outOfRange is "clmap"; it takes error or clamp or zero or wrap or unchecked or skip or any -> did you mean clamp?',
   ],
   [
     "the same where it is simulated",
@@ -552,12 +552,12 @@ const descriptions: readonly Row[] = [
         },
         inputs,
       ),
-    '.map.indices[0].outOfRange is "clmap"; it takes error or clamp or zero or wrap or unchecked or any',
+    '.map.indices[0].outOfRange is "clmap"; it takes error or clamp or zero or wrap or unchecked or skip or any',
   ],
   [
     "a statement that is none",
     () => compile(withStmt("load", (stmt) => anything({ ...stmt, op: "laod" }))),
-    '.op is "laod"; it takes for or alloc or load or gather or store or sync -> did you mean load?',
+    '.op is "laod"; it takes for or alloc or load or gather or scatter or fill or store or sync -> did you mean load?',
   ],
   [
     "a buffer whose name ends the line of a comment",
