@@ -219,9 +219,20 @@ describe("jax", () => {
 
 /** The policy where the page says what an index out of range is, or leaves it open. */
 describe("the policy for an index out of range", () => {
+  const gathers = opDefs.filter(({ writes }) => writes === undefined);
+  const scatters = opDefs.filter(({ writes }) => writes !== undefined);
+
+  it("of a scatter is skip for directml and a slot of a cache, and error for every other that names none itself", () => {
+    for (const { name, attrs } of scatters) {
+      if (attrs["oob"] === undefined) continue;
+      const skips = name.startsWith("directml.") || name === "pypto.scatter_update";
+      expect(attrs["oob"].default, name).toBe(skips ? "skip" : "error");
+    }
+  });
+
   it("is clamp for directml and stablehlo, and error for every other dialect that names none itself", () => {
     const fallback = Object.fromEntries(
-      opDefs.flatMap(({ name, attrs }) =>
+      gathers.flatMap(({ name, attrs }) =>
         "oob" in attrs && attrs["oob"] !== undefined ? [[name, attrs["oob"].default]] : [],
       ),
     );
