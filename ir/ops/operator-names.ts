@@ -7,8 +7,8 @@ export const dialectOf = (def: OpDef): string => def.name.slice(0, def.name.inde
 /** Returns the name of an operator without its dialect. */
 export const unqualifiedName = ({ name }: Pick<OpDef, "name">): string => name.slice(name.indexOf(".") + 1);
 
-/** `GatherElements`, `gather_elements` and `gather-elements` alike. */
-const letters = (word: string): string => word.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
+/** `GatherElements`, `gather_elements` and `gather-elements` alike. `scatter_` is another operator than `scatter`. */
+const letters = (word: string): string => word.toLowerCase().replaceAll(/[^a-z0-9_]|_(?!$)/g, "");
 
 /**
  * Returns the operators that an unknown name (`embedding`, `onnx.GatherElements`) probably means, by their full names: those called so

@@ -43,6 +43,7 @@ import { numpyIndex, numpyTake, numpyTakeAlongAxis } from "./numpy.js";
 import { torchEmbeddingBag } from "./embedding-bag.js";
 import { directmlScatter, directmlScatterNd } from "./directml-scatter.js";
 import {
+  tfScatterNd,
   tfTensorScatterNdAdd,
   tfTensorScatterNdMax,
   tfTensorScatterNdMin,
@@ -99,6 +100,7 @@ const registered = [
   tfTensorScatterNdAdd,
   tfTensorScatterNdMin,
   tfTensorScatterNdMax,
+  tfScatterNd,
 ] as const;
 
 /** The definition of every source operator. */

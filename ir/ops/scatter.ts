@@ -108,10 +108,14 @@ export function numberAs(
   return castTo(dtype, type, { kind: "number", type, bits: value >>> 0 });
 }
 
-/** Returns the operator of a scatter into a copy of its first input, or into that input itself. `shapes`: the effective ones of its inputs. */
+/**
+ * Returns the operator of a scatter into a copy of its first input, or into that input itself. `shapes`: the effective ones of its
+ * inputs. `zeros`: shape of the zeros that it starts from, where it copies no input.
+ */
 export function scatterOperator(
   { domain, indices, to, from, value = { kind: "read", read: 0 }, combine }: Scatter,
   shapes: readonly Shape[],
+  zeros?: Shape,
 ): Operator {
   const map: AccessMap = {
     domain,
@@ -122,10 +126,10 @@ export function scatterOperator(
       at: to,
       combine,
       ...(combine === "set" ? { duplicates: "last" } : {}),
-      base: { operand: 0 },
+      base: zeros === undefined ? { operand: 0 } : { fill: "0" },
     },
   };
-  return { op: "mapped", map, inputs: shapes, output: at(shapes, 0) };
+  return { op: "mapped", map, inputs: shapes, output: zeros ?? at(shapes, 0) };
 }
 
 /** Returns dims of the domain, so many from `first` on. */

@@ -1,11 +1,21 @@
 /**
- * TensorFlow's tf.tensor_scatter_nd_update, _add, _min and _max.
+ * TensorFlow's tf.scatter_nd, and tf.tensor_scatter_nd_update, _add, _min and _max.
  *
- * Source: tensorflow.org/api_docs/python/tf, the pages of these names. No index counts from the end; one out of range is an error on the CPU. Of duplicates of an update the last stays.
+ * Source: tensorflow.org/api_docs/python/tf, the pages of these names. scatter_nd adds updates up, onto zeros. No index counts from the end; one out of range is an error on the CPU. Of duplicates of an update the last stays.
  */
 import type { Combine } from "../access.js";
+import { formatShape, sameShape } from "../types.js";
 import { oobOf } from "./attributes.js";
-import { checkDType, checkRank, checkTuple, defineOperator, type OpInputs, type Resolved } from "./op-def.js";
+import {
+  breakRule,
+  checkDType,
+  checkRank,
+  checkTuple,
+  defineOperator,
+  intsAttr,
+  type OpInputs,
+  type Resolved,
+} from "./op-def.js";
 import {
   checkCombine,
   checkUpdates,
@@ -48,3 +58,35 @@ export const tfTensorScatterNdUpdate = tensorScatter("tf.tensor_scatter_nd_updat
 export const tfTensorScatterNdAdd = tensorScatter("tf.tensor_scatter_nd_add", "add");
 export const tfTensorScatterNdMin = tensorScatter("tf.tensor_scatter_nd_min", "min");
 export const tfTensorScatterNdMax = tensorScatter("tf.tensor_scatter_nd_max", "max");
+
+export const tfScatterNd = defineOperator({
+  name: "tf.scatter_nd",
+  inputs: ["indices", "updates"],
+  values: ["updates"],
+  writes: "copy",
+  attrs: { shape: { key: "shape", kind: "ints", default: [], help: "shape of the output" }, oob },
+  resolve(inputs) {
+    const who = "tf.scatter_nd";
+    const [indices, updates] = [inputs.data, inputs.indices];
+    const { dtype } = updates;
+    if (!indexTypes.includes(indices.dtype))
+      breakRule("TC104", inputs, `${who} takes indices of ${indexTypes.join(", ")}, not ${indices.dtype}`);
+    checkCombine(inputs, "add", dtype, who);
+    const output = intsAttr(inputs.attrs, "shape");
+    if (output.length === 0 || output.some((extent) => extent < 0))
+      breakRule("TC105", inputs, `${who} takes the shape of its output, of 1 dim or more`);
+    if (indices.shape.length === 0) breakRule("TC102", inputs, `${who} takes indices of 1 dim or more`);
+    checkTuple(inputs, output, indices.shape, 0);
+    const expected = tupleUpdates(output, indices.shape);
+    if (!sameShape(updates.shape, expected))
+      breakRule(
+        "TC103",
+        inputs,
+        `${who} takes updates of shape ${formatShape(expected)}, not ${formatShape(updates.shape)}`,
+      );
+    const policy = { negative: "illegal", oob: oobOf(inputs) } as const;
+    const scatter = tuplesScatter(output, indices.shape, policy, "add", { indices: 0, updates: 1 });
+    const operator = scatterOperator(scatter, [indices.shape, updates.shape], output);
+    return { operator, output, dtype, ...policy };
+  },
+});

@@ -1,6 +1,7 @@
 /** Builders with TensorFlow's arguments. Each throws a CompileError (TC1xx) where TensorFlow's rules are broken. */
 import { tfGather, tfGatherNd } from "../../ir/ops/tf.js";
 import {
+  tfScatterNd,
   tfTensorScatterNdAdd,
   tfTensorScatterNdMax,
   tfTensorScatterNdMin,
@@ -33,3 +34,9 @@ export const tensorScatterNdMin = builder(tfTensorScatterNdMin);
 
 /** tf.tensor_scatter_nd_max(tensor, indices, updates). Output shape: that of tensor. */
 export const tensorScatterNdMax = builder(tfTensorScatterNdMax);
+
+/** Tuples of indices and updates; `shape` is that of the output. */
+export type TfScatterNdArguments = BuilderArguments<typeof tfScatterNd, "shape">;
+
+/** tf.scatter_nd(indices, updates, shape): updates added up, onto zeros. */
+export const scatterNd = builder(tfScatterNd, "shape");

@@ -432,6 +432,12 @@ const rows = {
     attrs: { oob: "clamp" },
     build: () => tf.tensorScatterNdMax({ tensor: data, indices: tuples, updates: data, oob: "clamp" }),
   },
+  "tf.scatter_nd": {
+    op: "scatter_nd",
+    given: { shape: [2, 3], oob: "skip" },
+    attrs: { shape: [2, 3], oob: "skip" },
+    build: () => tf.scatterNd({ indices: tuples, updates: data, shape: [2, 3], oob: "skip" }),
+  },
 } satisfies Readonly<Record<OpName, Row>>;
 
 const names = Object.keys(rows) as OpName[];

@@ -262,13 +262,16 @@ function rowOf(way: Way, same: Same): string {
   return `| \`${way.op}\` | \`${cell(way.written)}\` | \`${cell(map)}\` | ${count} | ${oob}${bits} |`;
 }
 
+/** Names of the inputs of scatters that name elements. */
+const isIndexName = /^ind|^i0|_ind/;
+
 /** True if an input is the one that names elements, or is first behind the data. */
 export const isIndex = (name: string, k: number, { writes, values = [] }: OpDef): boolean =>
-  writes === undefined ? k === 1 : /^ind|^i0|_ind/.test(name) && !values.includes(name);
+  writes === undefined ? k === 1 : isIndexName.test(name) && !values.includes(name);
 
 /** True if an input has elements that are moved: the data, and what a scatter writes. */
 export const isData = (name: string, k: number, { writes, values = [] }: OpDef): boolean =>
-  writes === undefined ? k === 0 : k === 0 || values.includes(name);
+  values.includes(name) ? writes !== undefined : k === 0 && !isIndexName.test(name);
 
 /** Returns a program with another type of some of its inputs. */
 export function retyped(

@@ -53,6 +53,13 @@ export const scatters: readonly Same[] = [
       },
       { op: "tf.tensor_scatter_nd_update", written: "tf.tensor_scatter_nd_update(tensor, indices, updates)" },
       { op: "tf.tensor_scatter_nd_add", written: "tf.tensor_scatter_nd_add(tensor, indices, updates)" },
+      {
+        op: "tf.scatter_nd",
+        written: "tf.scatter_nd(indices, updates, [5, 6, 4])",
+        attrs: { shape: [5, 6, 4] },
+        data: ["i64", [3, 2]],
+        indices: [["f32", [3, 4]]],
+      },
       { op: "tf.tensor_scatter_nd_min", written: "tf.tensor_scatter_nd_min(tensor, indices, updates)" },
       { op: "tf.tensor_scatter_nd_max", written: "tf.tensor_scatter_nd_max(tensor, indices, updates)" },
     ],
