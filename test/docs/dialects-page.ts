@@ -12,7 +12,6 @@ import {
   resolveSource,
   sourceOp,
   targets,
-  type Attrs,
   type DType,
   type OpDef,
   type OpName,
@@ -26,28 +25,8 @@ import {
   type ProgramDescription,
   type TypePair,
 } from "../../src/api/program.js";
+import type { Same, Way } from "./same-operators.js";
 import { scatters } from "./scatters.js";
-
-/** An operator as the users of its framework write it. */
-export interface Way {
-  readonly op: OpName;
-  /** As the framework's users write it. */
-  readonly written: string;
-  readonly attrs?: Attrs;
-  readonly data?: TypePair;
-  /** The index inputs. */
-  readonly indices?: readonly TypePair[];
-}
-
-/** What several operators do alike. */
-export interface Same {
-  readonly title: string;
-  /** Absent: `##`. */
-  readonly level?: string;
-  readonly data: TypePair;
-  readonly indices: readonly TypePair[];
-  readonly ways: readonly Way[];
-}
 
 const long = (...shape: readonly number[]): TypePair => ["i64", shape];
 

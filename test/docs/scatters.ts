@@ -1,5 +1,5 @@
 /** Scatters of the frameworks, one program of each operator: what the pages on dialects and on support are asked with. */
-import type { Same } from "./dialects-page.js";
+import type { Same } from "./same-operators.js";
 
 export const scatters: readonly Same[] = [
   {

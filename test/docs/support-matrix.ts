@@ -21,7 +21,8 @@ import {
   targets,
   type Target,
 } from "../../ir/index.js";
-import { describe, isData, isIndex, retyped, type Same, type Way } from "./dialects-page.js";
+import { describe, isData, isIndex, retyped } from "./dialects-page.js";
+import type { Same, Way } from "./same-operators.js";
 import { scatters } from "./scatters.js";
 import { emitWgsl } from "../../backends/webgpu/index.js";
 import { verdict } from "../dialects/refusal.js";
