@@ -160,8 +160,8 @@ describe("the choice of a schedule", () => {
   const target = targets.ascendA2;
 
   it("rests on a figure where another schedule takes fewer cycles at an end of its range", async () => {
-    const kernel = compile(table, { target });
-    const choices = choicesAtEnds(table, kernel, {});
+    const kernel = compile(table, { target, residency: "ub" });
+    const choices = choicesAtEnds(table, kernel, { residency: "ub" });
     expect(choices.length).toBeGreaterThan(0);
     for (const { figure, at, range, schedule, cycles, own } of choices) {
       const there = { ...target, [figure]: at };
@@ -171,14 +171,32 @@ describe("the choice of a schedule", () => {
       expect(cyclesOf(compile(table, { ...schedule, target: there }).tile, there).cycles).toBe(cycles);
       expect(cycles).toBeLessThan(0.99 * own);
     }
-    const shape = ["--op", "gather", "--data", "f32[1024,4096]", "--indices", "i32[16384]"];
+    const shape = [
+      "--op",
+      "gather",
+      "--data",
+      "f32[1024,4096]",
+      "--indices",
+      "i32[16384]",
+      "--residency",
+      "ub",
+    ];
     const { stdout } = await runHere(["explain", ...shape, "--sensitivity"]);
     expect(stdout).toMatch(/\nwhere burstCycles is 8\.3, of 0 to 8\.3:\n.* by another schedule\n/);
     expect(stdout).toMatch(/\nthe choice rests on\n(.*\n)*  burstCycles \(assumption\)\n/);
   });
 
   it("is printed as the flags that give its cycles under the altered target", async () => {
-    const shape = ["--op", "gather", "--data", "f32[1024,4096]", "--indices", "i32[16384]"];
+    const shape = [
+      "--op",
+      "gather",
+      "--data",
+      "f32[1024,4096]",
+      "--indices",
+      "i32[16384]",
+      "--residency",
+      "ub",
+    ];
     const { stdout } = await runHere(["explain", ...shape, "--sensitivity"]);
     const printed = [
       ...stdout.matchAll(/where (\w+) is (\S+), of .*\n {2}([\d,]+) cycles .*\n {2}(--.*)\n/g),
@@ -204,8 +222,9 @@ describe("the choice of a schedule", () => {
     const { tile } = compile(table, { target });
     const stated = { ...table, schedule: tile.schedule };
     expect(choicesAtEnds(stated, compile(stated, { target }), {})).toEqual([]);
-    const shape = ["--op", "gather", "--data", "f32[16,64]", "--indices", "i32[8]", "--sensitivity"];
-    expect((await runHere(["explain", ...shape])).stdout).toContain(
+    const shape = ["--op", "gather", "--data", "f32[16,64]", "--indices", "i32[8]", "--residency", "ub"];
+    const entries = ["--tile", "1,64", "--view", "8,64", "--order", "0,1", "--buffers", "1", "--sensitivity"];
+    expect((await runHere(["explain", ...shape, ...entries])).stdout).toContain(
       "no end of a figure's range makes another schedule 1 % better",
     );
   });

@@ -195,7 +195,7 @@ describe("a folder", () => {
     writeFileSync(at("mixed/gather.03-tile.tir"), "mine");
     const { status, stdout } = await tilec("compile", ...rows, "--emit", "all", "--dump-dir", "mixed");
     expect(status).toBe(1);
-    expect(stdout.trim().split("\n")).toHaveLength(8);
+    expect(stdout.trim().split("\n")).toHaveLength(9);
     expect(readFileSync(at("mixed/gather.03-tile.tir"), "utf8")).toBe("mine");
   });
 

@@ -99,19 +99,21 @@ describe("the chosen schedule", () => {
     },
   );
 
-  it("splits views until no core has fewer tasks than others: 32 slabs on 48 cores", () => {
+  it("takes the view and tile with the fewest cycles: 32 slabs on 48 cores", () => {
     const func = onnx.gather({
       data: ["f16", [32, 500, 48]],
       indices: ["i32", [900]],
       axis: 1,
       oob: "clamp",
     });
-    const { schedule } = compile(func, { target, residency: "ub" }).tile;
-    expect(schedule).toMatchObject({ tile: [1, 150, 48], view: [32, 300, 48] });
-    const two = compile(func, { target, residency: "ub", tile: [2, 75, 48], view: [32, 300, 48] });
-    expect(chosenCycles(gatherOf(func, target), "ub", target)).toBeLessThan(
-      0.95 * cyclesOf(two.tile, target).cycles,
-    );
+    const chosen = chosenCycles(gatherOf(func, target), "ub", target);
+    for (const [tile, most] of [
+      [[1, 150, 48], 1],
+      [[2, 75, 48], 0.95],
+    ] as const) {
+      const other = compile(func, { target, residency: "ub", tile, view: [32, 300, 48] });
+      expect(chosen, tile.join()).toBeLessThan(most * cyclesOf(other.tile, target).cycles);
+    }
   });
 
   it("trades one dim for another where neither alone gets further: clamped columns on cpu", () => {
