@@ -29,6 +29,10 @@ export interface Remedy {
 /** Entries that a choice keeps; absent ones are chosen. */
 export type PinnedEntries = Omit<Schedule, "residency" | "tile"> & { readonly residency: Residencies };
 
+/** True if a schedule states an entry that speaks of a full load: the verdict is about what was typed. */
+export const pinsResidency = ({ tile, view, profile, lowering, rotate }: Schedule): boolean =>
+  [tile, view, profile, lowering, rotate].some((entry) => entry !== undefined);
+
 /** The schedule that the compiler chooses under some entries instead of the user's. Undefined where no tile is legal there. */
 export function remedyTo(gather: AccessFunc, pinned: PinnedEntries, target: Target): Remedy | undefined {
   const { residency } = pinned;
@@ -36,7 +40,11 @@ export function remedyTo(gather: AccessFunc, pinned: PinnedEntries, target: Targ
   const chosen = chooseSchedule(withDefaults({ ...gather, schedule: pinned }, residency, target));
   if (chosen === undefined) return undefined;
   const tiling = honoured(chosen);
-  const from = withTargets(gather, gather.schedule, target);
+  // Where nothing pins a residency the clock weighs them all, and the target's is no default.
+  const { residency: _, ...unplaced } = withTargets(gather, {}, target);
+  const from = pinsResidency(pinned)
+    ? withTargets(gather, gather.schedule, target)
+    : { ...unplaced, ...gather.schedule };
   if (Object.keys(gather.schedule).every((entry) => entry in pinned))
     return { tiling, flags: suggestionText(from, pinned) };
   return { tiling, flags: flagsTo(gather, tiling.with({ residency })) };

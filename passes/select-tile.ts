@@ -15,7 +15,7 @@ import { error, hint as hintDiagnostic, warning, type Diagnostic } from "../ir/d
 import { lowerBoundsOf, slabSharing, type SlabSharing } from "../ir/clock/index.js";
 import { keyOf, type AccessFunc } from "../ir/func.js";
 import { profileOf } from "../ir/profile.js";
-import { formatEntry, type Residencies, type Residency, type Schedule } from "../ir/schedule.js";
+import { formatEntry, type Residencies, type Residency } from "../ir/schedule.js";
 import { isResolved } from "../ir/schedule-entries.js";
 import { targetFacts, type Target } from "../ir/target.js";
 import {
@@ -45,7 +45,7 @@ import { at, invariant } from "../ir/types.js";
 import { asFast, chooseSchedule } from "./choose-schedule.js";
 import { clockOf } from "./lowered.js";
 import { definePass } from "./pass.js";
-import { remedies } from "./remedies.js";
+import { pinsResidency, remedies } from "./remedies.js";
 import { selectScatter } from "./select-scatter.js";
 import { withBuffers } from "./with-buffers.js";
 import { withDefaults } from "./with-defaults.js";
@@ -189,10 +189,6 @@ export function spokenOf(
     plain
   );
 }
-
-/** Entries of a schedule that speak of a full load: where one is stated, the verdict is about what was typed. */
-const pinsResidency = ({ tile, view, profile, lowering, rotate }: Schedule): boolean =>
-  [tile, view, profile, lowering, rotate].some((entry) => entry !== undefined);
 
 /**
  * Returns the residency that is stated, in its shortest form, or those to choose among. Without one, the target's default judges: where no tile is

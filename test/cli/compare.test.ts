@@ -43,14 +43,14 @@ describe("explain compares", () => {
   });
 
   it("and prints the flag of what is a tenth faster: rows of pages straight from global memory", async () => {
-    const { comparison, cycles } = await explained(...pages);
+    const { comparison, cycles } = await explained(...pages, "--residency", "ub");
     const func = onnx.gather({ data: ["bf16", [2048, 16, 8, 128]], indices: ["i32", [64, 32]], axis: 0 });
     const other = compile(func, { target: targets.ascendA2, residency: "gm" });
     const promised = cyclesOf(other.tile, other.target).cycles;
     const { tile, view } = other.tile.schedule;
     expect(comparison?.better).toEqual({ flags: "--residency gm", cycles: promised, tile, view });
     expect(promised).toBeLessThan(0.9 * cycles);
-    const { stdout } = await tilec("explain", ...pages);
+    const { stdout } = await tilec("explain", ...pages, "--residency", "ub");
     expect(stdout).toContain("compared, estimated cycles");
     expect(stdout).toContain(`--residency gm: about ${promised} cycles`);
   });
@@ -135,14 +135,14 @@ describe("tilec legal", () => {
   it("gives values separated by commas, under the keys of the table of figures", async () => {
     const [head, first, ...rest] = (await tilec("legal", ...line, "--csv")).stdout.trimEnd().split("\n");
     expect(head).toBe(
-      "tile,residency,view,order,buffers,ub_bytes,bytes,tasks,cycles,floor,floor_limit,over_floor,us,gb_per_s,busiest,busy_share,default",
+      "residency,tile,view,order,buffers,cycles,floor,floor_limit,over_floor,us,gb_per_s,busiest,busy_share,bytes,ub_bytes,tasks,default",
     );
-    expect(first).toMatch(/^\d+,ub,\d+,0,[^,]+(,\d+){5},global memory(,[\d.]+){3},\w+,[\d.]+,$/);
+    expect(first).toMatch(/^ub,\d+,\d+,0,[^,]+(,\d+){2},global memory(,[\d.]+){3},\w+,[\d.]+(,\d+){3},$/);
     // The default leaves the libraries' part of UB free.
     expect(rest.filter((row) => row.endsWith(",default"))).toHaveLength(1);
-    const cycles = [first!, ...rest].map((row) => Number(row.split(",")[8]));
+    const cycles = [first!, ...rest].map((row) => Number(row.split(",")[5]));
     expect(cycles).toEqual([...cycles].sort((a, b) => a - b));
     const wide = (await tilec("legal", ...rows, "--residency", "gm", "--csv")).stdout.split("\n");
-    expect(wide[1]).toMatch(/^\d+x\d+,gm,/);
+    expect(wide[1]).toMatch(/^gm,\d+x\d+,/);
   });
 });
