@@ -80,6 +80,7 @@ describe("the unified buffer of a value", () => {
   it("is allocated, and its program is read again as it was printed", () => {
     const { tile, target } = compile(program("f32(%q[t, d1]) * %s[t] + %s[t] * f32(%i[d0])", "f32"), {
       target: targets.ascendA2,
+      residency: "ub",
     });
     const text = printModule({ funcs: [tile] });
     expect(text).toContain("scratch = %gathered_s_ub, %gathered_i_ub, %value_1_ub, %value_2_ub}");
