@@ -78,7 +78,7 @@ function scatterPoint(steps: readonly IndexStep[]): ScatterPoint {
   };
 }
 
-/** The dim along which an index operand picks: of the data, else of the first input that is read by it. */
+/** The dim along which an index operand picks: of what a scatter writes, else of the data, else of the first input that is read by it. */
 export function pickedBy(
   map: AccessMap,
   operands: readonly Operand[],
@@ -89,6 +89,8 @@ export function pickedBy(
   if (segment?.to === index) return { axis: -1, picks: "where a bag ends" };
   const along = (coords: readonly Linear[]): number =>
     coords.findIndex((coord) => indicesOf(coord).includes(index));
+  const written = isScatter(map) ? along(map.write.at) : -1;
+  if (written !== -1) return { axis: written, picks: `dim ${written} of ${keyOf(outputOf({ operands }))}` };
   const axis = along(dataCoords(map));
   if (axis !== -1) return { axis, picks: `data dim ${axis}` };
   for (const { value } of map.indices) {

@@ -79,3 +79,25 @@ it("a reduction in 64 bits is refused by name", () => {
   expect(codes(() => onnx.scatterElements({ ...types, reduction: "add" }))).toEqual(["TC104"]);
   expect(codes(() => onnx.scatterElements(types))).toEqual([]);
 });
+
+describe("a bad index of what is written", () => {
+  it("names the dim of the output, on every backend that runs scatters", async () => {
+    const kernel = compile(
+      onnx.scatterElements({
+        data: ["f32", [4, 3]],
+        indices: ["i64", [1, 3]],
+        updates: ["f32", [1, 3]],
+        axis: 0,
+      }),
+    );
+    const inputs = {
+      data: new Float32Array(12),
+      indices: BigInt64Array.of(0n, 9n, 1n),
+      updates: new Float32Array(3),
+    };
+    for (const backend of ["reference", "sim"] as const)
+      await expect(run(kernel, inputs, { backend, executor: "checked" }), backend).rejects.toThrow(
+        "index 9 at indices[0, 1] is out of range for dim 0 of output, which takes [-4, 3]",
+      );
+  });
+});
