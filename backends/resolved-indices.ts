@@ -141,7 +141,7 @@ export function resolvedIndices(mapped: MappedInputs, point: readonly number[]):
 
 /** Returns TC607: two points of a scatter write one element, which `duplicates` does not allow. */
 export function duplicateWrite(
-  { operands }: Pick<MappedOperands, "operands">,
+  { map, operands }: MappedOperands,
   point: readonly number[],
   earlier: readonly number[],
   element: number,
@@ -151,7 +151,9 @@ export function duplicateWrite(
   const message =
     `points ${formatShape(earlier)} and ${formatShape(point)} both write ` +
     `${keyOf(output)}${formatShape(coords)}`;
-  const hint = "mend the indices, or let the later point win: duplicates = last";
+  const otherwise =
+    map.write.combine === "set" ? "let the later point win: duplicates = last" : "leave out duplicates";
+  const hint = `mend the indices, or ${otherwise}`;
   const data = { point: [...point], earlier: [...earlier], element, coordinates: coords };
   return new RunError([error("TC607", message, { hint, data })]);
 }

@@ -5,7 +5,7 @@
  * another operand and an output element written twice or never all stop the run and name the statement. Memory is
  * the tensors and one unified buffer, whatever the number of tiles.
  */
-import { fillBytes, gatheredTable, isMove, isRead } from "../../ir/access.js";
+import { fillBytes, gatheredTable, isMove, isRead, mapForms, type AccessMap } from "../../ir/access.js";
 import {
   gatherAddresses,
   outputPosition,
@@ -16,7 +16,15 @@ import {
   type Place,
 } from "../../ir/addressing.js";
 import { inputOf, operandNamed, outputBytes, outputOf, type TileFunc } from "../../ir/func.js";
-import { constant, evaluate, isAffine, loopForm, indicesOf, type Linear } from "../../ir/linear.js";
+import {
+  constant,
+  evaluate,
+  isAffine,
+  loopForm,
+  indicesOf,
+  substitute,
+  type Linear,
+} from "../../ir/linear.js";
 import { outOfRange } from "../../ir/policy.js";
 import { accessLookup, isParam, pipeOf, typeOfBuffer, ubBuffers } from "../../ir/regions.js";
 import { targetFacts, type Target } from "../../ir/target.js";
@@ -82,6 +90,10 @@ import { counterOf, newCounters, summarize, type Counters } from "./summary.js";
 import { scatterSteps } from "./scatter.js";
 import { peakOf, UbArena } from "./ub-arena.js";
 import { WrittenElements } from "./written-elements.js";
+
+/** Returns the map of a tile of a scatter over the whole domain: its points count from where the tile starts, which loops state. */
+const overDomain = (map: AccessMap): AccessMap =>
+  mapForms(map, (form) => substitute(form, (of) => (of.kind === "iv" ? constant(0) : undefined)));
 
 /** Output and report of a checked run. */
 export interface SimResult {
@@ -292,7 +304,10 @@ class Machine {
     this.scattered =
       scatter === undefined
         ? undefined
-        : new WrittenElements({ map: scatter.map, operands: func.operands, inputs }, this.outputElements);
+        : new WrittenElements(
+            { map: overDomain(scatter.map), operands: func.operands, inputs },
+            this.outputElements,
+          );
     this.arena = new UbArena(func.schedule.ubBytes ?? target.ubBytes, this.buffers);
     this.position = elementCount(shape) === 0 ? undefined : outputPosition(func, taskOfTile(func));
   }

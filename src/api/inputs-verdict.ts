@@ -1,5 +1,5 @@
 /** Whether an Ascend core gives the stated bits of a kernel for some inputs, as a hint and in a line of text. */
-import { isMove } from "../../ir/access.js";
+import { isMove, isScatter } from "../../ir/access.js";
 import { mapOverTensors } from "../../ir/addressing.js";
 import { formatShape, hint, inputsOf, taskOfTile, type Diagnostic } from "../../ir/index.js";
 import { targetFacts } from "../../ir/target.js";
@@ -13,7 +13,7 @@ import {
 import type { Kernel } from "./compile.js";
 
 /**
- * Returns the verdict on inputs; undefined for a kernel that is for no Ascend core, moves elements, or has
+ * Returns the verdict on inputs; undefined for a kernel that is for no Ascend core, moves elements, is a scatter, or has
  * steps of which a core may always give other bits.
  */
 export function verdictOn(
@@ -23,7 +23,7 @@ export function verdictOn(
   if (!targetFacts[target.kind].runsPto) return undefined;
   const map = definition?.map ?? mapOverTensors(tile, taskOfTile(tile));
   const { operands } = definition ?? tile;
-  if (map === undefined || isMove(map)) return undefined;
+  if (map === undefined || isMove(map) || isScatter(map)) return undefined;
   const answer = ascendAnswer(map, inputsOf({ operands }));
   return answer.ok ? inputsVerdict({ map, operands, inputs }, answer.assumes) : undefined;
 }

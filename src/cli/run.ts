@@ -37,6 +37,7 @@ import { asHost, fromOutput, type TensorValue } from "../formats/tensor.js";
 import { tensorJson } from "../formats/tensor-json.js";
 import { jsonSchema, outputFormats, type OutputFormat } from "../output/mark.js";
 import { definitionOf, drawsOf, type Draw } from "../testing/draws.js";
+import { copies } from "../testing/inouts.js";
 import { isPromise, outcomeOf, rejectionDifference, type Outcome } from "../testing/outcome.js";
 import {
   backendNames,
@@ -414,9 +415,12 @@ async function runDraw(
   const { inputs } = draw;
   const map = taskOfTile(kernel.tile).gather?.stmt.map;
   const alone = backends.length === 1 && definition === undefined;
+  const isInPlace = kernel.tile.operands.some(({ inout }) => inout === true);
   const outcomes: (readonly [BackendChoice, Outcome])[] = [];
   for (const backend of backends) {
-    const outcome = await outcomeOf(() => runOn(backend, kernel, inputs, options));
+    // A backend may write what is `inout`: each has memory of its own.
+    const own = isInPlace ? copies(inputs) : inputs;
+    const outcome = await outcomeOf(() => runOn(backend, kernel, own, options));
     const stops =
       outcome.kind === "rejected" && (alone || (map !== undefined && isPromise(map, outcome.index)));
     if (stops) throw new RunError([outcome.index]);
@@ -502,7 +506,7 @@ async function againstDefinition(
 ): Promise<readonly { readonly backend: BackendChoice; readonly difference: Diagnostic }[]> {
   if (definition === undefined) return [];
   const { definedOutput, differenceFrom } = await import("../api/against.js");
-  const expected = await outcomeOf(() => ({ output: definedOutput(definition, tile, inputs) }));
+  const expected = await outcomeOf(() => ({ output: definedOutput(definition, tile, copies(inputs)) }));
   const value = (bytes: Uint8Array) => fromOutput(outputOf(source ?? tile).type, bytes, inputs);
   return outcomes.flatMap(([backend, outcome]) => {
     const difference =

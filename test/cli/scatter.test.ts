@@ -1,0 +1,95 @@
+/** Scatters on the command line: each backend has memory of its own, and what a run says holds. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { readNpy, writeNpy } from "../../src/formats/npy.js";
+import { runHere } from "../support/run-here.js";
+
+const folder = mkdtempSync(join(tmpdir(), "tilec-scatter-"));
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+const at = (name: string): string => join(folder, name);
+const text = (name: string, lines: string): string => {
+  writeFileSync(at(name), lines);
+  return at(name);
+};
+const inPlace = (name: string, combine: string): string =>
+  text(
+    name,
+    `func @f(%x: inout tensor<4xi32>, %i: tensor<2xi32>, %u: tensor<2xi32>) -> tensor<4xi32> {
+  %y = access.scatter %x, %i, %u (d0 < 2) -> (%i[d0]) yield %u[d0] {oob = error, combine = ${combine}}
+  return %y
+}
+`,
+  );
+const tensor = (name: string, ...values: readonly number[]): string => {
+  const bytes = new Uint8Array(Int32Array.from(values).buffer);
+  writeFileSync(at(name), writeNpy({ type: { dtype: "i32", shape: [values.length] }, bytes }));
+  return at(name);
+};
+const both = ["--backend", "reference,sim", "--executor", "checked"] as const;
+
+describe("run of a program that writes in place", () => {
+  it("gives each backend memory of its own, and writes no input file", async () => {
+    const add = inPlace("add.tir", "add");
+    const [x, i, u] = [tensor("x.npy", 10, 20, 30, 40), tensor("i.npy", 1, 3), tensor("u.npy", 1, 2)];
+    const before = readFileSync(x);
+    const inputs = ["--input", `x=${x}`, "--input", `i=${i}`, "--input", `u=${u}`];
+    const { status, stdout } = await runHere([
+      "run",
+      add,
+      ...both,
+      ...inputs,
+      ...["--against", add, "--out", `output=${at("y.npy")}`],
+    ]);
+    expect([status, stdout]).toEqual([0, expect.stringContaining("the same bits")]);
+    const { bytes } = readNpy(readFileSync(at("y.npy")), "y.npy");
+    expect([...new Int32Array(bytes.slice().buffer)]).toEqual([10, 21, 30, 42]);
+    expect(readFileSync(x)).toEqual(before);
+  });
+
+  it("tells one operation from another", async () => {
+    const [add, mul] = [inPlace("add.tir", "add"), inPlace("mul.tir", "mul")];
+    const { status, stderr } = await runHere(["run", add, ...both, "--against", mul, "--seed", "3"]);
+    expect([status, stderr]).toEqual([1, expect.stringContaining("TC610")]);
+  });
+});
+
+describe("run of a scatter in tiles", () => {
+  it("names a bad index that counts from a dim which the tile cuts", async () => {
+    const sum = text(
+      "sum.tir",
+      `func @f(%x: tensor<8xi32>, %i: tensor<1xi32>, %u: tensor<4xi32>) -> tensor<8xi32> {
+  %y = access.scatter %x, %i, %u (d0 < 4) -> (error(%i[0] + d0 in 8)) yield %u[d0] {oob = error, duplicates = last}
+  return %y
+}
+`,
+    );
+    const inputs = [
+      ["x", tensor("x8.npy", 0, 0, 0, 0, 0, 0, 0, 0)],
+      ["i", tensor("i1.npy", 6)],
+      ["u", tensor("u4.npy", 1, 2, 3, 4)],
+    ].flatMap(([name, file]) => ["--input", `${String(name)}=${String(file)}`]);
+    for (const tile of ["1", "2", "4"]) {
+      const { status, stdout } = await runHere(["run", sum, ...both, ...inputs, "--tile", tile]);
+      expect([status, stdout], tile).toEqual([0, expect.stringMatching(/the same TC601: .* 8 /)]);
+    }
+  });
+
+  it("says nothing of the bits of Ascend cores, which no backend prints scatters for", async () => {
+    const cast = text(
+      "cast.tir",
+      `func @f(%x: tensor<2xi32>, %i: tensor<6xi32>, %u: tensor<6xf32>) -> tensor<2xi32> {
+  %y = access.scatter %x, %i, %u (d0 < 6) -> (%i[d0]) yield i32(%u[d0]) {oob = error, duplicates = last}
+  return %y
+}
+`,
+    );
+    const { status, stdout, stderr } = await runHere(["run", cast, ...both, "--seed", "1"]);
+    expect([status, stderr]).toEqual([0, ""]);
+    expect(stdout).toContain("the same bits");
+    expect(stdout).not.toContain("Ascend cores");
+  });
+});
