@@ -419,8 +419,8 @@ async function runDraw(
   const outcomes: (readonly [BackendChoice, Outcome])[] = [];
   for (const backend of backends) {
     // A backend may write what is `inout`: each has memory of its own.
-    const own = isInPlace ? copies(inputs) : inputs;
-    const outcome = await outcomeOf(() => runOn(backend, kernel, own, options));
+    const given = isInPlace ? copies(inputs) : inputs;
+    const outcome = await outcomeOf(() => runOn(backend, kernel, given, options));
     const stops =
       outcome.kind === "rejected" && (alone || (map !== undefined && isPromise(map, outcome.index)));
     if (stops) throw new RunError([outcome.index]);
