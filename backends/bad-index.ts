@@ -41,7 +41,7 @@ export interface IndexLocation {
 export interface ResolvedIndex {
   readonly at: IndexLocation;
   readonly value: bigint;
-  /** Whether its policy rejects the value, which ends the element. */
+  /** True if its policy rejects the value, which ends the element. */
   readonly rejected: boolean;
   /** Of a bag with more terms than it may have: where they begin, their number, and the most. */
   readonly segment?: { readonly from: number; readonly elements: number; readonly max: number } | undefined;
@@ -59,7 +59,7 @@ export interface IndexFunction extends Pick<IndexStep, "ends">, Pick<IndexLocati
    * before, exactly.
    */
   readonly at: (d: readonly bigint[], s: readonly bigint[], numbers: Numbers) => bigint;
-  /** Whether it depends on r, and is evaluated for each term. */
+  /** True if it depends on r, and is evaluated for each term. */
   readonly inReduction?: boolean;
   /** Absent under `any`, where the value is taken as it is. */
   readonly rule?: (numbers: Numbers) => NamingRule;

@@ -75,7 +75,7 @@ export interface TunedFamily {
   readonly func: Func;
   readonly most: number;
   readonly ranges: number;
-  /** Of the sizes that the table was asked for. */
+  /** The rows of the sizes that the table was asked for. */
   readonly rows: readonly SizeCosts[];
   /** Returns the costs at another size, of which a search found the best. */
   readonly costsAt: (size: number, best: number) => SizeCosts;

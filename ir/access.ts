@@ -243,7 +243,7 @@ export const sameRead = (a: Read, b: Read): boolean =>
   a.at.length === b.at.length &&
   a.at.every((form, k) => equalLinear(form, at(b.at, k)));
 
-/** Whether an index operand reads a table, or is a sum. */
+/** True if an index operand reads a table; false if it is a sum. */
 export const isRead = (value: Read | Linear): value is Read => "table" in value;
 
 /** The coordinates that an index operand's value is made from: those of its read, or the sum itself. */
@@ -415,7 +415,7 @@ export function rowDim(map: AccessMap): number {
   return first;
 }
 
-/** Whether an index operand is one of a term: it depends on r. */
+/** True if an index operand is one of a term: it depends on r. */
 export const isInReduction = (map: AccessMap, index: number): boolean =>
   map.reduced !== undefined && at(factsOf(map).dependencies, index).has(reductionDim(map));
 

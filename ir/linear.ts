@@ -340,7 +340,7 @@ export const dimsOf = (form: Linear): number[] =>
 export const indicesOf = (form: Linear): number[] =>
   collectFrom(form, (of) => (of.kind === "index" ? of.index : undefined));
 
-/** Whether dims and index operands move a form by steps of one length each: none stands inside a div, a mod or a minimum. */
+/** True if dims and index operands move a form by steps of one length each: none stands inside a div, a mod or a minimum. */
 export const isAffine = ({ terms }: Linear): boolean =>
   terms.every(({ of }) =>
     innerForms(of).every((inner) => !atomsOf(inner).some(({ kind }) => kind === "dim" || kind === "index")),

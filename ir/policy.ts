@@ -59,7 +59,7 @@ export interface Bounded {
   readonly dynamic?: DynamicBounds;
 }
 
-/** Whether an index operand has a policy that bounds it. */
+/** True if an index operand has a policy that bounds it. */
 export function isBounded(index: IndexOperand): index is IndexOperand & Bounded {
   checkArgument("isBounded", "object", index);
   return index.outOfRange !== "any" && index.extent !== undefined;
@@ -103,7 +103,7 @@ export const mayReport = ({ indices, reduced }: Pick<AccessMap, "indices" | "red
   indices.some(({ outOfRange }) => outOfRange !== "any" && outside[outOfRange] === "report") ||
   reduced?.segment !== undefined;
 
-/** Whether an index operand may give no coordinate, and its elements be fill. */
+/** True if an index operand may give no coordinate, and its elements be fill. */
 export const mayBeNone = ({ outOfRange, extent, excluded }: Bounded): boolean =>
   outside[outOfRange] === "none" || extent === 0 || excluded !== undefined;
 
@@ -130,7 +130,7 @@ export function resolveIndex(rule: IndexRule, value: number, exact: () => bigint
   return elementNamedBy(rule, value, exact);
 }
 
-/** What of a rule says which element a value names. */
+/** The part of a rule that says which element a value names. */
 export interface NamingRule extends Pick<IndexRule, "extent" | "outside"> {
   readonly wrapNegativeBy?: number | undefined;
   readonly excluded?: number | undefined;

@@ -18,7 +18,7 @@ export interface Stage {
 /** Whether a term moves with an output dim by steps of one length. */
 export const isStep = ({ of }: Term): boolean => of.kind === "dim";
 
-/** Whether a term moves with output dims or index operands. */
+/** True if a term moves with output dims or index operands. */
 export const isOverPoint = (term: Term): boolean => {
   const form = { at: 0, terms: [term] };
   return dimsOf(form).length > 0 || indicesOf(form).length > 0;

@@ -21,7 +21,7 @@ function resolverOf({ names }: PtoPlan, { rules }: PtoGather, outside: Outside):
   return `${names.entryPoint}_index${place === 0 ? "" : place + 1}`;
 }
 
-/** Whether some elements outside are zeros and others are reported: the first index operand that ends an element decides. */
+/** True if some elements outside are zeros and others are reported: the first index operand that ends an element decides. */
 export const reportsSome = ({ reports, rules }: PtoGather): boolean =>
   reports && rules.some(({ mayBeNone, outside }) => mayBeNone && outside !== "report");
 

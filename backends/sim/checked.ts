@@ -165,7 +165,7 @@ interface IndexRead {
   /** What an element further along a row adds. */
   readonly along: number;
   readonly table: TableMemory | undefined;
-  /** Whether it reads by other index operands. */
+  /** True if it reads by other index operands. */
   readonly nested: boolean;
   /** What the linear part comes to where the line at hand begins. */
   start: number;
@@ -247,7 +247,7 @@ interface Gathering {
   readonly values: Values | undefined;
   /** Where the gather takes in some of the terms of its elements. */
   readonly run: Run | undefined;
-  /** Whether the elements of a line share their index operands and lie together, and move as one. */
+  /** True if the elements of a line share their index operands and lie together, and move as one. */
   readonly together: boolean;
 }
 

@@ -204,7 +204,7 @@ function countComputed(
       [...trackedTables.keys()].map((table): [number, TrackedTable] => [table, newTrackedTable()]),
     );
     const runs = new Runs();
-    /** Whether all of some index operands have a value. */
+    /** True if all of some index operands have a value. */
     const taken = (steps: readonly IndexStep[], dims: readonly number[]): boolean => {
       let ended = false;
       for (const step of steps) {

@@ -162,7 +162,7 @@ interface FaultyPipeline extends Pipeline {
 interface Prepared {
   readonly tile: TileFunc;
   readonly wgsl: WgslKernel;
-  /** What `sizes` binds, from the first launch on. */
+  /** The sizes that `sizes` binds, from the first launch on. */
   sizes: GPUBuffer | undefined;
 }
 

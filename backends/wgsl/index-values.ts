@@ -371,7 +371,7 @@ function emitLeftOut({ out }: WgslContext, { excluded }: Rule, name: string): vo
 
 type Rule = NonNullable<IndexMove["rule"]>;
 
-/** Whether an index operand's value may end an element. */
+/** True if an index operand's value may end an element. */
 const canEnd = ({ rule }: IndexMove): boolean =>
   rule !== undefined && (endsOutside(rule) || rule.excluded !== undefined);
 

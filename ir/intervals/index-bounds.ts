@@ -136,7 +136,7 @@ function largest(
   return largestThat(1, max, fits);
 }
 
-/** Whether something is added to an index operand in a coordinate. */
+/** True if something is added to an index operand in a coordinate. */
 const isInSum = (s: number, coords: readonly PlacedCoord[]): boolean => {
   const added = (form: Linear): boolean =>
     indicesOf(form).includes(s) &&

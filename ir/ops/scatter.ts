@@ -38,7 +38,7 @@ export interface Scatter {
   readonly to: readonly Linear[];
   /** Element that is written there, or the value of every point. */
   readonly from: Read | Expression;
-  /** What becomes of the element on its way. Absent: nothing. */
+  /** The expression that makes the written value of the element. Absent: the element itself. */
   readonly value?: Expression;
   readonly combine: Combine;
 }
@@ -158,7 +158,7 @@ export function elementsScatter(
   };
 }
 
-/** Where a scatter by tuples finds its tuples and its updates, among its inputs. */
+/** The inputs in which a scatter by tuples finds its tuples and its updates. */
 export interface TupleTables {
   readonly indices: number;
   readonly updates: number;

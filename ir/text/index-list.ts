@@ -16,7 +16,7 @@ export class IndexList {
     return index(this.drafts.length - 1);
   }
 
-  /** Whether the text gives an index operand a policy and a bound. */
+  /** True if the text gives an index operand a policy and a bound. */
   isBounded(s: number): boolean {
     const { outOfRange, extent } = at(this.drafts, s);
     return outOfRange !== undefined && extent !== undefined;

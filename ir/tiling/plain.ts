@@ -34,11 +34,11 @@ const isPlainIndex = (index: IndexOperand): index is PlainIndex =>
   countsFromBound(index) &&
   index.value.at.every((coord) => isConstant(coord) || soleAtom(coord)?.kind === "dim");
 
-/** Whether a map is one of the three operators' kind: asked for each tile that is weighed. */
+/** True if a map is one of the three operators' kind: asked for each tile that is weighed. */
 export const isPlain = derivedOnce(plain);
 
 /**
- * Whether a coordinate is one output dim or one index operand that stands nowhere else, and every index operand is plain, reads the same dims of its
+ * True if a coordinate is one output dim or one index operand that stands nowhere else, and every index operand is plain, reads the same dims of its
  * table as the others, and leaves zero bits where there is no element, all under one policy.
  */
 function plain(map: AccessMap): boolean {

@@ -49,7 +49,7 @@ export interface ScatterTiling {
   readonly target: Target;
   /** Points of a tile along each dim of the domain. */
   readonly tile: Shape;
-  /** Where the written operand is when points are written. */
+  /** The memory of the written operand when points are written. */
   readonly residency: Residency;
   /** Dims of the domain whose tiles are tasks, with the dim of the output that each is. */
   readonly tasks: ReadonlyMap<number, number>;

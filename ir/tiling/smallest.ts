@@ -53,7 +53,7 @@ export function smallest(tiling: Tiling, lastEntry = 1): Tiling {
     .reduce((best, other) => (other.footprint.planned < best.footprint.planned ? other : best));
 }
 
-/** Whether any tile of the schedule is legal; the smallest one decides. */
+/** True if any tile of the schedule is legal; the smallest one decides. */
 export const anyLegal = (tiling: Tiling, lastEntry = 1): boolean => isLegal(smallest(tiling, lastEntry));
 
 /**

@@ -25,7 +25,7 @@ const reach = 2;
 /** Entries of a dim that are tried at first, by the number of dims that a tile may cut. */
 const few: readonly number[] = [6, 6, 3, 2];
 
-/** What a climb goes by, the less the better. */
+/** The cost that a climb makes least. */
 export interface TileCost {
   /** Returns what no schedule with a tile costs less than. */
   readonly lowerBound: (tile: Shape) => number;

@@ -17,7 +17,7 @@ export function longestTask(tiling: Tiling): number {
   return Math.min(max, Math.max(target.lanes * accessElements(tiling), share));
 }
 
-/** Whether a tile is within so many bytes of UB, which are at most the budget, and no longer than a task should be. */
+/** True if a tile is within so many bytes of UB, which are at most the budget, and no longer than a task should be. */
 export function fits(tiling: Tiling, availableUb: number): boolean {
   if (elementCount(tiling.tile) > longestTask(tiling)) return false;
   const { bytes, planned } = tiling.footprint;

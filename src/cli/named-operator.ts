@@ -52,7 +52,7 @@ export function operatorNamed(
   return def;
 }
 
-/** What to type in place of an operator that there is not. */
+/** Returns what to type in place of an operator that there is not. */
 function operatorHint(name: string, operators: Operators, without: string): string {
   const meant = operatorsMeant(name, operators);
   if (meant.length > 0) return `--op ${meant.join(" or ")}${without}`;

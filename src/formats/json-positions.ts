@@ -1,4 +1,4 @@
-/** Where the objects of a JSON list stand, and the values of their keys. */
+/** Positions of the objects of a JSON list, and of the values of their keys. */
 import { createScanner } from "jsonc-parser";
 import type { Span } from "../../ir/index.js";
 

@@ -24,7 +24,7 @@ import type { TensorValue } from "./tensor.js";
 
 /** A gather of a file. */
 export interface SpatterGather {
-  /** Where its pattern stands. */
+  /** Position of its pattern. */
   readonly span: Span;
   readonly pattern: readonly number[];
   readonly delta: number;

@@ -24,7 +24,7 @@ export interface IndexRange {
   readonly max: number;
   /** Negative values count from this number. */
   readonly wrapNegativeBy?: number;
-  /** Whether an index operand under `unchecked` takes the value: one outside has no defined result. */
+  /** True if an index operand under `unchecked` takes the value: one outside has no defined result. */
   readonly promised: boolean;
   /** Whether the index type holds negative values. */
   readonly signed: boolean;

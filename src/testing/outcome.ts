@@ -39,7 +39,7 @@ function rejection(thrown: unknown): Outcome {
   return { kind: "rejected", index };
 }
 
-/** Whether an index operand under `unchecked` found the index: nothing is defined then, and nobody has to find it. */
+/** True if an index operand under `unchecked` found the index: nothing is defined then, and nobody has to find it. */
 export const isPromise = ({ indices }: AccessMap, { data }: Diagnostic): boolean =>
   at(indices, Number(data?.["site"])).outOfRange === "unchecked";
 

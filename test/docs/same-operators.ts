@@ -13,7 +13,7 @@ export interface Way {
   readonly indices?: readonly TypePair[];
 }
 
-/** What several operators do alike. */
+/** A computation that several operators have in common. */
 export interface Same {
   readonly title: string;
   /** Absent: `##`. */

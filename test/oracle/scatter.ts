@@ -90,7 +90,7 @@ function combined(how: "add" | "mul" | "min" | "max", type: Type, element: bigin
   );
 }
 
-/** What a point writes where: undefined where it writes nothing. */
+/** Value that a point writes, and its place: undefined if it writes nothing. */
 function pointOf(
   scatter: OracleScatter,
   point: readonly number[],

@@ -45,7 +45,7 @@ function inputsOf(scatter: OracleScatter, func: AccessFunc): HostInputs {
   );
 }
 
-/** What a run came to, in the oracle's terms. */
+/** Outcome of a run, in the oracle's terms. */
 function ran(action: () => Uint8Array): { readonly bytes: Uint8Array } | Exclude<Outcome, { kind: "bits" }> {
   try {
     return { bytes: action() };

@@ -40,7 +40,7 @@ export interface LaneCounts {
   int128InLoops: number;
 }
 
-/** What a lane reads, and who is told of its accesses. */
+/** The memory that a lane reads, and the listener that is told of its accesses. */
 export interface LaneHost {
   readonly word: (buffer: BufferSyntax, word: number) => number;
   readonly member: (name: string) => number;
