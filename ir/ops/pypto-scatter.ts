@@ -35,7 +35,7 @@ import {
   type Scatter,
 } from "./scatter.js";
 import { indexOperand } from "./take.js";
-import { alphaSpec, scaled, slicesScatter } from "./torch-scatter.js";
+import { alphaSpec, scaled, slicesScatter } from "./slices-scatter.js";
 
 /** The page has no i8; models store quantized caches (models/deepseek_v32_exp), and the code checks no type. */
 const cacheTypes: readonly DType[] = ["f32", "f16", "bf16", "i32", "i16", "i8"];

@@ -1,0 +1,63 @@
+/** Scatters of whole slices along a dim, which torch and PyPTO have: an index names the slice that one of the source goes to. */
+import type { Combine } from "../access.js";
+import { dim, index } from "../linear.js";
+import { at } from "../types.js";
+import { castTo, isArithmeticType, isValueType, type Expression } from "../values/expression.js";
+import { isFloatValue } from "../values/formats.js";
+import { oobOf } from "./attributes.js";
+import { checkRank, type AttrSpec, type OpInputs, type Resolved } from "./op-def.js";
+import { checkCombine, checkUpdates, dimsFrom, numberAs, scatterOperator } from "./scatter.js";
+import { indexOperand } from "./take.js";
+
+/** Returns a scatter of slices of a source: `value` is what is written of an element of it. */
+export function slicesScatter(
+  inputs: OpInputs,
+  along: number,
+  combine: Combine,
+  value: Expression,
+  who: string,
+): Resolved {
+  const { dtype, shape: data } = inputs.data;
+  checkCombine(inputs, combine, dtype, who);
+  checkRank(inputs, "indices", 1, 1, who);
+  const length = at(inputs.indices.shape, 0);
+  const source = data.map((extent, k) => (k === along ? length : extent));
+  checkUpdates(inputs, 2, source, "source", who);
+  const policy = { negative: "illegal", oob: oobOf(inputs) } as const;
+  const operator = scatterOperator(
+    {
+      domain: source,
+      indices: [indexOperand(policy, 1, [dim(along)], at(data, along))],
+      to: data.map((_, k) => (k === along ? index(0) : dim(k))),
+      from: { table: 2, at: dimsFrom(0, data.length) },
+      value,
+      combine,
+    },
+    [data, inputs.indices.shape, source],
+  );
+  return { operator, output: data, ...policy };
+}
+
+/** The element of the source as it is. */
+export const unchanged: Expression = { kind: "read", read: 0 };
+
+/**
+ * Returns an element of the source times a factor: f16 and bf16 in f32, so that a step adds the product and rounds once, and integers
+ * in i32 or u32, whose low bits are those of the product. `alpha` 1 changes nothing.
+ */
+export function scaled(inputs: OpInputs, alpha: number, who: string): Expression {
+  const { dtype } = inputs.data;
+  if (alpha === 1 || !isValueType(dtype)) return unchanged;
+  const type = isFloatValue(dtype) ? "f32" : dtype === "u32" ? "u32" : "i32";
+  const factor = numberAs(inputs, alpha, type, "alpha", who);
+  const product: Expression = { kind: "op", op: "mul", of: [castTo(type, dtype, unchanged), factor] };
+  return isFloatValue(dtype) || isArithmeticType(dtype) ? product : castTo(dtype, type, product);
+}
+
+/** Factor of the source that index_add adds. */
+export const alphaSpec = {
+  key: "alpha",
+  kind: "number",
+  default: 1,
+  help: "factor of what is added",
+} as const satisfies AttrSpec;
