@@ -21,23 +21,23 @@ export function spatterEntries(file: string, flags: ProgramFlags): readonly Spat
   throw new UsageError(`${file} has no configuration ${flags.case ?? ""}`, `0 to ${all.length - 1}`);
 }
 
-/** Returns the program of a configuration, with its pattern as indices. Throws a CompileError for one that is no gather. */
+/** Returns the program of a configuration, with its pattern as indices. Throws a CompileError for one that is no program. */
 export function spatterLoaded(entry: SpatterEntry, flags: ProgramFlags): LoadedProgram {
-  if (entry.kind !== "gather") throw new CompileError([entry.diagnostic]);
-  const { id, name, gather } = entry;
+  if (entry.kind !== "program") throw new CompileError([entry.diagnostic]);
+  const { id, name, kernel } = entry;
   return {
     id,
-    func: withFlags(spatterProgram(gather, name), flags),
-    given: { p: () => patternTensor(gather) },
-    result: (output) => writtenLast(output, gather),
+    func: withFlags(spatterProgram(kernel, name), flags),
+    given: { p: () => patternTensor(kernel) },
+    result: (output) => writtenLast(output, kernel),
   };
 }
 
-/** Returns the gathers of a file; others are warnings, or the error where there is none. */
+/** Returns the programs of a file; others are warnings, or the error where there is none. */
 export function loadSpatter(file: string, flags: ProgramFlags): LoadedProgram[] {
   const entries = spatterEntries(file, flags);
-  const refused = entries.flatMap((entry) => (entry.kind === "gather" ? [] : [entry.diagnostic]));
+  const refused = entries.flatMap((entry) => (entry.kind === "program" ? [] : [entry.diagnostic]));
   if (refused.length === entries.length) throw new CompileError(refused);
   printWarnings(refused);
-  return entries.flatMap((entry) => (entry.kind === "gather" ? [spatterLoaded(entry, flags)] : []));
+  return entries.flatMap((entry) => (entry.kind === "program" ? [spatterLoaded(entry, flags)] : []));
 }

@@ -87,7 +87,7 @@ export function addProgramOptions(command: Command): Command {
     .optionsGroup("Part and sizes of a file:")
     .option("--func <name>", "one function of a .tir file, or gather of a model")
     .option("--case <id>", "one case of a case file; configuration of --spatter")
-    .option("--spatter <file.json>", "gathers of Spatter's patterns")
+    .option("--spatter <file.json>", "gathers and scatters of Spatter's patterns")
     .option("--bind <list>", "sizes of symbols: N=37,state=2x1x128")
     .option("--most <list>", "largest sizes of dynamic dims of a model: batch=64")
     .addOption(foldOption());

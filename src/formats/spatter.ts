@@ -1,9 +1,9 @@
 /**
- * Gathers of files of Spatter, the benchmark of gathers and scatters.
+ * Gathers and scatters of files of Spatter, the benchmark of both.
  *
  * Written after hpcgarage/spatter at ec89237 (2025-04-29), under src/Spatter: keys and defaults (JSONParser.cc, Input.hh), patterns,
- * `boundary` and `pattern-size` (PatternParser.cc), and the loop of the kernel (Configuration.cc):
- * `dense[j + L * (i % wrap)] = sparse[pattern[j] + delta * i]` for i below count and j below L.
+ * `boundary` and `pattern-size` (PatternParser.cc), and the loops of the kernels (Configuration.cc), for i below count and j below L:
+ * `dense[j + L * (i % wrap)] = sparse[pattern[j] + delta * i]`, and of Scatter the same with its sides exchanged.
  */
 import { didYouMean } from "../../ir/did-you-mean.js";
 import {
@@ -22,8 +22,9 @@ import { isObject } from "../../backends/index.js";
 import { elementPositions, type ElementPosition } from "./json-positions.js";
 import type { TensorValue } from "./tensor.js";
 
-/** A gather of a file. */
-export interface SpatterGather {
+/** A gather or a scatter of a file. */
+export interface SpatterKernel {
+  readonly kernel: "gather" | "scatter";
   /** Position of its pattern. */
   readonly span: Span;
   readonly pattern: readonly number[];
@@ -38,7 +39,7 @@ export type SpatterEntry = {
   readonly id: string;
   readonly name: string;
 } & (
-  | { readonly kind: "gather"; readonly gather: SpatterGather }
+  | { readonly kind: "program"; readonly kernel: SpatterKernel }
   | { readonly kind: "refused" | "malformed"; readonly diagnostic: Diagnostic }
 );
 
@@ -56,8 +57,7 @@ const options = [
 
 /** Kernels that are no programs here, and why. */
 const unexpressed: Readonly<Record<string, string>> = {
-  scatter: "Scatter writes through its pattern: not yet",
-  gs: "GS reads and writes through patterns: not yet",
+  gs: "GS reads through one pattern and writes through another",
   multigather: "MultiGather reads its pattern through another one",
   multiscatter: "MultiScatter writes through a pattern of a pattern",
 };
@@ -72,7 +72,7 @@ export function readSpatter(text: string, file: string): readonly SpatterEntry[]
     const given = isObject(config) && typeof config["name"] === "string" ? config["name"] : "";
     const entry = { id: String(k), name: names.next(given.replaceAll(/\W/g, "_"), "gather") };
     try {
-      return { ...entry, kind: "gather", gather: gatherOf(config, place, list.length) };
+      return { ...entry, kind: "program", kernel: kernelOf(config, place, list.length) };
     } catch (thrown) {
       if (!(thrown instanceof SpatterFault)) throw thrown;
       const { kind, message, hint, key = "" } = thrown;
@@ -118,7 +118,7 @@ const wrong = (key: string | undefined, message: string, hint?: string): never =
   throw new SpatterFault("malformed", key, message, hint);
 };
 
-function gatherOf(config: unknown, place: ElementPosition, configurations: number): SpatterGather {
+function kernelOf(config: unknown, place: ElementPosition, configurations: number): SpatterKernel {
   if (!isObject(config) || Array.isArray(config)) return wrong(undefined, "it is no object");
   const unknown = Object.keys(config).find((key) => !keys.includes(key) && !options.includes(key));
   if (unknown !== undefined) {
@@ -130,18 +130,19 @@ function gatherOf(config: unknown, place: ElementPosition, configurations: numbe
     );
   }
   if (typeof (config["name"] ?? "") !== "string") wrong("name", "name is no text");
-  const kernel = config["kernel"] ?? "Gather";
-  const lower = typeof kernel === "string" ? kernel.toLowerCase() : "";
-  const why = Object.hasOwn(unexpressed, lower) ? unexpressed[lower] : undefined;
-  if (why !== undefined) throw new SpatterFault("refused", "kernel", why, "kernel Gather is a program");
-  if (lower !== "gather")
+  const stated = config["kernel"] ?? "Gather";
+  const kernel = typeof stated === "string" ? stated.toLowerCase() : "";
+  const why = Object.hasOwn(unexpressed, kernel) ? unexpressed[kernel] : undefined;
+  if (why !== undefined)
+    throw new SpatterFault("refused", "kernel", why, "kernels Gather and Scatter are programs");
+  if (kernel !== "gather" && kernel !== "scatter")
     return wrong(
       "kernel",
-      `kernel ${JSON.stringify(kernel)} is none of Spatter's`,
+      `kernel ${JSON.stringify(stated)} is none of Spatter's`,
       "Gather, Scatter, GS, MultiGather, MultiScatter",
     );
-  const stated = deltaOf(config["delta"]);
-  const { pattern: indices, delta = stated } = patternOf(config["pattern"]);
+  const statedDelta = deltaOf(config["delta"]);
+  const { pattern: indices, delta = statedDelta } = patternOf(config["pattern"]);
   const size = numberOf(config, "pattern-size", 1, indices.length);
   if (size > indices.length)
     wrong("pattern-size", `pattern-size ${size} is longer than the pattern of ${indices.length}`);
@@ -149,6 +150,7 @@ function gatherOf(config: unknown, place: ElementPosition, configurations: numbe
   const max = Math.floor(Math.floor(8_124_999_999 / configurations) / 2);
   const boundary = numberOf(config, "boundary", 0, 0) || max;
   return {
+    kernel,
     span: place.values.get("pattern") ?? place.span,
     pattern: indices.slice(0, size).map((index) => index % boundary),
     delta,
@@ -291,19 +293,18 @@ function laplacian(pattern: string, args: readonly string[]): Pattern {
   return { pattern: [...left, max, ...branch.map((offset) => max + offset)], delta: 1 };
 }
 
-/** Returns the program of all gathers of a configuration, a row of the output for each, the array in UB or global memory. Throws a CompileError (TC021) for too many elements. */
-export function spatterProgram({ pattern, delta, count, span }: SpatterGather, name: string): Func {
+/**
+ * Returns the program of all gathers or scatters of a configuration: of gathers a row of the output for each, with the array in UB or
+ * global memory; of scatters the array itself, which is written in place. Throws a CompileError (TC021) for too many elements.
+ */
+export function spatterProgram(kernel: SpatterKernel, name: string): Func {
+  const { pattern, delta, count, span } = kernel;
   const elements = pattern.reduce((max, index) => Math.max(max, index), 0) + delta * (count - 1) + 1;
   if (!Number.isSafeInteger(elements))
     throw new CompileError([
-      error("TC021", `@${name} reads beyond the element ${Number.MAX_SAFE_INTEGER}`, { span }),
+      error("TC021", `@${name} goes beyond the element ${Number.MAX_SAFE_INTEGER}`, { span }),
     ]);
-  const index = delta === 0 ? "%p[d1]" : `%p[d1] + ${delta} * d0`;
-  const text = `func @${name}(%sparse: tensor<${elements}xf64>, %p: tensor<${pattern.length}x${indexType(pattern)}>) -> tensor<${count}x${pattern.length}xf64> schedule {residency = auto} {
-  %dense = access.gather %sparse, %p (d0, d1) -> (error(${index} in ${elements})) {oob = error}
-  return %dense
-}
-`;
+  const text = programText(kernel, name, elements);
   const { module, diagnostics } = parseModule(text, span.file);
   const [func] = module.funcs;
   // Places in the text are none of the file.
@@ -313,21 +314,54 @@ export function spatterProgram({ pattern, delta, count, span }: SpatterGather, n
     : new InternalError("a text with a function");
 }
 
+function programText(
+  { kernel, pattern, delta, count, wrap }: SpatterKernel,
+  name: string,
+  elements: number,
+): string {
+  const sparse = `tensor<${elements}xf64>`;
+  const dense = (rows: number): string => `tensor<${rows}x${pattern.length}xf64>`;
+  const params = `%p: tensor<${pattern.length}x${indexType(pattern)}>`;
+  const index = `error(${delta === 0 ? "%p[d1]" : `%p[d1] + ${delta} * d0`} in ${elements})`;
+  switch (kernel) {
+    case "gather":
+      return `func @${name}(%sparse: ${sparse}, ${params}) -> ${dense(count)} schedule {residency = auto} {
+  %dense = access.gather %sparse, %p (d0, d1) -> (${index}) {oob = error}
+  return %dense
+}
+`;
+    case "scatter": {
+      const rows = Math.min(wrap, count);
+      const row = rows === count ? "d0" : `d0 mod ${rows}`;
+      return `func @${name}(%sparse: inout ${sparse}, ${params}, %dense: ${dense(rows)}) -> ${sparse} {
+  %written = access.scatter %sparse, %p, %dense (d0 < ${count}, d1 < ${pattern.length}) -> (${index}) yield %dense[${row}, d1] {oob = error, duplicates = last}
+  return %written
+}
+`;
+    }
+  }
+}
+
 const indexType = (pattern: readonly number[]): "i32" | "i64" =>
   pattern.every((index) => index < 2 ** 31) ? "i32" : "i64";
 
 /** Returns the pattern as the program's indices. */
-export function patternTensor({ pattern }: SpatterGather): TensorValue {
+export function patternTensor({ pattern }: SpatterKernel): TensorValue {
   const dtype = indexType(pattern);
   const numbers = dtype === "i32" ? Int32Array.from(pattern) : BigInt64Array.from(pattern, BigInt);
   return { type: { dtype, shape: [pattern.length] }, bytes: new Uint8Array(numbers.buffer) };
 }
 
-/** Returns the array that Spatter's kernel leaves: of the rows that share a place by `wrap`, the one that is written last. */
+/**
+ * Returns the array that Spatter's kernel leaves of the program's output: of the rows of gathers that share a place by `wrap`, the one
+ * that is written last; of scatters all.
+ */
 export function writtenLast(
-  { type, bytes }: TensorValue,
-  { wrap, count, pattern }: SpatterGather,
+  output: TensorValue,
+  { kernel, wrap, count, pattern }: SpatterKernel,
 ): TensorValue {
+  if (kernel === "scatter") return output;
+  const { type, bytes } = output;
   const rows = Math.min(wrap, count);
   const rowBytes = pattern.length * elementBytes;
   const dense = new Uint8Array(rows * rowBytes);

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readSpatter } from "../../src/formats/spatter.js";
 import { readNpy, writeNpy } from "../../src/formats/npy.js";
-import { gathered, patternOf, sparseSize, type SpatterConfig } from "../oracle/spatter.js";
+import { gathered, patternOf, scattered, sparseSize, type SpatterConfig } from "../oracle/spatter.js";
 import { runHere } from "../support/run-here.js";
 
 const folder = mkdtempSync(join(tmpdir(), "tilec-spatter-"));
@@ -55,15 +55,17 @@ const only = (config: unknown) => readSpatter(JSON.stringify([config]), "s.json"
 
 describe("a configuration", () => {
   it.each(readme)("has the pattern %s as the README spells it out", (pattern, indices) => {
-    expect(only({ pattern })).toMatchObject({ gather: { pattern: indices } });
+    expect(only({ pattern })).toMatchObject({ kernel: { pattern: indices } });
     expect(patternOf({ pattern }).list).toEqual(indices);
   });
 
   it("has Spatter's defaults, and the delta that its pattern says", () => {
-    expect(only({ pattern: [1] })).toMatchObject({ gather: { delta: 8, count: 1024, wrap: 1 } });
-    expect(only({ pattern: [1], delta: [3, 3] })).toMatchObject({ gather: { delta: 3 } });
+    expect(only({ pattern: [1] })).toMatchObject({
+      kernel: { kernel: "gather", delta: 8, count: 1024, wrap: 1 },
+    });
+    expect(only({ pattern: [1], delta: [3, 3] })).toMatchObject({ kernel: { delta: 3 } });
     // Of 65 GB of doubles, half.
-    expect(only({ pattern: [4_062_499_999] })).toMatchObject({ gather: { pattern: [0] } });
+    expect(only({ pattern: [4_062_499_999] })).toMatchObject({ kernel: { pattern: [0] } });
   });
 
   it.each(gathers.map((config, k) => [k, config] as const))(
@@ -89,9 +91,72 @@ describe("a configuration", () => {
   );
 });
 
+/** Elements that several points write, of one row and of several; deltas that keep them apart; rows that are taken again. */
+const scatters: readonly SpatterConfig[] = [
+  { kernel: "Scatter", pattern: [0, 24, 48], delta: 8, count: 40, wrap: 3 },
+  { kernel: "scatter", pattern: [2, 2, 0, 2], delta: 1, count: 17, wrap: 4 },
+  { kernel: "SCATTER", pattern: "UNIFORM:8:1", delta: 0, count: 5, wrap: 5 },
+  { kernel: "Scatter", pattern: "MS1:8:2,3:20,22", delta: 3, count: 9, wrap: 30 },
+  { kernel: "Scatter", pattern: "LAPLACIAN:2:2:20", count: 12 },
+  { kernel: "Scatter", pattern: "1,9,4", boundary: 5, count: 3, wrap: 2, "pattern-size": 2 },
+];
+
+describe("a scatter", () => {
+  it.each(scatters.map((config, k) => [k, config] as const))(
+    "leaves the array that Spatter's loop leaves, and its input file as it was: %i",
+    async (k, config) => {
+      write("scatters.json", scatters);
+      const { list } = patternOf(config);
+      const rows = Math.min(config.wrap ?? 1, config.count ?? 1024);
+      const sparse = Float64Array.from({ length: sparseSize(config) }, (_, i) => -1 - i);
+      const dense = Array.from({ length: rows }, (_, i) =>
+        Float64Array.from(list, (__, j) => 100 * i + j + 0.5),
+      );
+      const npy = (name: string, shape: readonly number[], values: readonly number[]): void => {
+        const type = { dtype: "f64", shape } as const;
+        writeFileSync(at(name), writeNpy({ type, bytes: new Uint8Array(Float64Array.from(values).buffer) }));
+      };
+      npy("base.npy", [sparse.length], [...sparse]);
+      npy(
+        "rows.npy",
+        [rows, list.length],
+        dense.flatMap((row) => [...row]),
+      );
+      const before = readFileSync(at("base.npy"));
+      const inputs = ["--input", "sparse=base.npy", "--input", "dense=rows.npy", "--out", "written=left.npy"];
+      const backends = ["--backend", "reference,sim", "--executor", "checked", "--force"];
+      const { status, stderr } = await tilec(
+        ...["run", "--spatter", "scatters.json", "--case", String(k)],
+        ...inputs,
+        ...backends,
+      );
+      expect(status, stderr).toBe(0);
+      const left = readNpy(new Uint8Array(readFileSync(at("left.npy"))), "left.npy");
+      expect([...new Float64Array(left.bytes.slice().buffer)]).toEqual([...scattered(config, sparse, dense)]);
+      expect(readFileSync(at("base.npy"))).toEqual(before);
+    },
+  );
+
+  it("has a row of run, under tiles of its own, beside gathers", async () => {
+    write("both.json", [...scatters, { pattern: [1, 2], count: 4 }]);
+    const { stdout, status } = await tilec(
+      ...["run", "--spatter", "both.json", "--seed", "1", "--json", "--executor", "checked"],
+    );
+    const verdicts = stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => (JSON.parse(line) as { verdict: string }).verdict);
+    expect(verdicts).toEqual([...scatters, 0].map(() => "same"));
+    expect(status).toBe(0);
+  });
+});
+
 const cases: readonly (readonly [config: unknown, kind: "refused" | "malformed", message: RegExp])[] = [
-  [{ kernel: "Scatter", pattern: [0] }, "refused", /Scatter writes through its pattern: not yet/],
-  [{ kernel: "GS", "pattern-gather": [0], "pattern-scatter": [0] }, "refused", /GS reads and writes/],
+  [
+    { kernel: "GS", "pattern-gather": [0], "pattern-scatter": [0] },
+    "refused",
+    /GS reads through one pattern/,
+  ],
   [{ kernel: "MultiGather", pattern: [0], "pattern-gather": [0] }, "refused", /MultiGather/],
   [{ kernel: "MultiScatter", pattern: [0], "pattern-scatter": [0] }, "refused", /MultiScatter/],
   [{ pattern: [0], delta: [8, 16] }, "refused", /delta \[8,16\] changes/],
@@ -118,7 +183,7 @@ const cases: readonly (readonly [config: unknown, kind: "refused" | "malformed",
   [[1], "malformed", /no object/],
 ];
 
-describe("a configuration that is no gather", () => {
+describe("a configuration that is no program", () => {
   it.each(cases)("%j is %s by name", async (config, kind, message) => {
     expect(only(config)).toMatchObject({ kind, diagnostic: { code: "TC021" } });
     write("one.json", [{ pattern: [1, 2], count: 4 }, config]);
@@ -137,7 +202,7 @@ describe("a configuration that is no gather", () => {
 describe("a diagnostic", () => {
   const text = `[
   {"pattern": [0, 1], "count": 4},
-  {"name": "b", "kernel": "Scatter", "pattern": [0]}, {"pattern": "UNIFORM:8:1",
+  {"name": "b", "kernel": "GS", "pattern": [0]}, {"pattern": "UNIFORM:8:1",
    "delta": 9007199254740991},
   {"pattern": [3], "name": {"pattern": "x"}}, {"pattern": [[0]]}, 7, {"ptattern": 1}
 ]`;
@@ -146,7 +211,7 @@ describe("a diagnostic", () => {
     const { stderr } = await tilec("explain", "--spatter", "places.json");
     const places = [...stderr.matchAll(/--> (.*)/g)].map(([, place]) => place);
     expect(places).toEqual([
-      "places.json:3:67",
+      "places.json:3:62",
       "places.json:5:28",
       "places.json:5:59",
       "places.json:5:67",
@@ -160,7 +225,7 @@ describe("a diagnostic", () => {
 
   it("takes no notice of options of Spatter's command line, as Spatter does", () => {
     const run = { aggregate: true, backend: "cuda", "omp-threads": 4, seed: 1, "local-work-size": 64 };
-    expect(only({ pattern: [1, 2], ...run })).toMatchObject({ kind: "gather" });
+    expect(only({ pattern: [1, 2], ...run })).toMatchObject({ kind: "program" });
   });
 });
 

@@ -1,5 +1,5 @@
 /**
- * Spatter's gather by its own words: the README of hpcgarage/spatter on patterns, and the loop of its serial kernel. Nothing of tilec is
+ * Spatter's gather and scatter by its own words: the README of hpcgarage/spatter on patterns, and the loops of its serial kernels. Nothing of tilec is
  * imported.
  */
 
@@ -73,4 +73,18 @@ export function gathered(config: SpatterConfig, sparse: Float64Array): Float64Ar
   for (let i = 0; i < count; i++)
     for (let j = 0; j < list.length; j++) dense[j + list.length * (i % wrap)] = sparse[list[j]! + delta * i]!;
   return dense;
+}
+
+/** The sparse array after every scatter, one after another, onto what it held. */
+export function scattered(
+  config: SpatterConfig,
+  sparse: Float64Array,
+  dense: readonly Float64Array[],
+): Float64Array {
+  const { list, delta } = patternOf(config);
+  const { count = 1024, wrap = 1 } = config;
+  const written = sparse.slice();
+  for (let i = 0; i < count; i++)
+    list.forEach((index, j) => (written[index + delta * i] = dense[i % wrap]![j]!));
+  return written;
 }

@@ -49,7 +49,7 @@ export async function spatterList(file: string, flags: Flags): Promise<readonly 
   const { spatterEntries, spatterLoaded } = await import("../load-spatter.js");
   return spatterEntries(file, flags).map((entry) => {
     switch (entry.kind) {
-      case "gather":
+      case "program":
         return loading(entry.id, () => spatterLoaded(entry, flags), flags);
       case "refused":
         return refused(entry.id, [entry.diagnostic]);
