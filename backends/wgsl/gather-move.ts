@@ -35,6 +35,7 @@ import {
   constant,
   dim,
   dimsOf,
+  innerForms,
   isAffine,
   isConstant,
   largestValue,
@@ -45,13 +46,24 @@ import {
   stepAlong,
   sub,
   type Linear,
+  type Term,
 } from "../../ir/linear.js";
 import { neverNegative, residue } from "../../ir/intervals/loop-bounds.js";
 import { ubBuffers } from "../../ir/regions.js";
 import { sizeRanges } from "../../ir/symbols/symbols.js";
 import type { Located, Task } from "../../ir/task/index.js";
 import { ubStrides, type ForStmt, type GatherStmt } from "../../ir/tile.js";
-import { assertNever, at, bitsOf, invariant, meanBytes, type DType, type Shape } from "../../ir/types.js";
+import { indexBytes, type IndexRule } from "../../ir/policy.js";
+import {
+  assertNever,
+  at,
+  bitsOf,
+  invariant,
+  isSigned,
+  meanBytes,
+  type DType,
+  type Shape,
+} from "../../ir/types.js";
 import { planGather, type GatherPlan } from "../plan/gather.js";
 import { pageAlong, type PagedDims } from "../plan/page.js";
 import { beginsAtMultiples } from "../plan/step-advance.js";
@@ -72,6 +84,8 @@ export interface IndexMove extends IndexStep {
   readonly dtype?: DType;
   /** In 128 bits, which no sum of products leaves; else the value is resolved as it is read, to 32 bits. */
   readonly int128: boolean;
+  /** What is added to one value as it is read, where two words tell what their sum names. */
+  readonly inWords?: SumInWords;
   /** Four neighbours are read and resolved together. */
   readonly four: boolean;
   /** Values that are reported are held as signed numbers, 2^31 below what they name: adapters in software compare these faster. */
@@ -80,6 +94,12 @@ export interface IndexMove extends IndexStep {
   readonly words: AccessWords;
   /** Place of the value in an access of several that index operands share; absent where it is read by itself. */
   readonly shared?: SharedAccess;
+}
+
+/** Sum of index operand `of`, as it is read, and of `rest`, which is from 0 to below 2^31. */
+export interface SumInWords {
+  readonly of: number;
+  readonly rest: Linear;
 }
 
 /** Place of a value in an access: `elements` values, of which it is number `place`. */
@@ -144,6 +164,8 @@ export interface GatherMove {
   readonly sharing: readonly number[];
   /** Sizes of shared dims that may be zero: then nothing is read, and no index can be wrong. */
   readonly maybeEmpty: readonly Linear[];
+  /** Terms of a sum that are read before the first of them is taken in. */
+  readonly reductionUnroll: 1 | 4;
   /** The bytes of an element that has none. */
   readonly fill: Uint8Array;
   /** Whether the policy reports a value out of range. */
@@ -238,6 +260,7 @@ export function gatherMove(
         ...(elements === 1 ? {} : { shared: { elements, place: placeIn(form, elements, loops) ?? 0 } }),
         ...(table === undefined ? {} : { dtype: inputOf(func, table).type.dtype }),
         int128: needsInt128(step, stmt),
+        ...defined({ inWords: sumInWords(func, step, plan, ranges) }),
         four: isInFours(table),
       };
     }),
@@ -248,6 +271,8 @@ export function gatherMove(
     maybeEmpty: sharing
       .map((d) => at(stmt.to.sizes, d))
       .filter((size) => neverNegative(sub(size, constant(1)), loops).kind !== "holds"),
+    // Adapters in software have no load under way while they compute.
+    reductionUnroll: readsAlone(laneBytes) || reductionLength(stmt.map) < 4 ? 1 : 4,
     fill: plan.fill,
     reports: plan.reports,
   };
@@ -312,6 +337,33 @@ function sharedWords(
 
 const needsInt128 = ({ table, rule, index }: IndexStep, { map }: GatherStmt): boolean =>
   table === undefined || rule === undefined || !countsFromBound(at(map.indices, index));
+
+/** Undefined for an index value that is no such sum, or that replaces what is out of range. */
+function sumInWords(
+  func: TileFunc,
+  { table, rule, form }: IndexStep,
+  { indexSteps }: GatherPlan,
+  ranges: Ranges,
+): SumInWords | undefined {
+  if (table !== undefined || rule === undefined || rule.extent === 0) return undefined;
+  if (rule.wrapNegativeBy !== undefined || !reportsOrEnds(rule.outside)) return undefined;
+  const isRaw = (term: Term): boolean =>
+    term.of.kind === "index" && at(indexSteps, term.of.index).rule === undefined;
+  const [raw, ...others] = form.terms.filter(isRaw);
+  if (raw?.of.kind !== "index" || raw.by !== 1 || others.length > 0) return undefined;
+  const { table: read } = at(indexSteps, raw.of.index);
+  const type = read === undefined ? undefined : inputOf(func, read).type.dtype;
+  // A sum with a number of 64 bits without a sign can leave 64 bits.
+  if (type === undefined || (indexBytes(type) === 8 && !isSigned(type))) return undefined;
+  const rest = { at: form.at, terms: form.terms.filter((term) => !isRaw(term)) };
+  const inside = [rest, ...atomsOf(rest).flatMap(innerForms)].every((inner) => {
+    const [least, max] = intervalOf(inner, ranges);
+    return least >= 0 && max < 2 ** 31 && indicesOf(inner).every((s) => at(indexSteps, s).rule !== undefined);
+  });
+  return inside ? { of: raw.of.index, rest } : undefined;
+}
+
+const reportsOrEnds = (outside: IndexRule["outside"]): boolean => outside === "report" || outside === "none";
 
 interface Setting {
   readonly func: TileFunc;
@@ -387,10 +439,13 @@ function valuesUnit(
     address: at(addresses.reads, k),
     type: inputOf(func, table).type.dtype,
   }));
+  // The sums of a lane are stored in one access where lanes write side by side.
+  const maxWords = values.plan.reduction === undefined || readsAlone(setting.laneBytes) ? Infinity : 4;
   for (const group of valueGroups) {
     const words = (group * size) / 4;
     const fills =
       words >= 1 &&
+      words <= maxWords &&
       startsIn(setting, addresses.output, outputOf(func), group) &&
       residue(at(sizes, last), group, loops) === 0;
     if (!fills) continue;

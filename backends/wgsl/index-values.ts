@@ -69,8 +69,14 @@ export function emitIndexHelpers(context: WgslContext, move: GatherMove): void {
   if (usesInt128(move)) emitInt128Helpers(out);
 }
 
+/** True if an index value is computed by functions: one as it is read, and a sum in two words, are not. */
+const callsInt128 = ({ int128, inWords, table, rule, wrapNegativeBy }: IndexMove): boolean =>
+  int128 &&
+  inWords === undefined &&
+  (table === undefined || rule !== undefined || wrapNegativeBy !== undefined);
+
 const usesInt128 = ({ indices, addresses, ranges }: GatherMove): boolean =>
-  indices.some(({ int128 }) => int128) ||
+  indices.some(callsInt128) ||
   [...indices.flatMap(({ table, form }) => (table === undefined ? [] : [form])), ...addresses.reads].some(
     (form) => isLarge(form, ranges),
   );
@@ -108,11 +114,11 @@ export function declareReductionIndices(context: WgslContext, move: GatherMove, 
   return ends;
 }
 
+/** Texts of the first term of an element, and of the one behind its last. */
+export type ReductionBounds = readonly [first: string, end: string];
+
 /** Where r begins and ends for an element; undefined where no element has a term. */
-export function reductionBounds(
-  { out }: WgslContext,
-  move: GatherMove,
-): readonly [string, string] | undefined {
+export function reductionBounds({ out }: WgslContext, move: GatherMove): ReductionBounds | undefined {
   const { map } = move.stmt;
   const { max, segment } = map.reduced ?? { max: 0 };
   if (reductionLength(map) === 0 || indicesIn(move, true).some(({ rule }) => rule?.extent === 0))
@@ -224,6 +230,16 @@ function declareIndex(
       if (endsOutside(rule) && rule.outside !== "promised")
         emitEnding(context, move, index, `element < ${extentText(rule)}`);
       out.line(`${name} = ${elementInRange(move, index, rule)};`);
+      emitLeftOut(context, rule, name);
+      return;
+    }
+    if (index.inWords !== undefined && rule !== undefined) {
+      const { of, rest } = index.inWords;
+      const value = indexName(at(move.indices, of));
+      out.line(`let low = ${value}.x + ${context.address(rest, coords, indexNames(move))};`);
+      out.line(`let high = ${value}.y + select(0u, 1u, low < ${value}.x);`);
+      emitEnding(context, move, index, `(high == 0u && low < ${extentText(rule)})`);
+      out.line(`${name} = min(low, ${lastText(rule)});`);
       emitLeftOut(context, rule, name);
       return;
     }

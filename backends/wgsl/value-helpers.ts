@@ -171,36 +171,30 @@ fn f32_mul(a: u32, b: u32) -> u32 {
 }`,
   },
   f32_add: {
-    calls: ["pack", "f32_digits", "f32_exponent", "f32_is_special", "f32_add_special"],
+    calls: ["f32_add_special"],
     text: `
 fn f32_add(a: u32, b: u32) -> u32 {
-  if (f32_is_special(a, b)) { return f32_add_special(a, b); }
   let x = a & 0x7fffffffu;
   let y = b & 0x7fffffffu;
-  let larger = select(b, a, x >= y);
-  let smaller = select(a, b, x >= y);
-  let exponent = f32_exponent(larger);
-  let apart = u32(exponent - f32_exponent(smaller));
-  // 38 bits stand behind the digits of the larger one. What falls out behind them is told by the last.
-  let word = f32_digits(smaller) << 6u;
-  let by = apart & 31u;
-  let lost = word & ((1u << by) - 1u);
-  var high = word >> by;
-  var low = select(word << (32u - by), 0u, by == 0u);
-  if (apart > 31u) {
-    low = high | select(0u, 1u, lost != 0u);
-    high = 0u;
-  }
-  if (apart > 63u) { low = select(0u, 1u, word != 0u); }
-  if (((a ^ b) >> 31u) == 1u) {
-    let borrow = select(0u, 1u, low != 0u);
-    high = (f32_digits(larger) << 6u) - high - borrow;
-    low = 0u - low;
-    if ((high | low) == 0u) { return 0u; }
-  } else {
-    high = (f32_digits(larger) << 6u) + high;
-  }
-  return pack(larger >> 31u, high, low, exponent - 38, 24u, -126, 0x7f800000u);
+  let larger = max(x, y);
+  let smaller = min(x, y);
+  if (larger >= 0x7f800000u) { return f32_add_special(a, b); }
+  let exponent = max(larger >> 23u, 1u);
+  let other = max(smaller >> 23u, 1u);
+  // Six bits stand behind the digits of the larger one. What falls out behind them is told by the last.
+  let word = (smaller - ((other - 1u) << 23u)) << 6u;
+  let by = min(exponent - other, 31u);
+  let moved = word >> by;
+  let small = moved | select(0u, 1u, (moved << by) != word);
+  let large = (larger - ((exponent - 1u) << 23u)) << 6u;
+  let sum = select(large + small, large - small, (a ^ b) > 0x7fffffffu);
+  // The first digit goes to bit 30, unless the number is subnormal.
+  let shift = min(countLeadingZeros(sum) - 1u, exponent);
+  let first = sum << shift;
+  let rounded = (first + 0x3fu + ((first >> 7u) & 1u)) >> 7u;
+  let size = min(((exponent - shift) << 23u) + rounded, 0x7f800000u);
+  let result = (select(b, a, x >= y) & 0x80000000u) | size;
+  return select(result, 0u, (a ^ b) == 0x80000000u);
 }`,
   },
   exact_add: {

@@ -19,7 +19,13 @@ import type { WgslContext } from "./context.js";
 import { wordAt } from "./elements.js";
 import { named } from "./forms.js";
 import type { GatherMove } from "./gather-move.js";
-import { declareReductionIndices, narrowForm, reductionBounds, type ElementAt } from "./index-values.js";
+import {
+  declareReductionIndices,
+  narrowForm,
+  reductionBounds,
+  type ElementAt,
+  type ReductionBounds,
+} from "./index-values.js";
 import type { ProvedValue, StepProof, ValueProofs } from "./value-proofs.js";
 import { printed, reducedText, stepText, takenText } from "./value-steps.js";
 import type { ValueUnit } from "./value-unit.js";
@@ -42,7 +48,17 @@ export function declareValue(
   element: ValueAt,
 ): Named {
   const sumIsStill = reduction === undefined || declareSum(context, move, reduction, proofs, element);
-  return declareSteps(context, move, steps, proofs.steps, element, sumIsStill);
+  return declareSteps(context, move, steps, { element, proofs: proofs.steps, sumIsStill });
+}
+
+/** How the steps of an element are declared. */
+interface StepsAt {
+  readonly element: ValueAt;
+  readonly proofs: readonly (StepProof | undefined)[];
+  /** False: the elements of a unit have sums of their own. Default: true. */
+  readonly sumIsStill?: boolean;
+  /** What the reads load has been declared before, by `declareLoads`. */
+  readonly loaded?: boolean;
 }
 
 /** Declares each step once for all elements that share it, and returns the names of the last. */
@@ -50,9 +66,7 @@ function declareSteps(
   context: WgslContext,
   move: GatherMove,
   steps: readonly ValueStep[],
-  proofs: readonly (StepProof | undefined)[],
-  element: ValueAt,
-  sumIsStill = true,
+  { element, proofs, sumIsStill = true, loaded = false }: StepsAt,
 ): Named {
   const { out } = context;
   const { unit } = element;
@@ -64,19 +78,22 @@ function declareSteps(
     const count = at(still, k) || unit === undefined ? 1 : unit.group;
     const proof = proofs[k];
     if (proof !== undefined && proof.kind !== "few") out.line(`// exact: ${proof.why}`);
-    const textOf =
-      step.kind === "read"
-        ? readTexts(context, move, step, k, element)
-        : (e: number): string =>
-            step.kind === "reduced"
-              ? sumName(sumIsStill, e)
-              : stepText(step, proof, (of) => nameOf(of, e), printed);
+    const read = step.kind === "read" ? readOf(context, move, step, k, element) : undefined;
+    const declared = loaded ? [] : [...(read?.start ?? []), ...(read?.words ?? [])];
+    for (const { name, text } of declared) out.line(`let ${name} = ${text};`);
+    const textOf = (e: number): string =>
+      read !== undefined
+        ? read.textOf(e)
+        : step.kind === "reduced"
+          ? sumName(sumIsStill, e)
+          : stepText(step, proof, (of) => nameOf(of, e), printed);
     names.push(
       Array.from({ length: count }, (_, e) => {
+        const name = at(still, k) ? `value${k}` : `value${k}_${e}`;
+        if (loaded && read?.words.length === 0) return name;
         const text = textOf(e);
         // A cast that changes no bit is what it is of.
         if (step.kind === "cast" && text === nameOf(step.of, e)) return text;
-        const name = at(still, k) ? `value${k}` : `value${k}_${e}`;
         out.line(`let ${name} = ${text};`);
         return name;
       }),
@@ -111,8 +128,9 @@ function declareSum(
   const takingName = (e: number): string => (how === "exact" ? unitsName(e) : sumName(still, e));
   const counts = countsItsElements(how);
   const elementScope = { ...element, coords: [...element.coords, named("term")] };
-  const take = (): void => {
-    const element = declareSteps(context, move, steps, proofs.ofReduction, elementScope);
+  const take = (loaded: boolean): void => {
+    const at = { element: elementScope, proofs: proofs.ofReduction, loaded };
+    const element = declareSteps(context, move, steps, at);
     if (proofs.take?.kind === "exact") out.line(`// exact: ${proofs.take.why}`);
     for (const e of elements) {
       const name = takingName(e);
@@ -127,11 +145,8 @@ function declareSum(
   if (counts) out.line("var terms = 0u;");
   const bounds = reductionBounds(context, move);
   if (bounds !== undefined) {
-    const [first, end] = bounds;
-    out.block(`for (var term = ${first}; term < ${end}; term += 1u)`, () => {
-      if (declareReductionIndices(context, move, elementScope)) out.block("if (alive)", take);
-      else take();
-    });
+    if (move.reductionUnroll === 1) emitReduction(context, move, bounds, elementScope, take);
+    else emitUnrolledReduction(context, move, { bounds, steps, element: elementScope, take });
   }
   for (const e of elements) {
     const reduced = reducedText(reduction, takingName(e), printed);
@@ -141,15 +156,122 @@ function declareSum(
   return still;
 }
 
-/** Gives the text of a read by the element of a unit; declares what its elements share. */
-function readTexts(
+/** Emits the terms one after the other: each is taken in before the next is read. */
+function emitReduction(
+  context: WgslContext,
+  move: GatherMove,
+  [first, end]: ReductionBounds,
+  element: ValueAt,
+  take: (loaded: boolean) => void,
+): void {
+  context.out.block(`for (var term = ${first}; term < ${end}; term += 1u)`, () => {
+    const taking = (): void => {
+      take(false);
+    };
+    if (declareReductionIndices(context, move, element)) context.out.block("if (alive)", taking);
+    else taking();
+  });
+}
+
+interface UnrolledReduction {
+  readonly bounds: ReductionBounds;
+  readonly steps: readonly ValueStep[];
+  /** Its coordinates end in r. */
+  readonly element: ValueAt;
+  readonly take: (loaded: boolean) => void;
+}
+
+/**
+ * Emits the terms by fours: all are read before the first is taken in, so that their loads are under way at once; they are taken in
+ * order. Behind the last term that one is read again, and not taken in.
+ */
+function emitUnrolledReduction(
+  context: WgslContext,
+  move: GatherMove,
+  { bounds, steps, element, take }: UnrolledReduction,
+): void {
+  const { out } = context;
+  const { reductionUnroll: count } = move;
+  const [first, end] = bounds;
+  const isFull = first === "0u" && /^\d+u$/.test(end) && parseInt(end) % count === 0;
+  const each = `for (var k = 0u; k < ${count}u; k += 1u)`;
+  out.block(`for (var terms_from = ${first}; terms_from < ${end}; terms_from += ${count}u)`, () => {
+    let loads: readonly Load[] = [];
+    let ends = false;
+    const loading = out.apart(() => {
+      out.block(each, () => {
+        out.line(`let term = ${isFull ? "terms_from + k" : `min(terms_from + k, ${end} - 1u)`};`);
+        ends = declareReductionIndices(context, move, element);
+        loads = declareLoads(context, move, steps, element);
+        for (const { name, text } of loads) out.line(`${name}_of[k] = ${text};`);
+        if (ends) out.line("alive_of[k] = alive;");
+      });
+    });
+    for (const { name, type } of loads) out.line(`var ${name}_of: array<${type}, ${count}>;`);
+    if (ends) out.line(`var alive_of: array<bool, ${count}>;`);
+    out.append(loading);
+    out.block(each, () => {
+      const conditions = [...(isFull ? [] : [`terms_from + k < ${end}`]), ...(ends ? ["alive_of[k]"] : [])];
+      context.guarded(conditions, () => {
+        for (const { name } of loads) out.line(`let ${name} = ${name}_of[k];`);
+        take(true);
+      });
+    });
+  });
+}
+
+/** Declares where the reads of an element start, and returns what they load: words that its unit shares, or its elements. */
+const declareLoads = (
+  context: WgslContext,
+  move: GatherMove,
+  steps: readonly ValueStep[],
+  element: ValueAt,
+): readonly Load[] =>
+  steps.flatMap((step, k) => {
+    if (step.kind !== "read") return [];
+    const { start, words, textOf } = readOf(context, move, step, k, element);
+    for (const { name, text } of start) context.out.line(`let ${name} = ${text};`);
+    if (words.length > 0) return words;
+    const { unit } = element;
+    if (unit === undefined || at(unit.reads, step.read) === "still")
+      return [{ name: `value${k}`, type: "u32", text: textOf(0) }];
+    return Array.from({ length: unit.group }, (_, e) => ({
+      name: `value${k}_${e}`,
+      type: "u32",
+      text: textOf(e),
+    }));
+  });
+
+/** Name that a text is declared by. */
+interface Declared {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** Declared text of a load, with its type. */
+interface Load extends Declared {
+  readonly type: string;
+}
+
+/** Read of the elements of a unit. */
+interface UnitRead {
+  /** Address of the first, where the texts name it. */
+  readonly start: readonly Declared[];
+  /** Accesses of whole words that the elements share. */
+  readonly words: readonly Load[];
+  /** Returns the text of an element. */
+  readonly textOf: Named;
+}
+
+/** Returns the read of a unit's elements. */
+function readOf(
   context: WgslContext,
   move: GatherMove,
   { type, read }: Extract<ValueStep, { readonly kind: "read" }>,
   step: number,
   { coords, reads: tensors, unit }: ValueAt,
-): Named {
-  const { names, plan, out } = context;
+): UnitRead {
+  const { names, plan } = context;
   const { table } = at(move.stmt.map.reads, read);
   const address = narrowForm(context, move, at(tensors ?? move.addresses.reads, read), coords);
   const inPlace = tensors !== undefined || table !== gatheredTable;
@@ -162,29 +284,37 @@ function readTexts(
   switch (along) {
     case "still": {
       const text = elementText(type, word, address);
-      return () => text;
+      return { start: [], words: [], textOf: () => text };
     }
-    case "each": {
-      out.line(`let from${step} = ${address};`);
-      return (e) => elementText(type, word, shifted(`from${step}`, e));
-    }
+    case "each":
+      return {
+        start: [{ name: `from${step}`, text: address }],
+        words: [],
+        textOf: (e) => elementText(type, word, shifted(`from${step}`, e)),
+      };
     case "words": {
       const shared = Math.ceil((unit?.group ?? 1) / perWord);
       const width = at(move.widths, table);
       const shift = log + Math.log2(width);
-      out.line(`let from${step} = ${shift === 0 ? address : `(${address}) >> ${shift}u`};`);
-      for (let w = 0; w < shared / width; w++) {
-        const place = shifted(`from${step}`, w);
-        out.line(`let word${step}_${w} = ${width === 1 ? word(place) : `${buffer}[${place}]`};`);
-      }
       const wordOfUnit = (k: number): string => {
         const name = `word${step}_${Math.floor(k / width)}`;
         return width === 1 ? name : `${name}.${"xyzw".charAt(k % width)}`;
       };
-      return (e) =>
-        bits === 32
-          ? wordOfUnit(e)
-          : extracted(type, wordOfUnit(Math.floor(e / perWord)), `${(e % perWord) * bits}u`);
+      return {
+        start: [{ name: `from${step}`, text: shift === 0 ? address : `(${address}) >> ${shift}u` }],
+        words: Array.from({ length: shared / width }, (_, w) => {
+          const place = shifted(`from${step}`, w);
+          return {
+            name: `word${step}_${w}`,
+            type: width === 1 ? "u32" : `vec${width}u`,
+            text: width === 1 ? word(place) : `${buffer}[${place}]`,
+          };
+        }),
+        textOf: (e) =>
+          bits === 32
+            ? wordOfUnit(e)
+            : extracted(type, wordOfUnit(Math.floor(e / perWord)), `${(e % perWord) * bits}u`),
+      };
     }
     default:
       return assertNever(along);

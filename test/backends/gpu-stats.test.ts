@@ -152,8 +152,6 @@ const exceptions: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   "900-by-300": { "instructions a byte": 4.51, "active lanes": 0.59 },
   columns: { "instructions a byte": 4.44 },
   "quantized-f32": { "output sectors": 0.5, "instructions a byte": 17.28, "loads in flight": 1 },
-  // Four loads of 4 B a term became one of 16 B; the terms are taken one by one.
-  "segments-f32": { "instructions a term": 109.04, "loads in flight": 1 },
 };
 
 /** True if a figure is no worse than a bound. */

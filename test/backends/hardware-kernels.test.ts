@@ -85,6 +85,60 @@ const cases: Readonly<Record<string, readonly [Func, Schedule?]>> = {
   segments: [segments(8, 32, 60)],
   "segments of an odd number": [segments(7, 16, 60)],
   "segments of rows of 5": [segments(7, 5, 60)],
+  ...Object.fromEntries(
+    (["mean", "max"] as const).map((mode) => [
+      `segments by ${mode}, one element left out`,
+      [
+        torch.embeddingBag({
+          weight: ["f32", [30, 8]],
+          input: ["i64", [60]],
+          offsets: ["i64", [7]],
+          mode,
+          longestBag: 60,
+          paddingIdx: 3,
+        }),
+      ] as const,
+    ]),
+  ),
+  "segments of halves": [
+    torch.embeddingBag({
+      weight: ["f16", [30, 16]],
+      input: ["i32", [60]],
+      offsets: ["i32", [9]],
+      mode: "sum",
+      includeLastOffset: 1,
+      longestBag: 60,
+    }),
+  ],
+  "six terms each, weighted": [
+    torch.embeddingBag({
+      weight: ["f32", [30, 8]],
+      input: ["i64", [9, 6]],
+      perSampleWeights: ["f32", [9, 6]],
+      mode: "sum",
+    }),
+  ],
+  "eight terms each, exact": [
+    parsed(`func @exact(%data: tensor<9x16xf16>, %indices: tensor<21x8xi32>) -> tensor<21x16xf32> {
+  %y = access.gather %data, %indices (d0, d1; r < 8) let t = zero(%indices[d0, r] in 9) yield exact(f32(%data[t, d1])) {oob = error}
+  return %y
+}
+`),
+  ],
+  ...Object.fromEntries(
+    (["i32", "i64", "u32"] as const).flatMap((type) =>
+      ["error", "zero", "clamp"].map((oob) => [
+        `sums of ${type}, ${oob}`,
+        [
+          parsed(`func @sums(%data: tensor<40x8xf32>, %indices: tensor<33x${type}>) -> tensor<33x8xf32> {
+  %y = access.gather %data, %indices (d0, d1) let t = ${oob}(%indices[d0] + 3 * (d0 div 4) in 40) yield %data[t, d1] {oob = error}
+  return %y
+}
+`),
+        ] as const,
+      ]),
+    ),
+  ),
 };
 
 /** Inputs from a seed. Those of an odd one have index values out of range too, which policies tell apart. */

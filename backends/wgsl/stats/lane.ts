@@ -14,7 +14,7 @@ import type {
 } from "./syntax.js";
 
 type Scalar = number | boolean;
-type Value = Scalar | readonly Scalar[];
+type Value = Scalar | readonly Value[];
 
 /** Access of a lane to a buffer: words of 32 bits, from the first on. */
 export interface LaneAccess {
@@ -171,6 +171,16 @@ export class LaneRunner {
           run.frame[slot] = value.run(run);
         };
       }
+      case "reserve": {
+        const { name, type } = statement;
+        const slot = this.declare(name, type);
+        const zeros: Value = Array.from({ length: type.length ?? 0 }, () =>
+          type.n === 1 ? 0 : Array.from({ length: type.n }, () => 0),
+        );
+        return (run) => {
+          run.frame[slot] = zeros;
+        };
+      }
       case "assign":
         return this.assignment(statement);
       case "call": {
@@ -213,8 +223,8 @@ export class LaneRunner {
     if (component !== undefined) {
       const { of, index } = component;
       return (run) => {
-        const vector = [...(run.frame[of.slot] as readonly Scalar[])];
-        vector[index.run(run) as number] = value.run(run) as Scalar;
+        const vector = [...(run.frame[of.slot] as readonly Value[])];
+        vector[index.run(run) as number] = value.run(run);
         run.frame[of.slot] = vector;
       };
     }
@@ -345,9 +355,9 @@ export class LaneRunner {
     if (expr.kind === "index") {
       const index = this.expr(expr.index);
       return {
-        type: { of: of.type.of, n: 1 },
+        type: { of: of.type.of, n: of.type.length === undefined ? 1 : of.type.n },
         isConstant: false,
-        run: (run) => at(of.run(run) as readonly Scalar[], index.run(run) as number),
+        run: (run) => at(of.run(run) as readonly Value[], index.run(run) as number),
       };
     }
     const components = Array.from(expr.name, (letter) => "xyzw".indexOf(letter));
@@ -529,7 +539,8 @@ function operation(
   };
 }
 
-const componentOf = (value: Value, k: number): Scalar => (typeof value === "object" ? at(value, k) : value);
+const componentOf = (value: Value, k: number): Scalar =>
+  typeof value === "object" ? (at(value, k) as Scalar) : value;
 
 /** Returns whether any or all components hold. */
 const reduced = (name: string, type: WgslType, n: number, args: readonly Compiled[]): Compiled => ({

@@ -4,10 +4,11 @@ import { InternalError } from "../../../ir/types.js";
 /** Component type of a value. */
 export type ScalarType = "u32" | "i32" | "f32" | "bool";
 
-/** Type of a value: a scalar, or a vector of `n` components. */
+/** Type of a value: a scalar, or a vector of `n` components; or an array of `length` of these. */
 export interface WgslType {
   readonly of: ScalarType;
   readonly n: number;
+  readonly length?: number;
 }
 
 /** Type of a buffer: its elements, and its members where it is a struct. */
@@ -34,6 +35,8 @@ export type Expr =
 /** Statement, as written. */
 export type Statement =
   | { readonly kind: "declare"; readonly name: string; readonly value: Expr }
+  /** An array, whose elements are 0. */
+  | { readonly kind: "reserve"; readonly name: string; readonly type: WgslType }
   | { readonly kind: "assign"; readonly into: Expr; readonly op: string; readonly value: Expr }
   | { readonly kind: "call"; readonly call: Expr }
   | {
@@ -210,6 +213,14 @@ class Parser {
     const letters: Readonly<Record<string, ScalarType>> = { u: "u32", i: "i32", f: "f32" };
     if (vector !== null) return { of: letters[vector[2] ?? ""] ?? "u32", n: Number(vector[1]) };
     if (name === "u32" || name === "i32" || name === "f32" || name === "bool") return { of: name, n: 1 };
+    if (name === "array") {
+      this.expect("<");
+      const element = this.type();
+      this.expect(",");
+      const length = parseInt(this.next());
+      if (!this.closes()) throw new InternalError("an array type ends");
+      return { ...element, length };
+    }
     if (name !== "atomic" && !/^vec[234]$/.test(name)) throw new InternalError(`no type: ${name}`);
     this.expect("<");
     const { of } = this.type();
@@ -286,6 +297,7 @@ class Parser {
   private simple(): Statement {
     if (this.take("let") || this.take("var")) {
       const name = this.next();
+      if (this.take(":")) return { kind: "reserve", name, type: this.type() };
       this.expect("=");
       return { kind: "declare", name, value: this.expr() };
     }
