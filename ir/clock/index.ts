@@ -21,10 +21,14 @@ export { estimatesOfTile } from "./estimate.js";
 export { lowerBoundsOf, programLowerBound, type LowerBounds } from "./lower-bound.js";
 export {
   formatLowerBound,
+  formatRate,
   formatRatio,
   formatRoofline,
+  formatTime,
+  formatTimes,
   ratesOf,
   rooflineOf,
+  rooflineTexts,
   type MachineRates,
   type Roofline,
 } from "./roofline.js";

@@ -24,7 +24,7 @@ export interface LowerBounds {
   readonly of: (tile: Shape) => number;
 }
 
-/** The floor of the schedules with the residency, the cores, the view and the target of this one. */
+/** Lower bound of the schedules with the residency, the cores, the view and the target of this one. */
 export function lowerBoundsOf(tiling: Tiling): LowerBounds {
   const { gather, target } = tiling;
   if (gather.operands.some(({ type }) => byteCount(type) === 0)) return { any: () => 0, of: () => 0 };

@@ -1,4 +1,5 @@
 /** What the cycles of a schedule come to: how far they are from the least, how long and how fast that is, and what is busiest. */
+import { withCommas } from "../counted.js";
 import type { Traffic } from "../tiling/index.js";
 import { targetFacts, type Target } from "../target.js";
 import { clockVersion, type ClockResult } from "./clock.js";
@@ -36,7 +37,7 @@ export const ratesOf = ({
     ? undefined
     : { clockMhz, gigabytesPerSecond: (clockMhz * gmReadBytesPerCycle) / 1000 };
 
-/** Of a schedule of the floor's program: what it moves, and the clock of what it becomes. */
+/** Returns the roofline of a schedule of the lower bound's program: what it moves, and the clock of what it becomes. */
 export function rooflineOf(
   { traffic, target }: { readonly traffic: Pick<Traffic, "bytes">; readonly target: Target },
   clock: ClockResult,
@@ -59,7 +60,7 @@ export function rooflineOf(
 
 /** Three digits at least. */
 const figure = (value: number): string =>
-  value >= 100 ? Math.round(value).toLocaleString("en") : String(Number(value.toPrecision(3)));
+  value >= 100 ? withCommas(value) : String(Number(value.toPrecision(3)));
 
 /** `273`, or `15 to 24` for a range. */
 const span = (
@@ -71,39 +72,55 @@ const span = (
     ? figure(microseconds)
     : `${figure(range.low / clockMhz)} to ${figure(range.high / clockMhz)}`;
 
-/** `2.8x` */
-export const formatRatio = (ratio: number): string =>
-  `${ratio < 10 ? ratio.toFixed(1) : Math.round(ratio).toLocaleString("en")}x`;
+/** Returns `2.8`, or `31` from 10 on. */
+const formatFactor = (ratio: number): string => (ratio < 10 ? ratio.toFixed(1) : withCommas(ratio));
 
-/** `lowerBound 178,707 (global memory)` */
+/** Returns `2.8x`. */
+export const formatRatio = (ratio: number): string => `${formatFactor(ratio)}x`;
+
+/** Returns `2.8 times`. */
+export const formatTimes = (ratio: number): string => `${formatFactor(ratio)} times`;
+
+/** Returns `lower bound 178,707 cycles (global memory)`. */
 export const formatLowerBound = ({ cycles, limit }: LowerBound): string =>
-  `floor ${cycles.toLocaleString("en")} (${limit})`;
+  `lower bound ${withCommas(cycles)} cycles (${limit})`;
 
-/**
- * `lowerBound 178,707 (global memory), 2.8x; 273 us at 1850 MHz; 565 of 1425 GB/s`. Where L2 serves so much that memory's rate is passed:
- * `1690 GB/s with L2`. `machine`: of the target, where it has them. `range`: in cycles, where they are known so far: `15 to 24 us`.
- */
-export function formatRoofline(
-  {
-    floor,
-    microseconds,
-    gigabytesPerSecond,
-  }: Pick<Roofline, "floor" | "microseconds" | "gigabytesPerSecond">,
+/** Returns the time of a schedule, `273 us at 1,850 MHz`, or `15 to 24 us at 1,850 MHz` for a range of cycles; undefined where a cycle is no known time. */
+export const formatTime = (
+  { microseconds }: Pick<Roofline, "microseconds">,
   machine: MachineRates | undefined,
   range?: { readonly low: number; readonly high: number },
-): string {
-  const rate = (value: number): string => figure(value).replaceAll(",", "");
-  return [
-    `${formatLowerBound(floor)}, ${formatRatio(floor.ratio)}`,
-    ...(microseconds === undefined || machine === undefined
-      ? []
-      : [`${span(microseconds, machine, range)} us at ${machine.clockMhz} MHz`]),
-    ...(gigabytesPerSecond === undefined || machine === undefined
-      ? []
-      : [
-          gigabytesPerSecond <= machine.gigabytesPerSecond
-            ? `${rate(gigabytesPerSecond)} of ${rate(machine.gigabytesPerSecond)} GB/s`
-            : `${rate(gigabytesPerSecond)} GB/s with L2`,
-        ]),
-  ].join("; ");
-}
+): string | undefined =>
+  microseconds === undefined || machine === undefined
+    ? undefined
+    : `${span(microseconds, machine, range)} us at ${withCommas(machine.clockMhz)} MHz`;
+
+/** Returns the rate of global memory, `565 of 1,425 GB/s`; `1,690 GB/s with L2` where L2 serves so much that memory's rate is passed. */
+export const formatRate = (
+  { gigabytesPerSecond }: Pick<Roofline, "gigabytesPerSecond">,
+  machine: MachineRates | undefined,
+): string | undefined =>
+  gigabytesPerSecond === undefined || machine === undefined
+    ? undefined
+    : gigabytesPerSecond <= machine.gigabytesPerSecond
+      ? `${figure(gigabytesPerSecond)} of ${figure(machine.gigabytesPerSecond)} GB/s`
+      : `${figure(gigabytesPerSecond)} GB/s with L2`;
+
+/**
+ * Returns the lower bound and what the schedule takes of it, the time, and the rate of global memory, each where it is known.
+ * `machine`: rates of the target, where it has them. `range`: ends of the cycles, where they are known so far.
+ */
+export const rooflineTexts = (
+  roofline: Pick<Roofline, "floor" | "microseconds" | "gigabytesPerSecond">,
+  machine: MachineRates | undefined,
+  range?: { readonly low: number; readonly high: number },
+): readonly string[] =>
+  [
+    `${formatLowerBound(roofline.floor)}, this takes ${formatTimes(roofline.floor.ratio)} that`,
+    formatTime(roofline, machine, range),
+    formatRate(roofline, machine),
+  ].filter((text) => text !== undefined);
+
+/** Returns {@link rooflineTexts} as one line: `lower bound 178,707 cycles (loads), this takes 2.8 times that; 273 us at 1,850 MHz`. */
+export const formatRoofline = (...roofline: Parameters<typeof rooflineTexts>): string =>
+  rooflineTexts(...roofline).join("; ");

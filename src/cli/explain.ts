@@ -12,6 +12,7 @@ import {
   inputsOf,
   isCode,
   targetFacts,
+  withCommas,
   type Func,
 } from "../../ir/index.js";
 import { explainTile } from "../api/explain-tile.js";
@@ -30,7 +31,7 @@ import { renderSensitivity } from "../report/sensitivity.js";
 import { renderSides } from "../report/side-by-side.js";
 import { readText } from "../formats/files.js";
 import { programKind } from "../formats/program-kind.js";
-import { renderExplanation, renderVerdict } from "../report/explanation.js";
+import { renderExplanation, renderOtherUbSizes, renderVerdict } from "../report/explanation.js";
 import {
   addProgramOptions,
   dashed,
@@ -60,6 +61,7 @@ interface ExplainFlags extends ProgramFlags, PipelineFlags, ListFlags, OutputFla
   readonly compare?: string;
   readonly sensitivity?: boolean;
   readonly indicesLike?: string;
+  readonly verbose?: boolean;
   readonly json?: boolean;
 }
 
@@ -72,6 +74,7 @@ export function explainCommand(program: Command): void {
       "--indices-like <kind>",
       "traffic of such indices: uniform, sorted, runs:8, zipf:1.1, same, or a .npy file",
     )
+    .option("--verbose", "reasons against each other kind of instructions")
     .option("--json", "print one JSON document")
     .action(async (file: string | undefined, given: Omit<ExplainFlags, "project">, command: Command) => {
       if (file !== undefined && /^TC\d+$/i.test(file)) explainCode(file.toUpperCase(), given);
@@ -92,7 +95,7 @@ export function explainCommand(program: Command): void {
 
 /** A row of each program's verdict and figures; with `--indices-like`, of what such indices move. */
 async function explainList(file: string | undefined, flags: ExplainFlags): Promise<number> {
-  refuseWithList(flags, ["compare", "sensitivity"]);
+  refuseWithList(flags, ["compare", "sensitivity", "verbose"]);
   const pipeline = await pipelineOf(flags);
   const { indicesLike: like } = flags;
   const { runList } = await import("./list/list.js");
@@ -222,7 +225,7 @@ async function explainProgram(file: string | undefined, flags: ExplainFlags): Pr
     else {
       const { tasks, cycles } = explained;
       printReport(
-        `${renderPlan(explained)}\nevery rule of tile programs holds; ${counted(tasks, "task")}, about ${Math.round(cycles)} cycles`,
+        `${renderPlan(explained)}\nevery rule of tile programs holds; ${counted(tasks, "task")}, about ${withCommas(cycles)} cycles`,
       );
     }
     return 0;
@@ -258,13 +261,16 @@ async function explainProgram(file: string | undefined, flags: ExplainFlags): Pr
     });
   else {
     if (!needsKernel || kernel === undefined) {
-      printReport(renderExplanation(explanation));
+      printReport(renderExplanation(explanation, defined({ verbose: flags.verbose })));
       if (gpu !== undefined) printReport(`\n${gpu.text}`);
       printDiagnostics(explanation.diagnostics.filter((d) => d.severity !== "error"));
     }
     if (compare !== undefined) printReport(renderSides(name, compare, machine));
-    if (sensitivity !== undefined)
+    if (sensitivity !== undefined) {
       printReport(renderSensitivity(sensitivity, choices ?? [], outputOf(func).type.shape));
+      const sizes = renderOtherUbSizes(explanation);
+      if (sizes !== "") printReport(sizes);
+    }
     if (movement !== undefined) printReport(renderMovement(name, kind, movement));
   }
   return explanation.legal ? 0 : 1;

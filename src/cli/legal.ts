@@ -24,7 +24,7 @@ import { note, print, printDiagnostics, printJson, printReport } from "./termina
 /** Rows of the table unless all are asked for. */
 const shown = 20;
 
-/** On a terminal the floor stands above the table. */
+/** On a terminal the lower bound stands above the table. */
 const shownColumns = [...tileKeys, "over_floor"] as const;
 const listedColumns = inTableOrder([...tileKeys, ...boundKeys]);
 

@@ -29,7 +29,7 @@ import { countUnder, formatTileCount, isJudgedByPages, type TileCount } from "..
 import { operatorWarnings } from "../api/access.js";
 import { slowerResidency } from "../api/slower-residency.js";
 import { cyclesRange, type CyclesRange } from "../api/cycles-range.js";
-import { rangeLine } from "../report/explanation.js";
+import { rangeText } from "../report/explanation.js";
 import { commandMeasurer, simMeasurer } from "../device/index.js";
 import { openRecords, type RecordLog } from "../formats/record-file.js";
 import { shellWord } from "../formats/shell-word.js";
@@ -588,7 +588,7 @@ function printResult(result: TuneResult, pipeline: Pick<TuneOptions, "passes">):
     else {
       const range = estimates ? rangeOf(candidate) : undefined;
       printReport(`        ${formatRoofline(candidate, ratesOf(target), range)}`);
-      if (range !== undefined) printReport(`        ${rangeLine(range)}`);
+      if (range !== undefined) printReport(`        ${rangeText(range)}`);
       if (estimates) printReport(`        ${why(candidate)}`);
     }
     if (best.id === standard.id) break;

@@ -10,11 +10,14 @@ import {
   formatShape,
   formatSizes,
   formatSizeVerdict,
-  formatRoofline,
+  formatRate,
+  formatTime,
+  formatTimes,
   formatType,
   printSchedule,
   suggestionText,
   sameShape,
+  withCommas,
   type ResolvedSchedule,
 } from "../../ir/index.js";
 import type { Explanation } from "../api/explain.js";
@@ -40,13 +43,22 @@ export function renderVerdict(explanation: Explanation): string {
 const ruleLines = ({ pass, rule, detail, source }: Explanation["rules"][number]): string =>
   `  ${pass ? "pass" : "FAIL"}  ${rule.padEnd(15)} ${detail}\n${" ".repeat(24)}${source}`;
 
-export function renderExplanation(explanation: Explanation): string {
+/** Returns an explanation: what it comes to first, then its rules, unified buffer and traffic. */
+export function renderExplanation(
+  explanation: Explanation,
+  {
+    verbose = false,
+  }: {
+    /** Adds the instructions that the gather does not become, and why. */
+    readonly verbose?: boolean;
+  } = {},
+): string {
   checkApiArgument("renderExplanation", "explanation", explanation);
-  const { schedule, passes, legal, pages, rules, footprint, sizes, traffic, reversed, comparison } =
-    explanation;
+  const { schedule, passes, legal, rules, footprint, sizes, traffic, reversed, comparison } = explanation;
   const lines = [
     verdictLine(explanation),
-    ...lineIf(turnedText(pages)),
+    ...(legal ? renderLegalSummary(explanation) : renderRefusedSummary(explanation)),
+    "",
     `map       ${explanation.map}`,
     ...(passes === undefined ? [] : [`passes    ${passes.join(", ")}`]),
     `schedule  ${printSchedule(schedule)}`,
@@ -57,50 +69,128 @@ export function renderExplanation(explanation: Explanation): string {
     ...rules.map(ruleLines),
     "",
     "unified buffer, bytes",
-    table(
-      ["  operand", "tile", "bytes", "padded", "buffers", "counted"],
-      [...footprint.parts, ...footprint.written].map((entry) => [
-        `  ${entry.part}`,
-        formatType({ dtype: entry.dtype, shape: entry.tile }),
-        entry.bytes,
-        entry.padded,
-        entry.buffers,
-        entry.counted,
-      ]),
-    ),
-    `  total ${footprint.bytes} B of ${footprint.budget} B (budget rule ${footprint.rule})`,
+    ...(footprint.parts.length + footprint.written.length === 0
+      ? ["  no operand is copied into it"]
+      : [
+          table(
+            ["  operand", "tile", "bytes", "padded", "buffers", "counted"],
+            [...footprint.parts, ...footprint.written].map((entry) => [
+              `  ${entry.part}`,
+              formatType({ dtype: entry.dtype, shape: entry.tile }),
+              entry.bytes,
+              entry.padded,
+              entry.buffers,
+              entry.counted,
+            ]),
+          ),
+        ]),
+    `  total ${withCommas(footprint.bytes)} B of ${withCommas(footprint.budget)} B (budget rule ${footprint.rule})`,
+    ...sizes.map((size) => `  ${formatSizeVerdict(size)}`),
   ];
-  lines.push(...sizes.map((size) => `  ${formatSizeVerdict(size)}`));
-  if (legal) {
-    const atSizes =
-      explanation.symbols.length === 0 ? "" : ` at the most, ${formatSizes(maxSizes(explanation.symbols))}`;
-    const ratio = traffic.compulsory === 0 ? 1 : traffic.bytes / traffic.compulsory;
+  if (!legal) return [...lines, ...renderRefused(explanation)].join("\n");
+  const ratio = traffic.compulsory === 0 ? 1 : traffic.bytes / traffic.compulsory;
+  lines.push(
+    "",
+    "global memory, bytes",
+    table(
+      ["  operand", "moved", "least", "each transfer"],
+      traffic.operands.map((o) => [`  ${o.operand}`, o.bytes, o.compulsory, o.burst]),
+    ),
+    `  total ${withCommas(traffic.bytes)} B, ${ratio.toFixed(3)} times the least; ${counted(traffic.tasks, "task")}, ${counted(traffic.tiles, "tile")}`,
+  );
+  if (reversed !== undefined) {
+    lines.push(
+      `  with order ${formatShape(reversed.order)} the same tile moves ${withCommas(reversed.bytes)} B ` +
+        `(data loaded ${reversed.dataReloads.toFixed(1)} times), about ${withCommas(reversed.cycles)} cycles`,
+    );
+  }
+  if (explanation.lowering !== undefined) lines.push("", ...renderLowering(explanation.lowering, verbose));
+  if (explanation.ascend !== undefined) lines.push("", ...renderAscend(explanation.ascend));
+  if (comparison !== undefined)
     lines.push(
       "",
-      "global memory, bytes",
-      table(
-        ["  operand", "moved", "compulsory", "burst"],
-        traffic.operands.map((o) => [`  ${o.operand}`, o.bytes, o.compulsory, o.burst]),
+      ...renderAlternatives(
+        "other schedules",
+        comparison.alternatives.filter((other) => other.schedule.ubBytes === schedule.ubBytes),
       ),
-      `  total ${traffic.bytes} B, ${ratio.toFixed(3)} of compulsory; ${counted(traffic.tasks, "task")}, ${counted(traffic.tiles, "tile")}`,
-      `  clock ${explanation.clock}: about ${explanation.cycles} cycles${atSizes}`,
     );
-    if (explanation.lowering !== undefined) lines.push(...renderLowering(explanation.lowering));
-    if (explanation.ascend !== undefined) lines.push(...renderAscend(explanation.ascend));
-    if (reversed !== undefined) {
-      lines.push(
-        `  with order ${formatShape(reversed.order)} the same tile moves ${reversed.bytes} B ` +
-          `(data loaded ${reversed.dataReloads.toFixed(1)} times), about ${reversed.cycles} cycles`,
-      );
-    }
-    if (comparison !== undefined) lines.push("", ...renderComparison(comparison));
-    lines.push(...renderFramework(explanation));
-    const { machine, cyclesRange } = explanation;
-    lines.push("", formatRoofline(explanation, machine, cyclesRange));
-    if (machine !== undefined && cyclesRange !== undefined) lines.push(rangeLine(cyclesRange));
-    lines.push(nextStep(explanation));
-  } else lines.push(...renderRefused(explanation));
+  lines.push(...renderFramework(explanation));
   return lines.join("\n");
+}
+
+/** Width of the labels of a summary. */
+const labelWidth = 13;
+
+const labelled = (label: string, text: string | undefined): string[] =>
+  text === undefined ? [] : [`${label.padEnd(labelWidth)}${text}`];
+
+const pipeNames: Readonly<Record<Explanation["bottleneck"]["pipe"], string>> = {
+  gm: "global memory",
+  MTE2: "loads (MTE2)",
+  V: "the vector unit (V)",
+  MTE3: "stores (MTE3)",
+  S: "the scalar unit (S)",
+};
+
+/** Returns the lines below the verdict: cycles with their range, the lower bound, what limits, and one thing to try. */
+function renderLegalSummary(explanation: Explanation): string[] {
+  const { pages, cycles, cyclesRange, clock, symbols, machine, floor, bottleneck } = explanation;
+  const atSizes =
+    symbols.length === 0 ? undefined : `at the largest sizes, ${formatSizes(maxSizes(symbols))}`;
+  const percent = Math.round(100 * bottleneck.share);
+  const estimate = [
+    `${withCommas(cycles)} cycles (cost model ${clock})`,
+    ...lineIf(formatTime(explanation, machine, cyclesRange)),
+    ...lineIf(atSizes),
+  ];
+  const limit = [
+    `${pipeNames[bottleneck.pipe]}, busy ${percent} % of the time`,
+    ...lineIf(formatRate(explanation, machine)),
+  ];
+  return [
+    ...lineIf(turnedText(pages)),
+    ...labelled("estimated", estimate.join("; ")),
+    ...labelled("", cyclesRange && rangeText(cyclesRange)),
+    ...labelled(
+      "lower bound",
+      `${withCommas(floor.cycles)} cycles (${floor.limit}); this schedule takes ${formatTimes(floor.ratio)} that`,
+    ),
+    ...labelled("limited by", limit.join("; ")),
+    ...labelled("try", nextStep(explanation)),
+  ];
+}
+
+/** Returns the lines below a refusal: the rules that refuse, and one thing to try. */
+function renderRefusedSummary({
+  pages,
+  rules,
+  schedule,
+  nearest,
+  infeasible,
+  framework,
+}: Explanation): string[] {
+  const [near] = nearest;
+  const [remedy] = infeasible?.waysOut ?? [];
+  const next =
+    infeasible === undefined
+      ? near && `${suggestionText(schedule, near)}${callText(framework, near, schedule, ": ")}`
+      : remedy === undefined
+        ? infeasible.otherwise
+        : `${remedy.flags}: about ${withCommas(remedy.cycles)} cycles`;
+  return [
+    ...lineIf(turnedText(pages)),
+    ...rules
+      .filter(({ pass }) => !pass)
+      .flatMap(({ rule, detail }) => labelled("refused by", `${rule}: ${detail}`)),
+    ...labelled("try", next),
+  ];
+}
+
+/** Returns the best schedules in the UB of other machines of the target's kind; empty where the comparison has none. */
+export function renderOtherUbSizes({ schedule, comparison }: Explanation): string {
+  const others =
+    comparison?.alternatives.filter((other) => other.schedule.ubBytes !== schedule.ubBytes) ?? [];
+  return others.length === 0 ? "" : renderAlternatives("the best with another size of UB", others).join("\n");
 }
 
 /** Returns what to do about a refusal: the nearest legal schedules, or why there is none and the ways out. */
@@ -135,7 +225,7 @@ function renderRefused(explanation: Explanation): string[] {
           "ways out",
           ...waysOut.map(
             (remedy) =>
-              `  ${remedy.flags}: about ${remedy.cycles} cycles${callText(framework, remedy.schedule, schedule, ", ")}`,
+              `  ${remedy.flags}: about ${withCommas(remedy.cycles)} cycles${callText(framework, remedy.schedule, schedule, ", ")}`,
           ),
         ]),
   ];
@@ -157,26 +247,33 @@ function verdictLine({ name, target, legal, schedule, judgedTile }: Explanation)
 
 const lineIf = (line: string | undefined): string[] => (line === undefined ? [] : [line]);
 
-/** The class of a gather's instructions with what it adds to UB, and why each other one is not taken. */
-function renderLowering({ class: name, cycles, setup, adds, lost }: NonNullable<Explanation["lowering"]>) {
-  const bytes = adds.map(({ name, bytes }) => `${name} ${bytes} B`);
-  const added = bytes.length === 0 ? "" : `; adds ${bytes.join(", ")} to UB`;
-  const first = (once: number): string => (once === 0 ? "" : `, ${once} once before the first`);
+/** Returns the class of a gather's instructions with the buffers that it adds to UB; `verbose` adds why each other class is not taken. */
+function renderLowering(
+  { class: name, cycles, setup, adds, lost }: NonNullable<Explanation["lowering"]>,
+  verbose: boolean,
+) {
+  const once = (first: number): string => (first === 0 ? "" : `, plus ${withCommas(first)} once`);
   const others = lost.map((other) =>
     "cycles" in other
-      ? `  not ${other.class}: about ${other.cycles} cycles${first(other.setup)}`
+      ? `  not ${other.class}: about ${withCommas(other.cycles)} cycles a tile${once(other.setup)}`
       : `  not ${other.class}: ${other.reason}`,
   );
-  return [`  lowering ${name}: about ${cycles} cycles for a whole tile${first(setup)}${added}`, ...others];
+  return [
+    `lowering ${name}: about ${withCommas(cycles)} cycles a whole tile${once(setup)}`,
+    ...(adds.length === 0
+      ? []
+      : [`  adds to UB: ${adds.map((buffer) => `${buffer.name} ${withCommas(buffer.bytes)} B`).join(", ")}`]),
+    ...(verbose ? others : []),
+  ];
 }
 
 /** When the text for Ascend cores gives the stated bits, or why there is none. */
 function renderAscend(answer: NonNullable<Explanation["ascend"]>): string[] {
-  if (!answer.ok) return [`  no text for Ascend cores: ${answer.refused}`];
-  if (answer.assumes.length === 0) return ["  text for Ascend cores gives the stated bits"];
+  if (!answer.ok) return [`no text for Ascend cores: ${answer.refused}`];
+  if (answer.assumes.length === 0) return ["text for Ascend cores gives the stated bits"];
   return [
-    "  text for Ascend cores gives the stated bits where each element that index values name is",
-    ...answer.assumes.map((condition) => `    of ${conditionText(condition)}`),
+    "text for Ascend cores gives the stated bits where each element that index values name is",
+    ...answer.assumes.map((condition) => `  of ${conditionText(condition)}`),
   ];
 }
 
@@ -207,7 +304,7 @@ function renderFramework({ framework: words, legal }: Explanation): string[] {
   const cycles = buffers.map((copies) =>
     copies.cycles === undefined
       ? `${copies.buffers} do not fit`
-      : `about ${copies.cycles} cycles with ${copies.buffers}`,
+      : `about ${withCommas(copies.cycles)} cycles with ${copies.buffers}`,
   );
   return [
     "",
@@ -227,27 +324,27 @@ function renderFramework({ framework: words, legal }: Explanation): string[] {
   ];
 }
 
-/** Returns the figures that the range of the time comes from: `range by loadLatencyCycles 150 to 420 (model of others)`. */
-export const rangeLine = ({ figures }: CyclesRange): string =>
-  `range by ${figures.map(({ figure, kind, range: [low, high] }) => `${figure} ${low} to ${high} (${kind})`).join(", ")}`;
+/** Returns the figures that the range of the time comes from: `range of loadLatencyCycles 150 to 420 (model of others)`. */
+export const rangeText = ({ figures }: CyclesRange): string =>
+  `range of ${figures.map(({ figure, kind, range: [low, high] }) => `${figure} ${low} to ${high} (${kind})`).join(", ")}`;
 
-/** Above this ratio to the floor a search is worth its time. */
+/** Above this ratio to the lower bound a search is worth its time. */
 const nearLowerBound = 1.05;
 
-/** The one thing to try next. */
+/** Returns the one thing to try next. */
 function nextStep({ comparison, floor, framework, schedule }: Explanation): string {
   const better = comparison?.better;
   if (better !== undefined)
-    return `try   ${better.flags}: about ${better.cycles} cycles${callText(framework, better, schedule, ", ")}`;
+    return `${better.flags}: about ${withCommas(better.cycles)} cycles${callText(framework, better, schedule, ", ")}`;
   return floor.ratio > nearLowerBound
-    ? "try   tilec tune, which searches other schedules"
-    : "no schedule is more than 5 % faster";
+    ? "tilec tune, which searches other schedules"
+    : "nothing: no schedule is more than 5 % faster";
 }
 
-/** Each schedule with its cycles. */
-function renderComparison({ alternatives }: Comparison): string[] {
+/** Returns a table of schedules with their cycles. */
+function renderAlternatives(title: string, alternatives: Comparison["alternatives"]): string[] {
   return [
-    "compared, estimated cycles",
+    `${title}, estimated cycles`,
     table(
       ["  schedule", "tile", "buffers", "cycles", "busiest", "idle cores"],
       alternatives.map((other) => [

@@ -84,10 +84,10 @@ const entryFigures = {
 export const figures = {
   ...entryFigures,
   cycles: { label: "cycles", unit: "cycles", cell: (f) => f.cycles },
-  floor: { label: "floor", unit: "cycles", cell: (f) => f.floor?.cycles },
-  floor_limit: { label: "floor by", cell: (f) => f.floor?.limit },
+  floor: { label: "lower bound", unit: "cycles", cell: (f) => f.floor?.cycles },
+  floor_limit: { label: "bound by", cell: (f) => f.floor?.limit },
   over_floor: {
-    label: "over floor",
+    label: "times bound",
     cell: (f) => f.floor?.ratio,
     shown: (f) => applied(f.floor?.ratio, formatRatio),
   },

@@ -1,11 +1,5 @@
 /** Two schedules of one gather as one table. */
-import {
-  formatRatio,
-  formatShape,
-  formatRoofline,
-  printSchedule,
-  type MachineRates,
-} from "../../ir/index.js";
+import { formatRatio, formatShape, printSchedule, rooflineTexts, type MachineRates } from "../../ir/index.js";
 import type { Side } from "../explain/side-of.js";
 import { table } from "./table.js";
 
@@ -26,7 +20,7 @@ const rows: readonly (readonly [name: string, cell: (side: Side) => string | num
   ["UB bytes", ({ ubBytes }) => ubBytes],
   ["lowering", ({ lowering = "" }) => lowering],
   ["cycles", ({ cycles }) => cycles],
-  ["floor", ({ floor }) => formatRatio(floor.ratio)],
+  ["times lower bound", ({ floor }) => formatRatio(floor.ratio)],
 ];
 
 /** Figure by figure, by the letter of each schedule. */
@@ -54,9 +48,9 @@ export function renderSides(
   return [
     `@${name}: two schedules`,
     `A  ${printSchedule(a.schedule)}`,
-    `   ${formatRoofline(a, machine)}`,
+    ...rooflineTexts(a, machine).map((text) => `   ${text}`),
     `B  ${printSchedule(b.schedule)}`,
-    `   ${formatRoofline(b, machine)}`,
+    ...rooflineTexts(b, machine).map((text) => `   ${text}`),
     table(sideHeads, sideRows(sides)),
     fasterOf(a.cycles, b.cycles),
   ].join("\n");

@@ -138,7 +138,7 @@ describe("the instructions of a gather", () => {
     const schedule = { target: targets.ascendA2, residency: "gm", tile: [16, 300], buffers: 1 } as const;
     const of = (options: object) => explain(table, { ...schedule, ...options });
     expect(of({}).lowering?.class).toBe("row-fetch");
-    const text = renderExplanation(of({}));
+    const text = renderExplanation(of({}), { verbose: true });
     expect(text).toContain("\n  not mgather: MGATHER has no policy error\n");
     const clamped = onnx.gather({
       data: ["f32", [5000, 300]],

@@ -324,7 +324,7 @@ describe("figures and forms", () => {
       ...returned(long),
     ]);
     const shown = await runHere(["plan", file, "--tune", "2"]);
-    expect(shown.stdout).toMatch(/^ +node +operator +status +bytes +over floor +cycles +best$/m);
+    expect(shown.stdout).toMatch(/^ +node +operator +status +bytes +times bound +cycles +best$/m);
     expect(Math.max(...shown.stdout.split("\n").map((line) => line.length))).toBeLessThanOrEqual(80);
     expect(shown.stdout).toContain("1 compiled, 0 folded, 1 refused, 0 open");
     const csv = (await runHere(["plan", file, "--csv"])).stdout.trimEnd().split("\n");

@@ -57,7 +57,9 @@ describe("the floor beside cycles", () => {
       expect("microseconds" in found, target.name).toBe(known);
       expect("gigabytesPerSecond" in found, target.name).toBe(known);
       expect(/ us at | GB\/s/.test(renderExplanation(found))).toBe(known);
-      expect(renderExplanation(found)).toContain(`\nfloor ${found.floor.cycles.toLocaleString("en")} (`);
+      expect(renderExplanation(found)).toContain(
+        `\nlower bound  ${found.floor.cycles.toLocaleString("en")} cycles (`,
+      );
     }
     const device = { kind: "vendor text", source: "asked" } as const;
     const { webgpu } = targets;
@@ -71,13 +73,15 @@ describe("the floor beside cycles", () => {
       gigabytesPerSecond: 565.3,
     } as const;
     expect(formatRoofline(standing, ratesOf(targets.ascendA2))).toBe(
-      "floor 178,707 (global memory), 2.8x; 273 us at 1850 MHz; 565 of 1425 GB/s",
+      "lower bound 178,707 cycles (global memory), this takes 2.8 times that; 273 us at 1,850 MHz; 565 of 1,425 GB/s",
     );
     // L2 serves some of them.
     expect(formatRoofline({ ...standing, gigabytesPerSecond: 1690 }, ratesOf(targets.ascendA2))).toBe(
-      "floor 178,707 (global memory), 2.8x; 273 us at 1850 MHz; 1690 GB/s with L2",
+      "lower bound 178,707 cycles (global memory), this takes 2.8 times that; 273 us at 1,850 MHz; 1,690 GB/s with L2",
     );
-    expect(formatRoofline({ floor: standing.floor }, undefined)).toBe("floor 178,707 (global memory), 2.8x");
+    expect(formatRoofline({ floor: standing.floor }, undefined)).toBe(
+      "lower bound 178,707 cycles (global memory), this takes 2.8 times that",
+    );
   });
 
   it("is the same in every report of one program", async () => {
@@ -94,7 +98,9 @@ describe("the floor beside cycles", () => {
     const verdict = matchers.toTakeAtMost(() => compile(embedding, { target, residency: "gm" }), {
       cycles: 1,
     });
-    expect(verdict.message()).toContain(`floor ${floor.cycles.toLocaleString("en")} (global memory), 1.1x`);
+    expect(verdict.message()).toContain(
+      `lower bound ${floor.cycles.toLocaleString("en")} cycles (global memory), this takes 1.1 times that`,
+    );
     expect(cycles / floor.cycles).toBeCloseTo(1.1, 1);
   });
 
