@@ -2,6 +2,7 @@
 import { isRead, type AccessMap } from "../ir/access.js";
 import { inputsOf, type Operand, type TileFunc } from "../ir/func.js";
 import { taskOfTile } from "../ir/task/index.js";
+import { flatten } from "../ir/tile.js";
 import { isIndexDType } from "../ir/types.js";
 
 /** The inputs that index values are read from; the data may be one of them. */
@@ -26,11 +27,16 @@ export function indexTables(
 const sourceTables = ({ indices }: Pick<AccessMap, "indices">): ReadonlySet<number> =>
   new Set(indices.flatMap(({ value }) => (isRead(value) ? [value.table] : [])));
 
-/** The inputs of a tile program that its gather has among some of its tables. */
+/** Returns the map of a program's gather or scatter; undefined where it has neither. */
+const mapIn = (tile: TileFunc): AccessMap | undefined =>
+  taskOfTile(tile).gather?.stmt.map ??
+  flatten(tile.body).flatMap((stmt) => (stmt.op === "scatter" ? [stmt.map] : []))[0];
+
+/** The inputs of a tile program that its gather or scatter has among some of its tables. */
 function taken(
   tile: TileFunc,
   tables: (map: Pick<AccessMap, "indices" | "reads">) => ReadonlySet<number>,
 ): readonly Operand[] {
-  const numbers = tables(taskOfTile(tile).gather?.stmt.map ?? { indices: [], reads: [] });
+  const numbers = tables(mapIn(tile) ?? { indices: [], reads: [] });
   return inputsOf(tile).filter((_, table) => numbers.has(table));
 }

@@ -51,6 +51,7 @@ export { resolvedIndices, indexOutOfRange } from "./resolved-indices.js";
 export {
   checkTensors,
   fromHost,
+  outputData,
   maxStrings,
   packedValue,
   stringsOf,

@@ -1,4 +1,4 @@
-/** Programs that only the checked executor and the reference run. */
+/** Programs that a backend has no code for yet. */
 import { isScatter } from "../ir/access.js";
 import { CompileError, error } from "../ir/diagnostic.js";
 import type { AccessFunc, TileFunc } from "../ir/func.js";
@@ -8,6 +8,6 @@ import { hasScatter } from "../ir/tile.js";
 export function refuseScatter(func: AccessFunc | TileFunc, backend: string): void {
   if (func.level === "access" ? !isScatter(func.map) : !hasScatter(func.body)) return;
   const message = `@${func.name} is a scatter, and ${backend} has none yet`;
-  const hint = "run it on reference, or on sim with the checked executor";
+  const hint = "run it on reference or sim";
   throw new CompileError([error("TC505", message, { span: func.span, hint })]);
 }

@@ -3,7 +3,7 @@ import { dtypeMeant } from "../ir/element-type-names.js";
 import { checkArgument } from "../ir/argument.js";
 import { CompileError, error } from "../ir/diagnostic.js";
 import { entryOf } from "../ir/entry-of.js";
-import { givenFor, inputsOf, keyOf, type Func, type Operand } from "../ir/func.js";
+import { givenFor, inputsOf, keyOf, outputOf, type Func, type Operand } from "../ir/func.js";
 import {
   byteCount,
   bytesOf,
@@ -173,6 +173,22 @@ export function fromHost(type: TensorType, bytes: Uint8Array, strings: readonly 
   return new ArrayType(buffer as ArrayBuffer, byteOffset, byteLength / ArrayType.BYTES_PER_ELEMENT);
 }
 
+/**
+ * Returns the output of a run as an array of its type: what was written in place is the caller's own array. `bytes`: the run's output.
+ */
+export function outputData(
+  func: Pick<Func, "operands">,
+  arrays: GatherData,
+  hosts: Readonly<Record<string, HostValue>>,
+  bytes: Uint8Array,
+): TensorData {
+  const inPlace = inputsOf(func).find(({ inout }) => inout === true);
+  const given = inPlace === undefined ? undefined : givenFor(func, inPlace, arrays);
+  const isWritten =
+    ArrayBuffer.isView(given) && given.buffer === bytes.buffer && given.byteOffset === bytes.byteOffset;
+  return isWritten ? given : fromHost(outputOf(func).type, bytes, stringsOf(hosts));
+}
+
 /** A program's input arrays by key, `data` and `indices` where there are no others, or by their names in the text. */
 export type GatherData = Readonly<Record<string, TensorData>>;
 
@@ -199,7 +215,7 @@ export function toHosts(
   return Object.fromEntries(hosts);
 }
 
-/** Throws a CompileError (TC702) for tensors that are not as many bytes as a program's inputs. `mayBeLarge`: as `toHosts` takes it. */
+/** Throws a CompileError (TC702) for tensors that are not as many bytes as a program's inputs, and for one in memory that is written in place. `mayBeLarge`: as `toHosts` takes it. */
 export function checkTensors(
   func: Pick<Func, "operands">,
   tensors: HostInputs,
@@ -218,6 +234,27 @@ export function checkTensors(
     const shown = isBytes ? `${bytes.byteLength} bytes` : `${shownValue(bytes)} as its bytes`;
     const hint = `toHost("${key}", type, array) makes a tensor of an array`;
     throw mismatch(key, operand.type, shown, hint);
+  }
+  checkOverlap(func, tensors);
+}
+
+/** Throws a CompileError (TC702) for an input that lies in memory which the program writes in place. */
+function checkOverlap(func: Pick<Func, "operands">, tensors: HostInputs): void {
+  const written = inputsOf(func).find(({ inout }) => inout === true);
+  const place = written === undefined ? undefined : entryOf(tensors, keyOf(written))?.bytes;
+  if (written === undefined || place === undefined) return;
+  for (const operand of inputsOf(func)) {
+    const other = entryOf(tensors, keyOf(operand))?.bytes;
+    if (operand === written || other?.buffer !== place.buffer) continue;
+    const [first, end] = [
+      Math.max(other.byteOffset, place.byteOffset),
+      Math.min(other.byteOffset + other.byteLength, place.byteOffset + place.byteLength),
+    ];
+    if (first >= end) continue;
+    const message = `${keyOf(operand)} and ${keyOf(written)} share ${end - first} bytes, and ${keyOf(written)} is written in place`;
+    throw new CompileError([
+      error("TC702", message, { hint: `pass a copy of ${keyOf(operand)}`, data: { bytes: end - first } }),
+    ]);
   }
 }
 

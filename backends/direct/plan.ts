@@ -3,7 +3,6 @@
  * over whole tensors. Shapes decide whether it moves less than copies into a memory of WebAssembly would, never index values.
  */
 import { derivedOnce } from "../../ir/derived-once.js";
-import { hasScatter } from "../../ir/tile.js";
 import { isMove } from "../../ir/access.js";
 import { stepsOf } from "../../ir/addressing.js";
 import { inputsOf, outputBytes, outputOf, type Operand, type TileFunc } from "../../ir/func.js";
@@ -41,7 +40,6 @@ export function directPlanOf(tile: TileFunc): DirectPlan | undefined {
 }
 
 function weighed(tile: TileFunc): DirectPlan | "copied" {
-  if (hasScatter(tile.body)) return "copied";
   const plan = planDirect(tile);
   return plan !== undefined && movesLess(plan) ? plan : "copied";
 }

@@ -1,7 +1,7 @@
 /** The definition of a scatter: its points in row-major order of the domain, each of which writes one element. */
 import { baseFill, fillBytes, isMove, type Write } from "../../ir/access.js";
 import { outputOf, inputOf, type Operand } from "../../ir/func.js";
-import { fillValue, noElement, outOfRange } from "../../ir/policy.js";
+import { fillValue, noElement } from "../../ir/policy.js";
 import { at, byteCount, elementCount, invariant, strides } from "../../ir/types.js";
 import {
   bitsOfNumber,
@@ -12,9 +12,10 @@ import {
   typeOf,
   valuePlan,
 } from "../../ir/values/index.js";
+import { checkPoints } from "../check-points.js";
 import type { MapAddresses } from "../map-addresses.js";
-import { allocateArray, coordinates, inputTensor, unitsOf } from "../memory.js";
-import { badIndexAt, duplicateWrite, type MappedInputs } from "../resolved-indices.js";
+import { allocateArray, inputTensor, unitsOf } from "../memory.js";
+import type { MappedInputs } from "../resolved-indices.js";
 import { pointsOf } from "../region-points.js";
 import { elementReads } from "./element-reads.js";
 
@@ -56,40 +57,8 @@ export function* pointByPoint(mapped: MappedInputs, addresses: MapAddresses): Ge
   return bytes;
 }
 
-/** Looks at the index values of all points, then at duplicates; yields 0, since nothing is written. */
-function* checkPoints(
-  mapped: MappedInputs,
-  addresses: MapAddresses,
-  written: () => number,
-): Generator<number, void> {
-  const { map } = mapped;
-  /** Point that writes an element, by the element. */
-  const owners = map.write.duplicates === "error" ? new Map<number, number>() : undefined;
-  let duplicate: { readonly point: number; readonly earlier: number; readonly element: number } | undefined;
-  let done = 0;
-  for (const point of pointsOf(map.domain)) {
-    if (done % pointsAtOnce === 0) yield 0;
-    const ended = addresses.to(point);
-    if (ended === outOfRange) throw badIndexAt(mapped, point);
-    if (ended === 0) {
-      for (const address of addresses.reduction?.() ?? [])
-        if (address === outOfRange) throw badIndexAt(mapped, point);
-    }
-    if (owners !== undefined && ended !== noElement) {
-      const element = written();
-      const earlier = owners.get(element);
-      if (earlier === undefined) owners.set(element, done);
-      else duplicate ??= { point: done, earlier, element };
-    }
-    done++;
-  }
-  if (duplicate === undefined) return;
-  const { point, earlier, element } = duplicate;
-  throw duplicateWrite(mapped, coordinates(point, map.domain), coordinates(earlier, map.domain), element);
-}
-
 /** Returns the output before any point: the memory of an operand that is written in place, a copy of the base, or its bits. */
-function baseBytes(mapped: MappedInputs, write: Write, output: Operand): Uint8Array {
+export function baseBytes(mapped: MappedInputs, write: Write, output: Operand): Uint8Array {
   const bits = baseFill(write);
   if (bits !== undefined) {
     const bytes = allocateArray(byteCount(output.type), "the output");

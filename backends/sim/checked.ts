@@ -15,7 +15,15 @@ import {
   fullReduction,
   type Place,
 } from "../../ir/addressing.js";
-import { inputOf, operandNamed, outputBytes, outputOf, type TileFunc } from "../../ir/func.js";
+import {
+  inputOf,
+  inputsOf,
+  keyOf,
+  operandNamed,
+  outputBytes,
+  outputOf,
+  type TileFunc,
+} from "../../ir/func.js";
 import {
   constant,
   evaluate,
@@ -46,6 +54,7 @@ import {
 import {
   assertNever,
   at,
+  byteCount,
   contiguousRun,
   bytesFor,
   elementCount,
@@ -81,12 +90,13 @@ import {
 } from "../../ir/values/index.js";
 import { pointsOf } from "../region-points.js";
 import { emptyOutputSteps } from "../empty-output.js";
+import { indexInputs } from "../index-inputs.js";
 import { drained, inSlices, type LongRunOptions } from "../long-run.js";
 import type { SimReport } from "../report.js";
 import { readBits, writeBits } from "./bits.js";
 import { BurstRun } from "./counter.js";
 import { execution } from "../../ir/clock/execution.js";
-import { counterOf, newCounters, summarize, type Counters } from "./summary.js";
+import { counterOf, newCounters, summarize, type Counters, type Counts } from "./summary.js";
 import { scatterSteps } from "./scatter.js";
 import { peakOf, UbArena } from "./ub-arena.js";
 import { WrittenElements } from "./written-elements.js";
@@ -115,6 +125,21 @@ export function simulateCheckedLong(
 ): Promise<SimResult> {
   const { tasks } = taskOfTile(func).nest;
   return inSlices(new Machine(func, inputs, target).steps(), (share) => share * tasks, tasks, options);
+}
+
+/** Returns what the program of a scatter moves in a run that ended well, from its index values alone: other elements count as they lie. */
+export function countScatter(func: TileFunc, inputs: HostInputs, target: Target): Counts {
+  const indices = indexInputs(func);
+  const placed = inputsOf(func).map((operand) => {
+    const { type } = operand;
+    const tensor = indices.includes(operand)
+      ? inputTensor(inputs, operand)
+      : { type, bytes: allocateArray(byteCount(type), keyOf(operand)) };
+    return [keyOf(operand), tensor] as const;
+  });
+  const machine = new Machine(func, Object.fromEntries(placed), target);
+  for (const _ of machine.executed()) continue;
+  return machine.counts();
 }
 
 /** A memory: its bytes, and where its first element lies in them. */
@@ -313,7 +338,7 @@ class Machine {
   }
 
   /** Yields the share of the output that was gathered, after each statement and inside long ones. */
-  *steps(): Generator<number, SimResult> {
+  *executed(): Generator<number, void> {
     yield* emptyOutputSteps(this.func, this.inputs);
     for (const step of execution(this.func.body, this.env)) {
       switch (step.op) {
@@ -345,6 +370,11 @@ class Machine {
       }
       yield this.share();
     }
+  }
+
+  /** Judges what was executed, too. */
+  *steps(): Generator<number, SimResult> {
+    yield* this.executed();
     const map = taskOfTile(this.func).gather?.stmt.map;
     if (this.firstBad !== Infinity && map !== undefined) {
       const { operands } = this.func;
@@ -950,10 +980,15 @@ class Machine {
     return region.sizes.map((form) => evaluate(form, this.env));
   }
 
+  /** What was moved so far. */
+  counts(): Counts {
+    const { counters, tasks, gathers, syncs, buffers } = this;
+    return { counters, tasks, gathers, syncs, ubPeak: peakOf(buffers.values()) };
+  }
+
   private report(): SimReport {
-    const { func, target, inputs, counters, tasks, gathers, syncs, buffers } = this;
-    const counts = { counters, tasks, gathers, syncs, ubPeak: peakOf(buffers.values()) };
-    return summarize(func, target, inputs, counts, { executor: "checked", copiedBytes: 0 });
+    const { func, target, inputs } = this;
+    return summarize(func, target, inputs, this.counts(), { executor: "checked", copiedBytes: 0 });
   }
 }
 

@@ -7,9 +7,10 @@ import { operandNamed, type TileFunc } from "../../ir/func.js";
 import { isParam, ubBuffers } from "../../ir/regions.js";
 import type { Target } from "../../ir/target.js";
 import { statementsOf, taskOfTile } from "../../ir/task/index.js";
-import { accessesOf, type ForStmt, type Region, type Stmt } from "../../ir/tile.js";
+import { accessesOf, hasScatter, type ForStmt, type Region, type Stmt } from "../../ir/tile.js";
 import { at, invariant, meanBytes, strides } from "../../ir/types.js";
 import type { HostInputs } from "../memory.js";
+import { countScatter } from "./checked.js";
 import { countGather } from "./count-gather.js";
 import { forEachGroup, iterationsOf } from "./iteration-groups.js";
 import { Runs } from "./runs.js";
@@ -17,6 +18,7 @@ import { counterOf, newCounters, type Counters, type Counts } from "./summary.js
 import { peakOf } from "./ub-arena.js";
 
 export function countTraffic(func: TileFunc, inputs: HostInputs, target: Target): Counts {
+  if (hasScatter(func.body)) return countScatter(func, inputs, target);
   const counters = newCounters(func, target);
   let [gathers, syncs] = [0, 0];
   const task = taskOfTile(func);

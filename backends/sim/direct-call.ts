@@ -1,27 +1,43 @@
 /** A call of the fast executor that reads the caller's arrays where they are. */
-import { keyOf, outputOf } from "../../ir/func.js";
+import { keyOf, outputOf, type Operand } from "../../ir/func.js";
 import { taskOfTile } from "../../ir/task/index.js";
+import { hasScatter } from "../../ir/tile.js";
 import { byteCount, elementCount } from "../../ir/types.js";
 import { directPlanOf, type DirectPlan } from "../direct/plan.js";
 import { runDirect } from "../direct/run.js";
+import { scatterPlanOf, type ScatterPlan } from "../direct/scatter-plan.js";
 import { emptyOutputSteps } from "../empty-output.js";
-import { inSlices, type LongRunOptions } from "../long-run.js";
+import { drained, inSlices, type LongRunOptions } from "../long-run.js";
 import { allocateArray, inputTensor, type HostInputs, type HostTensor } from "../memory.js";
 import { checkTensors } from "../values.js";
 import type { FastOptions } from "../wasm/executor.js";
+import { scatterCall } from "./scatter-call.js";
 import { reported, type FastKernel, type LateRun } from "./fast-report.js";
 
 /** Output elements between two looks at the clock. */
 const elementsAtOnce = 2 ** 16;
 
-/** The plan of a program's calls on one thread. */
-export const planOfCalls = (
-  { tile }: FastKernel,
-  { threads = 1 }: FastOptions = {},
-): DirectPlan | undefined => (threads === 1 ? directPlanOf(tile) : undefined);
+/** Plan of calls that read, and where a program says so write, the caller's arrays. */
+export type CallPlan = DirectPlan | ScatterPlan;
+
+/** The plan of a program's calls on one thread. Those of a scatter have one whatever is asked for: points follow one another. */
+export function planOfCalls({ tile }: FastKernel, { threads = 1 }: FastOptions = {}): CallPlan | undefined {
+  if (hasScatter(tile.body)) return scatterPlanOf(tile);
+  return threads === 1 ? directPlanOf(tile) : undefined;
+}
+
+/** True if a call of the plan reads an operand that is longer than a Uint8Array. */
+export const takesLarge = (plan: CallPlan, operand: Operand): boolean =>
+  !isScatterPlan(plan) && !plan.indices.includes(operand);
+
+const isScatterPlan = (plan: CallPlan): plan is ScatterPlan => !("gather" in plan);
 
 /** Throws a RunError (TC601) for the first output element with an index out of range. */
-export function callDirect(kernel: FastKernel, plan: DirectPlan, inputs: HostInputs): LateRun {
+export function callDirect(kernel: FastKernel, plan: CallPlan, inputs: HostInputs): LateRun {
+  if (isScatterPlan(plan)) {
+    const given = copiedIndices(kernel, plan, inputs);
+    return reported(kernel, drained(scatterCall(plan, inputs)), given, 0);
+  }
   const { output, given } = begun(kernel, plan, inputs);
   runDirect(plan, inputs, output);
   return reported(kernel, output, given, 0);
@@ -30,10 +46,17 @@ export function callDirect(kernel: FastKernel, plan: DirectPlan, inputs: HostInp
 /** The same, in slices that let other work run. Rejects with the signal's reason when it is aborted. */
 export async function callDirectLong(
   kernel: FastKernel,
-  plan: DirectPlan,
+  plan: CallPlan,
   inputs: HostInputs,
   options: LongRunOptions,
 ): Promise<LateRun> {
+  if (isScatterPlan(plan)) {
+    const given = copiedIndices(kernel, plan, inputs);
+    const { tasks } = taskOfTile(kernel.tile).nest;
+    const output = await inSlices(scatterCall(plan, inputs), (done) => done, tasks, options);
+    options.onProgress?.(tasks, tasks);
+    return reported(kernel, output, given, 0);
+  }
   const { output, given } = begun(kernel, plan, inputs);
   const { tasks } = taskOfTile(kernel.tile).nest;
   const extent = plan.sizes[0] ?? 1;
@@ -61,13 +84,17 @@ function* slices(plan: DirectPlan, inputs: HostInputs, output: Uint8Array): Gene
 }
 
 /** The output, and the inputs with indices that the caller may overwrite before the report is read. */
-function begun({ tile }: FastKernel, { indices }: DirectPlan, inputs: HostInputs) {
-  checkTensors(tile, inputs, (operand) => !indices.includes(operand));
-  const output = allocateArray(byteCount(outputOf(tile).type), "the output");
-  const copied = indices.map((operand): [string, HostTensor] => {
+function begun(kernel: FastKernel, plan: DirectPlan, inputs: HostInputs) {
+  const given = copiedIndices(kernel, plan, inputs);
+  return { output: allocateArray(byteCount(outputOf(kernel.tile).type), "the output"), given };
+}
+
+function copiedIndices({ tile }: FastKernel, plan: CallPlan, inputs: HostInputs): HostInputs {
+  checkTensors(tile, inputs, (operand) => takesLarge(plan, operand));
+  const copied = plan.indices.map((operand): [string, HostTensor] => {
     const { type, bytes } = inputTensor(inputs, operand);
     // Not by `slice`, which in a Buffer of Node's copies nothing.
     return [keyOf(operand), { type, bytes: new Uint8Array(bytes) }];
   });
-  return { output, given: { ...inputs, ...Object.fromEntries(copied) } };
+  return { ...inputs, ...Object.fromEntries(copied) };
 }

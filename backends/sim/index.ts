@@ -2,14 +2,14 @@
 import { checkArgument } from "../../ir/argument.js";
 import { dynamicFormOf } from "../../ir/symbols/dynamic.js";
 import { throwIfErrors } from "../../ir/diagnostic.js";
-import { outputOf, type TileFunc } from "../../ir/func.js";
+import type { TileFunc } from "../../ir/func.js";
 import type { Target } from "../../ir/target.js";
 import { verifyOnce } from "../../ir/verify/verify-once.js";
 import { checkRunnable } from "../check-kernel.js";
 import { checkFields } from "../fields.js";
 import type { HostInputs } from "../memory.js";
 import type { SimReport } from "../report.js";
-import { fromHost, stringsOf, toHosts, type GatherData, type HostValue, type TensorData } from "../values.js";
+import { outputData, toHosts, type GatherData, type HostValue, type TensorData } from "../values.js";
 import type { MovePlan } from "../moves.js";
 import { namedInputs } from "../direct/named-inputs.js";
 import { directPlanOf } from "../direct/plan.js";
@@ -19,7 +19,7 @@ import { countTraffic } from "./count.js";
 import { summarize } from "./summary.js";
 import { openExecutor } from "./backends.js";
 import { runCopied, runCopiedLong } from "./copied-call.js";
-import { callDirect, callDirectLong, planOfCalls } from "./direct-call.js";
+import { callDirect, callDirectLong, planOfCalls, takesLarge } from "./direct-call.js";
 import { LateBytes, fastOutput, type LateRun, type SimulatedBytes } from "./fast-report.js";
 import { LateReport } from "./late-report.js";
 import {
@@ -104,7 +104,7 @@ export interface Simulated {
  */
 export function simulate(kernel: SimKernel, inputs: GatherData, options: SimulateOptions = {}): Simulated {
   const hosts = hostsOf(kernel, inputs, options);
-  return presented(kernel, hosts, runLate(kernel, hosts, options));
+  return presented(kernel, inputs, hosts, runLate(kernel, hosts, options));
 }
 
 /** The same for long work: reports progress, can be aborted, and with `threads` and `spawn` uses several threads. */
@@ -114,7 +114,7 @@ export async function simulateLong(
   options: SimulateLongOptions = {},
 ): Promise<Simulated> {
   const hosts = hostsOf(kernel, inputs, options);
-  return presented(kernel, hosts, await runLong(kernel, hosts, options));
+  return presented(kernel, inputs, hosts, await runLong(kernel, hosts, options));
 }
 
 /** `simulate` on bytes. */
@@ -190,12 +190,13 @@ function hostsOf(kernel: SimKernel, inputs: GatherData, options: SimulateLongOpt
     throwIfErrors(checkFields("simulate", options, simulateLongFields));
     if (options.executor !== "fast") return false;
     verifyOnce(tile, target);
-    return planOfCalls(kernel, options)?.indices.includes(operand) === false;
+    const plan = planOfCalls(kernel, options);
+    return plan !== undefined && takesLarge(plan, operand);
   });
 }
 
-const presented = ({ tile }: SimKernel, hosts: Hosts, run: LateRun): Simulated =>
-  new Presented(fromHost(outputOf(tile).type, run.output, stringsOf(hosts)), run);
+const presented = ({ tile }: SimKernel, inputs: GatherData, hosts: Hosts, run: LateRun): Simulated =>
+  new Presented(outputData(tile, inputs, hosts, run.output), run);
 
 class Presented extends LateReport implements Simulated {
   readonly outputs: Simulated["outputs"];

@@ -54,7 +54,7 @@ export interface CopyPlan {
 }
 
 export function planWasm(source: TileFunc): WasmPlan {
-  refuseScatter(source, "the fast executor");
+  refuseScatter(source, "code of WebAssembly");
   const copied = rowsToUnrollAndJam(splitTasks(joinRuns(writtenBy(source))));
   // Data in rows that begin inside a byte are no box of bytes: they are read where they lie.
   const { func, gone } = elide(

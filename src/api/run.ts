@@ -1,15 +1,14 @@
 /** `run`: a kernel and typed arrays in, typed arrays out, on the backend of choice. */
 import {
   checkRunnable,
-  fromHost,
-  stringsOf,
+  outputData,
   toHosts,
   type Fields,
   type GatherData,
   type TensorData,
 } from "../../backends/index.js";
 import type { SimReport } from "../../backends/sim/index.js";
-import { outputOf, throwIfErrors } from "../../ir/index.js";
+import { throwIfErrors } from "../../ir/index.js";
 import { backendField, backendFields, runOn, type BackendChoice, type BackendOptions } from "./backends.js";
 import { checkOptions } from "./check-options.js";
 import type { Kernel } from "./compile.js";
@@ -33,7 +32,7 @@ export async function run(
   const types = kernel.source ?? kernel.tile;
   const hosts = toHosts(types, inputs);
   const result = await runOn(backend, kernel, hosts, rest);
-  const outputs = { output: fromHost(outputOf(types).type, result.output, stringsOf(hosts)) };
+  const outputs = { output: outputData(types, inputs, hosts, result.output) };
   if (!("report" in result)) return { outputs };
   return {
     outputs,

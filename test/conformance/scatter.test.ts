@@ -19,6 +19,13 @@ describe.each(readdirSync(folder).sort())("%s", (name) => {
     expect(results.filter(({ status }) => status !== "pass")).toEqual([]);
   });
 
+  it("passes on the fast executor", async () => {
+    const results = [];
+    for (const test of cases) results.push(...(await checkCase(test, ["sim"], { executor: "fast" })));
+    expect(results.length).toBeGreaterThanOrEqual(cases.length);
+    expect(results.filter(({ status }) => status !== "pass")).toEqual([]);
+  });
+
   it("is refused by what has no scatters yet", () => {
     for (const test of cases.filter(({ expectedError }) => expectedError === undefined)) {
       const kernel = kernelOf(test);

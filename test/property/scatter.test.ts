@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { referenceOfMap } from "../../backends/reference/index.js";
 import type { HostInputs } from "../../backends/index.js";
-import { simulateChecked } from "../../backends/sim/index.js";
+import { simulateBytes, simulateChecked } from "../../backends/sim/index.js";
 import { parseModule, RunError, type AccessFunc, type Schedule } from "../../ir/index.js";
 import { toHost, tryCompile } from "../../src/index.js";
 import { drawer, type Draw } from "../fuzz/mutate.js";
@@ -103,7 +103,8 @@ function judge(
       expect(tensor.bytes, name).toEqual(isWritten ? result.bytes : before[name]?.bytes);
     }
   };
-  check((inputs) => referenceOfMap(func.map, func.operands, inputs), scatter.duplicates === "unique");
+  const isPromised = scatter.duplicates === "unique";
+  check((inputs) => referenceOfMap(func.map, func.operands, inputs), isPromised);
   let [runs, outOfOrder] = [0, 0];
   for (const { target, schedule } of schedules) {
     const compiled = tryCompile({ ...func, schedule }, { target });
@@ -119,6 +120,7 @@ function judge(
     const { tile, target: on } = compiled.kernel;
     if (schedule.tile !== undefined) expect(breaksOrder(scatter, schedule.tile), text).toBe(false);
     check((inputs) => simulateChecked(tile, inputs, on).output, false);
+    check((inputs) => simulateBytes({ tile, target: on }, inputs, { executor: "fast" }).output, isPromised);
     runs++;
   }
   return { ran: runs, outOfOrder, outcome };

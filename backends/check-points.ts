@@ -1,0 +1,63 @@
+/** The look at the points of a scatter before any is written: their index values, then elements that two of them write. */
+import { indexed, type AccessMap } from "../ir/access.js";
+import { dimsOf } from "../ir/linear.js";
+import { noElement, outOfRange } from "../ir/policy.js";
+import { elementCount, type Shape } from "../ir/types.js";
+import { coordinates } from "./memory.js";
+import type { MapAddresses } from "./map-addresses.js";
+import { pointsOf } from "./region-points.js";
+import { badIndexAt, duplicateWrite, type MappedInputs } from "./resolved-indices.js";
+
+/** Points between two steps. */
+const pointsAtOnce = 2 ** 12;
+
+/**
+ * Looks at the points of a domain; yields 0, since nothing is written. `written`: the number of the element that the point at hand
+ * writes. Throws a RunError: TC601 for the first point with an index out of range, else TC607 for the first duplicate under
+ * `duplicates = error`.
+ */
+export function* checkPoints(
+  mapped: MappedInputs,
+  addresses: MapAddresses,
+  written: () => number,
+  domain: Shape = mapped.map.domain,
+): Generator<number, void> {
+  /** Point that writes an element, by the element. */
+  const owners = mapped.map.write.duplicates === "error" ? new Map<number, number>() : undefined;
+  let duplicate: { readonly point: number; readonly earlier: number; readonly element: number } | undefined;
+  let done = 0;
+  for (const point of pointsOf(domain)) {
+    if (done % pointsAtOnce === 0) yield 0;
+    const ended = addresses.to(point);
+    if (ended === outOfRange) throw badIndexAt(mapped, point);
+    if (ended === 0) {
+      for (const address of addresses.reduction?.() ?? [])
+        if (address === outOfRange) throw badIndexAt(mapped, point);
+    }
+    if (owners !== undefined && ended !== noElement) {
+      const element = written();
+      const earlier = owners.get(element);
+      if (earlier === undefined) owners.set(element, done);
+      else duplicate ??= { point: done, earlier, element };
+    }
+    done++;
+  }
+  if (duplicate === undefined) return;
+  const { point, earlier, element } = duplicate;
+  throw duplicateWrite(mapped, coordinates(point, domain), coordinates(earlier, domain), element);
+}
+
+/**
+ * Returns the points that tell of all others: 0 along each dim that no index value follows and that is all of a written coordinate, a
+ * multiple and a number. Points that write one element do so at 0 along these dims, too, and no point there comes after them.
+ */
+export function tellingPoints(map: AccessMap): Shape {
+  if (elementCount(map.domain) === 0) return map.domain;
+  const follow = indexed(map);
+  return map.domain.map((extent, d) => {
+    const coords = map.write.at.filter((coord) => dimsOf(coord).includes(d));
+    const [alone, ...others] = coords;
+    const isSeparate = others.length === 0 && alone?.terms.length === 1 && alone.terms[0]?.of.kind === "dim";
+    return isSeparate && !follow.has(d) ? 1 : extent;
+  });
+}

@@ -1,0 +1,103 @@
+/** Rows of updates combined with the elements that they go to, in order, one rounding a step. */
+import type { AccessMap } from "../../ir/access.js";
+import { invariant, type DType } from "../../ir/types.js";
+import {
+  bitsOfNumber,
+  combination,
+  floatFormats,
+  isValueType,
+  numberOf,
+  type Combination,
+} from "../../ir/values/index.js";
+import type { UnitArray } from "../memory.js";
+import type { AddressOffsets } from "./block.js";
+import type { RowArray } from "./move-rows.js";
+import type { writeRows } from "./write-rows.js";
+
+/** Returns what combines rows as `writeRows` writes them. `dtype`: of the output; `from`: of the updates. Units are elements. */
+export function combineRows(
+  combine: Exclude<AccessMap["write"]["combine"], "set">,
+  dtype: DType,
+  from: DType,
+): typeof writeRows {
+  invariant(isValueType(dtype) && isValueType(from), `points combine in ${dtype}`);
+  if (dtype === "f32" && from === "f32" && combine === "add") return addFloats;
+  if (dtype === from && combine === "add" && (dtype === "i32" || dtype === "u32")) return addWords;
+  const step = combination(combine satisfies Combination, dtype);
+  return (source, target, addresses, base, row, first, end, begin) => {
+    const [given, into] = [numbersIn(source), numbersIn(target)];
+    for (let [k, read] = [first, begin]; k < end; k++) {
+      const to = base + (addresses[k] ?? 0);
+      for (let u = 0; u < row; u++) {
+        const value = numberOf(from, given[read++] ?? 0);
+        into[to + u] = bitsOfNumber(dtype, step(numberOf(dtype, into[to + u] ?? 0), value));
+      }
+    }
+  };
+}
+
+function numbersIn(units: RowArray): UnitArray {
+  invariant(!(units instanceof BigUint64Array), "elements that combine have 32 bits or fewer");
+  return units;
+}
+
+/** Adds f32: by arrays of floats, and where a sum is NaN, the bits of the one that all have. */
+function addFloats(
+  source: RowArray,
+  target: RowArray,
+  addresses: AddressOffsets,
+  base: number,
+  row: number,
+  first: number,
+  end: number,
+  begin: number,
+): void {
+  const given = new Float32Array(source.buffer, source.byteOffset, source.length);
+  const into = new Float32Array(target.buffer, target.byteOffset, target.length);
+  for (let [k, read] = [first, begin]; k < end; k++, read += row) {
+    const to = base + (addresses[k] ?? 0);
+    // NaN where some sum is, and where infinities of both signs are.
+    let all = 0;
+    let u = 0;
+    for (; u < row - 3; u += 4) {
+      const a = Math.fround((into[to + u] ?? 0) + (given[read + u] ?? 0));
+      const b = Math.fround((into[to + u + 1] ?? 0) + (given[read + u + 1] ?? 0));
+      const c = Math.fround((into[to + u + 2] ?? 0) + (given[read + u + 2] ?? 0));
+      const d = Math.fround((into[to + u + 3] ?? 0) + (given[read + u + 3] ?? 0));
+      into[to + u] = a;
+      into[to + u + 1] = b;
+      into[to + u + 2] = c;
+      into[to + u + 3] = d;
+      all += a + b + (c + d);
+    }
+    for (; u < row; u++) {
+      const sum = Math.fround((into[to + u] ?? 0) + (given[read + u] ?? 0));
+      into[to + u] = sum;
+      all += sum;
+    }
+    if (Number.isNaN(all)) oneNaN(numbersIn(target), into, to, to + row);
+  }
+}
+
+function oneNaN(bits: UnitArray, values: Float32Array, first: number, end: number): void {
+  for (let k = first; k < end; k++) if (Number.isNaN(values[k])) bits[k] = floatFormats.f32.nan;
+}
+
+/** Adds whole numbers of 32 bits. */
+function addWords(
+  source: RowArray,
+  target: RowArray,
+  addresses: AddressOffsets,
+  base: number,
+  row: number,
+  first: number,
+  end: number,
+  begin: number,
+): void {
+  const given = new Int32Array(source.buffer, source.byteOffset, source.length);
+  const into = new Int32Array(target.buffer, target.byteOffset, target.length);
+  for (let [k, read] = [first, begin]; k < end; k++, read += row) {
+    const to = base + (addresses[k] ?? 0);
+    for (let u = 0; u < row; u++) into[to + u] = ((into[to + u] ?? 0) + (given[read + u] ?? 0)) | 0;
+  }
+}

@@ -1,0 +1,187 @@
+/**
+ * The plan of a call that writes points in the caller's arrays, or in a copy of the base: rows of updates go where index values lead, by
+ * the walk that gathers read by. Updates that are no rows as they lie are made first, by a gather over the domain.
+ */
+import { gatherOver, isMove, isRead, type AccessMap, type Read } from "../../ir/access.js";
+import { addressOf, gatherOverTensors, stepsOf } from "../../ir/addressing.js";
+import { derivedOnce } from "../../ir/derived-once.js";
+import { CompileError, error } from "../../ir/diagnostic.js";
+import { inputsOf, operandsOf, outputBytes, type Operand, type TileFunc } from "../../ir/func.js";
+import { constant } from "../../ir/linear.js";
+import { mayReject } from "../../ir/policy.js";
+import { scatterOverTensors } from "../../ir/scatter-over-tensors.js";
+import { at, elementCount, strides, type DType } from "../../ir/types.js";
+import { typeOf } from "../../ir/values/index.js";
+import { indexTables } from "../index-inputs.js";
+import { indexSteps } from "../index-walk.js";
+import { stagesOf } from "../plan/stages.js";
+import { GatherWalk, rowOf } from "./walk.js";
+
+/** Source of the updates: an input whose elements are those of the domain, or a gather that makes them. */
+export type Updates =
+  | { readonly kind: "input"; readonly operand: Operand; readonly dtype: DType; readonly first: number }
+  | { readonly kind: "made"; readonly tile: TileFunc; readonly dtype: DType };
+
+/** Rows of updates that go to the output by one set of index values each. */
+export interface ScatterRows {
+  readonly updates: Updates;
+  /** Number of the first element that is written where index values add nothing. */
+  readonly start: number;
+  /** Place of the first value of each index operand. */
+  readonly starts: readonly number[];
+  /** Dims from here on are a row. */
+  readonly outer: number;
+  readonly rowElements: number;
+  /** Bytes that move at once at most. */
+  readonly unit: 1 | 2 | 4 | 8;
+  /** Walks by their unit, made for the first call that needs one. */
+  readonly walks: Map<number, GatherWalk>;
+}
+
+/** Plan of the calls of a scatter. */
+export interface ScatterPlan {
+  readonly tile: TileFunc;
+  /** Map over whole tensors. */
+  readonly map: AccessMap;
+  /** Inputs with indices, of which a call keeps a copy for its report. */
+  readonly indices: readonly Operand[];
+  /** True if an index value may end the run. */
+  readonly mayReject: boolean;
+  /** Absent where points are taken one by one. */
+  readonly rows?: ScatterRows;
+}
+
+/** Returns the plan of a scatter. Throws a CompileError (TC505) for a program whose tiles are not the points of a domain in order. */
+export const scatterPlanOf = derivedOnce(planScatter);
+
+function planScatter(tile: TileFunc): ScatterPlan {
+  const map = scatterOverTensors(tile);
+  if (map === undefined) {
+    const message = `the tiles of @${tile.name} are not the points of its domain in order, and the fast executor takes no others`;
+    const hint = "run it with the checked executor";
+    throw new CompileError([error("TC505", message, { span: tile.span, hint })]);
+  }
+  const tables = indexTables(map, tile);
+  const rows = rowsOf(tile, map);
+  return {
+    tile,
+    map,
+    indices: inputsOf(tile).filter((_, table) => tables.has(table)),
+    mayReject: mayReject(map),
+    ...(rows === undefined ? {} : { rows }),
+  };
+}
+
+function rowsOf(tile: TileFunc, map: AccessMap): ScatterRows | undefined {
+  const updates = updatesOf(tile, map);
+  if (updates === undefined) return undefined;
+  const addresses = map.indices.map(({ value }) => (isRead(value) ? elementOf(tile, value) : value));
+  const written = elementOf(tile, map.write);
+  const stages = stagesOf(addresses, written);
+  const rank = map.domain.length;
+  const last = at(stages, stages.length - 1).dim;
+  const { outer, rowElements } = rowOf(map.domain, stepsOf(written, rank), last);
+  const bytes = outputBytes(tile);
+  const between = written.terms.filter(({ of }) => of.kind !== "dim" || of.dim < outer);
+  const steps = [rowElements, written.at, ...between.map((term) => term.by)];
+  if (updates.kind === "input") steps.push(updates.first);
+  const isSet = map.write.combine === "set";
+  const unit = ([8, 4, 2] as const).find(
+    (size) => (isSet || size === bytes) && steps.every((step) => (step * bytes) % size === 0),
+  );
+  return {
+    updates,
+    start: written.at,
+    starts: addresses.map((form) => form.at),
+    outer,
+    rowElements,
+    unit: unit ?? 1,
+    walks: new Map(),
+  };
+}
+
+/** Returns the walk of a plan in units of so many bytes, kept with it. */
+export function scatterWalkOf({ map, tile }: ScatterPlan, { walks }: ScatterRows, unit: number): GatherWalk {
+  const existing = walks.get(unit);
+  if (existing !== undefined) return existing;
+  const addresses = map.indices.map(({ value }) => (isRead(value) ? elementOf(tile, value) : value));
+  const address = elementOf(tile, map.write);
+  const walk = new GatherWalk(tile, {
+    indexSteps: indexSteps(map, addresses, tile.operands),
+    stages: stagesOf(addresses, address),
+    address,
+    table: map.write.table,
+    rank: map.domain.length,
+    scale: outputBytes(tile) / unit,
+  });
+  walks.set(unit, walk);
+  return walk;
+}
+
+/** Returns the number of the element of an operand at some coordinates. */
+function elementOf({ operands }: TileFunc, { table, at: coords }: Read) {
+  const { shape } = at(operands, table).type;
+  return addressOf(coords, { offsets: shape.map(() => constant(0)), strides: strides(shape) });
+}
+
+/** Returns where updates come from; undefined where each point is looked at by itself. */
+function updatesOf(tile: TileFunc, map: AccessMap): Updates | undefined {
+  const types = map.reads.map(({ table }) => at(tile.operands, table).type.dtype);
+  const { domain, reads } = map;
+  const [read] = reads;
+  // A value that is the fill bits keeps its point, and later index values are still looked up.
+  const isOfValue = indexSteps(
+    map,
+    map.indices.map(() => constant(0)),
+    tile.operands,
+  ).some((step) => step.isOfValue === true);
+  if (read === undefined || isOfValue) return undefined;
+  const dtype = isMove(map) ? at(types, 0) : typeOf(map.value, types);
+  if (isMove(map) && map.reduced === undefined) {
+    const address = elementOf(tile, read);
+    const by = strides(domain);
+    const isDense =
+      address.terms.every(({ of }) => of.kind === "dim") &&
+      stepsOf(address, domain.length).every((step, d) => step === by[d] || at(domain, d) === 1);
+    if (isDense) return { kind: "input", operand: at(tile.operands, read.table), dtype, first: address.at };
+  }
+  return { kind: "made", tile: updatesGather(tile, map, dtype), dtype };
+}
+
+/** Returns the gather that makes the updates of a domain. Where a point is skipped, its update is any. */
+function updatesGather(tile: TileFunc, map: AccessMap, dtype: DType): TileFunc {
+  const used = [
+    ...new Set(
+      [...map.reads, ...map.indices.flatMap(({ value }) => (isRead(value) ? [value] : []))].map(
+        ({ table }) => table,
+      ),
+    ),
+  ];
+  const renamed = <T extends Read>(read: T): T => ({ ...read, table: used.indexOf(read.table) });
+  const { domain, reduced, value } = map;
+  const over = gatherOver(domain, used.length, {
+    ...(reduced === undefined ? {} : { reduced }),
+    value,
+    reads: map.reads.map(renamed),
+    indices: map.indices.map((index) => ({
+      ...index,
+      ...(index.outOfRange === "skip" ? { outOfRange: "zero" as const } : {}),
+      value: isRead(index.value) ? renamed(index.value) : index.value,
+    })),
+  });
+  const inputs = used.map((table) => at(tile.operands, table));
+  const names = new Set(inputs.map(({ name }) => name));
+  const name =
+    ["updates", ...inputs.map((_, k) => `updates${k}`)].find((free) => !names.has(free)) ?? "updates";
+  const type = { dtype, shape: domain };
+  const keyed = inputs.map((operand) => ({ ...operand, inout: false }));
+  const operands = [...keyed, at(operandsOf([...inputs, { name, type }], false), inputs.length)];
+  return {
+    level: "tile",
+    name: tile.name,
+    operands,
+    schedule: {},
+    body: elementCount(domain) === 0 ? [] : [gatherOverTensors(over, operands)],
+    ...(tile.target === undefined ? {} : { target: tile.target }),
+  };
+}
