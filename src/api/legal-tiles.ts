@@ -44,6 +44,7 @@ import {
   type SizeVerdict,
   type Roofline,
   type Tiling,
+  withCommas,
 } from "../../ir/index.js";
 import {
   clockOf,
@@ -89,7 +90,7 @@ export interface TileCount {
 
 /** Returns `under profile pages (PyPTO's pages since 2026-04-02): 8 of 32 tiles are legal`. */
 export const formatTileCount = ({ profile, stands, count, possible, reason }: TileCount): string =>
-  `under profile ${profile} (${stands}): ${count ?? "too many to be counted"} of ${possible} tiles are legal` +
+  `under profile ${profile} (${stands}): ${count === undefined ? "too many to be counted" : withCommas(count)} of ${withCommas(possible)} tile shapes are legal` +
   (reason === undefined ? "" : `, because ${reason}`);
 
 /** The legal tiles of a program: how many, and the fastest. */

@@ -1,6 +1,6 @@
 /** tilec legal: counts and lists the legal tiles of a gather, or proves that there are none. */
 import type { Command } from "commander";
-import { formatSizeVerdict, formatRoofline, printSchedule } from "../../ir/index.js";
+import { formatSizeVerdict, formatRoofline, printSchedule, withCommas } from "../../ir/index.js";
 import { operatorWarnings } from "../api/access.js";
 import { residencyHint } from "../api/slower-residency.js";
 import { formatTileCount, legalTiles, type LegalTile } from "../api/legal-tiles.js";
@@ -86,15 +86,16 @@ async function legal(file: string | undefined, flags: LegalFlags): Promise<numbe
     printJson({ command: "legal", ...result, tiles, listed: tiles.length, diagnostics });
     return code;
   }
-  const count = result.count === undefined ? `at least ${result.tiles.length}` : String(result.count);
+  const count =
+    result.count === undefined ? `at least ${withCommas(result.tiles.length)}` : withCommas(result.count);
   const capped = result.count === undefined ? ", which are too many to be counted further" : "";
   printReport(
-    `@${result.name} on ${result.target}: ${count} of ${result.possible} tiles are legal${capped} (${printSchedule(result.schedule)})`,
+    `@${result.name} on ${result.target}: ${count} of ${withCommas(result.possible)} tile shapes are legal${capped} (${printSchedule(result.schedule)})`,
   );
   if (result.pages !== undefined) printReport(formatTileCount(result.pages));
   for (const { dim, padded, aligned } of result.largestGatherDims) {
     printReport(
-      `gather dim ${dim}: the largest that fits a full load is ${padded}, or ${aligned} with block-aligned tile rows`,
+      `gather dim ${dim}: at most ${withCommas(padded)} elements fit a full load${aligned === padded ? "" : `, ${withCommas(aligned)} where tile rows are whole blocks`}`,
     );
   }
   for (const verdict of result.sizes) printReport(`the smallest tile, ${formatSizeVerdict(verdict)}`);
@@ -105,7 +106,7 @@ async function legal(file: string | undefined, flags: LegalFlags): Promise<numbe
     const rows = tiles.map((tile) => [...figureTexts(shownColumns, figuresOf(tile)), markOf(tile)]);
     printReport(table([...figureLabels(shownColumns), ""], rows));
     const more = result.tiles.length - tiles.length;
-    if (more > 0) printReport(`${more} more candidates are slower; --all lists them`);
+    if (more > 0) printReport(`${withCommas(more)} more candidates are slower; --all lists them`);
     printDiagnostics(diagnostics);
   }
   return code;

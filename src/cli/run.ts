@@ -23,6 +23,7 @@ import {
   walkOf,
   throwIfErrors,
   unbound,
+  withCommas,
 } from "../../ir/index.js";
 import { isBug } from "../../ir/faults.js";
 import { chromeTrace, type Executor } from "../../backends/sim/index.js";
@@ -483,9 +484,9 @@ function reportLines(report: NonNullable<BackendRun["report"]>): string[] {
   const { timing } = report;
   return [
     ...(report.executor === "fast" ? ["sim ran on the fast executor"] : []),
-    table(["bytes moved", "bytes", "compulsory", "transfers", "bursts"], rows),
-    `about ${Math.round(timing.cycles)} cycles on ${counted(timing.cores, "core")}; ${timing.why}`,
-    `unified buffer peak ${report.ubPeak} B of ${report.ubBudget} B; ${counted(report.tasks, "task")}`,
+    table(["operand", "bytes moved", "least", "transfers", "bursts"], rows),
+    `estimated ${withCommas(timing.cycles)} cycles on ${counted(timing.cores, "core")}; ${timing.why}`,
+    `unified buffer peak ${withCommas(report.ubPeak)} B of ${withCommas(report.ubBudget)} B; ${counted(report.tasks, "task")}`,
   ];
 }
 

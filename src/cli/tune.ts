@@ -22,6 +22,7 @@ import {
   type Target,
   type Shape,
   Tiling,
+  withCommas,
 } from "../../ir/index.js";
 import { aboveSafe } from "../../passes/index.js";
 import { compile, resolveTargetOf, type CompileOptions } from "../api/compile.js";
@@ -603,9 +604,9 @@ function printResult(result: TuneResult, pipeline: Pick<TuneOptions, "passes">):
     ]);
   printReport(table([...figureLabels(columns), ...(timed ? ["ms"] : []), ""], rows));
   const all = candidateStatuses.flatMap((status) =>
-    counts[status] === 0 ? [] : [`${counts[status]} ${status}`],
+    counts[status] === 0 ? [] : [`${withCommas(counts[status])} ${status}`],
   );
   printReport(
-    `${all.join(", ")}; ${result.space.tiles} tiles${result.space.thinned ? ", and those around the best" : ""}`,
+    `schedules: ${all.join(", ")}; tile shapes: ${withCommas(result.space.tiles)}${result.space.thinned ? ", and those around the best" : ""}`,
   );
 }

@@ -43,6 +43,15 @@ export function renderVerdict(explanation: Explanation): string {
 const ruleLines = ({ pass, rule, detail, source }: Explanation["rules"][number]): string =>
   `  ${pass ? "pass" : "FAIL"}  ${rule.padEnd(15)} ${detail}\n${" ".repeat(24)}${source}`;
 
+/** Returns the first lines of an explanation: the verdict, what it costs or why it is refused, and one thing to try. */
+export function renderSummary(explanation: Explanation): string {
+  checkApiArgument("renderSummary", "explanation", explanation);
+  return [
+    verdictLine(explanation),
+    ...(explanation.legal ? renderLegalSummary(explanation) : renderRefusedSummary(explanation)),
+  ].join("\n");
+}
+
 /** Returns an explanation: what it comes to first, then its rules, unified buffer and traffic. */
 export function renderExplanation(
   explanation: Explanation,
@@ -56,8 +65,7 @@ export function renderExplanation(
   checkApiArgument("renderExplanation", "explanation", explanation);
   const { schedule, passes, legal, rules, footprint, sizes, traffic, reversed, comparison } = explanation;
   const lines = [
-    verdictLine(explanation),
-    ...(legal ? renderLegalSummary(explanation) : renderRefusedSummary(explanation)),
+    renderSummary(explanation),
     "",
     `map       ${explanation.map}`,
     ...(passes === undefined ? [] : [`passes    ${passes.join(", ")}`]),

@@ -96,6 +96,8 @@ export function validationPage(
   return `<!-- Written by \`npm run docs:validation\`. -->
 # The clock beside boards
 
+How far estimated times are from measured ones, machine by machine, and what nobody has measured.
+
 \`\`\`sh
 npx tilec validate
 npx tilec validate --target ascend-a2 --fit

@@ -85,7 +85,7 @@ describe("tilec explain", () => {
     const { status, stdout } = await tilec(...seed, "--tile", "2,4", "--profile", "strict");
     expect(status).toBe(1);
     expect(stdout).toContain("FAIL  full-load-tile  tile[0] = 2 differs from view[0] = 3");
-    expect(stdout).toContain("total 288 B of 196608 B");
+    expect(stdout).toContain("total 288 B of 196,608 B");
     expect(stdout).toContain("--tile 3,4");
   });
 
@@ -94,7 +94,7 @@ describe("tilec explain", () => {
     const { status, stdout } = await tilec(...seed, ...schedule);
     expect(status).toBe(0);
     // Three rows of 32 B of data, and two of indices and output; PyPTO's scratch is none of it.
-    expect(stdout).toContain("total 224 B of 196608 B");
+    expect(stdout).toContain("total 224 B of 196,608 B");
   });
 
   it("proves that no tile is legal, with the largest gather dim and the way out", async () => {

@@ -30,7 +30,7 @@ describe("the schedule above the tiles", () => {
     }
     expect((await legal(...columns)).tiles.some(({ buffers }) => buffers !== 1)).toBe(true);
     const [head = ""] = (await tilec("legal", ...columns)).stdout.split("\n");
-    expect(head).toContain("tiles are legal (");
+    expect(head).toContain("tile shapes are legal (");
     expect(head).not.toContain("buffers = 1");
   });
 });
@@ -50,7 +50,7 @@ describe("more tiles than are counted", () => {
   it("are said to be, and have no count in JSON", async () => {
     expect(await legal(...wide)).not.toHaveProperty("count");
     expect((await tilec("legal", ...wide)).stdout).toMatch(
-      /: at least \d+ of \d+ tiles are legal, which are too many to be counted further \(/,
+      /: at least [\d,]+ of [\d,]+ tile shapes are legal, which are too many to be counted further \(/,
     );
     expect((await tilec("legal", ...columns)).stdout).not.toContain("counted further");
   });

@@ -90,14 +90,14 @@ const counts = (rows: number, width: number) => ({
 describe("counts under both profiles", () => {
   it("are printed by legal and by tune on Ascend", async () => {
     const { strict, pages, possible } = counts(16, 64);
-    const underPages = `under profile pages (PyPTO's pages since 2026-04-02): ${pages} of ${possible} tiles are legal`;
+    const underPages = `under profile pages (PyPTO's pages since 2026-04-02): ${pages.toLocaleString("en")} of ${possible.toLocaleString("en")} tile shapes are legal`;
     const legal = await runHere(["legal", ...columns]);
     // Under strict the tile along dim is the view: one free dim is left.
-    expect(legal.stdout).toContain(`@gather on ascend-a2: ${strict} of ${strict} tiles are legal`);
+    expect(legal.stdout).toContain(`@gather on ascend-a2: ${strict} of ${strict} tile shapes are legal`);
     expect(legal.stdout).toContain(underPages);
     const tuned = await runHere(["tune", ...columns, "--budget", "2"]);
     expect(tuned.stdout).toContain(
-      `under profile strict (the specification's page): ${strict} of ${strict} tiles are legal`,
+      `under profile strict (the specification's page): ${strict} of ${strict} tile shapes are legal`,
     );
     expect(tuned.stdout).toContain(underPages);
     const json = JSON.parse(
@@ -116,7 +116,7 @@ describe("counts under both profiles", () => {
     const flags = [...paged, "--indices", "i32[1,2]", "--block-size", "128"];
     const why = "because pypto.gather_in_ub at level documented (PU1) does not take param of type bf16";
     const legal = await runHere(["legal", ...flags]);
-    expect(legal.stdout).toContain(`0 of ${8 * 64} tiles are legal, ${why}\n`);
+    expect(legal.stdout).toContain(`0 of ${8 * 64} tile shapes are legal, ${why}\n`);
     const explained = await runHere(["explain", ...flags, "--tile", "8,64"]);
     expect(explained.stdout).toContain(`: refused, ${why}; --profile pages\n`);
     // A rule that refuses is named with its numbers: the pages want the result below the buffer.

@@ -348,7 +348,7 @@ export function supportMatrix(): string {
   const lines = [
     "# What runs where",
     "",
-    "`npm run docs:support` generates this page and a test compares it: it compiles a program for every cell.",
+    "Which operators, element types and policies each backend takes. `npm run docs:support` generates this page and a test compares it: it compiles a program for every cell.",
     "",
     "## Operators",
     "",
