@@ -33,10 +33,14 @@ export function runCommand(
     detached: true,
     stdio: ["ignore", "pipe", "pipe"],
   });
+  const hasEnded = (): boolean => child.exitCode !== null || child.signalCode !== null;
   const end = (): void => {
-    // It may have ended by itself.
-    if (child.pid !== undefined && child.exitCode === null) endGroup(child.pid);
+    if (child.pid !== undefined && !hasEnded()) endGroup(child.pid);
   };
+  // What it leaves running would hold its pipes open.
+  child.once("exit", () => {
+    if (child.pid !== undefined) endGroup(child.pid);
+  });
   const result = async (): Promise<CommandResult> => {
     let [stdout, stderr, late] = ["", "", false];
     child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()));
@@ -45,8 +49,11 @@ export function runCommand(
       onStderr?.(chunk.toString());
     });
     const timer = setTimeout(() => {
-      late = true;
+      late = !hasEnded();
       end();
+      // A process that left the group holds them, and is not waited for.
+      child.stdout.destroy();
+      child.stderr.destroy();
     }, limitMs);
     const [code] = (await once(child, "close")) as [number | null];
     clearTimeout(timer);

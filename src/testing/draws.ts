@@ -1,12 +1,15 @@
 /**
  * The inputs of a comparison, drawn from a seed: two with every index in range, one with one index outside, one with many. Kernels
- * that differ in a policy alone give the same bits for indices in range.
+ * that differ in a policy alone give the same bits for indices in range. Points of a scatter write other elements each where its
+ * duplicates are `unique` or `error`, and where they are an error there is a draw with one.
  */
 import {
   defined,
   elementCount,
   entryOf,
   indexPoints,
+  isMove,
+  isScatter,
   inputsOf,
   keyOf,
   resolveSource,
@@ -24,10 +27,12 @@ import {
 import { mapOfOperator } from "../../backends/reference/defined-map.js";
 import type { Kernel } from "../api/compile.js";
 import { asHost } from "../formats/tensor.js";
-import { indexRanges } from "./index-ranges.js";
+import { makeDistinct, makeDuplicate } from "./distinct-writes.js";
+import { indexLimits, indexRanges, type IndexRange } from "./index-ranges.js";
 import {
   drawnIndices,
-  indexLimits,
+  endsOfType,
+  fractions,
   indexWriter,
   indexProgram,
   randomData,
@@ -37,7 +42,7 @@ import {
 
 /** Inputs by key, and how their indices were drawn. */
 export interface Draw {
-  readonly indices: (typeof drawNames)[number] | typeof repeated | "as given";
+  readonly indices: (typeof drawNames)[number] | (typeof extraNames)[number] | "as given";
   /** Of all that is drawn; absent where nothing is. */
   readonly seed?: number;
   readonly inputs: Readonly<Record<string, HostValue>>;
@@ -50,15 +55,24 @@ const drawNames = [
   "many indices out of range",
 ] as const;
 
-/** Finds what takes every index to be another one. */
-const repeated = "one index throughout";
+/** Of these there is no set of four. */
+const extraNames = [
+  // Finds what takes every index to be another one.
+  "one index throughout",
+  // Finds what changes bits that it moves.
+  "data at the ends of its type",
+  // Finds what takes a later point for an error of its own.
+  "one duplicate",
+] as const;
+const [repeated, withEndsOfData, oneDuplicate] = extraNames;
 
 /** Returns what makes the inputs of a draw again: `inputs of seed 1, set 3 of 4: one index out of range`. Undefined for given ones. */
 export function inputsInWords({ indices, seed }: Draw): string | undefined {
   if (seed === undefined) return undefined;
   if (indices === "as given") return `inputs of seed ${seed}`;
-  if (indices === repeated) return `inputs of seed ${seed}: ${indices}`;
-  return `inputs of seed ${seed}, set ${drawNames.indexOf(indices) + 1} of ${drawNames.length}: ${indices}`;
+  const set = drawNames.findIndex((name) => name === indices);
+  const which = set === -1 ? "" : `, set ${set + 1} of ${drawNames.length}`;
+  return `inputs of seed ${seed}${which}: ${indices}`;
 }
 
 /** What defines a kernel: the program given, the operator or the access map that it was compiled from, or its own map. */
@@ -77,14 +91,15 @@ export function definitionOf(
 
 /**
  * Four draws for the inputs of a kernel; one where no index is drawn, or where `given` has them all. The first is what
- * `randomInputs` gives. `program` says which indices are in range. `withRepeated`: a fifth, whose indices are all the same.
+ * `randomInputs` gives, but for duplicates of a scatter. `program` says which indices are in range. `ofOthers`: more of them, for a kernel that
+ * tilec did not write, with one index throughout and with data at the ends of its type.
  */
 export function* drawsOf(
   { operands }: { readonly operands: readonly Operand[] },
   program: IndexProgram,
   seed: number,
   given: Readonly<Record<string, HostValue>> = {},
-  { withRepeated = false }: { readonly withRepeated?: boolean } = {},
+  { ofOthers = false }: { readonly ofOthers?: boolean } = {},
 ): Generator<Draw> {
   const indices = indexTables(program.map, { operands });
   const drawn = inputsOf({ operands }).flatMap((operand, table) =>
@@ -97,16 +112,25 @@ export function* drawsOf(
       return [[key, entryOf(given, key) ?? asHost(key, randomData(operand.type, seed))] as const];
     }),
   );
-  const inputsFor = (number: number, choose?: Choose): Draw["inputs"] => ({
-    ...fixed,
-    ...Object.fromEntries(
-      drawn.map(({ operand, table }) => {
-        const key = keyOf(operand);
-        const draw = { seed: number, table, ...defined({ choose }) };
-        return [key, asHost(key, drawnIndices(operand.type, program, draw))] as const;
-      }),
-    ),
-  });
+  const tables = new Set(drawn.map(({ table }) => table));
+  const { duplicates } = program.map.write;
+  const isDistinct =
+    program.tile === undefined && isScatter(program.map) && duplicates !== undefined && duplicates !== "last";
+  const inputsFor = (number: number, choose?: Choose): Draw["inputs"] => {
+    const inputs = {
+      ...fixed,
+      ...Object.fromEntries(
+        drawn.map(({ operand, table }) => {
+          const key = keyOf(operand);
+          const draw = { seed: number, table, ...defined({ choose }) };
+          return [key, asHost(key, drawnIndices(operand.type, program, draw))] as const;
+        }),
+      ),
+    };
+    if (isDistinct)
+      makeDistinct(program, inputsOfProgram(program, { operands }, inputs), tables, fractions(number));
+    return inputs;
+  };
   const [inRange, withEnds, oneOutside, manyOutside] = drawNames;
   if (drawn.length === 0) {
     const isDrawn = inputsOf({ operands }).some((operand) => !Object.hasOwn(given, keyOf(operand)));
@@ -117,12 +141,31 @@ export function* drawsOf(
   yield { indices: withEnds, seed, inputs: inputsFor(seed + seedStep, ends) };
   const many = inputsFor(seed + 3 * seedStep, outside);
   const one = inputsFor(seed + 2 * seedStep);
-  moveOneOutside(one, many, { program, operands, tables: new Set(drawn.map(({ table }) => table)), seed });
+  moveOneOutside(one, many, { program, operands, tables, seed });
   yield { indices: oneOutside, seed, inputs: one };
   yield { indices: manyOutside, seed, inputs: many };
-  if (!withRepeated) return;
+  if (isDistinct && duplicates === "error") {
+    const inputs = inputsFor(seed + 5 * seedStep);
+    if (makeDuplicate(program, inputsOfProgram(program, { operands }, inputs), tables))
+      yield { indices: oneDuplicate, seed, inputs };
+  }
+  if (!ofOthers) return;
   const same: Choose = ({ least, max }) => least + (seed % (max - least + 1));
   yield { indices: repeated, seed, inputs: inputsFor(seed + 4 * seedStep, same) };
+  // Of sums and products NaN alone would be left.
+  if (!isMove(program.map)) return;
+  const atEnds = inputsOf({ operands }).flatMap((operand, table) => {
+    const key = keyOf(operand);
+    if (indices.has(table) || Object.hasOwn(given, key)) return [];
+    const data = endsOfType(operand.type, seed);
+    return data === undefined ? [] : [[key, asHost(key, data)] as const];
+  });
+  if (atEnds.length === 0) return;
+  yield {
+    indices: withEndsOfData,
+    seed,
+    inputs: { ...inputsFor(seed + 6 * seedStep), ...Object.fromEntries(atEnds) },
+  };
 }
 
 /** Inputs under the keys and the types that a program has for them. */
@@ -159,15 +202,30 @@ const ends: Choose = ({ least, max, wrapNegativeBy = 0 }, position, random) => {
   return [max, fromTheEnd(least), fromTheEnd(last), least, any][roundRobin(position, 5)] ?? any;
 };
 
-/** By turns: negative, below, first, last, beyond. Where the type holds nothing negative, beyond takes that turn. */
-const outside: Choose = ({ least, max, wrapNegativeBy = 0, promised, signed }, position, random) => {
+/**
+ * Values beyond a range of which a part looks in range or negative, and the ends of the type: found where a kernel reads fewer bits of an
+ * index than it has, takes its sign for a bit or the other way round, or overflows.
+ */
+const farOf = ({ max, limits: [lowest, highest] }: IndexRange, inRange: number): readonly number[] => [
+  highest,
+  ...(lowest < 0 ? [lowest] : []),
+  ...[7, 8, 15, 16, 31, 32]
+    .map((bits) => inRange + 2 ** bits)
+    .filter((value) => value > max && value <= highest),
+];
+
+/** By turns: negative, below, first, last, beyond, far beyond. Where the type holds nothing negative, beyond takes that turn. */
+const outside: Choose = (range, position, random) => {
+  const { least, max, wrapNegativeBy = 0, promised, limits } = range;
   const any = least + Math.floor(random() * (max - least + 1));
   if (promised) return any;
   const further = random() < 0.5 ? 0 : Math.floor(random() * (max - least + 2));
   const beyond = max + 1 + further;
-  const tooSmall = signed ? least - wrapNegativeBy - 1 - further : beyond;
+  const tooSmall = limits[0] < 0 ? least - wrapNegativeBy - 1 - further : beyond;
   const negative = wrapNegativeBy > 0 ? -1 - Math.floor(random() * wrapNegativeBy) : tooSmall;
-  return [negative, tooSmall, least, max, beyond][roundRobin(position, 5)] ?? any;
+  const list = farOf(range, any);
+  const far = list[Math.floor(random() * list.length)] ?? beyond;
+  return [negative, tooSmall, least, max, beyond, far][roundRobin(position, 6)] ?? any;
 };
 
 /** Output elements whose indices are looked at for one to move. */

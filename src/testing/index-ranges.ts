@@ -5,12 +5,13 @@ import {
   dimsOf,
   intervalOf,
   isRead,
+  bitsOf,
   isSigned,
-  outputOf,
   indicesOf,
   soleAtom,
   strides,
   type AccessMap,
+  type DType,
   type Interval,
   type Linear,
   type Ranges,
@@ -26,8 +27,15 @@ export interface IndexRange {
   readonly wrapNegativeBy?: number;
   /** True if an index operand under `unchecked` takes the value: one outside has no defined result. */
   readonly promised: boolean;
-  /** Whether the index type holds negative values. */
-  readonly signed: boolean;
+  /** What the index type holds, within the whole numbers that are exact. */
+  readonly limits: readonly [lowest: number, highest: number];
+}
+
+/** What an index type holds, within the whole numbers that are exact. */
+export function indexLimits(dtype: DType): readonly [lowest: number, highest: number] {
+  const bits = bitsOf(dtype) - (isSigned(dtype) ? 1 : 0);
+  const highest = Math.min(2 ** bits - 1, Number.MAX_SAFE_INTEGER);
+  return [isSigned(dtype) ? -highest - 1 : 0, highest];
 }
 
 /** The range of the value at a row-major position of an input: what every index operand that reads it takes. */
@@ -35,7 +43,7 @@ export function indexRanges(defined: DefinedMap, table: number): (position: numb
   const { map, operands } = defined;
   const { shape, dtype } = at(operands, table).type;
   const by = strides(shape);
-  const everywhere = dimRanges(outputOf({ operands }).type.shape, map);
+  const everywhere = dimRanges(map.domain, map);
   const inner = new Set(map.indices.flatMap(({ value }) => (isRead(value) ? [] : indicesOf(value))));
   const summed = new Set(map.indices.flatMap((index) => (isRead(index.value) ? [] : dimsOf(index.value))));
   const signed = isSigned(dtype);
@@ -84,7 +92,7 @@ export function indexRanges(defined: DefinedMap, table: number): (position: numb
       max,
       ...(wrapNegativeBy > 0 && wrapNegativeBy < Infinity ? { wrapNegativeBy } : {}),
       promised,
-      signed,
+      limits: indexLimits(dtype),
     };
   };
   const moves = reads.some(({ coords, params }) =>

@@ -1,21 +1,13 @@
-/** What a run with drawn inputs came to: bits, or the index that it rejects. */
-import {
-  at,
-  error,
-  formatShape,
-  RunError,
-  type AccessMap,
-  type Diagnostic,
-  type Shape,
-} from "../../ir/index.js";
+/** What a run with drawn inputs came to: bits, or the index or the duplicate that it rejects. */
+import { error, formatShape, RunError, type AccessMap, type Diagnostic, type Shape } from "../../ir/index.js";
 import type { BackendRun } from "../../backends/index.js";
 
 export type Outcome =
   | { readonly kind: "bits"; readonly run: BackendRun }
-  /** TC601. */
+  /** TC601 or TC607. */
   | { readonly kind: "rejected"; readonly index: Diagnostic };
 
-/** Rejects with whatever a run throws that is no TC601. */
+/** Rejects with whatever a run throws that is no TC601 or TC607. */
 export async function outcomeOf(run: () => BackendRun | Promise<BackendRun>): Promise<Outcome> {
   try {
     return { kind: "bits", run: await run() };
@@ -35,13 +27,13 @@ export function outcomeNow(run: () => BackendRun): Outcome {
 
 function rejection(thrown: unknown): Outcome {
   const [index] = thrown instanceof RunError ? thrown.diagnostics : [];
-  if (index?.code !== "TC601") throw thrown;
+  if (index?.code !== "TC601" && index?.code !== "TC607") throw thrown;
   return { kind: "rejected", index };
 }
 
 /** True if an index operand under `unchecked` found the index: nothing is defined then, and nobody has to find it. */
 export const isPromise = ({ indices }: AccessMap, { data }: Diagnostic): boolean =>
-  at(indices, Number(data?.["site"])).outOfRange === "unchecked";
+  indices[Number(data?.["site"])]?.outOfRange === "unchecked";
 
 /** TC610 where one run gives bits and the other rejects an index, or both reject another one. Undefined where both give bits. */
 export function rejectionDifference(
@@ -66,14 +58,19 @@ const inWords = (outcome: Outcome): string =>
     ? "an output"
     : `${outcome.index.message} (output ${formatShape(pointIn(outcome.index))})`;
 
-/** The same output point, whatever leading ones a dialect ignores, and the same index operand. */
+/** The same point, whatever leading ones a dialect ignores, and the same index operand, or the same point before it. */
 const sameIndex = (a: Diagnostic, b: Diagnostic): boolean =>
-  a.data?.["site"] === b.data?.["site"] && withoutZeros(a) === withoutZeros(b);
+  a.code === b.code &&
+  a.data?.["site"] === b.data?.["site"] &&
+  formatShape(coordinatesIn(a, "earlier")) === formatShape(coordinatesIn(b, "earlier")) &&
+  withoutZeros(a) === withoutZeros(b);
 
-const pointIn = ({ data }: Diagnostic): Shape => {
-  const point = data?.["point"];
+const coordinatesIn = ({ data }: Diagnostic, entry: string): Shape => {
+  const point = data?.[entry];
   return Array.isArray(point) ? (point as Shape) : [];
 };
+
+const pointIn = (index: Diagnostic): Shape => coordinatesIn(index, "point");
 
 function withoutZeros(index: Diagnostic): string {
   const point = pointIn(index);

@@ -11,7 +11,6 @@ import {
   error,
   formatType,
   inputsOf,
-  isSigned,
   keyOf,
   mapOverTensors,
   taskOfTile,
@@ -25,7 +24,7 @@ import { allocateArray, indexInputs, maxStrings, type HostValue } from "../../ba
 import type { DefinedMap } from "../../backends/reference/defined-map.js";
 import type { Kernel } from "../api/compile.js";
 import { asHost, type TensorValue } from "../formats/tensor.js";
-import { indexRanges, type IndexRange } from "./index-ranges.js";
+import { indexLimits, indexRanges, type IndexRange } from "./index-ranges.js";
 
 /** What an operand of a kernel is given from a seed: any bits for the data, in range what index values are read from. Throws a CompileError (TC502) for more than memory holds. */
 export const randomValue = (operand: Operand, tile: TileFunc, seed: number): TensorValue =>
@@ -67,6 +66,29 @@ export function randomData(type: TensorType, seed: number): TensorValue {
   return { type, bytes: bytes.subarray(0, byteCount(type)) };
 }
 
+/**
+ * Returns elements that arithmetic would change where bits are moved, by turns from the seed: NaN of several payloads, infinities, zeros,
+ * subnormals, the largest. Undefined for a type that is no float of 16, 32 or 64 bits.
+ */
+export function endsOfType(type: TensorType, seed: number): TensorValue | undefined {
+  const bits = bitsOf(type.dtype);
+  const fraction = { f16: 10, bf16: 7, f32: 23, f64: 52 }[type.dtype as string];
+  if (fraction === undefined) return undefined;
+  const sign = 1n << BigInt(bits - 1);
+  const infinity = sign - (1n << BigInt(fraction));
+  const quiet = 1n << BigInt(fraction - 1);
+  const magnitudes = [infinity | 1n, infinity | quiet | 3n, infinity, 0n, 1n, quiet, infinity - 1n];
+  const values = magnitudes.flatMap((magnitude) => [magnitude, magnitude | sign]);
+  const bytes = zeroBytes(type);
+  const view = new DataView(bytes.buffer);
+  for (let k = 0; k < elementCount(type.shape); k++) {
+    const value = at(values, (k + Math.floor(k / values.length) + seed) % values.length);
+    for (let byte = 0; byte < bits / 8; byte++)
+      view.setUint8(k * (bits / 8) + byte, Number((value >> BigInt(8 * byte)) & 0xffn));
+  }
+  return { type, bytes: bytes.subarray(0, byteCount(type)) };
+}
+
 /** In range wherever an index operand reads them: `type` has the elements of the function's indices. Throws a CompileError (TC502) for more than memory holds. */
 export const randomIndices = (type: TensorType, func: TileFunc, seed: number, table = 1): TensorValue =>
   drawnIndices(type, indexProgram(func), { seed, table });
@@ -89,8 +111,7 @@ export function drawnIndices(
   const { dtype, shape } = type;
   const bytes = allocateArray(byteCount(type), formatType(type));
   const rangeAt = indexRanges(program, table);
-  const draw = words(Math.imul(seed, 0x9e3779b1) + table);
-  const random = (): number => (draw() >>> 0) / 2 ** 32;
+  const random = fractions(Math.imul(seed, 0x9e3779b1) + table);
   const put = indexWriter(bytes, dtype);
   for (let k = 0; k < elementCount(shape); k++) put(k, choose(rangeAt(k), k, random));
   return { type, bytes };
@@ -114,13 +135,6 @@ export function indexWriter(bytes: Uint8Array, dtype: DType): (position: number,
   };
 }
 
-/** What an index type holds, within the whole numbers that are exact. */
-export function indexLimits(dtype: DType): readonly [lowest: number, highest: number] {
-  const bits = bitsOf(dtype) - (isSigned(dtype) ? 1 : 0);
-  const highest = Math.min(2 ** bits - 1, Number.MAX_SAFE_INTEGER);
-  return [isSigned(dtype) ? -highest - 1 : 0, highest];
-}
-
 /** The map of a program over its tensors, or inside the regions of `tile`, where each tile has another. */
 export interface IndexProgram extends DefinedMap {
   readonly tile?: TileFunc;
@@ -134,6 +148,12 @@ export function indexProgram(tile: TileFunc): IndexProgram {
   if (map !== undefined) return { map, operands };
   const none = gatherOver([], operands.length - 1, { indices: [], ...readData([]) });
   return { map: task.gather?.stmt.map ?? none, operands, tile };
+}
+
+/** Returns numbers from 0 to below 1, the same for the same seed. */
+export function fractions(seed: number): () => number {
+  const draw = words(seed);
+  return () => (draw() >>> 0) / 2 ** 32;
 }
 
 /** Whole words: room for the type, and up to three bytes more. */

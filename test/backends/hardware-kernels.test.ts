@@ -7,7 +7,8 @@ import { emitWgsl, movesOf, planWgsl, type Runner } from "../../backends/webgpu/
 import { elementCount, keyOf, RunError, targets, type Func, type Schedule } from "../../ir/index.js";
 import { runOn, type BackendChoice } from "../../src/api/backends.js";
 import { compile, onnx, torch, type Kernel } from "../../src/index.js";
-import { indexLimits, indexWriter, randomInputs } from "../../src/testing/random.js";
+import { indexLimits } from "../../src/testing/index-ranges.js";
+import { indexWriter, randomInputs } from "../../src/testing/random.js";
 import { hardwareRunnerOr } from "../support/gpu.js";
 import { parsed } from "../support/parsed.js";
 

@@ -106,7 +106,7 @@ function drawn(pattern: IndexPattern, count: number, range: { least: number; max
   const random = (): number => (state = (state * 48271) % 0x7fffffff) / 0x7fffffff;
   const choose = chooserOf(pattern, count);
   return Array.from({ length: count }, (_, k) =>
-    choose({ ...range, promised: false, signed: true }, k, random),
+    choose({ ...range, promised: false, limits: [-1e9, 1e9] }, k, random),
   );
 }
 

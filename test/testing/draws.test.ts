@@ -35,7 +35,7 @@ describe("the inputs of a comparison", () => {
 
   it("are four: two in range, one with one index outside, one with many", () => {
     const draws = drawn(compile(op));
-    expect(draws.map((values) => outside(values).length)).toEqual([0, 0, 1, 16]);
+    expect(draws.map((values) => outside(values).length)).toEqual([0, 0, 1, 19]);
     expect(Math.min(...draws[0]!)).toBeGreaterThanOrEqual(0);
     // Its ends, from both sides.
     expect(draws[1]).toEqual(expect.arrayContaining([0, 8, -1, -9]));
@@ -44,6 +44,10 @@ describe("the inputs of a comparison", () => {
     );
     expect(new Set(kinds)).toEqual(new Set(["negative", "below", "first", "last", "beyond"]));
     expect(kinds.slice(0, 5)).toEqual(["negative", "below", "first", "last", "beyond"]);
+    // Ends of the type, and values whose low bits are in range.
+    const far = draws[3]!.filter((value) => Math.abs(value) > 100);
+    expect(far).toHaveLength(6);
+    expect(far.some((value) => value % 2 ** 16 >= 0 && value % 2 ** 16 < 9)).toBe(true);
   });
 
   it("are other ones for another seed, and the same for the same", () => {
@@ -287,5 +291,76 @@ describe("toPreserve with default inputs", () => {
       "39 of 40 elements of the output are fills",
     );
     expect((await matchers.toMatchReference(kernel)).message()).not.toContain("fills");
+  });
+});
+
+describe("the inputs of a scatter", () => {
+  const scatter = (duplicates: string, written: string, extents = "4x3"): Kernel =>
+    compile(
+      parsed(`func @f(%x: tensor<${extents}xi32>, %i: tensor<3xi64>, %j: tensor<2x3xi32>, %u: tensor<2x3xi32>) -> tensor<${extents}xi32> {
+  %y = access.scatter %x, %i, %j, %u (d0 < 2, d1 < 3) -> (${written}) yield %u[d0, d1] {oob = error, duplicates = ${duplicates}}
+  return %y
+}`),
+    );
+  const pairs = "error(%j[d0, d1] in 4), error(%i[d1] in 3)";
+  /** What the reference comes to on each draw. */
+  const outcomes = async (kernel: Kernel): Promise<readonly string[]> => {
+    const all: string[] = [];
+    for (const { indices, inputs } of drawsOf(kernel.source ?? kernel.tile, definitionOf(kernel), 1)) {
+      const outcome = await outcomeOf(() => runOn("reference", kernel, inputs));
+      all.push(`${indices}: ${outcome.kind === "bits" ? "bits" : outcome.index.code}`);
+    }
+    return all;
+  };
+  const drawn = ["indices in range: bits", "indices in range, first and last among them: bits"];
+  const outside = ["one index out of range: TC601", "many indices out of range: TC601"];
+
+  it("have no duplicates where those are an error, but in a draw of their own", async () => {
+    const last = await outcomes(scatter("last", pairs));
+    expect(last).toEqual([...drawn, ...outside]);
+    expect(await outcomes(scatter("error", pairs))).toEqual([...last, "one duplicate: TC607"]);
+  });
+
+  it("have none that unique promises away, as many as the elements are", () => {
+    // Six points for six elements: three columns, and two rows in each.
+    const kernel = scatter("unique", "error(%j[d0, d1] in 2), d1", "2x3");
+    const [inRange, withEnds] = [...drawsOf(kernel.source ?? kernel.tile, definitionOf(kernel), 5)];
+    for (const draw of [inRange, withEnds]) {
+      const read = indexReader(draw!.inputs["j"]!.bytes, "i32");
+      expect([0, 1, 2].map((d1) => Math.abs(read(d1) - read(3 + d1)))).toEqual([1, 1, 1]);
+    }
+  });
+
+  it("are those of the domain, not of the output, where an index is in a sum", async () => {
+    const kernel = compile(
+      parsed(`func @f(%x: tensor<400xi32>, %i: tensor<8xi32>, %u: tensor<4xi32>) -> tensor<400xi32> {
+  %y = access.scatter %x, %i, %u (d0 < 10, d1 < 8) -> (error(%i[d1] + 32 * d0 in 400)) yield %u[d0 mod 4] {oob = error, duplicates = last}
+  return %y
+}`),
+    );
+    expect((await outcomes(kernel)).slice(0, 2)).toEqual(drawn);
+  });
+});
+
+describe("draws for a kernel that tilec did not write", () => {
+  it("have floats at their ends where bits are moved, and none where values are computed", () => {
+    const names = (kernel: Kernel): readonly string[] =>
+      [...drawsOf(kernel.tile, definitionOf(kernel), 1, {}, { ofOthers: true })]
+        .slice(4)
+        .map(({ indices }) => indices);
+    const moves = compile(onnx.gather({ data: ["f32", [9, 4]], indices: ["i64", [4]] }));
+    expect(names(moves)).toEqual(["one index throughout", "data at the ends of its type"]);
+    expect(names(compile(onnx.gather({ data: ["i32", [9, 4]], indices: ["i64", [4]] })))).toHaveLength(1);
+    const computed = compile(
+      parsed(`func @f(%x: tensor<9xf32>, %i: tensor<4xi32>) -> tensor<4xf32> {
+  %y = access.gather %x, %i (d0) yield %x[error(%i[d0] in 9)] * 2.0 {oob = error}
+  return %y
+}`),
+    );
+    expect(names(computed)).toHaveLength(1);
+    const ends = [...drawsOf(moves.tile, definitionOf(moves), 1, {}, { ofOthers: true })].at(-1)!;
+    const words = new Uint32Array(ends.inputs["data"]!.bytes.slice().buffer);
+    for (const bits of [0x7f800001, 0xff800001, 0x7fc00003, 0xff800000, 0x80000000, 1, 0x7f7fffff])
+      expect([bits, words.includes(bits)]).toEqual([bits, true]);
   });
 });

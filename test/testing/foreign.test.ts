@@ -6,7 +6,9 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from "vitest";
 import { at, CompileError, parseModule, type Func } from "../../ir/index.js";
 import { compile } from "../../src/index.js";
+import { runCommand } from "../../src/device/run-command.js";
 import { assertThat, foreignKernel } from "../../src/testing/index.js";
+import { foreignTests } from "../../src/testing/foreign/foreign-tests.js";
 import { evaluateSizes } from "../../src/testing/foreign/size-expression.js";
 import { readDeclarations } from "../../src/testing/foreign/wgsl-declarations.js";
 import {
@@ -71,8 +73,8 @@ describe("a WGSL kernel", () => {
     const { status, stdout, stderr } = await judged(right);
     expect(stderr).toBe("");
     const results = resultsOf(stdout);
-    expect(results.map((result) => result.status)).toEqual(Array.from({ length: 15 }, () => "pass"));
-    expect(new Set(results.map(({ id }) => id)).size).toBe(15);
+    expect(results.map((result) => result.status)).toEqual(Array.from({ length: 18 }, () => "pass"));
+    expect(new Set(results.map(({ id }) => id)).size).toBe(18);
     expect(status).toBe(0);
   });
 
@@ -181,6 +183,71 @@ describe("a function", () => {
   });
 });
 
+/** A row gather as a loop over elements, each step of which a bug may replace. */
+interface Steps {
+  readonly indexOf: (index: bigint) => bigint;
+  readonly move: (bits: number) => number;
+  readonly place: (row: number, column: number) => number;
+  readonly isWritten: (element: number) => boolean;
+}
+const [tableRows, width, count] = [9, 3, 40];
+const rightSteps: Steps = {
+  indexOf: (index) => index,
+  move: (bits) => bits,
+  place: (row, column) => row * width + column,
+  isWritten: () => true,
+};
+const isNan = (bits: number): boolean => (bits & 0x7fffffff) > 0x7f800000;
+const ofInt64 = "i64";
+const functionBugs: Readonly<Record<string, readonly [index: "i64" | "u32" | "i32", bug: Partial<Steps>]>> = {
+  "the low word of a 64-bit index alone": [ofInt64, { indexOf: (index) => BigInt.asIntN(32, index) }],
+  "16 bits of an index alone": ["i32", { indexOf: (index) => BigInt.asIntN(16, index) }],
+  "an unsigned index read as signed": ["u32", { indexOf: (index) => BigInt.asIntN(32, index) }],
+  "a signed index read as unsigned": ["i32", { indexOf: (index) => BigInt.asUintN(32, index) }],
+  "NaN made quiet": [ofInt64, { move: (bits) => (isNan(bits) ? bits | 0x400000 : bits) }],
+  "subnormals flushed": [ofInt64, { move: (bits) => ((bits & 0x7f800000) === 0 ? bits & 0x80000000 : bits) }],
+  "a zero without its sign": [ofInt64, { move: (bits) => (bits << 1 === 0 ? 0 : bits) }],
+  "a stride of one element more": [ofInt64, { place: (row, column) => row * (width + 1) + column }],
+  "columns taken by row": [ofInt64, { place: (row, column) => column * tableRows + row }],
+  "even elements alone": [ofInt64, { isWritten: (element) => element % 2 === 0 }],
+  "no last group": [ofInt64, { isWritten: (element) => element < Math.floor((count * width) / 64) * 64 }],
+};
+
+describe("a function with a bug", () => {
+  const results = async (dtype: string, bug: Partial<Steps>) => {
+    const { indexOf, move, place, isWritten } = { ...rightSteps, ...bug };
+    const backend = foreignKernel({
+      run({ data, indices }) {
+        const from = new Uint32Array((data as Float32Array<ArrayBuffer>).buffer);
+        const output = new Uint32Array(count * width);
+        for (let k = 0; k < output.length; k++) {
+          if (!isWritten(k)) continue;
+          const index = indexOf(BigInt(Number(indices?.[Math.floor(k / width)])));
+          const row = index < 0n ? 0 : index >= BigInt(tableRows) ? tableRows - 1 : Number(index);
+          output[k] = move(from[place(row, k % width) % from.length]!);
+        }
+        return new Float32Array(output.buffer);
+      },
+    });
+    const func =
+      parse(`func @f(%x: tensor<${tableRows}x${width}xf32>, %i: tensor<${count}x${dtype}>) -> tensor<${count}x${width}xf32> {
+  %y = access.gather %x, %i (d0, d1) -> (clamp(%i[d0] in ${tableRows}), d1) {oob = clamp}
+  return %y
+}`);
+    const tests = await foreignTests({ func, file: "rows.tir", given: {} }, backend, 1);
+    const all = await Promise.all(tests.map(async (test) => test.begin([], {})()));
+    return all.flat().map(({ status }) => status);
+  };
+
+  it.each(["i32", "u32", "i64"])("is judged beside a right one of %s, which passes", async (dtype) => {
+    expect(new Set(await results(dtype, {}))).toEqual(new Set(["pass"]));
+  });
+
+  it.each(Object.entries(functionBugs))("%s is found", async (_, [dtype, bug]) => {
+    expect(await results(dtype, bug)).toContain("fail");
+  });
+});
+
 describe("a command", () => {
   const command = (text: string, more: readonly string[] = []) => {
     const file = join(folder, "mine.cjs");
@@ -191,7 +258,7 @@ describe("a command", () => {
   it("that is right passes", async () => {
     const { stdout, status } = await command(rightCommand);
     expect(resultsOf(stdout).map((result) => result.status)).toEqual(
-      Array.from({ length: 15 }, () => "pass"),
+      Array.from({ length: 18 }, () => "pass"),
     );
     expect(status).toBe(0);
   });
@@ -209,6 +276,27 @@ describe("a command", () => {
     const first = resultsOf(stdout).find((result) => result.status === "fail");
     expect([first?.code, status]).toEqual(["TC611", 1]);
   });
+});
+
+it.each([
+  ["in its group", "{}"],
+  ["in a session of its own", "{ detached: true }"],
+])("a command is not held up by what it leaves running %s", async (_, options) => {
+  const file = join(folder, "leaves.cjs");
+  writeFileSync(
+    file,
+    `const child = require("node:child_process").spawn("sleep", ["600"], { ...${options}, stdio: "inherit" });
+child.unref();
+console.log(child.pid);`,
+  );
+  const { code, stdout, stderr, late } = await runCommand(`node ${file}`, folder, 3000).result;
+  expect([code, stderr, late]).toEqual([0, "", false]);
+  expect(stdout).toMatch(/^\d+\n$/);
+  try {
+    process.kill(Number(stdout));
+  } catch (thrown) {
+    expect(thrown).toMatchObject({ code: "ESRCH" });
+  }
 });
 
 describe("numbers from sizes", () => {

@@ -18,8 +18,8 @@ export interface JudgedProgram {
 }
 
 /**
- * The tests of a kernel of one's own beside a program: its given inputs where it has them all, then, from each of three seeds, five draws:
- * indices in range, at their ends, one outside, many outside, all the same. `seed`: the first of the seeds. Rejects with a CompileError for a
+ * The tests of a kernel of one's own beside a program: its given inputs where it has them all, then, from each of three seeds, draws:
+ * indices in range, at their ends, one outside, many outside, all the same, and data at the ends of its type. `seed`: the first of the seeds. Rejects with a CompileError for a
  * program that breaks a rule of its dialect, and with what the kernel is refused for by itself.
  */
 export async function foreignTests(
@@ -38,7 +38,7 @@ export async function foreignTests(
   const draws: readonly Draw[] = [
     ...(isComplete ? [{ indices: "as given" as const, inputs: given }] : []),
     ...Array.from({ length: seeds }, (_, k) => [
-      ...drawsOf(types, program, seed + k, isComplete ? {} : given, { withRepeated: true }),
+      ...drawsOf(types, program, seed + k, isComplete ? {} : given, { ofOthers: true }),
     ]).flat(),
   ];
   return draws.map((draw) => {
