@@ -1,7 +1,7 @@
 /**
  * npm run repro: the tables and pictures of the documentation, made again in repro/. `deterministic/` has the same bytes from run to run
- * on any machine; `measured/` has times of this one. `--only deterministic` leaves the measurements out, `--quick` the tables that take
- * minutes.
+ * on any machine; `measured/` has times of this one, and pictures of its browser, whose pixels are those of its fonts. `--only
+ * deterministic` leaves the measurements out, `--quick` the tables that take minutes.
  */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
@@ -23,10 +23,14 @@ const seed = 1;
 const cli = packageFile("dist/src/cli/main.js");
 const list = (name: string): string => packageFile(`bench/lists/${name}`);
 
-/** A file, and the command that makes it: on its standard output, or by a flag that names the file. */
-type Artifact = readonly [file: string, script: string, args: readonly string[], by?: "flag"];
+/** A file, and the command that makes it: on its standard output, by a flag that names the file, or into a folder that it is given. */
+type Artifact = readonly [file: string, script: string, args: readonly string[], by?: "flag" | "folder"];
 
 const printTables = packageFile("dist/bench/print-tables.js");
+const heatMap = [
+  ...["--op", "gather", "--data", "f32[300,200]", "--indices", "i32[64]", "--axis", "1"],
+  ...["--target", "ascend-a2", "--budget", "60"],
+];
 /** Tables of the documentation, a file for each. */
 const documented = (isMeasured: boolean): readonly Artifact[] =>
   tableNames.flatMap((name): readonly Artifact[] => {
@@ -47,16 +51,18 @@ const deterministic: readonly Artifact[] = [
   ],
   ["bits.csv", cli, ["run", "--list", list("operators.jsonl"), "--seed", String(seed)]],
   ["targets.json", cli, ["targets", "--json"]],
-  ["heat-map.svg", cli, ["tune", packageFile("examples/sort-columns.tir"), "--svg"], "flag"],
+  // The search of the README's picture.
+  ["heat-map.svg", cli, ["tune", ...heatMap, "--svg"], "flag"],
 ];
 const measured: readonly Artifact[] = [
   ...documented(true),
-  ["sweep-cpu.txt", packageFile("dist/bench/sweep.js"), []],
+  ["sweep-cpu.txt", packageFile("dist/bench/sweep.js"), ["--count", "12"]],
   ["compile.txt", packageFile("dist/bench/compile.js"), []],
+  ["playground.jpg", packageFile("dist/test/support/pictures.js"), [], "folder"],
 ];
 
 function make(folder: string, [file, script, args, by]: Artifact): void {
-  const named = by === undefined ? [] : [join(folder, file), "--force"];
+  const named = by === "flag" ? [join(folder, file), "--force"] : by === "folder" ? [folder] : [];
   const { status, stdout, stderr } = spawnSync(process.execPath, [script, ...args, ...named], {
     encoding: "utf8",
     maxBuffer: 2 ** 28,
@@ -64,7 +70,6 @@ function make(folder: string, [file, script, args, by]: Artifact): void {
   });
   if (status !== 0) throw new Error(`${file}: ${stderr}`);
   if (by === undefined) writeFileSync(join(folder, file), stdout);
-  console.log(join(folder, file));
 }
 
 const about = { tilec: version, clock: clockVersion, seed };
@@ -92,6 +97,11 @@ for (const [name, part] of Object.entries(parts)) {
   const folder = join(values.out, name);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  for (const artifact of part.artifacts) make(folder, artifact);
+  for (const [k, artifact] of part.artifacts.entries()) {
+    const begun = performance.now();
+    make(folder, artifact);
+    const seconds = ((performance.now() - begun) / 1000).toFixed(1);
+    console.log(`${k + 1}/${part.artifacts.length} ${join(folder, artifact[0])}, ${seconds} s`);
+  }
   writeFileSync(join(folder, "about.json"), `${JSON.stringify(part.about, null, 2)}\n`);
 }

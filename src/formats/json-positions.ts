@@ -36,3 +36,24 @@ export function elementPositions(text: string, file: string): readonly ElementPo
   }
   return positions;
 }
+
+/** Returns the first key that an object has twice, of which only the last would be read. The text is valid JSON. */
+export function repeatedKey(text: string): string | undefined {
+  const keys = new Set<string>();
+  const scanner = createScanner(text, true);
+  let level = 0;
+  let previous = "";
+  while (scanner.getPosition() < text.length) {
+    scanner.scan();
+    const token = text[scanner.getTokenOffset()] ?? "";
+    if (token === "]" || token === "}") level--;
+    if (token === "[" || token === "{") level++;
+    if (level === 1 && token === '"' && previous !== ":") {
+      const key = scanner.getTokenValue();
+      if (keys.has(key)) return key;
+      keys.add(key);
+    }
+    previous = token;
+  }
+  return undefined;
+}

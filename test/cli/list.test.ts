@@ -60,6 +60,11 @@ const malformed: readonly (readonly [line: string, reason: RegExp])[] = [
   ['{"id": 1e999, "op": "gather", "data": "f32[8]", "indices": "i32[8]"}', /^id is a number beyond/],
   ['{"op": "gather", "data": "f32[8]", "indices": "i32[8]"}\0', /^not JSON: /],
   ["[".repeat(100_000), /^not JSON: /],
+  ['{"op": "gather", "data": "f32[8]", "indices": "i32[8]", "op": "gather_nd"}', /^"op" stands there twice$/],
+  [
+    '{"op": "gather", "data": "f32[8]", "indices": ["i32[8]"], "o\\u0070": "gather"}',
+    /^"op" stands there twice$/,
+  ],
   ['{"op": "gather", "data": "f32[8]", "indices": "i32[8]", "__proto__": 1}', /^"__proto__" is no flag/],
   ['{"op": "gather", "data": "f32[8]", "indices": "i32[8]", "axis": null}', /^"axis" is neither/],
   ['{"op": "gather", "data": "f32[8]", "indices": "i32[8]", "list": "a.jsonl"}', /^"list" is no flag/],

@@ -1,4 +1,4 @@
-/** The pictures of the README: the playground in a headless Chromium, and the map of a search. */
+/** The pictures of the README: the playground in a headless Chromium, and the map of a search. In the folder given, or in docs/pictures. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { packageFile } from "../../src/device/package-files.js";
@@ -6,7 +6,7 @@ import { onnx, targets, tune } from "../../src/index.js";
 import { tuneSvg } from "../../src/report/index.js";
 import { openPage } from "./chromium.js";
 
-const folder = packageFile("docs/pictures");
+const folder = process.argv[2] ?? packageFile("docs/pictures");
 mkdirSync(folder, { recursive: true });
 
 const matrix = onnx.gather({ data: ["f32", [300, 200]], indices: ["i32", [64]], axis: 1 });

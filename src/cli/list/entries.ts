@@ -5,6 +5,7 @@ import { didYouMean } from "../../../ir/did-you-mean.js";
 import { readCaseList } from "../../formats/cases.js";
 import { readProgramText, readText } from "../../formats/files.js";
 import { findMlirGathers } from "../../formats/mlir.js";
+import { repeatedKey } from "../../formats/json-positions.js";
 import { programKind } from "../../formats/program-kind.js";
 import { standardInput } from "../../formats/standard-input.js";
 import { collect } from "../collect.js";
@@ -158,9 +159,12 @@ function idOf(id: unknown): { readonly text?: string; readonly fault?: string } 
 function parsedLine(line: string): Readonly<Record<string, unknown>> | string {
   try {
     const value: unknown = JSON.parse(line);
-    return typeof value === "object" && value !== null && !Array.isArray(value)
+    if (typeof value !== "object" || value === null || Array.isArray(value))
+      return "a line is an object of flags";
+    const twice = repeatedKey(line);
+    return twice === undefined
       ? (value as Readonly<Record<string, unknown>>)
-      : "a line is an object of flags";
+      : `${JSON.stringify(twice)} stands there twice`;
   } catch (thrown) {
     return `not JSON: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
   }
