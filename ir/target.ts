@@ -5,6 +5,7 @@
  */
 import { boardOf950, boardOfA2, noBoard, type BoardFigures } from "./board-figures.js";
 import { sourcesOf, valuesOf, type FigureKind, type FigureSource } from "./figure.js";
+import { anyGpu, noGpu, type GpuFigures } from "./gpu-figures.js";
 import { maxElements } from "./types.js";
 import { defaultLimits, requestedLimits, type WgslLimits } from "./wgsl-limits.js";
 
@@ -85,7 +86,7 @@ export const targetFacts: Readonly<Record<TargetKind, TargetFacts>> = {
 export const targetKinds = Object.keys(targetFacts) as readonly TargetKind[];
 
 /** The numbers of a target. Bytes, cycles, elements or counts, as each name says. */
-export interface TargetFigures extends BoardFigures {
+export interface TargetFigures extends BoardFigures, GpuFigures {
   /** Capacity of the unified buffer of one core; of a workgroup's memory on WebGPU. */
   readonly ubBytes: number;
   /** Above this many bytes a library may overwrite the buffer; equal to `ubBytes` where nothing is reserved. */
@@ -153,6 +154,16 @@ export interface Target extends TargetFigures {
   readonly limits?: WgslLimits;
   readonly sources: Readonly<Record<keyof TargetFigures, FigureSource>>;
 }
+
+/** Class of WebGPU devices: a GPU, or an adapter in software, which runs the lanes of a workgroup one after the other. */
+export type DeviceClass = "gpu" | "software";
+
+/** True if lanes do not read side by side, as on adapters in software: what each reads and writes should then lie together. */
+export const readsAlone = (laneBytes: number): boolean => laneBytes <= 16;
+
+/** Returns the class of the devices that a WebGPU target stands for. */
+export const deviceClassOf = ({ laneBytes }: Target): DeviceClass =>
+  readsAlone(laneBytes) ? "software" : "gpu";
 
 /** A WebGPU target for devices with these limits: their workgroup memory is its unified buffer. */
 export function withLimits(target: Target, limits: WgslLimits): Target {
@@ -236,8 +247,10 @@ export const ascendA2: Target = {
   lanes: 1,
   laneBytes: 512,
   ...valuesOf(boardOfA2),
+  ...valuesOf(noGpu),
   sources: {
     ...sourcesOf(boardOfA2),
+    ...sourcesOf(noGpu),
     ubBytes: a2Ini,
     ubSafeBytes: soc,
     blockBytes: a2Ini,
@@ -332,6 +345,7 @@ export const webgpu: Target = {
   burstBytes: 64,
   clockMhz: 1000,
   ...valuesOf(noBoard),
+  ...valuesOf(anyGpu),
   gmReadBytesPerCycle: 2048,
   gmMixedBytesPerCycle: 2048,
   loadIssueCycles: 0,
@@ -358,11 +372,12 @@ export const webgpu: Target = {
   laneBytes: 512,
   sources: {
     ...sourcesOf(noBoard),
+    ...sourcesOf(anyGpu),
     ubBytes: gpuweb,
     ubSafeBytes: gpuweb,
     blockBytes: from("vendor text", "WGSL: the smallest storage access is one 32-bit word"),
-    cores: assumed("as many as the largest GPUs have; smaller ones run more rounds"),
-    burstBytes: assumed("one cache line"),
+    cores: { ...assumed("as many as the largest GPUs have; smaller ones run more rounds"), range: [4, 144] },
+    burstBytes: { ...assumed("one cache line"), range: [32, 128] },
     clockMhz: notModelled,
     gmReadBytesPerCycle: notModelled,
     gmMixedBytesPerCycle: notModelled,
@@ -380,12 +395,15 @@ export const webgpu: Target = {
     vectorBytes: from("vendor text", "WGSL: vec4<u32>, the widest load"),
     scalarCycles: assumed("lanes hide what a random read waits for; only bytes count"),
     firstLevelBytes: assumed("no cache in front of workgroup memory"),
-    secondLevelBytes: assumed("the cache that all cores of a middling GPU share"),
-    syncCycles: assumed("workgroup memory that is cleared, and a barrier"),
+    secondLevelBytes: {
+      ...assumed("the cache that all cores of a middling GPU share"),
+      range: [1048576, 100663296],
+    },
+    syncCycles: { ...assumed("a barrier, at which all lanes wait for the last load"), range: [200, 4096] },
     taskCycles: assumed("a workgroup's launch"),
     launchCycles: assumed("two microseconds a dispatch"),
-    tasksPerCore: assumed("workgroups in flight that hide what each waits for"),
-    directElements: assumed("a few elements for each lane of a workgroup"),
+    tasksPerCore: { ...assumed("workgroups in flight that hide what each waits for"), range: [2, 16] },
+    directElements: { ...assumed("a few elements for each lane of a workgroup"), range: [1024, 8192] },
     lanes: assumed("enough for any GPU to keep several workgroups in flight"),
     laneBytes: assumed("16 B for each of 32 lanes that read together: whole cache lines on every GPU"),
   },
@@ -422,8 +440,10 @@ export const cpu: Target = {
   tasksPerCore: 1,
   directElements: 16384,
   lanes: 1,
+  ...valuesOf(noGpu),
   sources: {
     ...webgpu.sources,
+    ...sourcesOf(noGpu),
     ubBytes: assumed("half of the 1 MiB of second-level cache that server cores have"),
     ubSafeBytes: assumed("half of the 1 MiB of second-level cache that server cores have"),
     cores: assumed("tasks for as many threads"),

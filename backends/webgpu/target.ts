@@ -10,7 +10,8 @@ export function limitsOf(limits: GPUSupportedLimits): WgslLimits {
 
 /**
  * What a software adapter's kernels cost, in nanoseconds: it runs lanes one after the other on a CPU, four at once, so
- * few large workgroups of four lanes, each along a row of its own, and nothing staged.
+ * few large workgroups of four lanes, each along a row of its own, and nothing staged: a barrier costs so much that
+ * memory of a workgroup, and lanes that wait, do not count.
  */
 const onCpu = {
   cores: 16,
@@ -32,6 +33,8 @@ const onCpu = {
   syncCycles: 1_000_000,
   taskCycles: 600,
   launchCycles: 22_000,
+  laneStorageBytes: 1048576,
+  clearBytesPerCycle: 1048576,
 } satisfies Partial<Target>;
 
 /** The `webgpu` target for devices with these limits; `software`: of an adapter that runs on a CPU. */

@@ -50,6 +50,7 @@ import {
 } from "../../ir/linear.js";
 import { neverNegative, residue } from "../../ir/intervals/loop-bounds.js";
 import { ubBuffers } from "../../ir/regions.js";
+import { readsAlone } from "../../ir/target.js";
 import { sizeRanges } from "../../ir/symbols/symbols.js";
 import type { Located, Task } from "../../ir/task/index.js";
 import { ubStrides, type ForStmt, type GatherStmt } from "../../ir/tile.js";
@@ -174,9 +175,6 @@ export interface GatherMove {
 
 /** Bytes of the widest access. */
 const vectorBytes = 16;
-
-/** Whether lanes do not read side by side, as on adapters in software: what each reads and writes should then lie together. */
-export const readsAlone = (laneBytes: number): boolean => laneBytes <= vectorBytes;
 
 /** `laneBytes`: see the target's figure. */
 export function gatherMove(

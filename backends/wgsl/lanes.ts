@@ -2,18 +2,17 @@
  * How the lanes of a workgroup share a tile: x along its innermost dim, y along the dim outside it, so that no lane
  * divides to find its place.
  */
-import type { Target } from "../../ir/target.js";
+import { readsAlone, type Target } from "../../ir/target.js";
+import { unitsOfLane } from "../../ir/clock/workgroup-memory.js";
 import { isConstant } from "../../ir/linear.js";
 import type { Amount } from "../../ir/text/form-text.js";
 import { at, type Shape } from "../../ir/types.js";
 import { named, zero } from "./forms.js";
-import { readsAlone, type GatherMove } from "./gather-move.js";
+import type { GatherMove } from "./gather-move.js";
 import { laneRowDim } from "./lane-tile.js";
 import type { WgslLimits } from "../../ir/wgsl-limits.js";
 
 const fewestLanes = 16;
-/** Units that each lane takes before a workgroup gets more lanes. */
-const maxSteps = 4;
 /** Lanes may idle at the end of a row, this share at most; where there are lanes enough for all units, it does not matter. */
 const idleShare = 0.25;
 
@@ -111,7 +110,7 @@ function laneShape(
   );
   // A lane takes several units only where there is work for all lanes that run at once.
   const atOnce = target.cores * target.tasksPerCore * max;
-  const steps = Math.max(1, Math.min(maxSteps, Math.floor((rows * units * tasks) / atOnce)));
+  const steps = Math.max(1, Math.min(unitsOfLane, Math.floor((rows * units * tasks) / atOnce)));
   const wanted = Math.min(max, Math.max(fewestLanes, powerAbove((rows * units) / steps)));
   const idle = steps === 1 ? 1 : idleShare;
   const wide = widest(units, Math.min(wanted, powerAbove(together)), idle);

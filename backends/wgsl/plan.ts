@@ -9,7 +9,7 @@ import { gatheredTable } from "../../ir/access.js";
 import { CompileError, throwIfErrors, type Diagnostic } from "../../ir/diagnostic.js";
 import { singleCopies } from "../moves.js";
 import { inputOf, keyOf, outputOf, type TileFunc } from "../../ir/func.js";
-import { webgpu, type Target } from "../../ir/target.js";
+import { readsAlone, webgpu, type Target } from "../../ir/target.js";
 import { taskOfTile, type ParallelNest, type Task } from "../../ir/task/index.js";
 import { flatten, ubBytes, type LoadStmt, type Stmt, type StoreStmt, type SyncStmt } from "../../ir/tile.js";
 import {
@@ -25,7 +25,7 @@ import {
 import { defaultLimits, type WgslLimits } from "../../ir/wgsl-limits.js";
 import { namesOf, type Names } from "../names.js";
 import { joinRuns } from "../plan/join-runs.js";
-import { gatherMove, readsAlone, type GatherMove, type AccessWords } from "./gather-move.js";
+import { gatherMove, type GatherMove, type AccessWords } from "./gather-move.js";
 import { dispatchOf, isFolded, type WorkgroupGrid } from "./grid.js";
 import type { LoadMove } from "./load-move.js";
 import { keysWith, type WgslBinding } from "./kernel.js";

@@ -8,7 +8,7 @@
 import { counted } from "../counted.js";
 import type { TileFunc } from "../func.js";
 import { hasWideIndices } from "../regions.js";
-import type { Target } from "../target.js";
+import { targetFacts, type Target } from "../target.js";
 import { blockPartition } from "../task/index.js";
 import { type MovingStmt, pipes, type Pipe, type SyncStmt } from "../tile.js";
 import { at } from "../types.js";
@@ -17,6 +17,7 @@ import { cyclesOfWork } from "./price.js";
 import type { GatherLowering } from "../tiling/lowering.js";
 import { latencyOf } from "./terms.js";
 import { programSlabSharing, slabFactorOf } from "./shared-slab.js";
+import { programIdleFactor } from "./workgroup-memory.js";
 import { hitsOf, memoryCycles, workloadOf, type TransferBytes, type StatementWork } from "./statement.js";
 
 /**
@@ -60,8 +61,8 @@ export interface Clocked {
   readonly waitOf: (sync: SyncStmt) => number;
   /** When each pipe of a core can start its first statement. */
   readonly start: Readonly<Record<Pipe, number>>;
-  /** Factor of the time that the data's bytes take in global memory. */
-  readonly slabFactor: number;
+  /** Factor of the time that bytes take in global memory. */
+  readonly memoryFactor: number;
 }
 
 /** Cores of a program's schedule that `tasks` tasks keep busy. */
@@ -97,7 +98,9 @@ export function clocked(
       MTE3: 0,
       S: hasWideIndices(func) ? ready.vector : ready.scalar,
     },
-    slabFactor: slabFactorOf(programSlabSharing(func, cores), func.schedule, target),
+    memoryFactor: targetFacts[target.kind].dmaEngine
+      ? slabFactorOf(programSlabSharing(func, cores), func.schedule, target)
+      : programIdleFactor(func, target),
   };
 }
 
@@ -110,8 +113,8 @@ export interface CoreTime {
   readonly transferred: TransferBytes;
 }
 
-const memoryOf = ({ func, target, cores, slabFactor }: Clocked, core: CoreTime): number =>
-  memoryCycles(core.transferred, func.operands, target, cores, slabFactor);
+const memoryOf = ({ func, target, cores, memoryFactor }: Clocked, core: CoreTime): number =>
+  memoryCycles(core.transferred, func.operands, target, cores, memoryFactor);
 
 /** A machine whose pipes do not overlap is busy as long as all of them together. */
 export function cyclesOfCore(program: Clocked, core: CoreTime): number {

@@ -13,6 +13,8 @@ import { slabFactorOf, slabSharing } from "./shared-slab.js";
 import { hitsOf, memoryCycles, type StatementWork } from "./statement.js";
 import { transferPrice } from "./terms.js";
 import { workOfTile } from "./work-of-tile.js";
+import { idleFactor } from "./workgroup-memory.js";
+import { targetFacts } from "../target.js";
 import type { Work } from "./work.js";
 
 /** Estimated cycles of schedules of one tile and residency: those of one lowering share what the tile alone decides. */
@@ -119,12 +121,16 @@ function estimated(
     fetches,
   };
   const alone = target.overlaps ? pipelined(task, max, lowering.setup, target) : max * oneByOne(task);
-  const done = Math.max(
-    alone,
-    memoryCycles(transferred, types, target, cores, slabFactorOf(slabSharing(variant), schedule, target)),
-  );
+  const done = Math.max(alone, memoryCycles(transferred, types, target, cores, memoryFactorOf(variant)));
   return done + tasks * target.taskCycles;
 }
+
+const memoryFactorOf = (tiling: Tiling): number => {
+  const { target, schedule, footprint, tile } = tiling;
+  return targetFacts[target.kind].dmaEngine
+    ? slabFactorOf(slabSharing(tiling), schedule, target)
+    : idleFactor(footprint.planned, tile, target);
+};
 
 /** What a tile has of a whole one: of its elements, and of its rows. */
 interface TileShare {
@@ -134,13 +140,14 @@ interface TileShare {
 
 /** DMA instructions of part of a tile: one at least, as far as there is one. */
 const runsIn = (
-  { instructions, bursts, padded }: Work,
+  { instructions, bursts, padded, cleared }: Work,
   elements: number,
   rows: number,
-): Pick<Work, "instructions" | "bursts" | "padded"> => ({
+): Pick<Work, "instructions" | "bursts" | "padded" | "cleared"> => ({
   instructions: Math.min(instructions, Math.max(1, instructions * rows)),
   bursts: Math.min(bursts, Math.max(1, bursts * rows)),
   padded: padded * elements,
+  cleared: cleared * elements,
 });
 
 /** The work of part of a gather's tile. What the scalar unit does goes element by element. */

@@ -84,18 +84,19 @@ export const hitsOf = (
 
 /**
  * Whole cycles that global memory takes for all of `cores` busy cores, each of which moves these bytes. A DMA engine reads through L2
- * ({@link memoryPrice}); elsewhere all bytes count. `slabFactor`: of the data's bytes ({@link slabFactorOf}).
+ * ({@link memoryPrice}); elsewhere all bytes count. `factor`: of the data's bytes through a DMA engine ({@link slabFactorOf}), of all bytes on a
+ * GPU ({@link idleFactor}).
  */
 export function memoryCycles(
   transferred: TransferBytes,
   operands: readonly Operand[],
   target: Target,
   cores: number,
-  slabFactor: number,
+  factor: number,
 ): number {
   if (!targetFacts[target.kind].dmaEngine)
     return Math.ceil(
-      (transferred.reduce((sum, bytes) => sum + bytes, 0) * cores) / target.gmReadBytesPerCycle,
+      (transferred.reduce((sum, bytes) => sum + bytes, 0) * cores * factor) / target.gmReadBytesPerCycle,
     );
   let written = 0;
   const reads: OperandReads[] = [];
@@ -103,7 +104,7 @@ export function memoryCycles(
     const all = (transferred[k] ?? 0) * cores;
     const { bytes, times } = readsOf(operand, all);
     if (operand.role === "output") written += all;
-    else if (bytes > 0) reads.push({ bytes, times: (k === gatheredTable ? slabFactor : 1) * times });
+    else if (bytes > 0) reads.push({ bytes, times: (k === gatheredTable ? factor : 1) * times });
   }
   const traffic = memoryTraffic({ operands: reads, written, readsBypassL2: false }, target);
   return Math.ceil(memoryPrice(traffic, target).cycles);
@@ -232,6 +233,7 @@ export function transferWork({ type, inTile = [] }: PlacedTensor, sizes: Shape, 
     bursts: repeated * inOne,
     padded,
     bytes: elementCount(sizes) * size,
+    cleared: targetFacts[target.kind].runsOnWebgpu ? padded : 0,
     touched: targetFacts[target.kind].dmaEngine
       ? repeated * inOne * touchedBy(burst * size, { type }, target)
       : padded,

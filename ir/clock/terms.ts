@@ -31,10 +31,10 @@ export const loadRate = (hits: number, figures: BoardFigures): number =>
 
 /**
  * Returns the price of transfers that nobody waits for. A DMA engine takes the larger of issue, bursts and bytes; elsewhere a run of memory
- * waits for its first bytes, and `cores` share the bandwidth. `hits`: the part of loads that is found in L2.
+ * waits for its first bytes, and `cores` share the bandwidth; workgroup memory is set to zero before it is loaded. `hits`: the part of loads that is found in L2.
  */
 export function transferPrice(
-  { instructions, bursts, padded }: Pick<Work, "instructions" | "bursts" | "padded">,
+  { instructions, bursts, padded, cleared }: Pick<Work, "instructions" | "bursts" | "padded" | "cleared">,
   pipe: WorkPipe,
   target: Target,
   cores: number,
@@ -45,7 +45,10 @@ export function transferPrice(
   if (!targetFacts[target.kind].dmaEngine) {
     const rate = store ? target.storeBytesPerCycle : target.loadBytesPerCycle;
     const bytes = Math.max(padded / rate, (padded * cores) / target.gmReadBytesPerCycle);
-    return { cycles: issue + bytes, limit: issue > bytes ? "issue" : "bytes" };
+    return {
+      cycles: issue + bytes + cleared / target.clearBytesPerCycle,
+      limit: issue > bytes ? "issue" : "bytes",
+    };
   }
   const bytes = padded / (store ? target.storeBytesPerCycle : loadRate(hits, target));
   const split = bursts > instructions ? bursts * target.burstCycles : 0;

@@ -19,6 +19,8 @@ export interface Work {
   readonly bytes: number;
   /** Bytes that global memory moves for them: of a DMA engine in whole sectors, or lines; elsewhere as `padded`. */
   readonly touched: number;
+  /** Bytes of a load into memory that lanes share, which is set to zero before. */
+  readonly cleared: number;
   /** Rows of vector gathers, and their repeats beyond the first of each row, with the elements of those. */
   readonly rows: number;
   readonly repeats: number;
@@ -54,6 +56,7 @@ export const noWork: Work = {
   padded: 0,
   bytes: 0,
   touched: 0,
+  cleared: 0,
   rows: 0,
   repeats: 0,
   gathered: 0,

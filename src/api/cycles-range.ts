@@ -1,4 +1,5 @@
 /** Cycles of a program at the ends of the ranges that figures of its target have. */
+import { gpuFigureNames, type GpuFigures } from "../../ir/gpu-figures.js";
 import {
   cyclesOf,
   fasterWith,
@@ -10,7 +11,7 @@ import {
 
 /** A figure of a target with the ends of its range. */
 export interface RangedFigure {
-  readonly figure: keyof BoardFigures;
+  readonly figure: keyof BoardFigures | keyof GpuFigures;
   readonly kind: FigureKind;
   readonly range: readonly [low: number, high: number];
 }
@@ -31,9 +32,9 @@ export interface CyclesRange {
 /** Part of the cycles from which a range is told. */
 export const wide = 0.1;
 
-/** Returns the figures of a target that have a range, in the order of {@link BoardFigures}. */
+/** Returns the figures of a target that have a range, in the order of {@link BoardFigures} and {@link GpuFigures}. */
 export const rangedFigures = ({ sources }: Target): readonly RangedFigure[] =>
-  (Object.keys(fasterWith) as (keyof BoardFigures)[]).flatMap((figure) => {
+  [...(Object.keys(fasterWith) as (keyof BoardFigures)[]), ...gpuFigureNames].flatMap((figure) => {
     const { kind, range } = sources[figure];
     return range === undefined ? [] : [{ figure, kind, range }];
   });

@@ -245,7 +245,7 @@ async function emitted(kernel: Kernel, emit: OneEmit, flags: CompileFlags): Prom
     case "gpu-stats": {
       const { renderGpuStats } = await import("../report/gpu-stats.js");
       const { device, wgsl } = deviceKernel(kernel, flags);
-      return renderGpuStats(kernel.name, kernelStats(device.tile, wgsl));
+      return renderGpuStats(kernel.name, kernelStats(device.tile, wgsl), device.target);
     }
     case "wat":
       return watOf(kernel.tile);

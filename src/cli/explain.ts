@@ -283,7 +283,7 @@ async function gpuStatsOf({ name, tile, target }: Kernel) {
     import("../report/gpu-stats.js"),
   ]);
   const stats = kernelStats(tile, emitWgsl(tile, { limits: deviceLimits(target), target }));
-  return { stats, text: renderGpuStats(name, stats) };
+  return { stats, text: renderGpuStats(name, stats, target) };
 }
 
 /** The section of docs/diagnostics.md that a code has. */

@@ -1,19 +1,12 @@
 /** Schedules that are best where a figure of the target is at an end of its range. */
-import {
-  cyclesOf,
-  isResolved,
-  type BoardFigures,
-  type FigureKind,
-  type Func,
-  type ResolvedSchedule,
-} from "../../ir/index.js";
+import { cyclesOf, isResolved, type FigureKind, type Func, type ResolvedSchedule } from "../../ir/index.js";
 import { tryCompile, type CompileOptions, type Kernel } from "../api/compile.js";
-import { rangedFigures } from "../api/cycles-range.js";
+import { rangedFigures, type RangedFigure } from "../api/cycles-range.js";
 import { programAtMaxSizes } from "../api/program-at-max-sizes.js";
 
 /** An end of a figure's range at which another schedule takes fewer cycles. */
 export interface OtherChoice {
-  readonly figure: keyof BoardFigures;
+  readonly figure: RangedFigure["figure"];
   readonly kind: FigureKind;
   readonly range: readonly [low: number, high: number];
   /** The end, as a value of the figure. */

@@ -1,11 +1,18 @@
 /** Counts of a WebGPU kernel, as text. */
 import { sectorBytes, subgroupLanes, type KernelStats } from "../../backends/wgsl/index.js";
+import { deviceClassOf, type DeviceClass, type Target } from "../../ir/target.js";
 import { table } from "./table.js";
+
+/** Classes of devices, each with the figures that kernels for it are chosen by. */
+const deviceClasses = {
+  gpu: "a GPU, by assumptions of target webgpu (tilec targets webgpu has them, with ranges)",
+  software: "an adapter in software, by measured figures",
+} as const satisfies Readonly<Record<DeviceClass, string>>;
 
 const percent = (share: number): string => `${Math.round(100 * share)} %`;
 
 /** Renders the counts of a kernel; undefined: of an output without elements, which launches none. */
-export function renderGpuStats(name: string, stats: KernelStats | undefined): string {
+export function renderGpuStats(name: string, stats: KernelStats | undefined, target: Target): string {
   const head = `@${name}: WebGPU kernel, counted on one workgroup`;
   if (stats === undefined) return `${head}\n  the output has no elements: no kernel is launched`;
   const { workgroupSize, outputBytes, buffers, loadsInFlight, activeLanes } = stats;
@@ -13,6 +20,7 @@ export function renderGpuStats(name: string, stats: KernelStats | undefined): st
   return [
     head,
     `  ${workgroupSize.join(" x ")} lanes in subgroups of ${subgroupLanes}, sectors of ${sectorBytes} B; indices in range and at random`,
+    `  device class            ${deviceClasses[deviceClassOf(target)]}`,
     `  output                  ${outputBytes.toLocaleString("en")} B`,
     `  active lanes            ${percent(activeLanes)}`,
     `  loads in flight         ${loadsInFlight} of gathered data, each lane`,

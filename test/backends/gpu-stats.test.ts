@@ -150,7 +150,6 @@ const exceptions: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   "elements-i64": { "index sectors": 0.5, "instructions a byte": 5.58 },
   "elements-u8-ub": { "loads in flight": 2 },
   "900-by-300": { "instructions a byte": 4.51, "active lanes": 0.59 },
-  columns: { "instructions a byte": 4.44 },
   "quantized-f32": { "output sectors": 0.5, "instructions a byte": 17.28, "loads in flight": 1 },
 };
 

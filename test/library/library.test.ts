@@ -196,7 +196,7 @@ describe("a target file", () => {
     const whole = figureNames.filter(
       (name) => /Bytes$|cores|Rows$|tasksPerCore|Elements$|lanes/.test(name) && name !== "blockBytes",
     );
-    expect(whole).toHaveLength(15);
+    expect(whole).toHaveLength(16);
     for (const name of whole) {
       for (const value of [0, 0.5, 1.5, 100.5, -1])
         expect(read(name, value), name).toThrow(
