@@ -415,9 +415,13 @@ export function rowDim(map: AccessMap): number {
   return first;
 }
 
+/** Returns the dims that an index operand depends on, through those before it too: those of the domain, and that of terms. */
+export const indexDims = (map: AccessMap, index: number): ReadonlySet<number> =>
+  at(factsOf(map).dependencies, index);
+
 /** True if an index operand is one of a term: it depends on r. */
 export const isInReduction = (map: AccessMap, index: number): boolean =>
-  map.reduced !== undefined && at(factsOf(map).dependencies, index).has(reductionDim(map));
+  map.reduced !== undefined && indexDims(map, index).has(reductionDim(map));
 
 /** The policy of the gather, which its bare reads take: that of the last index operand that has one. */
 export const policyOf = (map: {

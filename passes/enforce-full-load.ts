@@ -9,7 +9,6 @@
  * and `strict` tile = view there. May report TC301, TC304 for a tile of packed elements that starts inside a byte, TC201 for stated tiles
  * that are not the derived ones, and TC906 for a tile entry larger than its extent.
  */
-import { isScatter } from "../ir/access.js";
 import { error, warning } from "../ir/diagnostic.js";
 import { inputsOf, type AccessFunc } from "../ir/func.js";
 import { formatEntry } from "../ir/schedule.js";
@@ -26,8 +25,7 @@ export const enforceFullLoad = definePass({
   requires: ["access", "scheduled"],
   ensures: ["full-load"],
   run(func, context) {
-    // A scatter's rules were judged where its schedule was chosen.
-    if (func.level !== "access" || isScatter(func.map)) return func;
+    if (func.level !== "access") return func;
     const { schedule } = func;
     invariant(isResolved(schedule), "enforce-full-load runs on a resolved schedule");
     const tiling = context.tilings.of(func, schedule);

@@ -4,7 +4,6 @@
  * May report TC401 (over budget, with the arithmetic and the nearest legal tiles), TC402 (no tile is legal), TC905
  * (within the budget but above the target's safe size).
  */
-import { isScatter } from "../ir/access.js";
 import { warning, type Diagnostic } from "../ir/diagnostic.js";
 import { isResolved } from "../ir/schedule-entries.js";
 import { invariant } from "../ir/types.js";
@@ -20,8 +19,7 @@ export const fitUb = definePass({
   requires: ["full-load"],
   ensures: ["fits-ub"],
   run(func, context) {
-    // A scatter's rules were judged where its schedule was chosen.
-    if (func.level !== "access" || isScatter(func.map)) return func;
+    if (func.level !== "access") return func;
     const { schedule } = func;
     invariant(isResolved(schedule), "fit-ub runs on a resolved schedule");
     const tiling = context.tilings.of(func, schedule);

@@ -20,7 +20,7 @@ export { PassError, runPipeline, type PipelineOptions, type PipelineResult } fro
 export { gridOf, gridSize, type GridAxis } from "./space/grid.js";
 export { ScheduleSpace } from "./space/schedule-space.js";
 export { chooseSchedule, compareKeys, tieBreaks, type Tie } from "./choose-schedule.js";
-export { noScattersYet, residenciesOf, selectTile, spokenOf } from "./select-tile.js";
+export { residenciesOf, selectTile, spokenOf } from "./select-tile.js";
 export {
   flagsTo,
   unpinnedSchedule,

@@ -13,14 +13,11 @@
  * Everything is loaded in the innermost loop; hoist-loads moves what may move. An empty output has no tasks
  * (`emptyBody`).
  */
-import { isScatter } from "../ir/access.js";
 import { withoutProfile } from "../ir/func.js";
 import { isResolved } from "../ir/schedule-entries.js";
-import { tileScatter } from "../ir/tiling/scatter-tiling.js";
 import { invariant } from "../ir/types.js";
 import { decided } from "./lowered.js";
 import { definePass } from "./pass.js";
-import { scatterProgram } from "./scatter-program.js";
 import { tileProgram } from "./tile-program.js";
 
 /** The access gather becomes a tile program (docs/passes/05-lower-to-tile.md). */
@@ -33,7 +30,6 @@ export const lowerToTile = definePass({
     if (func.level !== "access") return func;
     const { schedule } = func;
     invariant(isResolved(schedule), "lower-to-tile runs on a resolved schedule");
-    if (isScatter(func.map)) return scatterProgram(tileScatter(func, schedule, context.target));
     const tiling = decided(context.tilings.of(func, schedule));
     context.tilings.remember(tiling);
     const lowered = tileProgram(tiling);

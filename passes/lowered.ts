@@ -51,7 +51,7 @@ export function clockOf(tiling: Tiling): ClockResult {
 export function decided(tiling: Tiling): Tiling {
   const lowering = tiling.decided(() => {
     // Elsewhere there is one way.
-    if (!targetFacts[tiling.target.kind].vectorUnit) return tiling.lowering;
+    if (!targetFacts[tiling.target.kind].vectorUnit || tiling.scatter !== undefined) return tiling.lowering;
     const { lowering } = clockOf(tiling);
     invariant(lowering !== undefined, "a program with elements has a gather");
     return lowering;

@@ -2,44 +2,51 @@
  * The tile program of a scatter. Tasks are tiles along the dims of the domain that the written region follows. Each loads its region of
  * the base, or copies it in global memory, then takes its points chunk by chunk in order, and stores the region where it was in UB.
  */
-import { isRead, mapForms, readsOf } from "../ir/access.js";
+import { mapForms, walked } from "../ir/access.js";
 import { defined } from "../ir/defined.js";
-import { inputsOf, outputOf, type TileFunc } from "../ir/func.js";
-import { add, constant, dim, iv, min, sub, substitute, type Linear } from "../ir/linear.js";
-import { baseOf, type ScatterTile, type ScatterTiling } from "../ir/tiling/scatter-tiling.js";
-import type { ForStmt, Region, Stmt, UbBuffer } from "../ir/tile.js";
+import { inputsOf, outputOf, outputPlace, type TileFunc } from "../ir/func.js";
+import {
+  add,
+  constant,
+  dim,
+  isConstant,
+  iv,
+  min,
+  scale,
+  sub,
+  substitute,
+  type Linear,
+} from "../ir/linear.js";
+import {
+  baseOf,
+  isTable,
+  type BaseCopy,
+  type ScatterTile,
+  type ScatterTiling,
+} from "../ir/tiling/scatter-tiling.js";
+import type { Region, Stmt, UbBuffer } from "../ir/tile.js";
 import { at } from "../ir/types.js";
 import { UniqueNames } from "../ir/unique-names.js";
-import { inputRegion, type TileBounds } from "./tile-program.js";
+import { dimBounds, inputRegion, nest, type DimBounds, type TileBounds } from "./tile-bounds.js";
 
 /** Returns the program before loads are hoisted; without addresses and syncs. */
 export function scatterProgram(tiling: ScatterTiling): TileFunc {
-  const { scatter, schedule, tile, tasks } = tiling;
+  const { scatter, schedule, tile, loops } = tiling;
   const { map, operands, name, target, span } = scatter;
   const output = outputOf(scatter);
-  const bounds = map.domain.map((extent, d): TileBounds => {
-    const step = at(tile, d);
-    if (step >= extent) return { offset: constant(0), size: constant(extent) };
-    const offset = iv(`t${d}`);
-    return {
-      offset,
-      size: extent % step === 0 ? constant(step) : min(constant(step), sub(constant(extent), offset)),
-    };
-  });
-  const outputDim = new Map([...tasks].map(([d, k]) => [k, d]));
-  const along = output.type.shape.map((extent, k): TileBounds => {
-    const d = outputDim.get(k);
-    return d === undefined ? { offset: constant(0), size: constant(extent) } : at(bounds, d);
-  });
-  const region = (buffer: string): Region => ({
-    buffer,
-    offsets: along.map(({ offset }) => offset),
-    sizes: along.map(({ size }) => size),
-  });
+  const bounds = map.domain.map((extent, d) =>
+    dimBounds(
+      d,
+      constant(extent),
+      { limit: extent, step: Math.min(at(tile, d), extent) },
+      { schedule, loops },
+    ),
+  );
+  const along = writtenBounds(tiling, bounds);
+  const region = (buffer: string): Region => regionOf(buffer, along);
   const names = new UniqueNames(operands.map((operand) => operand.name));
   const buffers = new Map(tiling.tiles.map((entry) => [entry.operand, bufferOf(entry, names)]));
-  const reduction =
-    map.reduced === undefined ? [] : [{ offset: constant(0), size: constant(map.reduced.max) }];
+  const reduction = walked(map, []).map((max) => ({ offset: constant(0), size: constant(max) }));
   const space = [...bounds, ...reduction];
   const global = inputsOf(scatter).map(({ name: buffer, type }, table): Region => ({
     buffer,
@@ -57,7 +64,7 @@ export function scatterProgram(tiling: ScatterTiling): TileFunc {
   const placed = (form: Linear): Linear =>
     substitute(form, (of) => (of.kind === "dim" ? dims[of.dim] : undefined));
   // Where nothing is read of the base, no region of it stands in the statement.
-  const first = typeof baseOf(scatter) === "string" || isBaseRead(tiling) ? 0 : 1;
+  const first = typeof baseOf(scatter) === "string" || isTable(scatter, 0) ? 0 : 1;
   const points: Stmt[] = [
     ...global.flatMap((from, table): Stmt[] => {
       const buffer = buffers.get(table);
@@ -66,7 +73,7 @@ export function scatterProgram(tiling: ScatterTiling): TileFunc {
     {
       op: "scatter",
       from: global.slice(first).map((from, k) => inUb(from, first + k)),
-      to: inUb(to, operands.length - 1),
+      to: inUb(to, outputPlace(scatter)),
       map: mapForms(map, placed, ({ table, at: coords }) =>
         coords.map((coord, k) => sub(placed(coord), at(at(regions, table).offsets, k))),
       ),
@@ -74,43 +81,56 @@ export function scatterProgram(tiling: ScatterTiling): TileFunc {
       origin: bounds.map(({ offset }) => offset),
     },
   ];
-  const isCut = (d: number): boolean => at(tile, d) < at(map.domain, d);
-  const cut = map.domain.map((_, d) => d).filter(isCut);
-  const loop = (d: number, mode: ForStmt["mode"], body: readonly Stmt[]): Stmt => ({
-    op: "for",
-    iv: `t${d}`,
-    lower: constant(0),
-    upper: constant(at(map.domain, d)),
-    step: at(tile, d),
-    mode,
-    body,
-  });
-  // Points are taken in ascending order, whatever the schedule's.
-  const serial = cut.filter((d) => !tasks.has(d));
-  const chunks = serial.reduceRight<readonly Stmt[]>((body, d) => [loop(d, "serial", body)], points);
-  const written = buffers.get(operands.length - 1);
-  const copy = copied(tiling, region, names);
-  const inner: readonly Stmt[] =
-    written === undefined
-      ? [...copy.body, ...chunks]
-      : [filled(tiling, region, written.name), ...chunks, { op: "store", from: written.name, to }];
-  const parallel = schedule.order.filter((d) => cut.includes(d) && tasks.has(d));
-  const body = parallel.reduceRight<readonly Stmt[]>((inside, d) => [loop(d, "parallel", inside)], inner);
+  const chunks = nest(
+    loops.filter(({ mode }) => mode === "serial"),
+    bounds,
+    points,
+  );
+  const written = buffers.get(outputPlace(scatter));
+  const copies = tiling.copies.map((copy) => copied(tiling, copy, bounds, names));
+  const task: readonly Stmt[] = [
+    ...copies.flatMap(({ body }) => body),
+    ...(written === undefined
+      ? chunks
+      : [filled(tiling, region, written.name), ...chunks, { op: "store", from: written.name, to } as const]),
+  ];
   return {
     level: "tile",
     name,
     operands,
     schedule,
     body: [
-      ...[...buffers.values(), ...copy.buffers].map((buffer) => ({ op: "alloc", buffer }) as const),
-      ...body,
+      ...[...buffers.values(), ...copies.map(({ buffer }) => buffer)].map(
+        (buffer) => ({ op: "alloc", buffer }) as const,
+      ),
+      ...nest(
+        loops.filter(({ mode }) => mode === "parallel"),
+        bounds,
+        task,
+      ),
     ],
     ...defined({ target, span }),
   };
 }
 
-const isBaseRead = ({ scatter: { map } }: ScatterTiling): boolean =>
-  readsOf(map, 0).length > 0 || map.indices.some(({ value }) => isRead(value) && value.table === 0);
+/** Returns the region of the output that a task writes: whole along the dims that no task cuts. */
+function writtenBounds(
+  { scatter, tasks }: ScatterTiling,
+  bounds: readonly TileBounds[],
+): readonly TileBounds[] {
+  const along = outputOf(scatter).type.shape.map((extent): TileBounds => ({
+    offset: constant(0),
+    size: constant(extent),
+  }));
+  for (const [d, { output: k }] of tasks) along[k] = at(bounds, d);
+  return along;
+}
+
+const regionOf = (buffer: string, along: readonly TileBounds[]): Region => ({
+  buffer,
+  offsets: along.map(({ offset }) => offset),
+  sizes: along.map(({ size }) => size),
+});
 
 const bufferOf = ({ name, dtype, shape, rowBytes }: ScatterTile, names: UniqueNames): UbBuffer => ({
   name: names.next(`${name}_ub`),
@@ -128,53 +148,87 @@ function filled({ scatter }: ScatterTiling, region: (buffer: string) => Region, 
     : { op: "load", from: region(base.name), to };
 }
 
-/** Returns the statements that copy the base to the output through UB, and their tile; none of what is written in place. */
+/** Part of a dim of the output that a task copies box by box: from an offset up to the least of some ends, from that offset. */
+interface CopiedDim {
+  readonly offset: Linear;
+  /** Where the walk over boxes begins, and its ends; absent where one box covers the part. */
+  readonly walk?: { readonly from: Linear; readonly ends: readonly [Linear, ...Linear[]] };
+  readonly size: Linear;
+}
+
+/** Returns the statements that copy a part of the base to the output through UB, and their tile. */
 function copied(
-  { scatter, copy, written }: ScatterTiling,
-  region: (buffer: string) => Region,
+  tiling: ScatterTiling,
+  copy: BaseCopy,
+  bounds: readonly DimBounds[],
   names: UniqueNames,
-): { readonly buffers: readonly UbBuffer[]; readonly body: readonly Stmt[] } {
-  if (copy === undefined) return { buffers: [], body: [] };
+): { readonly buffer: UbBuffer; readonly body: readonly Stmt[] } {
+  const { scatter } = tiling;
   const base = baseOf(scatter);
   const buffer = bufferOf({ ...copy, name: "base" }, names);
-  const variables = new Map(copy.loops.map((k) => [k, names.next(`c${k}`)]));
-  const last = copy.loops.at(-1);
-  const piece = (of: string): Region => {
-    const full = region(of);
-    return {
-      buffer: of,
-      offsets: full.offsets.map((offset, k) => {
-        const variable = variables.get(k);
-        return variable === undefined ? offset : iv(variable);
-      }),
-      sizes: full.sizes.map((size, k) => {
-        const variable = variables.get(k);
-        if (variable === undefined) return size;
-        if (k !== last) return constant(1);
-        const extent = at(written, k);
-        return extent % copy.step === 0
-          ? constant(copy.step)
-          : min(constant(copy.step), sub(constant(extent), iv(variable)));
-      }),
-    };
-  };
+  const dims = copiedDims(tiling, copy, bounds);
+  const variables = dims.map(({ walk }, k) => (walk === undefined ? undefined : names.next(`c${k}`)));
+  const piece = (of: string): Region => ({
+    buffer: of,
+    offsets: dims.map(({ offset }, k) => {
+      const variable = variables[k];
+      return variable === undefined ? offset : add(offset, iv(variable));
+    }),
+    sizes: dims.map(({ size, walk }, k) => {
+      const variable = variables[k];
+      if (variable === undefined || walk === undefined) return size;
+      const [only, another] = walk.ends;
+      const isEven = another === undefined && isConstant(only) && only.at % at(copy.shape, k) === 0;
+      if (isEven) return constant(at(copy.shape, k));
+      const [end, ...ends] = walk.ends.map((one) => sub(one, iv(variable)));
+      return [end, ...ends].reduce<Linear>(
+        (least, one) => (one === undefined ? least : min(least, one)),
+        constant(at(copy.shape, k)),
+      );
+    }),
+  });
   const store: Stmt = { op: "store", from: buffer.name, to: piece(outputOf(scatter).name) };
   const inside: readonly Stmt[] =
     typeof base === "string" ? [store] : [{ op: "load", from: piece(base.name), to: buffer.name }, store];
-  const walk = copy.loops.reduceRight<readonly Stmt[]>(
-    (body, k) => [
-      {
-        op: "for",
-        iv: variables.get(k) ?? "",
-        lower: constant(0),
-        upper: constant(at(written, k)),
-        step: k === last ? copy.step : 1,
-        mode: "serial",
-        body,
-      },
-    ],
-    inside,
-  );
+  const walk = dims.reduceRight<readonly Stmt[]>((body, dimOf, k) => {
+    const variable = variables[k];
+    if (variable === undefined || dimOf.walk === undefined) return body;
+    const { from: lower, ends } = dimOf.walk;
+    const upper = ends.reduce<Linear>((least, one) => min(least, one), ends[0]);
+    return [{ op: "for", iv: variable, lower, upper, step: at(copy.shape, k), mode: "serial", body }];
+  }, inside);
   const fill: readonly Stmt[] = typeof base === "string" ? [{ op: "fill", to: buffer.name, bits: base }] : [];
-  return { buffers: [buffer], body: [...fill, ...walk] };
+  return { buffer, body: [...fill, ...walk] };
+}
+
+/** Returns each dim of the output as a task copies it. */
+function copiedDims(
+  { scatter, tasks, written, tile }: ScatterTiling,
+  { after, shape }: BaseCopy,
+  bounds: readonly DimBounds[],
+): readonly CopiedDim[] {
+  const dims = outputOf(scatter).type.shape.map((extent, k): CopiedDim => {
+    const size = constant(extent);
+    return at(shape, k) >= extent
+      ? { offset: constant(0), size }
+      : { offset: constant(0), size, walk: { from: constant(0), ends: [size] } };
+  });
+  for (const [d, { output: k, rest, restOfEach }] of tasks) {
+    const { offset, size, tileRange } = at(bounds, d);
+    if (after.includes(d)) {
+      const ends = [
+        scale(add(offset, constant(at(tile, d))), restOfEach),
+        scale(tileRange[1], restOfEach),
+      ] as const;
+      dims[k] = {
+        offset: constant(at(scatter.map.domain, d)),
+        size,
+        walk: { from: scale(offset, restOfEach), ends: [...ends, constant(rest)] },
+      };
+    } else if (at(shape, k) >= at(written, k)) dims[k] = { offset, size };
+    else {
+      dims[k] = { offset, size, walk: { from: constant(0), ends: [size] } };
+    }
+  }
+  return dims;
 }

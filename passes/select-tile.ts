@@ -11,7 +11,7 @@
  * entries than the output has dims), TC907 (the residency that the clock took).
  */
 import { isMove, isScatter, rowDim } from "../ir/access.js";
-import { error, hint as hintDiagnostic, warning, type Diagnostic } from "../ir/diagnostic.js";
+import { hint as hintDiagnostic, warning, type Diagnostic } from "../ir/diagnostic.js";
 import { lowerBoundsOf, slabSharing, type SlabSharing } from "../ir/clock/index.js";
 import { keyOf, type AccessFunc } from "../ir/func.js";
 import { profileOf } from "../ir/profile.js";
@@ -46,7 +46,7 @@ import { asFast, chooseSchedule } from "./choose-schedule.js";
 import { clockOf } from "./lowered.js";
 import { definePass } from "./pass.js";
 import { pinsResidency, remedies } from "./remedies.js";
-import { selectScatter } from "./select-scatter.js";
+import { reportWritten, writtenResidencies } from "./written-residencies.js";
 import { withBuffers } from "./with-buffers.js";
 import { withDefaults } from "./with-defaults.js";
 
@@ -58,13 +58,6 @@ export const selectTile = definePass({
   ensures: ["scheduled"],
   run(func, context) {
     if (func.level !== "access") return func;
-    if (isScatter(func.map)) {
-      const { tiling, diagnostics } = selectScatter(func, context.target);
-      diagnostics.forEach(context.report);
-      return tiling === undefined
-        ? func
-        : { ...func, target: context.target.name, schedule: tiling.schedule };
-    }
     const problems = shapeRefusals(func, func.schedule, context.target);
     if (problems.length > 0) {
       problems.forEach(context.report);
@@ -75,7 +68,8 @@ export const selectTile = definePass({
     const plain = withDefaults(func, options[0], target);
     /** Returns what refusals speak of, which is long to find beside the search of a small gather. */
     const attempted = (): Tiling => spokenOf(func, options, target);
-    reportAvailableUb(func, options[0], target).forEach(context.report);
+    const about = isScatter(func.map) ? reportWritten : reportAvailableUb;
+    about(func, options[0], target).forEach(context.report);
     for (const rule of [rules.deviceLimits, rules.residency]) {
       if (refusals(rule, plain).length === 0) continue;
       const broken = refusals(rule, attempted(), remedies);
@@ -101,13 +95,6 @@ export const selectTile = definePass({
     return { ...func, target: target.name, schedule: written.schedule };
   },
 });
-
-/** Returns TC505 for a scatter where the schedules of gathers are explained, listed or searched. */
-export const noScattersYet = ({ name, opSpan }: AccessFunc): Diagnostic =>
-  error("TC505", `@${name} is a scatter, and only compile, check and run take scatters yet`, {
-    span: opSpan,
-    hint: "tilec compile shows its schedule and its tile program",
-  });
 
 /** TC906 for a tile of more entries than the output has dims. */
 function reportLonger(gather: AccessFunc, chosen: Tiling): Diagnostic[] {
@@ -160,6 +147,8 @@ function reportSingle(tiling: Tiling): Diagnostic[] {
       span: gather.opSpan,
       hint: "the second copy would not be used; leave it out of buffers",
     });
+  if (tiling.scatter !== undefined)
+    return [reported("a scatter keeps one copy of each tile: points follow one another")];
   if (!targetFacts[target.kind].doubleBuffers) {
     const why = "because it never overlaps loads with gathers";
     return [reported(`target ${target.name} keeps one copy of each tile, ${why}`)];
@@ -202,6 +191,7 @@ export function residenciesOf(
   target: Target,
   typed = func.schedule.tile !== undefined || func.schedule.view !== undefined,
 ): readonly [Residencies, ...Residencies[]] {
+  if (isScatter(func.map)) return writtenResidencies(func, target);
   const { schedule } = func;
   const { residency } = schedule;
   // Under PyPTO's own profiles `gm` says where the data is, and where all else is by PyPTO's rule, which counts the result alone.

@@ -3,44 +3,22 @@
  * is loaded in the innermost loop. An empty output has no tasks (`emptyBody`).
  */
 import { defined } from "../ir/defined.js";
-import {
-  followedDims,
-  gatheredTable,
-  isRead,
-  mapForms,
-  spanOver,
-  type AccessMap,
-  type Followed,
-  type Read,
-} from "../ir/access.js";
+import { followedDims, gatheredTable, isRead, mapForms, type AccessMap, type Read } from "../ir/access.js";
 import { emptyBody } from "../ir/addressing.js";
 import { outputPlace, inputsOf, type TileFunc } from "../ir/func.js";
-import {
-  add,
-  constant,
-  dim,
-  dimsOf,
-  isConstant,
-  iv,
-  min,
-  scale,
-  soleAtom,
-  stepAlong,
-  sub,
-  substitute,
-  sumOf,
-  withoutDims,
-  type Linear,
-} from "../ir/linear.js";
+import { add, constant, dim, dimsOf, iv, min, soleAtom, sub, substitute, type Linear } from "../ir/linear.js";
 import { dynamicMap } from "../ir/symbols/dynamic.js";
 import { extentsOver, type Symbolic } from "../ir/symbols/symbols.js";
-import { entryLimits, soleDim, type Loop, type FootprintUse, type Tiling } from "../ir/tiling/index.js";
+import { entryLimits, soleDim, type FootprintUse, type Tiling } from "../ir/tiling/index.js";
 import type { ForStmt, GatherStmt, ReductionChunk, Region, Stmt, UbBuffer } from "../ir/tile.js";
 import { at, elementCount, invariant } from "../ir/types.js";
 import { UniqueNames } from "../ir/unique-names.js";
+import { dimBounds, inputRegion, nest, type DimBounds, type TileBounds } from "./tile-bounds.js";
+import { scatterProgram } from "./scatter-program.js";
 
 /** The program before loads are hoisted; without addresses and syncs. */
-export const tileProgram = (tiling: Tiling): TileFunc => programOf(tiling, tiling.gather.map);
+export const tileProgram = (tiling: Tiling): TileFunc =>
+  tiling.scatter === undefined ? programOf(tiling, tiling.gather.map) : scatterProgram(tiling.scatter);
 
 /**
  * The same program for every size that the symbols of its gather may have, with the loops and the buffers that it has at the
@@ -174,34 +152,6 @@ function reductionTileOf(
   };
 }
 
-/** Returns the part of an input that a tile reads: what follows output dims moves with them, the rest is whole. */
-export function inputRegion(
-  map: AccessMap,
-  table: number,
-  extents: readonly Linear[],
-  bounds: readonly TileBounds[],
-): Pick<Region, "offsets" | "sizes"> {
-  const followed = followedDims(map, table);
-  const sizes = bounds.map(({ size }) => size);
-  const along = extents.map((extent, k) => {
-    const loop = followed[k];
-    return loop === undefined
-      ? { offset: constant(0), size: extent }
-      : { offset: firstOf(loop, bounds), size: spanOver(loop, sizes) };
-  });
-  return { offsets: along.map((b) => b.offset), sizes: along.map((b) => b.size) };
-}
-
-/** The least coordinate in a tile: what is taken away counts from the tile's last element. */
-const firstOf = ({ form }: Followed, bounds: readonly TileBounds[]): Linear =>
-  sumOf([
-    withoutDims(form),
-    ...dimsOf(form).map((d) => {
-      const [{ offset, size }, by] = [at(bounds, d), stepAlong(form, "dim", d)];
-      return scale(by > 0 ? offset : add(offset, sub(size, constant(1))), by);
-    }),
-  ]);
-
 /**
  * The map inside the regions of a tile: dims count from where the tile starts, coordinates from where the region of their
  * operand does.
@@ -246,24 +196,7 @@ const tilesOf = ({ gather, footprint }: Tiling, names: UniqueNames): readonly Ub
       return { use, buffer: { name: names.next(`${name}_ub`), dtype, shape: tile, rowBytes, buffers } };
     });
 
-/** Where a tile starts along a dim and how much of it exists, in elements. */
-export interface TileBounds {
-  readonly offset: Linear;
-  readonly size: Linear;
-}
-
 const fullDim = (size: number): TileBounds => ({ offset: constant(0), size: constant(size) });
-
-interface DimBounds extends TileBounds {
-  readonly viewRange: readonly [Linear, Linear];
-  readonly tileRange: readonly [Linear, Linear];
-}
-
-/** The tiles of one operand along an output dim: the extent that they cut, in elements, and how many of these each covers. */
-interface Cut {
-  readonly limit: number;
-  readonly step: number;
-}
 
 /** Returns the part of the data that a tile cuts along each output dim: longer than the tile where its framework cuts it so. */
 function cutBounds(
@@ -279,46 +212,4 @@ function cutBounds(
     const k = followed.findIndex((along) => along !== undefined && soleDim(along) === d);
     return k === -1 ? bound : dimBounds(d, at(data, k), { limit: at(limits, d), step: at(cut, d) }, tiling);
   });
-}
-
-function dimBounds(
-  dim: number,
-  extent: Linear,
-  { limit, step }: Cut,
-  { schedule, loops }: Tiling,
-): DimBounds {
-  const view = Math.min(at(schedule.view, dim), limit);
-  const hasView = loops.some((loop) => loop.dim === dim && loop.kind === "view");
-  const hasTile = loops.some((loop) => loop.dim === dim && loop.kind === "tile");
-  const viewStart = hasView ? iv(`v${dim}`) : constant(0);
-  const end = add(viewStart, constant(view));
-  const viewEnd = view === limit ? extent : isMultiple(extent, view) ? end : min(end, extent);
-  const offset = hasTile ? iv(`t${dim}`) : viewStart;
-  // Every view ends on a tile's end: all tiles are whole.
-  const isEven = view % step === 0 && isMultiple(extent, step);
-  const alone = isConstant(extent) && !hasView && !hasTile;
-  const size = isEven || alone ? constant(step) : min(constant(step), sub(viewEnd, offset));
-  return { offset, size, viewRange: [constant(0), extent], tileRange: [viewStart, viewEnd] };
-}
-
-/** At every size. */
-const isMultiple = (extent: Linear, of: number): boolean => isConstant(extent) && extent.at % of === 0;
-
-function nest(loops: readonly Loop[], bounds: readonly DimBounds[], inner: readonly Stmt[]): readonly Stmt[] {
-  const [loop, ...rest] = loops;
-  if (loop === undefined) return inner;
-  const dim = at(bounds, loop.dim);
-  const [lower, upper] = loop.kind === "view" ? dim.viewRange : dim.tileRange;
-  const variable = `${loop.kind === "view" ? "v" : "t"}${loop.dim}`;
-  return [
-    {
-      op: "for",
-      iv: variable,
-      lower,
-      upper,
-      step: loop.step,
-      mode: loop.mode,
-      body: nest(rest, bounds, inner),
-    },
-  ];
 }

@@ -1,12 +1,13 @@
 /** What a schedule leaves open, by the plain defaults: where a search starts, and what holds beside a tile that is stated. */
-import { followedBy, gatheredTable } from "../ir/access.js";
-import { outputOf, type AccessFunc } from "../ir/func.js";
+import { followedBy, gatheredTable, isScatter } from "../ir/access.js";
+import type { AccessFunc } from "../ir/func.js";
 import { defaultProfile } from "../ir/profile.js";
 import type { Residencies, ResolvedSchedule, Schedule } from "../ir/schedule.js";
 import { defaultsOn } from "../ir/schedule-entries.js";
 import type { Target } from "../ir/target.js";
 import {
   dataResidency,
+  domainOf,
   entryLimits,
   pinnedTiles,
   pinnedViews,
@@ -20,8 +21,9 @@ export function withDefaults(func: AccessFunc, residency: Residencies, target: T
   const { schedule } = func;
   const { profile = defaultProfile } = schedule;
   // Elements that are read in global memory are loaded by no full load.
-  const inForce = func.sharedDims.length === 0 || dataResidency(func, { residency }) === "ub";
-  const extents = outputOf(func).type.shape;
+  const inForce =
+    func.sharedDims.length === 0 || isScatter(func.map) || dataResidency(func, { residency }) === "ub";
+  const extents = domainOf(func);
   const initial: ResolvedSchedule = {
     ...plainSchedule(schedule, { residency, extents, order: defaultOrder(func) }, target),
     ...(inForce ? { profile } : {}),
@@ -58,6 +60,8 @@ export function plainSchedule(
 /** Dims the data follows come first, so that loops of indices alone can reuse its tile. */
 export function defaultOrder(func: AccessFunc): number[] {
   const dataDims = followedBy(func.map, gatheredTable);
-  const dims = outputOf(func).type.shape.map((_, d) => d);
+  const dims = domainOf(func).map((_, d) => d);
+  // Tasks of a scatter are in no order, and its other loops ascend.
+  if (isScatter(func.map)) return dims;
   return [...dims.filter((d) => dataDims.has(d)), ...dims.filter((d) => !dataDims.has(d))];
 }

@@ -5,7 +5,8 @@ import { inputsOf, keyOf, outputOf, type Operand, type TileFunc } from "../../ir
 import { isParam } from "../../ir/regions.js";
 import type { Target } from "../../ir/target.js";
 import { dataResidency } from "../../ir/tiling/residency.js";
-import { flatten, type ScatterStmt } from "../../ir/tile.js";
+import { compulsoryElements } from "../../ir/tiling/scatter-traffic.js";
+import { flatten } from "../../ir/tile.js";
 import { taskOfTile } from "../../ir/task/index.js";
 import { at, bytesFor, elementCount, invariant } from "../../ir/types.js";
 import { inputTensor, type HostInputs } from "../memory.js";
@@ -71,34 +72,15 @@ export function summarize(
   };
 }
 
-/**
- * Bytes that any schedule of a scatter moves: each input that it reads once, and the base and the output whole. In place, no more elements
- * are written than there are points, and none is read but to be combined.
- */
-function scatteredBytes(func: TileFunc, { map, from }: ScatterStmt): readonly number[] {
-  const inputs = inputsOf(func);
-  const unread = inputs.length - from.length;
-  const { dtype, shape } = outputOf(func).type;
-  const isInPlace = inputs.some(({ inout }) => inout === true);
-  const points = Math.min(elementCount(map.domain), elementCount(shape));
-  const written = bytesFor(isInPlace ? points : elementCount(shape), dtype);
-  const hasBase = map.write.base !== undefined && "operand" in map.write.base;
-  return [
-    ...inputs.map(({ type }, table) => {
-      if (table === gatheredTable && hasBase && isInPlace) return map.write.combine === "set" ? 0 : written;
-      if (table === gatheredTable && hasBase) return bytesFor(elementCount(type.shape), type.dtype);
-      return table < unread ? 0 : bytesFor(elementCount(type.shape), type.dtype);
-    }),
-    written,
-  ];
-}
-
 /** Bytes that any schedule moves of each operand: each element it touches once. */
 function compulsoryBytes(func: TileFunc): readonly number[] {
   const { shape, dtype } = outputOf(func).type;
   const written = bytesFor(elementCount(shape), dtype);
   const scatter = flatten(func.body).find((stmt) => stmt.op === "scatter");
-  if (scatter?.op === "scatter") return scatteredBytes(func, scatter);
+  if (scatter?.op === "scatter")
+    return compulsoryElements({ map: scatter.map, operands: func.operands }).map((elements, k) =>
+      bytesFor(elements, at(func.operands, k).type.dtype),
+    );
   const stmt = taskOfTile(func).gather?.stmt;
   if (written === 0 || stmt === undefined) return [...inputsOf(func).map(() => 0), written];
   const { map } = stmt;

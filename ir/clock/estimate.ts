@@ -9,6 +9,7 @@ import { meanTrips } from "../tiling/loops.js";
 import { at } from "../types.js";
 import { oneByOne, pipelined, type MoveTime, type TaskMoves, type Took } from "./pipeline.js";
 import { cyclesOfWork } from "./price.js";
+import { scatterEstimate } from "./scatter-estimate.js";
 import { slabFactorOf, slabSharing } from "./shared-slab.js";
 import { hitsOf, memoryCycles, type StatementWork } from "./statement.js";
 import { transferPrice } from "./terms.js";
@@ -21,6 +22,7 @@ import type { Work } from "./work.js";
 export function estimatesOfTile(): (variant: Tiling) => number {
   const cached = new Map<string, (variant: Tiling) => number>();
   return (variant) => {
+    if (variant.scatter !== undefined) return scatterEstimate(variant, variant.scatter);
     const { class: className, cycles, setup } = variant.lowering;
     // Strips of other lengths are other work.
     const kind = `${className} ${cycles} ${setup}`;

@@ -4,7 +4,7 @@
  * do at best. They cost little beside an estimate.
  */
 import { inputsOf } from "../func.js";
-import { followedBy, gatheredTable, rowElements, walked } from "../access.js";
+import { followedBy, gatheredTable, isScatter, rowElements, walked } from "../access.js";
 import { targetFacts } from "../target.js";
 import { anyLegal, residencyChoices, Tiling } from "../tiling/index.js";
 import { alignUp, at, byteCount, bytesFor, elementCount, meanBytes, type Shape } from "../types.js";
@@ -13,6 +13,7 @@ import { cyclesOfWork } from "./price.js";
 import { noWork, type Work } from "./work.js";
 import { extent, type LowerBoundLimit, type LowerBound } from "./lower-bound-limit.js";
 import { favourable } from "./favourable.js";
+import { leastScatter } from "./scatter-lower-bound.js";
 import { readTogether } from "./read-together.js";
 import { leastThroughUb } from "./ub-lower-bound.js";
 
@@ -26,7 +27,12 @@ export interface LowerBounds {
 
 /** Lower bound of the schedules with the residency, the cores, the view and the target of this one. */
 export function lowerBoundsOf(tiling: Tiling): LowerBounds {
-  const { gather, target } = tiling;
+  const { gather, target, scatter } = tiling;
+  if (scatter !== undefined) {
+    let cached: number | undefined;
+    const any = (): number => (cached ??= leastScatter(scatter, target).cycles);
+    return { any, of: any };
+  }
   if (gather.operands.some(({ type }) => byteCount(type) === 0)) return { any: () => 0, of: () => 0 };
   return targetFacts[target.kind].gathersInPlace ? inPlace(tiling) : throughUb(tiling);
 }
@@ -40,7 +46,7 @@ export function programLowerBound({ gather, target, schedule, extents }: Tiling)
   const view = extents.map((extent) => Math.max(1, extent));
   const { max } = gather.map.reduced ?? {};
   // The tile of the least footprint has one term or all of them: the sum of some is carried.
-  const reductionTiles = max === undefined ? [[]] : [[1], [max]];
+  const reductionTiles = max === undefined || isScatter(gather.map) ? [[]] : [[1], [max]];
   const bounds = (["ub", "gm"] as const).map((data) => {
     const tilings = residencyChoices(gather, target, [data]).flatMap((residency) =>
       reductionTiles.map((some) => {
@@ -59,7 +65,8 @@ export function programLowerBound({ gather, target, schedule, extents }: Tiling)
 
 /** Of the schedules with the residency of the data of this one. */
 function least(tiling: Tiling): LowerBound {
-  const { gather, target } = tiling;
+  const { gather, target, scatter } = tiling;
+  if (scatter !== undefined) return leastScatter(scatter, favourable(target));
   if (!targetFacts[target.kind].gathersInPlace) return leastThroughUb(tiling, favourable(target));
   if (gather.operands.some(({ type }) => byteCount(type) === 0)) return { cycles: 0, limit: "launch" };
   return leastInPlace(tiling);

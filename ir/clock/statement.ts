@@ -3,10 +3,10 @@
  *
  * A statement's sizes are those of the box it fills: all its other regions follow from them.
  */
-import { gatheredTable, indexed, isMove, type AccessMap } from "../access.js";
+import { gatheredTable, isMove } from "../access.js";
 import { inputOf, operandNamed, outputOf, type Operand, type TileFunc } from "../func.js";
-import { largestValue, loopVariables, soleAtom, type Linear } from "../linear.js";
-import { isParam, pipeOf, ubBuffers } from "../regions.js";
+import { largestValue, loopVariables, type Linear } from "../linear.js";
+import { pipeOf, ubBuffers } from "../regions.js";
 import { targetFacts, type Target } from "../target.js";
 import { isGather, statementsOf } from "../task/statements.js";
 import type { PlacedTensor, Instructions, LoweringFacts, Lowerings } from "../tiling/gather-lowering.js";
@@ -17,6 +17,7 @@ import {
   touchedBy,
   type GatherSetting,
 } from "../tiling/gather-work.js";
+import { scatterSetting, scatterWork } from "./scatter-work.js";
 import { noWork, type OperandReads, type PipeWork, type Work } from "./work.js";
 import { loweringsOf } from "../tiling/lowering.js";
 import {
@@ -28,7 +29,6 @@ import {
   type LoadStmt,
   type MovingStmt,
   type Pipe,
-  type ScatterStmt,
   type Stmt,
   type StoreStmt,
   type UbBuffer,
@@ -167,7 +167,7 @@ export function workloadOf(
       settings.set(stmt, setting);
       return gatherWork(setting, sizes, target);
     }
-    if (stmt.op === "scatter") return scatterWork(stmt, sizes, outputOf(func), isParam(func, stmt.to.buffer));
+    if (stmt.op === "scatter") return scatterWork(scatterSetting(stmt, func), sizes, target);
     if (stmt.op === "fill") return { ...noWork, copies: 1, copied: filledBytes(stmt, buffers) };
     const tensor = transfers.get(stmt) ?? moved(stmt);
     transfers.set(stmt, tensor);
@@ -188,25 +188,6 @@ function operandOf(stmt: MovingStmt, func: TileFunc): number {
         ? outputOf(func).name
         : undefined;
   return name === undefined ? gatheredTable : func.operands.findIndex((operand) => operand.name === name);
-}
-
-/** Work of a scatter: accesses of the scalar unit in UB, or a store of each row of points that lie together in global memory. */
-function scatterWork({ map }: ScatterStmt, sizes: Shape, output: Operand, inGm: boolean): Work {
-  const points = elementCount(sizes);
-  if (points === 0) return noWork;
-  // An index value, an update and the element, which a combination reads first.
-  if (!inGm) return { ...noWork, scalars: points * (map.write.combine === "set" ? 3 : 4) };
-  const bytes = points * meanBytes(output.type.dtype);
-  const rows = points / rowPoints(map, sizes);
-  return { ...noWork, instructions: rows, bursts: rows, padded: bytes, bytes, touched: bytes };
-}
-
-/** Points whose elements lie together: those along the innermost dim, where the last coordinate is that dim and no index value is of it. */
-function rowPoints(map: AccessMap, sizes: Shape): number {
-  const inner = sizes.length - 1;
-  const last = map.write.at.at(-1);
-  const only = last === undefined ? undefined : soleAtom(last);
-  return only?.kind === "dim" && only.dim === inner && !indexed(map).has(inner) ? at(sizes, inner) : 1;
 }
 
 const filledBytes = ({ to }: FillStmt, buffers: ReadonlyMap<string, UbBuffer>): number => {

@@ -6,6 +6,7 @@
  * own, the loops of tasks move nothing within it. An output that the parts of a sum write one after another keeps one, since
  * each write turns to the other copy.
  */
+import { isScatter } from "../access.js";
 import { entryOf } from "../entry-of.js";
 import { keyOf, type Operand } from "../func.js";
 import type { Buffers, Copies, ResolvedSchedule } from "../schedule.js";
@@ -13,7 +14,7 @@ import { targetFacts } from "../target.js";
 import type { Loop } from "./loops.js";
 import type { TiledGather, TiledOperand } from "./tiled.js";
 
-type Looped = Pick<TiledGather, "target" | "operands"> & {
+type Looped = Pick<TiledGather, "gather" | "target" | "operands"> & {
   readonly schedule: Pick<ResolvedSchedule, "buffers">;
   readonly loops: readonly Loop[];
 };
@@ -31,7 +32,11 @@ export const isWrittenInPieces = ({ loops }: Looped, { operand, dependsOn }: Til
   operand.role === "output" && loops.some(({ dim }) => !dependsOn.has(dim));
 
 const isStreamed = (tiling: Looped, tiled: TiledOperand): boolean =>
-  tiled.inUb && !isWrittenInPieces(tiling, tiled) && isTransferred(tiling, tiled);
+  tiled.inUb &&
+  // A scatter's points follow one another, and one copy of each tile serves them.
+  !isScatter(tiling.gather.map) &&
+  !isWrittenInPieces(tiling, tiled) &&
+  isTransferred(tiling, tiled);
 
 const isTransferred = ({ loops, target }: Looped, { dependsOn }: TiledOperand): boolean =>
   loops.some(

@@ -38,6 +38,7 @@ export {
   gmAllowed,
   isLegal,
   judge,
+  keepsOrder,
   freeDims,
   pinnedTiles,
   pinnedViews,
@@ -59,8 +60,11 @@ export {
   shortest,
 } from "./residency.js";
 export { compulsoryBytes, type OperandTraffic, type Traffic } from "./traffic.js";
-export { entryLimits, soleDim, type TiledOperand } from "./tiled.js";
+export { domainOf, entryLimits, soleDim, type TiledOperand } from "./tiled.js";
 export { isLongerTile, takenSchedule } from "./taken-schedule.js";
+export { isInPlace, type ScatterTiling } from "./scatter-tiling.js";
+export { compulsoryElements } from "./scatter-traffic.js";
+export { writeRulesOf } from "./pypto-writes.js";
 export { honoured, Tiling, Tilings } from "./tiling.js";
 export { straddledPages, type Straddled } from "./pages.js";
 export { formatSizeVerdict, sizeVerdicts, type SizeVerdict } from "./size-verdicts.js";

@@ -6,10 +6,10 @@
 import { derivedOnce } from "../derived-once.js";
 import { defined } from "../defined.js";
 import { followedDims } from "../access.js";
-import { outputOf, inputsOf, type AccessFunc, type Operand } from "../func.js";
+import { inputsOf, type AccessFunc, type Operand } from "../func.js";
 import type { Linear } from "../linear.js";
 import { at, elementsInByte, rowsFillBytes, type DType, type Shape } from "../types.js";
-import type { TiledGather } from "./tiled.js";
+import { domainOf, type TiledGather } from "./tiled.js";
 
 /** What tiles and views are multiples of along an output dim, and the packed type that asks for it. */
 export interface PackedStep {
@@ -41,7 +41,7 @@ export function packingOf({ operands, map }: Pick<AccessFunc, "operands" | "map"
 function packing({ operands, map }: Pick<AccessFunc, "operands" | "map">): Packing {
   const steps: (PackedStep | undefined)[] = Array.from({ length: map.domain.length }, () => undefined);
   const max = map.reduced?.max ?? 1;
-  const extents = [...outputOf({ operands }).type.shape, max];
+  const extents = [...domainOf({ operands, map }), max];
   let never: string | undefined;
   let reduction: PackedStep | undefined;
   const inputs = inputsOf({ operands });

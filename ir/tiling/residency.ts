@@ -5,7 +5,7 @@
  * on machines that gather in place. A table that index values look up, such as a table of pages, may stay in global memory on
  * an Ascend core too: its scalar unit reads single elements there.
  */
-import { gatheredTable, readsOf } from "../access.js";
+import { gatheredTable, isScatter, readsOf } from "../access.js";
 import { entryOf } from "../entry-of.js";
 import { inputOf, inputsOf, keyOf, type AccessFunc, type Operand } from "../func.js";
 import { indicesOf } from "../linear.js";
@@ -41,8 +41,8 @@ export const isLookup = ({ map }: Pick<AccessFunc, "map">, table: number): boole
  * PyPTO's index_select and gather_in_ub. Sources, in hicann/pypto at 883e7df (2026-08-22): framework/src/interface/operation/opcode.cpp,
  * memory types of GATHER and GATHER_IN_UB; docs/zh/api/operation/pypto-index_select.md, rule 5.
  */
-export const countsResultAlone = ({ framework, sharedDims }: AccessFunc): boolean =>
-  framework !== undefined && sharedDims.length === 0;
+export const countsResultAlone = ({ framework, sharedDims, map }: AccessFunc): boolean =>
+  framework !== undefined && sharedDims.length === 0 && !isScatter(map);
 
 /** True if an Ascend core reads the inputs of such an operator in global memory. */
 export const readsInGm = (gather: AccessFunc, target: Target): boolean =>

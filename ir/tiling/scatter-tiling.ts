@@ -3,25 +3,19 @@
  *
  * A dim of the domain is separating if one written coordinate is that dim times a number, plus a number: points that differ in it never
  * write the same element. All other dims carry points, which are taken in order. A dim is a task's own if one written coordinate is
- * the dim itself and covers the output's: then the written tile follows it.
+ * the dim itself: then the written tile follows it. Where the output is longer there and is a copy of the base, each task also copies
+ * its share of what lies after the domain.
  */
-import {
-  baseFill,
-  gatheredTable,
-  inputTile,
-  isOrderFree,
-  readsOf,
-  walked,
-  type AccessMap,
-} from "../access.js";
-import { defined } from "../defined.js";
-import { error, type Diagnostic } from "../diagnostic.js";
+import { baseFill, gatheredTable, inputTile, readsOf, walked, type AccessMap } from "../access.js";
 import { entryOf } from "../entry-of.js";
-import { inputOf, inputsOf, keyOf, outputOf, type AccessFunc, type Operand } from "../func.js";
-import { soleAtom } from "../linear.js";
-import { formatEntry, type Residencies, type Residency, type ResolvedSchedule } from "../schedule.js";
+import { inputOf, inputsOf, keyOf, outputOf, outputPlace, type AccessFunc, type Operand } from "../func.js";
+import { dimsOf, soleAtom } from "../linear.js";
+import type { Residency, ResolvedSchedule } from "../schedule.js";
 import { targetFacts, type Target } from "../target.js";
-import { alignUp, at, bytesFor, elementCount, formatShape, type DType, type Shape } from "../types.js";
+import { alignUp, at, bytesFor, elementCount, type DType, type Shape } from "../types.js";
+import type { Loop } from "./loops.js";
+import { dataResidency } from "./residency.js";
+import type { TiledOperand } from "./tiled.js";
 
 /** A tile of an operand in UB. */
 export interface ScatterTile {
@@ -35,11 +29,13 @@ export interface ScatterTile {
   readonly bytes: number;
 }
 
-/** Part of the base that is copied at once where points are written to global memory. */
-export interface BaseCopy extends ScatterTile {
-  /** Dims of the output that a loop walks: those before the last by one element, the last by {@link step}. */
-  readonly loops: readonly number[];
-  readonly step: number;
+/** Dim of the domain whose tiles are tasks. */
+export interface TaskDim {
+  /** Dim of the output that it is. */
+  readonly output: number;
+  /** Elements of the output after the domain that tasks copy, and how many of them for each of its points. */
+  readonly rest: number;
+  readonly restOfEach: number;
 }
 
 /** A scatter cut to tiles. */
@@ -51,18 +47,26 @@ export interface ScatterTiling {
   readonly tile: Shape;
   /** The memory of the written operand when points are written. */
   readonly residency: Residency;
-  /** Dims of the domain whose tiles are tasks, with the dim of the output that each is. */
-  readonly tasks: ReadonlyMap<number, number>;
+  /** Dims of the domain whose tiles are tasks. */
+  readonly tasks: ReadonlyMap<number, TaskDim>;
   /** Dims of the domain that carry points. */
   readonly carrying: readonly number[];
+  /** Loops over tiles, outermost first. Those of tasks are parallel; the others are serial, and ascend in the order of dims. */
+  readonly loops: readonly Loop[];
   /** Extents of the region of the output that a task writes. */
   readonly written: Shape;
+  /** True if a region of the output is kept in UB while its points are written. */
+  readonly isLoaded: boolean;
   /** Tiles in UB: the written one, and those of what is read there. */
   readonly tiles: readonly ScatterTile[];
-  /** Absent where the written tile is in UB, in place, and of an output without elements. */
-  readonly copy?: BaseCopy;
-  /** UB that all take, in bytes. */
-  readonly bytes: number;
+  /** Parts of the output that a task copies from the base, each with the box that it copies at once. */
+  readonly copies: readonly BaseCopy[];
+}
+
+/** Part of the output that a task copies from the base: after the domain along some dims, along the others what the task writes. */
+export interface BaseCopy extends ScatterTile {
+  /** Dims of the domain after which it lies. */
+  readonly after: readonly number[];
 }
 
 /** Returns the dims of a domain that a written coordinate is a multiple of, plus a number. */
@@ -74,75 +78,73 @@ export function separatingDims({ write, domain }: AccessMap): ReadonlySet<number
   return new Set(dims.filter((d) => d < domain.length));
 }
 
-/** Returns the dims of the domain that are a dim of the output from end to end, with that dim. */
-export function taskDims({ map, operands }: AccessFunc): ReadonlyMap<number, number> {
+/** True if the output is the memory of the base. */
+export const isInPlace = ({ operands }: Pick<AccessFunc, "operands">): boolean =>
+  operands.some(({ inout }) => inout === true);
+
+/** Returns the dims of the domain that are a dim of the output, element by element. */
+export function taskDims(scatter: Pick<AccessFunc, "map" | "operands">): ReadonlyMap<number, TaskDim> {
+  const { map, operands } = scatter;
   const { shape } = outputOf({ operands }).type;
-  const tasks = new Map<number, number>();
+  const tasks = new Map<number, TaskDim>();
   map.write.at.forEach((coord, k) => {
     const only = soleAtom(coord);
     if (only?.kind !== "dim" || tasks.has(only.dim)) return;
-    const others = map.write.at.filter(
-      (other, n) => n !== k && other.terms.some(({ of }) => of.kind === "dim" && of.dim === only.dim),
-    );
-    if (others.length === 0 && map.domain[only.dim] === shape[k]) tasks.set(only.dim, k);
+    const others = map.write.at.filter((other, n) => n !== k && dimsOf(other).includes(only.dim));
+    const [extent = 0, full] = [map.domain[only.dim], at(shape, k)];
+    if (others.length > 0 || extent === 0) return;
+    const rest = isInPlace(scatter) ? 0 : full - extent;
+    tasks.set(only.dim, { output: k, rest, restOfEach: Math.ceil(rest / extent) });
   });
   return tasks;
 }
 
-/** Returns where the written operand is under a schedule. */
-export function writtenResidency(scatter: AccessFunc, residency: Residencies): Residency {
-  if (typeof residency === "string") return residency;
-  const base = scatter.operands[gatheredTable];
-  const named = [outputOf(scatter), ...(base === undefined ? [] : [base])];
-  return (
-    named.map((operand) => entryOf(residency, keyOf(operand))).find((place) => place !== undefined) ?? "ub"
-  );
+/** Returns the points of a tile along each dim: no more than its view and the domain have. */
+const tileOfPoints = ({ domain }: AccessMap, { tile, view }: ResolvedSchedule): Shape =>
+  domain.map((extent, d) => Math.max(1, Math.min(tile[d] ?? extent, view[d] ?? extent, extent)));
+
+/** Returns the loops over views and tiles: a view's stand around its own dim's tiles, so that points keep their order. */
+function loopsOf(
+  { domain }: AccessMap,
+  { order, view }: ResolvedSchedule,
+  tile: Shape,
+  tasks: ReadonlyMap<number, TaskDim>,
+): readonly Loop[] {
+  const along = (dim: number, mode: Loop["mode"]): Loop[] => {
+    const extent = at(domain, dim);
+    const inView = Math.min(view[dim] ?? extent, extent);
+    return [
+      ...(inView < extent ? [{ dim, kind: "view", mode, step: inView } as const] : []),
+      ...(at(tile, dim) < inView ? [{ dim, kind: "tile", mode, step: at(tile, dim) } as const] : []),
+    ];
+  };
+  return [
+    ...order.filter((d) => tasks.has(d)).flatMap((d) => along(d, "parallel")),
+    ...domain.flatMap((_, d) => (tasks.has(d) ? [] : along(d, "serial"))),
+  ];
 }
 
-/** True if a scatter reads an input: by its value, or as index values. */
-const isTable = ({ map }: AccessFunc, table: number): boolean => readsOf(map, table).length > 0;
+/** True if a value or an index of a scatter reads an input. */
+export const isTable = ({ map }: AccessFunc, table: number): boolean => readsOf(map, table).length > 0;
 
 /** Returns what a scatter becomes under a schedule on a target. */
 export function tileScatter(scatter: AccessFunc, schedule: ResolvedSchedule, target: Target): ScatterTiling {
   const { map } = scatter;
   const output = outputOf(scatter);
+  const { shape: full } = output.type;
   const tasks = taskDims(scatter);
-  const tile = map.domain.map((extent, d) => Math.max(1, Math.min(schedule.tile[d] ?? extent, extent)));
+  const tile = tileOfPoints(map, schedule);
   const separating = separatingDims(map);
-  const written = [...output.type.shape];
-  for (const [d, k] of tasks) written[k] = Math.min(at(tile, d), at(written, k));
-  const residency = writtenResidency(scatter, schedule.residency);
-  const isEmpty = elementCount(map.domain) === 0 || elementCount(output.type.shape) === 0;
-  const inUb = !targetFacts[target.kind].gathersInPlace && !isEmpty;
-  const tileOf = (operand: Operand, number: number, shape: Shape): ScatterTile => {
-    const { dtype } = operand.type;
-    const rowBytes = alignUp(bytesFor(Math.max(1, shape[shape.length - 1] ?? 1), dtype), target.blockBytes);
-    return {
-      operand: number,
-      name: operand.name,
-      dtype,
-      shape,
-      rowBytes,
-      bytes: elementCount(shape.slice(0, -1)) * rowBytes,
-    };
-  };
-  const space = walked(map, tile);
-  const tables = inputsOf(scatter).flatMap((operand, table) =>
-    inUb && isTable(scatter, table)
-      ? [tileOf(operand, table, inputTile(map, table, space, operand.type.shape))]
-      : [],
-  );
-  const outputPlace = scatter.operands.length - 1;
-  const inPlace = scatter.operands[gatheredTable]?.inout === true;
-  const isLoaded = residency === "ub" && elementCount(output.type.shape) > 0;
-  const tiles = [...(isLoaded ? [tileOf(output, outputPlace, written)] : []), ...tables];
+  const written = [...full];
+  for (const [d, { output: k }] of tasks) written[k] = at(tile, d);
+  const residency = dataResidency(scatter, schedule);
+  const hasElements = elementCount(full) > 0;
+  const isLoaded = residency === "ub" && hasElements;
+  const tiles = [
+    ...(isLoaded ? [tileOf(output, outputPlace(scatter), written, target)] : []),
+    ...tablesInUb(scatter, schedule, tile, target),
+  ];
   const taken = tiles.reduce((sum, { bytes }) => sum + bytes, 0);
-  const copies = !isLoaded && !inPlace && elementCount(output.type.shape) > 0;
-  const copy = copies
-    ? baseCopy(written, new Set(tasks.values()), schedule.ubBytes - taken, (shape) =>
-        tileOf(output, outputPlace, shape),
-      )
-    : undefined;
   return {
     scatter,
     schedule,
@@ -151,143 +153,109 @@ export function tileScatter(scatter: AccessFunc, schedule: ResolvedSchedule, tar
     residency,
     tasks,
     carrying: map.domain.map((_, d) => d).filter((d) => !separating.has(d)),
+    loops: loopsOf(map, schedule, tile, tasks),
     written,
+    isLoaded,
     tiles,
-    ...defined({ copy }),
-    bytes: taken + (copy?.bytes ?? 0),
+    copies: hasElements
+      ? copiesOfBase(
+          scatter,
+          { tasks, tile, written, isLoaded },
+          Math.min(schedule.ubBytes, target.ubSafeBytes) - taken,
+          (shape) => tileOf(output, outputPlace(scatter), shape, target),
+        )
+      : [],
   };
 }
 
-/** Returns the largest box of a region that fits free UB: whole inner dims, and a number of elements of the one before them. */
-function baseCopy(
-  region: Shape,
-  fixed: ReadonlySet<number>,
+/** Returns what a task copies of the base. Libraries keep the top of UB, and smaller boxes take about as long: `free` is below that. */
+function copiesOfBase(
+  scatter: AccessFunc,
+  { tasks, tile, written, isLoaded }: Pick<ScatterTiling, "tasks" | "tile" | "written" | "isLoaded">,
   free: number,
-  tileOf: (shape: Shape) => ScatterTile,
-): BaseCopy {
-  const loops: number[] = [];
-  let shape = [...region];
-  for (let k = 0; k < region.length && tileOf(shape).bytes > free; k++) {
-    if (fixed.has(k)) continue;
-    loops.push(k);
-    const one = shape.with(k, 1);
-    const times = Math.max(1, Math.min(at(region, k), Math.floor(free / tileOf(one).bytes)));
-    shape = shape.with(k, tileOf(shape.with(k, times)).bytes <= free ? times : 1);
-  }
-  const last = loops.at(-1);
-  return { ...tileOf(shape), loops, step: last === undefined ? 1 : at(shape, last) };
+  tileFor: (shape: Shape) => ScatterTile,
+): readonly BaseCopy[] {
+  if (isInPlace(scatter)) return [];
+  const short = [...tasks].flatMap(([d, { rest }]) => (rest > 0 ? [d] : []));
+  const pieces = short
+    .reduce<readonly (readonly number[])[]>((sets, d) => [...sets, ...sets.map((set) => [...set, d])], [[]])
+    .filter((after) => after.length > 0 || !isLoaded);
+  return pieces.map((after) => {
+    const region = [...written];
+    for (const d of after) {
+      const task = tasks.get(d);
+      if (task !== undefined) region[task.output] = copiedRest(task, at(tile, d));
+    }
+    return { ...copiedAtOnce(region, Math.floor(free / pieces.length), tileFor), after };
+  });
 }
 
-/** Source of the rules that PyPTO documents for writes. */
-const pages = "hicann/pypto docs/zh/api/operation/pypto-scatter_.md at 883e7df (2026-08-22)";
+/** Returns the most elements after the domain that a task of so many points copies along its dim. */
+const copiedRest = ({ rest, restOfEach }: TaskDim, points: number): number =>
+  Math.min(rest, restOfEach * points);
 
-/** Returns the carrying dims that break the order of points: one that is cut, and one outside it whose tile has more than one point. */
-function orderFault({
+/** Returns the tiles in UB of what is read: on an Ascend core of every table, but those that the schedule leaves in global memory. */
+function tablesInUb(
+  scatter: AccessFunc,
+  { residency }: ResolvedSchedule,
+  tile: Shape,
+  target: Target,
+): readonly ScatterTile[] {
+  const { map } = scatter;
+  if (targetFacts[target.kind].gathersInPlace || elementCount(map.domain) === 0) return [];
+  const space = walked(map, tile);
+  const inGm = (operand: Operand): boolean =>
+    typeof residency !== "string" &&
+    operand.role === "indices" &&
+    entryOf(residency, keyOf(operand)) === "gm";
+  return inputsOf(scatter).flatMap((operand, table) =>
+    isTable(scatter, table) && !inGm(operand)
+      ? [tileOf(operand, table, inputTile(map, table, space, operand.type.shape), target)]
+      : [],
+  );
+}
+
+/** Returns the tile of an operand in UB. */
+function tileOf(operand: Operand, place: number, shape: Shape, target: Target): ScatterTile {
+  const { dtype } = operand.type;
+  const rowBytes = alignUp(bytesFor(Math.max(1, shape[shape.length - 1] ?? 1), dtype), target.blockBytes);
+  const bytes = elementCount(shape.slice(0, -1)) * rowBytes;
+  return { operand: place, name: operand.name, dtype, shape, rowBytes, bytes };
+}
+
+/** Returns the largest box of a region that fits free UB, outer dims cut before inner ones; a single element where none does. */
+function copiedAtOnce(region: Shape, free: number, tileFor: (shape: Shape) => ScatterTile): ScatterTile {
+  let shape: Shape = region.map((extent) => Math.max(1, extent));
+  for (let k = 0; k < region.length && tileFor(shape).bytes > free; k++) {
+    const one = shape.with(k, 1);
+    const inRow = k === region.length - 1;
+    const times = inRow
+      ? Math.floor((free * at(shape, k)) / Math.max(1, tileFor(shape).bytes))
+      : Math.floor(free / tileFor(one).bytes);
+    shape = shape.with(k, Math.max(1, Math.min(at(shape, k), times)));
+  }
+  return tileFor(shape);
+}
+
+/** Returns the operands of a scatter with the part of each that a tile reads or writes. */
+export function tiledTables({
   scatter,
   tile,
-  carrying,
-}: ScatterTiling): { readonly cut: number; readonly outer: number } | undefined {
+  written,
+  tiles,
+  isLoaded,
+}: ScatterTiling): readonly TiledOperand[] {
   const { map } = scatter;
-  if (isOrderFree(map.write, outputOf(scatter).type.dtype)) return undefined;
-  for (const cut of carrying) {
-    if (at(tile, cut) >= at(map.domain, cut)) continue;
-    const outer = carrying.find((d) => d < cut && at(tile, d) > 1);
-    if (outer !== undefined) return { cut, outer };
-  }
-  return undefined;
-}
-
-/** Returns the diagnostics that refuse a scatter under a schedule; empty where it is legal. */
-export function scatterRefusals(tiling: ScatterTiling): Diagnostic[] {
-  const { scatter, target, residency, tile, schedule, bytes } = tiling;
-  const { map, opSpan: span } = scatter;
-  const { dtype } = outputOf(scatter).type;
-  const { combine } = map.write;
-  if (
-    residency === "gm" &&
-    combine !== "set" &&
-    targetFacts[target.kind].vectorUnit &&
-    !isOrderFree(map.write, dtype)
-  ) {
-    const message = `residency gm: ${combine} of ${dtype} takes points in order, and stores to global memory have none`;
-    return [error("TC403", message, { span, hint: "--residency ub" })];
-  }
-  const fault = orderFault(tiling);
-  if (fault !== undefined) {
-    const { cut, outer } = fault;
-    const message =
-      `point-order: tile[${cut}] = ${at(tile, cut)} cuts dim ${cut} of ${at(map.domain, cut)}, and tile[${outer}] = ${at(tile, outer)} ` +
-      `points of dim ${outer} outside it: a tile would take a point before an earlier one`;
-    const nearest = inOrder(tiling);
-    return [
-      error("TC301", message, {
-        span,
-        notes: [
-          "points that write one element are taken in row-major order of the domain",
-          `source: ${pages}`,
-        ],
-        hint: `--tile ${nearest.join(",")}, or duplicates = unique`,
-        data: { rule: "point-order", cut, outer, nearest },
-      }),
-    ];
-  }
-  if (bytes <= schedule.ubBytes) return [];
-  const entries = [...tiling.tiles, ...(tiling.copy === undefined ? [] : [tiling.copy])];
-  const sum = entries.map((entry) => entry.bytes).join(" + ");
-  const smallest = smallestTile(tiling);
-  const out = residency === "ub" && combine === "set" ? ["--residency gm"] : [];
-  const hint = [...(smallest === undefined ? [] : [`--tile ${smallest.join(",")}`]), ...out].join(", or ");
-  return [
-    error(
-      smallest === undefined ? "TC402" : "TC401",
-      `tile ${formatShape(tile)} needs ${sum} = ${bytes} B > ${schedule.ubBytes} B of unified buffer`,
-      {
-        span,
-        notes: entries.map(
-          (entry) => `%${entry.name} ${formatShape(entry.shape)} of ${entry.dtype}: ${entry.bytes} B`,
-        ),
-        ...(hint === "" ? {} : { hint }),
-        data: { bytes, budget: schedule.ubBytes, residency: formatEntry(residency) },
-      },
-    ),
-  ];
-}
-
-/** Returns the tile with one point along each carrying dim outside of the innermost that it cuts. */
-function inOrder({ scatter, tile, carrying }: ScatterTiling): Shape {
-  const cut = Math.max(...carrying.filter((d) => at(tile, d) < at(scatter.map.domain, d)));
-  return tile.map((entry, d) => (carrying.includes(d) && d < cut ? 1 : entry));
-}
-
-/** Returns the schedule with another tile. */
-const withTile = ({ scatter, schedule, target }: ScatterTiling, tile: Shape): ScatterTiling =>
-  tileScatter(scatter, { ...schedule, tile }, target);
-
-const fits = ({ bytes, schedule }: ScatterTiling): boolean => bytes <= schedule.ubBytes;
-
-/** Returns the largest tile from this one that fits, by halves of what takes most; undefined where none does. */
-export function smallestTile(from: ScatterTiling): Shape | undefined {
-  let tiling = from;
-  const { map } = from.scatter;
-  const isFree = isOrderFree(map.write, outputOf(from.scatter).type.dtype);
-  while (!fits(tiling)) {
-    const { tile, tasks, carrying } = tiling;
-    const halved = (d: number): Shape => tile.with(d, Math.ceil(at(tile, d) / 2));
-    const serial = tile.findIndex((entry, d) => {
-      if (entry === 1 || tasks.has(d)) return false;
-      // Outer carrying dims are cut to single points before an inner one is cut.
-      return (
-        isFree || !carrying.includes(d) || carrying.every((outer) => outer >= d || at(tile, outer) === 1)
-      );
-    });
-    const ofTask = tile.findIndex((entry, d) => entry > 1 && tasks.has(d));
-    const writtenAlone = tiling.tiles.find(({ operand }) => operand === tiling.scatter.operands.length - 1);
-    const isWide = (writtenAlone?.bytes ?? 0) * 2 > tiling.schedule.ubBytes;
-    const next = isWide && ofTask !== -1 ? ofTask : serial !== -1 ? serial : ofTask;
-    if (next === -1) return undefined;
-    tiling = withTile(tiling, halved(next));
-  }
-  return tiling.tile;
+  const points = new Set(map.domain.keys());
+  return scatter.operands.map((operand, place): TiledOperand => {
+    if (operand.role === "output") return { operand, tile: written, dependsOn: points, inUb: isLoaded };
+    return {
+      operand,
+      tile: inputTile(map, place, walked(map, tile), operand.type.shape),
+      dependsOn: points,
+      inUb: tiles.some((entry) => entry.operand === place),
+    };
+  });
 }
 
 /** Returns the base of a scatter: an input, or bits. */

@@ -1,8 +1,10 @@
-/** Tiles of more entries than the output has dims, as PyPTO's code takes them. */
-import { outputOf, type AccessFunc } from "../func.js";
+/** Tiles of more entries than the points have dims, or of fewer, as PyPTO takes them. */
+import type { AccessFunc } from "../func.js";
 import { profileOf } from "../profile.js";
 import type { Schedule } from "../schedule.js";
 import type { Shape } from "../types.js";
+import { writeRulesOf } from "./pypto-writes.js";
+import { domainOf } from "./tiled.js";
 
 /**
  * True if a tile has more entries than the output has dims, of an operator whose framework shares a tile among operators, under a profile
@@ -16,10 +18,24 @@ export const isLongerTile = <S extends Schedule>(
   gather.framework !== undefined &&
   gather.map.reduced === undefined &&
   profileOf(schedule).longerTiles !== undefined &&
-  schedule.tile.length > outputOf(gather).type.shape.length;
+  schedule.tile.length > domainOf(gather).length;
 
-/** Returns a schedule with the entries of its tile that the output has dims for, where the profile leaves out the others. */
-export const takenSchedule = <S extends Schedule>(gather: AccessFunc, schedule: S): S =>
-  isLongerTile(gather, schedule)
-    ? { ...schedule, tile: schedule.tile.slice(0, outputOf(gather).type.shape.length) }
-    : schedule;
+/** True if a tile or a view has fewer entries than the points have dims, of an operator of PyPTO that takes the others whole. */
+export const isShorterTile = (gather: AccessFunc, schedule: Schedule, name: "tile" | "view"): boolean => {
+  const { length } = schedule[name] ?? domainOf(gather);
+  return length > 0 && length < domainOf(gather).length && writeRulesOf(gather)?.shorterTiles === true;
+};
+
+/**
+ * Returns a schedule with one entry of tile and view for each dim: without those that the profile leaves out, and with whole extents where
+ * an operator of PyPTO takes fewer.
+ */
+export function takenSchedule<S extends Schedule>(gather: AccessFunc, schedule: S): S {
+  const domain = domainOf(gather);
+  if (isLongerTile(gather, schedule)) return { ...schedule, tile: schedule.tile.slice(0, domain.length) };
+  const filled = (["tile", "view"] as const).filter((name) => isShorterTile(gather, schedule, name));
+  return filled.reduce<S>((taken, name) => {
+    const stated = taken[name] ?? [];
+    return { ...taken, [name]: domain.map((extent, d) => stated[d] ?? Math.max(1, extent)) };
+  }, schedule);
+}

@@ -4,6 +4,7 @@ import {
   followedDims,
   gatheredTable,
   inputTile,
+  isScatter,
   outputDims,
   walked,
   type Followed,
@@ -29,7 +30,7 @@ export interface TiledGather {
   readonly gather: AccessFunc;
   readonly schedule: ResolvedSchedule;
   readonly target: Target;
-  /** Extents of the output. */
+  /** Extents of the points: of a gather, those of its output. */
   readonly extents: Shape;
   /** The output tile as it runs: no entry beyond its view or its extent. */
   readonly tile: Shape;
@@ -41,6 +42,10 @@ export interface TiledGather {
   readonly operands: readonly TiledOperand[];
 }
 
+/** Returns the extents of a function's points, which a schedule cuts: the domain of a scatter, the output's extents of a gather. */
+export const domainOf = (func: Pick<AccessFunc, "map" | "operands">): Shape =>
+  isScatter(func.map) ? func.map.domain : outputOf(func).type.shape;
+
 /**
  * Returns the extents that tile entries cut, by output dim: those of the output, or of the data where the operator's framework cuts both
  * by one entry and the data is longer. Source: hicann/pypto framework/src/interface/operation/vector/indexing.cpp at 883e7df
@@ -48,8 +53,8 @@ export interface TiledGather {
  */
 export function entryLimits(gather: AccessFunc): Shape {
   const { map, framework } = gather;
-  const extents = [...outputOf(gather).type.shape];
-  if (framework === undefined) return extents;
+  const extents = [...domainOf(gather)];
+  if (framework === undefined || isScatter(map)) return extents;
   const { shape } = inputOf(gather, gatheredTable).type;
   followedDims(map, gatheredTable).forEach((followed, k) => {
     const d = followed === undefined ? undefined : soleDim(followed);

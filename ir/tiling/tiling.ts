@@ -2,7 +2,8 @@
  * A tiling: what a gather becomes under a schedule on a target. Made once; the rules, lowering, costs and every report read
  * its parts instead of deriving them again.
  */
-import { outputOf, type AccessFunc } from "../func.js";
+import type { AccessFunc } from "../func.js";
+import { isScatter } from "../access.js";
 import type { Residency, ResolvedSchedule } from "../schedule.js";
 import { targetFacts, type Target } from "../target.js";
 import { at, elementCount, type Shape } from "../types.js";
@@ -19,7 +20,10 @@ import {
 } from "./lowering.js";
 import { dataResidency } from "./residency.js";
 import { takenSchedule } from "./taken-schedule.js";
-import { entryLimits, tiledOperands, type TiledGather, type TiledOperand } from "./tiled.js";
+import { scatterFootprint } from "./scatter-footprint.js";
+import { tiledTables, tileScatter, type ScatterTiling } from "./scatter-tiling.js";
+import { scatterTraffic } from "./scatter-traffic.js";
+import { domainOf, entryLimits, tiledOperands, type TiledGather, type TiledOperand } from "./tiled.js";
 import { trafficOf, type Traffic } from "./traffic.js";
 
 interface Derived {
@@ -29,6 +33,7 @@ interface Derived {
   lowerings?: Lowerings;
   lowering?: GatherLowering;
   traffic?: Traffic;
+  scatter?: ScatterTiling;
   /** How the gather of its program is done, once that is known. */
   done?: GatherLowering;
 }
@@ -58,7 +63,7 @@ export class Tiling implements TiledGather {
     const schedule = takenSchedule(gather, stated);
     const { tile, view } = schedule;
     this.schedule = schedule;
-    this.extents = outputOf(gather).type.shape;
+    this.extents = domainOf(gather);
     this.cut = entryLimits(gather).map((limit, d) => Math.min(at(tile, d), at(view, d), limit));
     this.tile = this.cut.map((entry, d) => Math.min(entry, at(this.extents, d)));
     const { max } = gather.map.reduced ?? { max: 0 };
@@ -66,13 +71,22 @@ export class Tiling implements TiledGather {
     this.residency = dataResidency(gather, schedule);
   }
 
+  /** What a scatter becomes; undefined for a gather. */
+  get scatter(): ScatterTiling | undefined {
+    const { gather, schedule, target, derived } = this;
+    if (!isScatter(gather.map)) return undefined;
+    return (derived.scatter ??= tileScatter(gather, schedule, target));
+  }
+
   get operands(): readonly TiledOperand[] {
-    return (this.derived.operands ??= tiledOperands(this));
+    const { scatter } = this;
+    return (this.derived.operands ??= scatter === undefined ? tiledOperands(this) : tiledTables(scatter));
   }
 
   /** UB that the tile needs, by which it is judged. */
   get need(): Footprint {
-    return (this.derived.need ??= footprintOf(this));
+    const { scatter } = this;
+    return (this.derived.need ??= scatter === undefined ? footprintOf(this) : scatterFootprint(scatter));
   }
 
   /** UB that the kernel takes, of a tiling whose lowering is `decided`; what the tile needs of another one. */
@@ -82,7 +96,7 @@ export class Tiling implements TiledGather {
 
   /** Outermost first; loops with one trip are left out. */
   get loops(): readonly Loop[] {
-    return (this.derived.loops ??= tiledLoops(this));
+    return (this.derived.loops ??= this.scatter?.loops ?? tiledLoops(this));
   }
 
   /** How the gather can be done. */
@@ -96,7 +110,8 @@ export class Tiling implements TiledGather {
   }
 
   get traffic(): Traffic {
-    return (this.derived.traffic ??= trafficOf(this));
+    const { scatter } = this;
+    return (this.derived.traffic ??= scatter === undefined ? trafficOf(this) : scatterTraffic(scatter));
   }
 
   /**
@@ -108,7 +123,7 @@ export class Tiling implements TiledGather {
     if (this.kernel !== undefined || need.planned > ubCapacity(this)) return this;
     const { gather, schedule, target, cached } = this;
     // The program of an output without elements takes nothing.
-    if (elementCount(this.extents) === 0)
+    if (this.scatter === undefined && elementCount(this.extents) === 0)
       return new Tiling(gather, schedule, target, derived, cached, withAdded({ ...need, parts: [] }, []));
     const lowering = (derived.done ??= decide());
     const kernel = withAdded(need, lowering.adds);
@@ -131,7 +146,7 @@ export class Tiling implements TiledGather {
 
   /** Of many schedules, a search finds few that differ in this: one for each tile, and for the bytes that its copies leave free. */
   private cachedLowerings(): Lowerings {
-    if (!targetFacts[this.target.kind].vectorUnit) return direct;
+    if (!targetFacts[this.target.kind].vectorUnit || this.scatter !== undefined) return direct;
     const facts = loweringFacts(this);
     const residency = this.operands.map(({ inUb }) => Number(inUb)).join("");
     const { tile, ragged, freshIndices, spareBytes, requested } = facts;

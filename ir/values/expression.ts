@@ -104,6 +104,20 @@ export function readsIn(value: Expression): readonly number[] {
   }
 }
 
+/** Returns how many operations and casts an expression has. */
+export function operationsIn(value: Expression): number {
+  switch (value.kind) {
+    case "read":
+    case "number":
+      return 0;
+    case "cast":
+    case "reduce":
+      return 1 + operationsIn(value.of);
+    case "op":
+      return 1 + operationsIn(value.of[0]) + operationsIn(value.of[1]);
+  }
+}
+
 /** The reductions of an expression, inner first: a verified one has one or none. */
 export function reductionsIn(value: Expression): readonly Extract<Expression, { readonly kind: "reduce" }>[] {
   switch (value.kind) {

@@ -1,12 +1,10 @@
 /** Checks that a function has a property. Structure always holds; the rest hold after the pass that ensures them. */
-import { isScatter } from "../access.js";
 import { error, type Diagnostic } from "../diagnostic.js";
 import type { Func } from "../func.js";
 import { isResolved } from "../schedule-entries.js";
 import type { Target } from "../target.js";
 import { refusals, shapeRefusals } from "../tiling/refusals.js";
 import { rules } from "../tiling/rules/index.js";
-import { scatterRefusals, tileScatter } from "../tiling/scatter-tiling.js";
 import { Tilings } from "../tiling/tiling.js";
 import { assertNever } from "../types.js";
 import { verifyAllocated } from "./allocated.js";
@@ -32,12 +30,6 @@ export function verify(
       return need(false, "scheduled at the access level");
     return refusals(rule, tilings.of(func, func.schedule));
   };
-  if (func.level === "access" && isScatter(func.map) && property !== "tile") {
-    if (property === "access") return [];
-    return isResolved(func.schedule)
-      ? scatterRefusals(tileScatter(func, func.schedule, target))
-      : need(false, "fully scheduled");
-  }
   switch (property) {
     case "source":
     case "access":

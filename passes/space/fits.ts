@@ -1,7 +1,7 @@
 /** The tiles that a search takes: within UB, and no longer than a task should be. */
 import { gatheredTable } from "../../ir/access.js";
 import { inputOf } from "../../ir/func.js";
-import { ubCapacity, type Tiling } from "../../ir/tiling/index.js";
+import { keepsOrder, ubCapacity, type Tiling } from "../../ir/tiling/index.js";
 import { elementCount, meanBytes } from "../../ir/types.js";
 
 /** Elements of the widest access of a lane. */
@@ -10,6 +10,8 @@ const accessElements = ({ gather, target }: Tiling): number =>
 
 /** Elements that a task should take at most: lanes stay short, and every core has tasks while all their lanes have work. */
 export function longestTask(tiling: Tiling): number {
+  // Points that follow one another stay in one task, however many.
+  if (tiling.scatter !== undefined) return Infinity;
   const { residency, target, extents } = tiling;
   const max = residency === "gm" || target.lanes > 1 ? target.directElements : Infinity;
   if (target.tasksPerCore === 1) return max;
@@ -19,6 +21,7 @@ export function longestTask(tiling: Tiling): number {
 
 /** True if a tile is within so many bytes of UB, which are at most the budget, and no longer than a task should be. */
 export function fits(tiling: Tiling, availableUb: number): boolean {
+  if (!keepsOrder(tiling)) return false;
   if (elementCount(tiling.tile) > longestTask(tiling)) return false;
   const { bytes, planned } = tiling.footprint;
   return Math.max(bytes, planned) <= availableUb;

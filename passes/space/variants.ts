@@ -60,6 +60,8 @@ export function reordered(tiling: Tiling, bothDirections = false): Tiling[] {
   const { gather, schedule, residency, tile, extents } = tiling;
   const staged = residency === "ub";
   if (gather.schedule.order !== undefined || !(staged || bothDirections)) return [tiling];
+  // Tasks of a scatter share nothing, and its other loops have one order.
+  if (tiling.scatter !== undefined) return [tiling];
   const dims = followedBy(gather.map, gatheredTable);
   const reuses = (d: number): boolean => staged && !dims.has(d) && at(tile, d) < at(extents, d);
   const orders = orderedSubsets(schedule.order.filter(reuses)).flatMap((last) => {
@@ -127,7 +129,8 @@ export function doubled(tiling: Tiling, availableUb: number): Tiling[] {
  */
 function splitViews(tiling: Tiling): Tiling[] {
   const { gather, schedule, tile, loops, target, extents } = tiling;
-  if (gather.schedule.view !== undefined || tiling.residency === "gm") return [];
+  if (gather.schedule.view !== undefined || tiling.residency === "gm" || tiling.scatter !== undefined)
+    return [];
   const parallel = parallelTasks(tiling);
   const wanted = Math.max(
     schedule.cores * target.tasksPerCore,

@@ -2,14 +2,13 @@
 import {
   CompileError,
   hasErrors,
-  isScatter,
   judgeTypes,
   type AccessFunc,
   type Diagnostic,
   type Func,
   type Profile,
 } from "../../ir/index.js";
-import { canonicalizeAccess, noScattersYet, runPipeline } from "../../passes/index.js";
+import { canonicalizeAccess, runPipeline } from "../../passes/index.js";
 import { boundTo, resolveTargetOf, scheduled, type CompileOptions } from "./compile.js";
 
 /** Undefined for a tile program. Throws a CompileError when a rule of the dialect is broken. */
@@ -52,8 +51,7 @@ function canonicalized(
     input.level === "source" ? [canonicalizeAccess] : [],
     target,
   );
-  const untiled = func.level === "access" && isScatter(func.map) ? [noScattersYet(func)] : [];
-  const diagnostics = [...taken, ...said, ...untiled];
+  const diagnostics = [...taken, ...said];
   if (hasErrors(diagnostics)) throw new CompileError(diagnostics);
   return func.level === "access" ? { access: func, diagnostics } : undefined;
 }

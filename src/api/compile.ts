@@ -61,7 +61,6 @@ import {
   type Tiling,
   type WgslLimits,
   isMove,
-  isScatter,
 } from "../../ir/index.js";
 import {
   decided,
@@ -236,7 +235,7 @@ export function compileTiled(program: Func, options: CompileOptions): CompiledTi
   const access = judged || lowered === undefined ? lowered : withoutProfile(lowered);
   if (access !== undefined) levels.set("access", access);
   const tiling =
-    access?.level === "access" && !isScatter(access.map) && isResolved(access.schedule)
+    access?.level === "access" && isResolved(access.schedule)
       ? { tiling: decided(tilings.of(access, access.schedule)) }
       : {};
   const table =

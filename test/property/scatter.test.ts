@@ -3,47 +3,12 @@ import { describe, expect, it } from "vitest";
 import { referenceOfMap } from "../../backends/reference/index.js";
 import type { HostInputs } from "../../backends/index.js";
 import { simulateBytes, simulateChecked } from "../../backends/sim/index.js";
-import { parseModule, RunError, type AccessFunc, type Schedule } from "../../ir/index.js";
-import { toHost, tryCompile } from "../../src/index.js";
+import { parseModule, RunError, type Schedule } from "../../ir/index.js";
+import { tryCompile } from "../../src/index.js";
 import { drawer, type Draw } from "../fuzz/mutate.js";
 import { breaksOrder, outcomeOf, textOf, type Outcome, type OracleScatter } from "../oracle/scatter.js";
+import { bytesOf, bytesOfElement, hostInputs } from "../support/scatter-inputs.js";
 import { randomScatter } from "../support/random-scatter.js";
-
-const bytesOfElement = (type: string): number => (type === "bool" ? 1 : Number(/\d+/.exec(type)![0]) / 8);
-
-function bytesOf(elements: readonly bigint[], size: number): Uint8Array {
-  const bytes = new Uint8Array(elements.length * size);
-  elements.forEach((bits, k) => {
-    for (let byte = 0; byte < size; byte++)
-      bytes[k * size + byte] = Number((bits >> BigInt(8 * byte)) & 0xffn);
-  });
-  return bytes;
-}
-
-/** Fresh tensors for a run: one in place writes in its own. */
-function inputsOf(scatter: OracleScatter, func: AccessFunc): HostInputs {
-  const size = bytesOfElement(scatter.type);
-  const given = new Map<string, Uint8Array>([
-    ["u", bytesOf(scatter.update.bits, size)],
-    ...(typeof scatter.base === "bigint" ? [] : [["x", bytesOf(scatter.base, size)] as const]),
-    ...scatter.indices.map(
-      ({ table: { name, dtype, values } }) =>
-        [
-          name,
-          bytesOf(
-            values.map((value) => BigInt.asUintN(64, value)),
-            dtype === "i32" ? 4 : 8,
-          ),
-        ] as const,
-    ),
-  ]);
-  return Object.fromEntries(
-    func.operands.flatMap(({ name, type }) => {
-      const bytes = given.get(name);
-      return bytes === undefined ? [] : [[name, toHost(name, type, bytes)]];
-    }),
-  );
-}
 
 /** Outcome of a run, in the oracle's terms. */
 function ran(action: () => Uint8Array): { readonly bytes: Uint8Array } | Exclude<Outcome, { kind: "bits" }> {
@@ -90,8 +55,8 @@ function judge(
   const outcome = outcomeOf(scatter);
   const size = bytesOfElement(scatter.type);
   const check = (run: (inputs: HostInputs) => Uint8Array, promised: boolean): void => {
-    const inputs = inputsOf(scatter, func);
-    const before = inputsOf(scatter, func);
+    const inputs = hostInputs(scatter, func);
+    const before = hostInputs(scatter, func);
     const result = ran(() => run(inputs));
     // Where a promise is broken, only the checked executor says so.
     if (!(promised && outcome.kind === "duplicate")) {

@@ -2,6 +2,7 @@
  * Rule 6: a WebGPU device binds what the program reads and writes, whatever its schedule. Source: the limits of gpuweb, section
  * 3.6.2.
  */
+import { isScatter } from "../../access.js";
 import type { AccessFunc } from "../../func.js";
 import { inputsOf, keyOf, outputOf, type Operand } from "../../func.js";
 import { mayReport } from "../../policy.js";
@@ -17,7 +18,9 @@ export const deviceLimits: Rule = {
   id: "device-limits",
   code: "TC502",
   judge: ({ gather, target }) =>
-    targetFacts[target.kind].runsOnWebgpu ? [buffersBound(gather, target), positionsFit(gather)] : [],
+    targetFacts[target.kind].runsOnWebgpu
+      ? [...(isScatter(gather.map) ? [] : [buffersBound(gather, target)]), positionsFit(gather)]
+      : [],
 };
 
 /** Positions in a WebGPU kernel are 32-bit integers with a sign. */

@@ -2,23 +2,32 @@
  * Rule 3, full load: the gather dim of the input is never split. What else is pinned along it, and where that stands, is the
  * profile's to say (ir/profile.ts; decisions D1 and D5).
  */
-import { gatheredTable, gatherDims } from "../../access.js";
+import { gatheredTable, gatherDims, isScatter } from "../../access.js";
 import { inputOf, outputOf, type AccessFunc } from "../../func.js";
 import { defaultProfile, profileOf } from "../../profile.js";
 import type { ResolvedSchedule } from "../../schedule.js";
 import { at, invariant, type Shape } from "../../types.js";
 import { exactWidthOf, type ExactWidth } from "../../values/exact-width.js";
 import { reductionsIn } from "../../values/expression.js";
+import { writeRulesOf } from "../pypto-writes.js";
 import { dataResidency } from "../residency.js";
+import { domainOf } from "../tiled.js";
 import type { Tiling } from "../tiling.js";
 import type { Rule, RuleVerdict } from "./rule.js";
+import { storeVerdicts } from "./store.js";
 
 /** Source of the rule for gathers whose output lacks the gather dims. */
 const rowsPage = "hicann/pypto docs/zh/api/operation/pypto-index_select.md at 883e7df (2026-08-22), rule 3";
 
-/** Returns the least extent of the view along a shared dim where a profile pins it: the longer of input and index. */
-export const requiredView = (gather: AccessFunc, dim: number): number =>
-  Math.max(at(inputOf(gather, gatheredTable).type.shape, dim), at(outputOf(gather).type.shape, dim), 1);
+/**
+ * Returns the least extent of the view along a dim where a profile pins it: the longer of input and index along a shared dim, and the whole
+ * of a row that an operator of PyPTO writes whole.
+ */
+export function requiredView(gather: AccessFunc, dim: number): number {
+  const points = at(domainOf(gather), dim);
+  const isShared = gather.sharedDims.includes(dim);
+  return Math.max(isShared ? at(inputOf(gather, gatheredTable).type.shape, dim) : 1, points, 1);
+}
 
 type Reading = Pick<ResolvedSchedule, "profile" | "residency">;
 
@@ -30,9 +39,16 @@ const loadedDims = (gather: AccessFunc, { residency }: Reading): Shape =>
 export const pinnedViews = (gather: AccessFunc, schedule: Reading): Shape =>
   profileOf(schedule).pinsView ? loadedDims(gather, schedule) : [];
 
-/** Returns the dims along which the profile pins the tile to the view. */
-export const pinnedTiles = (gather: AccessFunc, schedule: Reading): Shape =>
-  profileOf(schedule).pinsTile ? loadedDims(gather, schedule) : [];
+/** Returns the dims along which the profile, or an operator of PyPTO, pins the tile to the view. */
+export function pinnedTiles(gather: AccessFunc, schedule: Reading): Shape {
+  if (!isScatter(gather.map)) return profileOf(schedule).pinsTile ? loadedDims(gather, schedule) : [];
+  const operator = writeRulesOf(gather);
+  const { profile = defaultProfile } = schedule;
+  // Rows are whole wherever the cache is.
+  if (operator?.fullRows === true) return [domainOf(gather).length - 1];
+  const pins = operator === undefined ? profileOf(schedule).pinsTile : operator.pinsTile.includes(profile);
+  return pins ? loadedDims(gather, schedule) : [];
+}
 
 /** Dims of the output along which no profile pins the tile: it may cut them anywhere. */
 export function freeDims({
@@ -48,7 +64,11 @@ export const fullLoad: Rule = {
   id: "full-load",
   code: "TC301",
   judge: (tiling) => [
-    ...(tiling.residency === "gm" ? [] : [...fullDims(tiling), ...pinned(tiling)]),
+    ...(tiling.scatter !== undefined
+      ? storeVerdicts(tiling, tiling.scatter)
+      : tiling.residency === "gm"
+        ? []
+        : [...fullDims(tiling), ...pinned(tiling)]),
     ...elementsInOrder(tiling),
   ],
 };

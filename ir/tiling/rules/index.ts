@@ -4,6 +4,8 @@
  */
 import { checkArgument } from "../../argument.js";
 import type { Tiling } from "../tiling.js";
+import { keepsSlots, slotsOf } from "../pypto-writes.js";
+import { orderFault } from "./store.js";
 import { deviceLimits } from "./device-limits.js";
 import { fullLoad } from "./full-load.js";
 import { packedTile } from "./packed-tile.js";
@@ -30,6 +32,18 @@ export const holds = (rule: Rule, tiling: Tiling): boolean =>
 export function isLegal(tiling: Tiling): boolean {
   checkArgument("isLegal", "tiling", tiling);
   return ruleList.every((rule) => holds(rule, tiling));
+}
+
+/**
+ * True if a scatter's points keep their order, and its tile the slots of a sequence: rules that a larger entry may meet where a smaller
+ * one does not. Always so for a gather.
+ */
+export function keepsOrder({ gather, schedule, scatter }: Tiling): boolean {
+  if (scatter === undefined) return true;
+  const slots = slotsOf(gather);
+  return (
+    orderFault(scatter) === undefined && (slots === undefined || keepsSlots(schedule.tile[0] ?? 1, slots))
+  );
 }
 
 export { boundBuffers, bufferBytes } from "./device-limits.js";

@@ -2,16 +2,18 @@
  * Rule 2: the data may stay in global memory where the machine can fetch what an index names (decision D15), and an index table
  * where single elements of it can be read: on an Ascend core by the scalar unit.
  */
+import { isScatter } from "../../access.js";
 import { inputsOf, keyOf, type AccessFunc } from "../../func.js";
 import { targetFacts, type Target } from "../../target.js";
 import { refusedLowering } from "../requested-lowering.js";
 import { movableTables, residencyOf } from "../residency.js";
 import type { Tiling } from "../tiling.js";
 import type { Rule, RuleVerdict } from "./rule.js";
+import { storeResidency } from "./store.js";
 
 /** Whether the target's cores, or the operator, can read the data from global memory row by row. */
 export const gmAllowed = (gather: AccessFunc, target: Target): boolean =>
-  target.gmGather === "any" || gather.sharedDims.length === 0;
+  isScatter(gather.map) || target.gmGather === "any" || gather.sharedDims.length === 0;
 
 /** Citation of what no page of a framework has (decision D15). */
 const ours = "docs/tiling-rules.md: residency";
@@ -25,7 +27,11 @@ const pagedRows =
 export const residency: Rule = {
   id: "residency",
   code: "TC403",
-  judge: (tiling) => [...ofData(tiling), ...ofTables(tiling), ...ofLowering(tiling)],
+  judge: (tiling) => [
+    ...(tiling.scatter === undefined ? ofData(tiling) : storeResidency(tiling.scatter)),
+    ...ofTables(tiling),
+    ...ofLowering(tiling),
+  ],
 };
 
 /** Of a class of instructions that is asked for: whether the gather can have it where its data is, whatever the room. */
@@ -33,6 +39,10 @@ function ofLowering(tiling: Tiling): RuleVerdict[] {
   const { target, residency: taken, schedule } = tiling;
   const { lowering: requested } = schedule;
   if (requested === undefined) return [];
+  if (tiling.scatter !== undefined) {
+    const detail = `lowering ${requested} is of gathers, and this is a scatter`;
+    return [{ rule: "lowering", pass: false, detail, source: ours }];
+  }
   // Derived for those alone who ask: a search judges many more tiles than it weighs.
   const refused = refusedLowering(tiling.lowering, requested, target, taken !== "gm");
   const pass = refused === undefined || refused.room;

@@ -1,9 +1,12 @@
 /** Rule 1: a schedule is one at all, and of cores that the target has. May refuse with TC302 (tile) and TC303 (the rest). */
+import { isScatter } from "../../access.js";
 import { inputsOf, keyOf, outputOf, type AccessFunc } from "../../func.js";
 import { profileFacts } from "../../profile.js";
 import { profiles, type Schedule } from "../../schedule.js";
 import type { Target } from "../../target.js";
-import { isLongerTile } from "../taken-schedule.js";
+import { keepsSlots, slotsOf, writeRulesOf } from "../pypto-writes.js";
+import { isLongerTile, isShorterTile } from "../taken-schedule.js";
+import { domainOf } from "../tiled.js";
 import { at, formatShape, formatType, type Shape } from "../../types.js";
 import type { Rule, ShapeVerdict } from "./rule.js";
 
@@ -26,7 +29,8 @@ export function coresFault(
 
 /** Every fault; empty when the entries that are given have their form, and the target has its cores. */
 export function shapeFaults(gather: AccessFunc, schedule: Schedule, target: Target): ShapeVerdict[] {
-  const rank = outputOf(gather).type.shape.length;
+  const rank = domainOf(gather).length;
+  const isWrite = isScatter(gather.map);
   const fault = (detail: string, more: Partial<ShapeVerdict> = {}): ShapeVerdict => ({
     rule: "schedule-shape",
     pass: false,
@@ -45,13 +49,16 @@ export function shapeFaults(gather: AccessFunc, schedule: Schedule, target: Targ
   const shapeFault = (name: "tile" | "view", shape: Shape | undefined): ShapeVerdict[] => {
     if (shape === undefined) return [];
     const code = name === "tile" ? "TC302" : "TC303";
-    const hasReduction = name === "tile" && gather.map.reduced !== undefined;
+    const hasReduction = name === "tile" && gather.map.reduced !== undefined && !isWrite;
     const fits = shape.length === rank || (hasReduction && shape.length === rank + 1);
-    if (!fits && !(name === "tile" && isLongerTile(gather, schedule))) {
+    const taken = isLongerTile(gather, schedule) || isShorterTile(gather, schedule, name);
+    if (!fits && !(name === "tile" ? taken : isShorterTile(gather, schedule, name))) {
       const more = hasReduction ? ", and one more for r or none" : "";
-      const one = `give one entry for each dim of ${formatType(outputOf(gather).type)}${more}`;
+      const one = isWrite
+        ? `give one entry for each dim of the domain ${formatShape(domainOf(gather))}`
+        : `give one entry for each dim of ${formatType(outputOf(gather).type)}${more}`;
       const hint = [one, ...(name === "tile" ? takenUnder(shape) : [])].join("; or ");
-      const detail = `${name} ${formatShape(shape)} has ${shape.length} entries; the output has rank ${rank}`;
+      const detail = `${name} ${formatShape(shape)} has ${shape.length} entries; the ${isWrite ? "domain" : "output"} has rank ${rank}`;
       return [fault(detail, { code, hint, data: { [name]: shape } })];
     }
     const isEntry = (entry: number): boolean => Number.isSafeInteger(entry) && entry >= 1;
@@ -68,12 +75,18 @@ export function shapeFaults(gather: AccessFunc, schedule: Schedule, target: Targ
     ];
   };
   const { order, ubBytes, buffers, residency } = schedule;
-  const faults = [...shapeFault("tile", schedule.tile), ...shapeFault("view", schedule.view)];
+  const slots = slotsOf(gather);
+  const [entry] = schedule.tile ?? [];
+  const slotFaults =
+    slots === undefined || entry === undefined || entry < 1 || keepsSlots(entry, slots)
+      ? []
+      : [unevenSlots(gather, entry, slots)];
+  const faults = [...shapeFault("tile", schedule.tile), ...shapeFault("view", schedule.view), ...slotFaults];
   if (order !== undefined) {
     const sorted = [...order].sort((a, b) => a - b);
     if (sorted.length !== rank || sorted.some((dim, k) => dim !== k)) {
       const natural = Array.from({ length: rank }, (_, d) => d);
-      const detail = `order ${formatShape(order)} is no permutation of the ${rank} output dims`;
+      const detail = `order ${formatShape(order)} is no permutation of the ${rank} ${isWrite ? "dims of the domain" : "output dims"}`;
       faults.push(fault(detail, { hint: `order = ${formatShape(natural)}` }));
     }
   }
@@ -99,6 +112,22 @@ export function shapeFaults(gather: AccessFunc, schedule: Schedule, target: Targ
   if (ubBytes !== undefined && (!Number.isSafeInteger(ubBytes) || ubBytes < 0))
     faults.push(fault(`ub_bytes is ${ubBytes}; it must be a whole number of bytes`));
   return faults;
+}
+
+/** Returns the fault of a tile that has neither whole sequences of slots nor a part that divides them. */
+function unevenSlots(gather: AccessFunc, entry: number, slots: number): ShapeVerdict {
+  const smaller = Array.from({ length: Math.min(entry, slots) }, (_, k) => Math.min(entry, slots) - k);
+  const nearest =
+    entry > slots ? slots * Math.floor(entry / slots) : (smaller.find((n) => slots % n === 0) ?? 1);
+  return {
+    rule: "slots",
+    pass: false,
+    code: "TC302",
+    detail: `tile[0] = ${entry} is neither a multiple nor a divisor of the ${slots} slots of a sequence`,
+    source: writeRulesOf(gather)?.tile ?? source,
+    hint: `tile[0] = ${nearest}`,
+    data: { tile: [entry], nearest: [nearest] },
+  };
 }
 
 export const scheduleShape: Rule = {

@@ -1,0 +1,134 @@
+/**
+ * The rules that PyPTO has for the tiles of its operators that write, by operator.
+ *
+ * Sources: docs/zh/api/operation/ of hicann/pypto at 883e7df (2026-08-22), the page of each operator, and
+ * framework/src/interface/operation/vector/indexing.cpp there.
+ */
+import { isRead } from "../access.js";
+import { inputOf, outputOf, type AccessFunc } from "../func.js";
+import type { Profile } from "../schedule.js";
+import { targetFacts } from "../target.js";
+import { alignUp, at, bytesFor, elementCount, type DType, type Shape } from "../types.js";
+import type { ScatterTile, ScatterTiling } from "./scatter-tiling.js";
+
+/** What PyPTO wants of the tile of an operator that writes. */
+export interface WriteRules {
+  /** Profiles under which the tile along the dim that index and output share is as long as both. */
+  readonly pinsTile: readonly Profile[];
+  /** True if a tile has the whole row, which is the innermost dim. */
+  readonly fullRows?: true;
+  /** True if the tile of the outermost dim of two is a multiple or a divisor of the slots of a sequence. */
+  readonly slots?: true;
+  /** True if its buffer holds input and result each by itself, and a temporary of the last index tile. */
+  readonly countsBoth?: true;
+  /** True if bf16 is computed in f32 copies of the tiles. */
+  readonly widensBf16?: true;
+  /** True if a tile may have fewer entries than the points have dims: the others are whole. */
+  readonly shorterTiles?: true;
+  /** True if points are written to global memory where nothing else is asked for. */
+  readonly writesGm?: true;
+  /** Citation of the rule on the view. */
+  readonly view: string;
+  /** Citation of the rule on the tile. */
+  readonly tile: string;
+}
+
+const at883e7df = "at 883e7df (2026-08-22)";
+const page = (name: string): string => `hicann/pypto docs/zh/api/operation/pypto-${name}.md ${at883e7df}`;
+const code = `hicann/pypto framework/src/interface/operation/vector/indexing.cpp ${at883e7df}`;
+
+const scatter = (name: string): WriteRules => ({
+  pinsTile: ["strict", "pages", "head"],
+  countsBoth: true,
+  view: page(name),
+  tile: `${page(name)}; ${code}, lines 736-739 and 895-897: FC1000`,
+});
+
+const rules: Readonly<Record<string, WriteRules>> = {
+  scatter_: scatter("scatter_"),
+  scatter: scatter("scatter"),
+  scatter_update: {
+    pinsTile: ["strict", "pages", "head"],
+    fullRows: true,
+    slots: true,
+    writesGm: true,
+    view: page("scatter_update"),
+    tile: `${page("scatter_update")}; ${code}: FC1000`,
+  },
+  index_put_: {
+    pinsTile: [],
+    shorterTiles: true,
+    writesGm: true,
+    view: page("index_put_"),
+    tile: page("index_put_"),
+  },
+  index_add_ub: {
+    // PyPTO's own tests have tiles of 3 along a dim of 13: its code takes the dim whole, whatever the tile says.
+    pinsTile: ["strict", "pages"],
+    countsBoth: true,
+    widensBf16: true,
+    view: page("index_add_ub"),
+    tile: page("index_add_ub"),
+  },
+};
+
+/** Returns the rules of PyPTO's operator that a scatter is; undefined for every other scatter. */
+export const writeRulesOf = ({
+  framework,
+  frameworkOp,
+}: Pick<AccessFunc, "framework" | "frameworkOp">): WriteRules | undefined =>
+  framework === "pypto" && frameworkOp !== undefined && Object.hasOwn(rules, frameworkOp.name)
+    ? rules[frameworkOp.name]
+    : undefined;
+
+/** Slots of a sequence of the index of a two-dimensional cache, of which a tile has a multiple or a divisor. */
+export function slotsOf(func: AccessFunc): number | undefined {
+  if (writeRulesOf(func)?.slots !== true || outputOf(func).type.shape.length !== 2) return undefined;
+  const table = func.map.indices.flatMap(({ value }) => (isRead(value) ? [value.table] : []))[0];
+  return table === undefined ? undefined : inputOf(func, table).type.shape[1];
+}
+
+/** True if a tile has whole sequences of slots, or parts that divide them. */
+export const keepsSlots = (entry: number, slots: number): boolean =>
+  slots === 0 || entry % slots === 0 || slots % entry === 0;
+
+/** Part of PyPTO's own count beside the tiles of the kernel. */
+export interface PyptoEntry extends Omit<ScatterTile, "operand"> {
+  readonly name: string;
+}
+
+/** Returns what PyPTO counts beside the tiles of a scatter in UB: its result apart from its input, its temporary, and copies in f32. */
+export function countedByPypto({
+  scatter: func,
+  target,
+  tiles,
+  tile,
+  isLoaded,
+  written,
+}: ScatterTiling): readonly PyptoEntry[] {
+  const operator = writeRulesOf(func);
+  if (operator?.countsBoth !== true || !isLoaded || !targetFacts[target.kind].vectorUnit) return [];
+  const padded = (name: string, dtype: DType, shape: Shape): PyptoEntry => {
+    const rowBytes = alignUp(bytesFor(Math.max(1, shape.at(-1) ?? 1), dtype), target.blockBytes);
+    return { name, dtype, shape, rowBytes, bytes: elementCount(shape.slice(0, -1)) * rowBytes };
+  };
+  const output = outputOf(func).type;
+  const index = func.map.indices.flatMap(({ value }) =>
+    isRead(value) ? [inputOf(func, value.table).type.dtype] : [],
+  )[0];
+  const last = tile.at(-1) ?? 1;
+  const widened =
+    operator.widensBf16 === true && output.dtype === "bf16"
+      ? [
+          padded("input in f32", "f32", written),
+          ...tiles
+            .filter(({ dtype, operand }) => dtype === "bf16" && at(func.operands, operand).role !== "output")
+            .map(({ shape, name }) => padded(`${name} in f32`, "f32", shape)),
+        ]
+      : [];
+  return [
+    padded("input apart from the result", output.dtype, written),
+    ...(index === undefined ? [] : [padded("temporary of the last index tile", index, [last])]),
+    ...widened,
+  ];
+}

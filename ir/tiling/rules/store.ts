@@ -1,0 +1,134 @@
+/**
+ * Rule 3 of what is written, the mirror of full load. What an index names is whole in the tile that is stored, points of one element are
+ * taken in order, and what a profile pins along a dim that index and output share is as long as both.
+ */
+import { isOrderFree } from "../../access.js";
+import { inputOf, keyOf, outputOf } from "../../func.js";
+import { gatheredTable } from "../../access.js";
+import { defaultProfile, profileOf } from "../../profile.js";
+import { targetFacts } from "../../target.js";
+import { at } from "../../types.js";
+import { writeRulesOf } from "../pypto-writes.js";
+import type { ScatterTiling } from "../scatter-tiling.js";
+import { domainOf } from "../tiled.js";
+import type { Tiling } from "../tiling.js";
+import { pinnedTiles, pinnedViews, requiredView } from "./full-load.js";
+import type { RuleVerdict } from "./rule.js";
+
+const ours = "docs/tiling-rules.md: scatters";
+
+/** Returns the verdicts on what a scatter's tile stores. */
+export const storeVerdicts = (tiling: Tiling, scatter: ScatterTiling): readonly RuleVerdict[] => [
+  ...storedInFull(scatter),
+  pointOrder(scatter),
+  ...pinned(tiling),
+];
+
+/** Returns what the written tile in UB holds along each dim that no task cuts. */
+function storedInFull({ scatter, isLoaded, tasks, written }: ScatterTiling): RuleVerdict[] {
+  if (!isLoaded) return [];
+  const output = outputOf(scatter);
+  const cut = new Set([...tasks.values()].map(({ output: k }) => k));
+  return output.type.shape.flatMap((extent, dim) =>
+    cut.has(dim)
+      ? []
+      : [
+          {
+            rule: "full-store",
+            pass: at(written, dim) === extent,
+            detail: `dim ${dim} of ${keyOf(output)} is stored whole: ${extent} elements`,
+            source: ours,
+          },
+        ],
+  );
+}
+
+/** Dim of the domain that a tile cuts, and one outside it of which the tile has several points. */
+export interface OrderFault {
+  readonly cut: number;
+  readonly outer: number;
+}
+
+/** Returns the carrying dims that break the order of points; undefined where points keep it, or where it cannot be seen. */
+export function orderFault({ scatter, tile, carrying }: ScatterTiling): OrderFault | undefined {
+  const { map } = scatter;
+  if (isOrderFree(map.write, outputOf(scatter).type.dtype)) return undefined;
+  for (const cut of carrying) {
+    if (at(tile, cut) >= at(map.domain, cut)) continue;
+    const outer = carrying.find((d) => d < cut && at(tile, d) > 1);
+    if (outer !== undefined) return { cut, outer };
+  }
+  return undefined;
+}
+
+function pointOrder(tiling: ScatterTiling): RuleVerdict {
+  const { scatter, tile, carrying } = tiling;
+  const { map } = scatter;
+  const fault = orderFault(tiling);
+  const verdict = { rule: "point-order", source: ours };
+  if (fault !== undefined) {
+    const { cut, outer } = fault;
+    const detail =
+      `tile[${cut}] = ${at(tile, cut)} cuts dim ${cut} of ${at(map.domain, cut)}, and tile[${outer}] = ${at(tile, outer)} ` +
+      `points of dim ${outer} outside it: a tile would take a point before an earlier one`;
+    return { ...verdict, pass: false, detail };
+  }
+  if (isOrderFree(map.write, outputOf(scatter).type.dtype)) {
+    const { combine, duplicates } = map.write;
+    const why =
+      duplicates === "unique" ? "duplicates = unique" : `${combine} of ${outputOf(scatter).type.dtype}`;
+    return { ...verdict, pass: true, detail: `the order of points cannot be seen: ${why}` };
+  }
+  const detail =
+    carrying.length === 0
+      ? "no two points write one element"
+      : `points of dim${carrying.length === 1 ? "" : "s"} ${carrying.join(", ")} are taken in order`;
+  return { ...verdict, pass: true, detail };
+}
+
+/** Returns the verdicts on the dims that index and output share, and on those that an operator of PyPTO wants whole. */
+function pinned({ gather, schedule }: Tiling): RuleVerdict[] {
+  const facts = profileOf(schedule);
+  const { profile = defaultProfile } = schedule;
+  const operator = writeRulesOf(gather);
+  const reason = (dim: number): string => {
+    const points = at(domainOf(gather), dim);
+    if (operator?.fullRows === true) return `${points}, the whole row`;
+    return `${requiredView(gather, dim)} = max(input ${at(inputOf(gather, gatheredTable).type.shape, dim)}, index ${points})`;
+  };
+  const verdict = (name: "view" | "tile", dim: number, pinnedBy: string): RuleVerdict => {
+    const [entry, required] = [at(schedule[name], dim), requiredView(gather, dim)];
+    const isExact = operator?.fullRows === true && name === "tile";
+    const pass = isExact ? entry === required : entry >= required;
+    const relation = pass ? (isExact ? "=" : ">=") : isExact ? "differs from" : "<";
+    return {
+      rule: `full-store-${name}`,
+      pass,
+      detail: `${name}[${dim}] = ${entry} ${relation} ${reason(dim)}`,
+      source: `${pinnedBy} (profile ${profile})`,
+    };
+  };
+  return [
+    ...pinnedViews(gather, schedule).map((dim) => verdict("view", dim, operator?.view ?? facts.view)),
+    ...pinnedTiles(gather, schedule).map((dim) => verdict("tile", dim, operator?.tile ?? facts.tile)),
+  ];
+}
+
+/** Returns the verdict on a combination in global memory: on an Ascend core, stores of tasks have no order. */
+export function storeResidency({ scatter, residency, target }: ScatterTiling): RuleVerdict[] {
+  if (residency === "ub") return [];
+  const { combine } = scatter.map.write;
+  const { dtype } = outputOf(scatter).type;
+  const pass =
+    combine === "set" || !targetFacts[target.kind].vectorUnit || isOrderFree(scatter.map.write, dtype);
+  return [
+    {
+      rule: "residency",
+      pass,
+      detail: pass
+        ? "points are written to global memory as they come"
+        : `residency gm: ${combine} of ${dtype} takes points in order, and stores to global memory have none`,
+      source: ours,
+    },
+  ];
+}

@@ -1,0 +1,113 @@
+/** Where the tiles of a schedule start and end, and the loops over them. */
+import { followedDims, spanOver, type AccessMap, type Followed } from "../ir/access.js";
+import {
+  add,
+  constant,
+  dimsOf,
+  isConstant,
+  iv,
+  min,
+  scale,
+  stepAlong,
+  sub,
+  sumOf,
+  withoutDims,
+  type Linear,
+} from "../ir/linear.js";
+import type { Loop, Tiling } from "../ir/tiling/index.js";
+import type { Region, Stmt } from "../ir/tile.js";
+import { at } from "../ir/types.js";
+
+/** Where a tile starts along a dim and how much of it exists, in elements. */
+export interface TileBounds {
+  readonly offset: Linear;
+  readonly size: Linear;
+}
+
+/** The same with the ranges of the loops over views and tiles along the dim. */
+export interface DimBounds extends TileBounds {
+  readonly viewRange: readonly [Linear, Linear];
+  readonly tileRange: readonly [Linear, Linear];
+}
+
+/** The tiles of one operand along an output dim: the extent that they cut, in elements, and how many of these each covers. */
+export interface Cut {
+  readonly limit: number;
+  readonly step: number;
+}
+
+/** Returns the part of an input that a tile reads: what follows output dims moves with them, the rest is whole. */
+export function inputRegion(
+  map: AccessMap,
+  table: number,
+  extents: readonly Linear[],
+  bounds: readonly TileBounds[],
+): Pick<Region, "offsets" | "sizes"> {
+  const followed = followedDims(map, table);
+  const sizes = bounds.map(({ size }) => size);
+  const along = extents.map((extent, k) => {
+    const loop = followed[k];
+    return loop === undefined
+      ? { offset: constant(0), size: extent }
+      : { offset: firstOf(loop, bounds), size: spanOver(loop, sizes) };
+  });
+  return { offsets: along.map((b) => b.offset), sizes: along.map((b) => b.size) };
+}
+
+/** The least coordinate in a tile: what is taken away counts from the tile's last element. */
+const firstOf = ({ form }: Followed, bounds: readonly TileBounds[]): Linear =>
+  sumOf([
+    withoutDims(form),
+    ...dimsOf(form).map((d) => {
+      const [{ offset, size }, by] = [at(bounds, d), stepAlong(form, "dim", d)];
+      return scale(by > 0 ? offset : add(offset, sub(size, constant(1))), by);
+    }),
+  ]);
+
+/** Returns where the tiles along a dim start and end. */
+export function dimBounds(
+  dim: number,
+  extent: Linear,
+  { limit, step }: Cut,
+  { schedule, loops }: Pick<Tiling, "schedule" | "loops">,
+): DimBounds {
+  const view = Math.min(at(schedule.view, dim), limit);
+  const hasView = loops.some((loop) => loop.dim === dim && loop.kind === "view");
+  const hasTile = loops.some((loop) => loop.dim === dim && loop.kind === "tile");
+  const viewStart = hasView ? iv(`v${dim}`) : constant(0);
+  const end = add(viewStart, constant(view));
+  const viewEnd = view === limit ? extent : isMultiple(extent, view) ? end : min(end, extent);
+  const offset = hasTile ? iv(`t${dim}`) : viewStart;
+  // Every view ends on a tile's end: all tiles are whole.
+  const isEven = view % step === 0 && isMultiple(extent, step);
+  const alone = isConstant(extent) && !hasView && !hasTile;
+  const size = isEven || alone ? constant(step) : min(constant(step), sub(viewEnd, offset));
+  return { offset, size, viewRange: [constant(0), extent], tileRange: [viewStart, viewEnd] };
+}
+
+/** At every size. */
+const isMultiple = (extent: Linear, of: number): boolean => isConstant(extent) && extent.at % of === 0;
+
+/** Returns some statements inside loops. */
+export function nest(
+  loops: readonly Loop[],
+  bounds: readonly DimBounds[],
+  inner: readonly Stmt[],
+): readonly Stmt[] {
+  const [loop, ...rest] = loops;
+  if (loop === undefined) return inner;
+  const dim = at(bounds, loop.dim);
+  const [lower, upper] = loop.kind === "view" ? dim.viewRange : dim.tileRange;
+  const variable = `${loop.kind === "view" ? "v" : "t"}${loop.dim}`;
+  return [
+    {
+      op: "for",
+      iv: variable,
+      lower,
+      upper,
+      step: loop.step,
+      mode: loop.mode,
+      body: nest(rest, bounds, inner),
+    },
+  ];
+}

@@ -1,0 +1,45 @@
+/** Memories in which a scatter may write its points, the preferred one first. */
+import { isOrderFree } from "../ir/access.js";
+import { hint, type Diagnostic } from "../ir/diagnostic.js";
+import { outputOf, type AccessFunc } from "../ir/func.js";
+import { formatEntry, type Residencies, type Residency } from "../ir/schedule.js";
+import { targetFacts, type Target } from "../ir/target.js";
+import { anyLegal, residencyChoices, shortest, writeRulesOf } from "../ir/tiling/index.js";
+import { withDefaults } from "./with-defaults.js";
+
+type Choices<T> = readonly [T, ...T[]];
+
+/** Returns where a target, or an operator of PyPTO, writes points first. */
+function preferred({ map, ...func }: AccessFunc, target: Target): Choices<Residency> {
+  if (targetFacts[target.kind].gathersInPlace) return ["gm", "ub"];
+  const { combine } = map.write;
+  if (combine === "set" && writeRulesOf(func)?.writesGm === true) return ["gm", "ub"];
+  return combine === "set" || isOrderFree(map.write, outputOf(func).type.dtype) ? ["ub", "gm"] : ["ub"];
+}
+
+/**
+ * Returns the residency that is stated, in its shortest form; those to choose among where it is `auto`; otherwise the first in which some
+ * tile is legal, or the preferred one where none is.
+ */
+export function writtenResidencies(func: AccessFunc, target: Target): Choices<Residencies> {
+  const { residency } = func.schedule;
+  if (residency !== undefined && residency !== "auto") return [shortest(func, target, residency)];
+  const choices = residencyChoices(func, target, preferred(func, target));
+  if (residency === "auto") return choices;
+  return [choices.find((other) => anyLegal(withDefaults(func, other, target))) ?? choices[0]];
+}
+
+/** Returns TC907 where points are not written where the target prefers it, and where a stated tile leaves that to the target. */
+export function reportWritten(func: AccessFunc, residency: Residencies, target: Target): Diagnostic[] {
+  const [first] = preferred(func, target);
+  const name = formatEntry(residency);
+  if (func.schedule.residency !== undefined) return [];
+  const flag = `--residency ${name}`;
+  if (name !== first && name !== formatEntry(residencyChoices(func, target, [first])[0])) {
+    const message = `residency ${name}: no tile is legal with residency ${first}, which ${target.name} takes first`;
+    return [hint("TC907", message, { span: func.opSpan, hint: flag })];
+  }
+  if (target.defaultResidency !== "auto" || func.schedule.tile === undefined) return [];
+  const message = `residency auto: ${name}, because target ${target.name} writes elements where they lie`;
+  return [hint("TC907", message, { span: func.opSpan, hint: flag })];
+}
