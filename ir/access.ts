@@ -373,6 +373,10 @@ export const readsOf = (map: AccessMap, table: number): readonly (readonly Linea
 /** Data dims whose coordinate an index picks, in order. */
 export const gatherDims = (map: AccessMap): readonly number[] => factsOf(map).gatherDims;
 
+/** Returns the dims of the output that index values name: a tile in UB stores them whole. */
+export const storedDims = ({ write }: Pick<AccessMap, "write">): readonly number[] =>
+  write.at.flatMap((coord, k) => (indicesOf(coord).length > 0 ? [k] : []));
+
 /** Output dims that an input follows: its elements change with them, whatever the indices say. */
 export const followedBy = (map: AccessMap, table: number): ReadonlySet<number> =>
   factsOf(map).dependsOn[table] ?? new Set();

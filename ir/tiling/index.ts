@@ -28,6 +28,7 @@ export {
   footprintNotes,
   noLegalTile,
   otherRemedies,
+  otherStoreRemedies,
   refusals,
   shapeRefusals,
   suggestionText,
@@ -37,6 +38,7 @@ export {
   bufferBytes,
   gmAllowed,
   isLegal,
+  isLegalButForOrder,
   judge,
   keepsOrder,
   freeDims,
@@ -64,7 +66,7 @@ export { domainOf, entryLimits, soleDim, type TiledOperand } from "./tiled.js";
 export { isLongerTile, takenSchedule } from "./taken-schedule.js";
 export { isInPlace, type ScatterTiling } from "./scatter-tiling.js";
 export { compulsoryElements } from "./scatter-traffic.js";
-export { writeRulesOf } from "./pypto-writes.js";
+export { slotsOf, writeRulesOf } from "./pypto-writes.js";
 export { honoured, Tiling, Tilings } from "./tiling.js";
 export { straddledPages, type Straddled } from "./pages.js";
 export { formatSizeVerdict, sizeVerdicts, type SizeVerdict } from "./size-verdicts.js";

@@ -1,7 +1,7 @@
 /** The legal schedules nearest to one that is refused. */
-import { at, elementCount, type Shape } from "../types.js";
+import { at, elementCount, sameShape, type Shape } from "../types.js";
 import { entryUpTo } from "./packed.js";
-import { isLegal, pinnedTiles } from "./rules/index.js";
+import { isLegal, pinnedTiles, tilesInOrder } from "./rules/index.js";
 import { pinned, replaced, smallest } from "./smallest.js";
 import { TileSpace } from "./tile-space.js";
 import type { Tiling } from "./tiling.js";
@@ -31,6 +31,16 @@ function legalAround(start: Tiling): Tiling[] {
     const limit = at(space.limits, d);
     return entryUpTo(Math.max(1, Math.min(entry, limit)), limit, space.step(d));
   });
+  const [ordered, ...otherOrders] = tilesInOrder(start.with({ tile: clipped })).map((tile) =>
+    legalUpTo(start, space, tile),
+  );
+  return [...(ordered ?? []), ...otherOrders.flat()].filter(
+    (one, k, all) => all.findIndex((other) => sameShape(other.schedule.tile, one.schedule.tile)) === k,
+  );
+}
+
+/** Returns the legal tiles with no entry larger than one's: itself, or one dim shrunk, or outer dims at 1. */
+function legalUpTo(start: Tiling, space: TileSpace, clipped: Shape): Tiling[] {
   const full = start.with({ tile: clipped });
   if (isLegal(full)) return [full];
   const shrunk = (tile: Shape, d: number): Tiling | undefined => {

@@ -3,7 +3,7 @@ import { defined } from "../defined.js";
 import { gatheredTable, gatherDims } from "../access.js";
 import { error, type Diagnostic } from "../diagnostic.js";
 import { frameworkFacts, tileCall } from "../framework.js";
-import { inputOf } from "../func.js";
+import { inputOf, outputOf } from "../func.js";
 import { ubCapacity } from "./footprint.js";
 import { defaultProfile, laterProfiles, profileFacts, profileName } from "../profile.js";
 import { formatEntry, type Schedule } from "../schedule.js";
@@ -36,7 +36,11 @@ export function refusals(rule: Rule, tiling: Tiling, remedies: Remedies = () => 
     case "packed-tile":
       return [insideByte(tiling, broken)];
     case "full-load":
-      return [cutGatherDim(tiling, broken, first, remedies)];
+      return [
+        tiling.scatter === undefined
+          ? cutGatherDim(tiling, broken, first, remedies)
+          : brokenStore(tiling, broken, first, remedies),
+      ];
     case "ub-budget":
       return [anyLegal(tiling) ? overBudget(tiling, first) : noLegalTile(tiling, remedies)];
     default:
@@ -130,11 +134,19 @@ function misplaced(tiling: Tiling, verdict: RuleVerdict, remedies: Remedies): Di
       hint: `--residency ${formatEntry(mended)}`,
     });
   }
+  if (verdict.rule === "lowering" && tiling.scatter !== undefined)
+    return error("TC403", verdict.detail, { span: gather.opSpan, hint: "leave out lowering" });
   if (verdict.rule === "lowering") {
     const others = classesOf(tiling.lowering).map((other) => `--lowering ${other}`);
     const hint = [...remedies(tiling).map(({ flags }) => flags), ...others].join(" or ");
     return error("TC403", verdict.detail, { span: gather.opSpan, hint });
   }
+  if (tiling.scatter !== undefined && verdict.rule === "residency")
+    return error("TC403", verdict.detail, {
+      span: gather.opSpan,
+      notes: [`source: ${verdict.source}`],
+      hint: "--residency ub, or duplicates = unique",
+    });
   return error("TC403", verdict.detail, {
     span: gather.opSpan,
     notes: [`target ${target.name} reads global memory row by row (PyPTO index_select, PTO MGATHER)`],
@@ -202,6 +214,43 @@ function cutGatherDim(
   });
 }
 
+/** TC301 of what is written: points out of their order, or a dim that is not stored whole. */
+function brokenStore(
+  tiling: Tiling,
+  broken: readonly RuleVerdict[],
+  first: RuleVerdict,
+  remedies: Remedies,
+): Diagnostic {
+  const { gather, schedule, target, footprint } = tiling;
+  const near = nearestLegal(tiling);
+  const [nearest] = near;
+  const isOrder = first.rule === "point-order";
+  const flags = near.map((one) => suggestionText(schedule, one.schedule));
+  const none = `no tile is legal here: ${smallestArithmetic(tiling)}; ${remediesText(remedies(tiling), true)}`;
+  const ways = [...(nearest === undefined ? [none] : flags), ...(isOrder ? ["duplicates = unique"] : [])];
+  return error("TC301", broken.map(({ rule, detail }) => `${rule}: ${detail}`).join("; "), {
+    span: gather.opSpan,
+    notes: [
+      ...(isOrder ? ["points that write one element are taken in row-major order of the domain"] : []),
+      `source: ${first.source}`,
+      ...footprintNotes(tiling),
+      `footprint ${footprint.bytes} B of ${footprint.budget} B`,
+      ...callNotes(tiling, nearest),
+    ],
+    hint: ways.join(", or "),
+    data: {
+      rule: first.rule,
+      profile: profileName(schedule),
+      target: target.name,
+      tile: schedule.tile,
+      view: schedule.view,
+      bytes: footprint.bytes,
+      budget: footprint.budget,
+      ...(nearest === undefined ? {} : suggestionData(nearest)),
+    },
+  });
+}
+
 function overBudget(tiling: Tiling, first: RuleVerdict): Diagnostic {
   const { gather, schedule, target, footprint } = tiling;
   if (first.rule === "lowering-room") {
@@ -248,8 +297,10 @@ export function noLegalTile(tiling: Tiling, remedies: Remedies): Diagnostic {
   const { gather, schedule, target } = tiling;
   const largest = tiling.residency === "gm" ? [] : largestGatherDims(tiling);
   const dims = largest.map(({ dim, largest: n }) => {
-    const extent = at(inputOf(gather, gatheredTable).type.shape, dim);
-    return `gather dim ${dim} is ${extent}; the largest that would fit is ${n}`;
+    const isWrite = tiling.scatter !== undefined;
+    const { shape } = (isWrite ? outputOf(gather) : inputOf(gather, gatheredTable)).type;
+    const extent = at(shape, dim);
+    return `${isWrite ? "stored dim" : "gather dim"} ${dim} is ${extent}; the largest that would fit is ${n}`;
   });
   const others = remedies(tiling);
   const [remedy] = others;
@@ -263,7 +314,7 @@ export function noLegalTile(tiling: Tiling, remedies: Remedies): Diagnostic {
     {
       span: gather.opSpan,
       notes: [whyNone(tiling)],
-      hint: remediesText(others),
+      hint: remediesText(others, tiling.scatter !== undefined),
       data: {
         profile: profileName(schedule),
         target: target.name,
@@ -280,5 +331,13 @@ export function noLegalTile(tiling: Tiling, remedies: Remedies): Diagnostic {
 export const otherRemedies =
   "gather along a shorter dim, use a narrower element type, or raise the budget with --ub-bytes";
 
-const remediesText = (lowerings: ReturnType<Remedies>): string =>
-  lowerings.length > 0 ? lowerings.map(({ flags }) => flags).join(" or ") : otherRemedies;
+/** What is left for a scatter. */
+export const otherStoreRemedies =
+  "store along a shorter dim, use a narrower element type, promise duplicates = unique, or raise the budget with --ub-bytes";
+
+const remediesText = (lowerings: ReturnType<Remedies>, isWrite = false): string =>
+  lowerings.length > 0
+    ? lowerings.map(({ flags }) => flags).join(" or ")
+    : isWrite
+      ? otherStoreRemedies
+      : otherRemedies;

@@ -4,8 +4,8 @@
  * The footprint grows with every tile entry, so the smallest tile of all decides whether any is legal. Where two copies are
  * asked for, an entry of a dim's whole extent stands apart: no loop moves what is whole, so it may take less than a shorter one.
  */
-import { gatherDims, gatheredTable } from "../access.js";
-import { inputOf, type AccessFunc } from "../func.js";
+import { baseFill, gatherDims, gatheredTable, storedDims } from "../access.js";
+import { inputOf, outputOf, type AccessFunc } from "../func.js";
 import { largestThat } from "../intervals/intervals.js";
 import { alignUp, at, formatShape, sameShape, type Shape } from "../types.js";
 import { doubles } from "./copies.js";
@@ -65,17 +65,31 @@ export function largestGatherDims(
   lastEntry = 1,
 ): { readonly dim: number; readonly largest: number }[] {
   if (!holds(rules.deviceLimits, tiling)) return [];
-  const { gather, schedule, target } = tiling;
-  return gatherDims(gather.map).flatMap((dim) => {
+  const { gather, schedule, target, scatter } = tiling;
+  const { shape } = (scatter === undefined ? inputOf(gather, gatheredTable) : outputOf(gather)).type;
+  return (scatter === undefined ? gatherDims(gather.map) : storedDims(gather.map)).flatMap((dim) => {
     const fits = (n: number): boolean => {
-      const trial = withGatherDim(gather, dim, n);
+      const trial = scatter === undefined ? withGatherDim(gather, dim, n) : withStoredDim(gather, dim, n);
       const sized = new Tiling(trial, schedule, target);
       return anyLegal(sized.with({ view: sized.extents.map((extent) => Math.max(1, extent)) }), lastEntry);
     };
-    const extent = at(inputOf(gather, gatheredTable).type.shape, dim);
-    const largest = largestThat(1, extent, fits);
+    const largest = largestThat(1, at(shape, dim), fits);
     return largest === undefined ? [] : [{ dim, largest }];
   });
+}
+
+/** A scatter into an output, and from a base, of another extent; where index and output share the dim, of as many points there. */
+function withStoredDim(scatter: AccessFunc, dim: number, extent: number): AccessFunc {
+  const { map } = scatter;
+  const hasBase = baseFill(map.write) === undefined;
+  const operands = scatter.operands.map((operand, k) => {
+    if (operand.role !== "output" && !(hasBase && k === gatheredTable)) return operand;
+    return { ...operand, type: { ...operand.type, shape: replaced(operand.type.shape, dim, extent) } };
+  });
+  const points = map.domain[dim];
+  const isShared = scatter.sharedDims.includes(dim) && points !== undefined;
+  const domain = isShared ? replaced(map.domain, dim, Math.min(points, extent)) : map.domain;
+  return { ...scatter, operands, map: { ...map, domain } };
 }
 
 function withGatherDim(gather: AccessFunc, dim: number, extent: number): AccessFunc {

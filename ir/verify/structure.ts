@@ -1,7 +1,8 @@
 /** Well-formedness: what every function of a level obeys, whatever its target. */
 import type { Diagnostic } from "../diagnostic.js";
-import { followedBy, gatheredTable, gatherDims } from "../access.js";
+import { followedBy, gatheredTable, gatherDims, isScatter, storedDims } from "../access.js";
 import type { AccessFunc, Func } from "../func.js";
+import { dimsOf } from "../linear.js";
 import { assertNever } from "../types.js";
 import { broken } from "./broken.js";
 import { verifyEverySize } from "./every-size.js";
@@ -26,17 +27,22 @@ export function verifyStructure(func: Func): Diagnostic[] {
   }
 }
 
-/** The map's rules, then A8: paired dims are gather dims with an output dim of their own number. */
+/** The map's rules, then A8: paired dims are gather dims, or dims that an index names in the output, with a dim of the points of their own number. */
 function verifyAccess(func: AccessFunc): Diagnostic[] {
   const faults = verifyMap(func.map, func, func.opSpan);
-  const dims = followedBy(func.map, gatheredTable);
-  const unpaired = func.sharedDims.filter(
-    (d) => !gatherDims(func.map).includes(d) || d >= func.map.domain.length || dims.has(d),
-  );
+  const { map } = func;
+  const isWrite = isScatter(map);
+  const named = isWrite ? storedDims(map) : gatherDims(map);
+  const dims = isWrite ? new Set(map.write.at.flatMap(dimsOf)) : followedBy(map, gatheredTable);
+  const unpaired = func.sharedDims.filter((d) => !named.includes(d) || d >= map.domain.length || dims.has(d));
   return [
     ...(faults.length > 0 ? faults : verifyEverySize(func)),
     ...unpaired.map((d) =>
-      broken("A8", `dim ${d} is no gather dim with an output dim of its own`, func.opSpan),
+      broken(
+        "A8",
+        `dim ${d} is no ${isWrite ? "stored dim with a dim of the domain" : "gather dim with an output dim"} of its own`,
+        func.opSpan,
+      ),
     ),
   ];
 }

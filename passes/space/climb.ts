@@ -100,7 +100,8 @@ class Climb {
     const lowerBound = this.cost.lowerBound(tile);
     if (lowerBound > this.worthwhile()) return [];
     const tiling = this.space.start.with({ tile });
-    return this.space.fits(tiling) ? this.bestTwo(this.space.schedules(tiling), lowerBound) : undefined;
+    if (!this.space.mayFit(tiling)) return undefined;
+    return this.bestTwo(this.space.schedules(tiling), lowerBound);
   }
 
   /**

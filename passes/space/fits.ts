@@ -20,8 +20,11 @@ export function longestTask(tiling: Tiling): number {
 }
 
 /** True if a tile is within so many bytes of UB, which are at most the budget, and no longer than a task should be. */
-export function fits(tiling: Tiling, availableUb: number): boolean {
-  if (!keepsOrder(tiling)) return false;
+export const fits = (tiling: Tiling, availableUb: number): boolean =>
+  keepsOrder(tiling) && fitsUb(tiling, availableUb);
+
+/** True if that is so but for the order of a scatter's points, which a larger tile may keep where a smaller one does not. */
+export function fitsUb(tiling: Tiling, availableUb: number): boolean {
   if (elementCount(tiling.tile) > longestTask(tiling)) return false;
   const { bytes, planned } = tiling.footprint;
   return Math.max(bytes, planned) <= availableUb;

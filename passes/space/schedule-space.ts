@@ -5,7 +5,7 @@
 import { replaced, TileSpace, type Tiling } from "../../ir/tiling/index.js";
 import { at, type Shape } from "../../ir/types.js";
 import { entriesOf, laneMultiple, shareOf } from "./entries.js";
-import { availableUbOf, fits } from "./fits.js";
+import { availableUbOf, fits, fitsUb } from "./fits.js";
 import type { GridAxis } from "./grid.js";
 import { variants, variantsInEveryOrder } from "./variants.js";
 
@@ -77,6 +77,11 @@ export class ScheduleSpace extends TileSpace {
   /** True if a schedule is within the bytes of UB that it may take, and its tile no longer than a task should be. */
   fits(tiling: Tiling): boolean {
     return fits(tiling, this.availableUb);
+  }
+
+  /** True if that is so but for the order of a scatter's points, which tiles with larger entries may keep. */
+  mayFit(tiling: Tiling): boolean {
+    return fitsUb(tiling, this.availableUb);
   }
 
   /** Returns the schedules of a tile that fit, in its own order of loops. */

@@ -54,7 +54,7 @@ export function compareSchedules(access: AccessFunc, tiling: Tiling): Comparison
     },
   );
   const here: Named = [
-    ...otherCopies(schedule, target).map(
+    ...(tiling.scatter === undefined ? otherCopies(schedule, target) : []).map(
       (buffers) => [`buffers ${buffers}`, withCopies(access, tiling, buffers)] as const,
     ),
     ...residencyChoices(access, target, ["ub", "gm"])

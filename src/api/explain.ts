@@ -13,6 +13,7 @@ import {
   nearestLegal,
   dynamicSymbols,
   otherRemedies,
+  otherStoreRemedies,
   printMap,
   statedOrSmallest,
   programLowerBound,
@@ -66,7 +67,10 @@ import { checkCompile, resolveTargetOf, compileTiled, type CompileOptions } from
 /** Reason why no tile is legal, and ways out. */
 export interface Infeasible {
   readonly arithmetic: string;
+  /** The largest extent of each dim alone that would fit: of gather dims, or of dims of the output that an index names. */
   readonly largestGatherDims: readonly { readonly dim: number; readonly largest: number }[];
+  /** What these dims are. */
+  readonly dims: "gather" | "stored";
   /** Schedules that the compiler would choose under another profile or residency. */
   readonly waysOut: readonly {
     readonly schedule: ResolvedSchedule;
@@ -228,6 +232,7 @@ export function explain(program: Func, options: CompileOptions = {}): Explanatio
 const infeasible = (tiling: Tiling): Infeasible => ({
   arithmetic: whyNone(tiling),
   largestGatherDims: tiling.residency === "gm" ? [] : largestGatherDims(tiling),
+  dims: tiling.scatter === undefined ? "gather" : "stored",
   waysOut: remedies(tiling).map((remedy) => ({
     schedule: remedy.tiling.schedule,
     flags: remedy.flags,
@@ -236,13 +241,14 @@ const infeasible = (tiling: Tiling): Infeasible => ({
   otherwise:
     refusals(ruleSet.deviceLimits, tiling)[0]?.hint ??
     refusals(ruleSet.residency, tiling)[0]?.hint ??
-    otherRemedies,
+    (tiling.scatter === undefined ? otherRemedies : otherStoreRemedies),
 });
 
 /** Returns what a tensor that no buffer of the device holds leaves: another machine, or smaller tensors. */
 const unboundBuffer = ({ detail }: RuleVerdict): Infeasible => ({
   arithmetic: detail,
   largestGatherDims: [],
+  dims: "gather",
   waysOut: [],
   otherwise: "split the tensor, or --target cpu",
 });

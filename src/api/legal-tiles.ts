@@ -16,7 +16,10 @@ import {
   hasErrors,
   inputsOf,
   invariant,
+  isScatter,
   isLegal,
+  isLegalButForOrder,
+  slotsOf,
   isPowerOfTwo,
   largestGatherDims,
   profileFacts,
@@ -119,6 +122,8 @@ export interface LegalTiles {
     readonly padded: number;
     readonly aligned: number;
   }[];
+  /** What these dims are: of the data, or of the output that points are stored to. */
+  readonly dims: "gather" | "stored";
   /** Of the smallest tile: up to which size of each open symbol it fits; the rest is at the most of the symbols. */
   readonly sizes: readonly SizeVerdict[];
   /** Why no tile is legal. */
@@ -184,6 +189,7 @@ export function legalTiles(program: Func, options: LegalOptions = {}): LegalTile
     ...defined({ pages, machine }),
     tiles,
     largestGatherDims: loaded.length === 0 ? [] : loaded.reduce(wider).largestGatherDims,
+    dims: isScatter(gather.map) ? "stored" : "gather",
     sizes: searches.flatMap((search) => search.sizes),
     // Where the compiler chooses global memory by itself, some tile is legal, though no full load is.
     ...(widest.proof === undefined || byDefault.length > 0 ? {} : { proof: widest.proof }),
@@ -289,12 +295,19 @@ function under(tiling: Tiling, step: (done: number, total: number) => void): Sea
 /** The largest dim by bisection, the others entry by entry; undefined where these are too many. */
 function countLegal(space: TileSpace, step: (done: number, total: number) => void): number | undefined {
   const { start, limits } = space;
-  const [last, ...others] = [...space.free].sort((a, b) => at(limits, b) - at(limits, a));
+  const legal = (tile: Shape): boolean => isLegal(start.with({ tile }));
+  // Multiples and divisors of a number lie apart from each other: these entries are looked at one by one.
+  const apart = slotsOf(start.gather) === undefined ? -1 : 0;
+  const bisected = (d: number): number => (d === apart ? 0 : at(limits, d));
+  const [last, ...others] = [...space.free].sort((a, b) => bisected(b) - bisected(a));
   if (last === undefined) return 1;
+  if (last === apart)
+    return space.count(last) > maxVisits
+      ? undefined
+      : space.all(last).filter((n) => legal(replaced(start.schedule.tile, last, n))).length;
   const prefixes = others.reduce((product, d) => product * space.count(d), 1);
   if (prefixes > maxVisits) return undefined;
-  const legal = (tile: Shape): boolean => isLegal(start.with({ tile }));
-  const hopeful = (tile: Shape): boolean => isLegal(single(start, tile));
+  const hopeful = (tile: Shape): boolean => isLegalButForOrder(single(start, tile));
   const axes = others.map((dim) => ({ dim, entries: space.all(dim) }));
   const max = at(limits, last);
   let [count, done] = [0, 0];
@@ -321,10 +334,10 @@ function candidatesOf(space: ScheduleSpace): Tiling[] {
       : space.entries(d),
   );
   // Pinned dims may leave none but long tasks.
-  const anyLength = !space.fits(start);
+  const anyLength = !space.mayFit(start);
   const takes = (tile: Shape): boolean => {
     const tiling = single(start, tile);
-    return isLegal(tiling) && (anyLength || space.fits(tiling));
+    return isLegalButForOrder(tiling) && (anyLength || space.mayFit(tiling));
   };
   const tilings: Tiling[] = [];
   for (const tile of gridOf(start.schedule.tile, axes, takes)) {

@@ -95,7 +95,7 @@ async function legal(file: string | undefined, flags: LegalFlags): Promise<numbe
   if (result.pages !== undefined) printReport(formatTileCount(result.pages));
   for (const { dim, padded, aligned } of result.largestGatherDims) {
     printReport(
-      `gather dim ${dim}: at most ${withCommas(padded)} elements fit a full load${aligned === padded ? "" : `, ${withCommas(aligned)} where tile rows are whole blocks`}`,
+      `${result.dims} dim ${dim}: at most ${withCommas(padded)} elements fit a full ${result.dims === "gather" ? "load" : "store"}${aligned === padded ? "" : `, ${withCommas(aligned)} where tile rows are whole blocks`}`,
     );
   }
   for (const verdict of result.sizes) printReport(`the smallest tile, ${formatSizeVerdict(verdict)}`);

@@ -220,12 +220,12 @@ function renderRefused(explanation: Explanation): string[] {
       ...renderFramework(explanation),
     ];
   }
-  const { arithmetic, largestGatherDims, waysOut, otherwise } = infeasible;
+  const { arithmetic, largestGatherDims, dims, waysOut, otherwise } = infeasible;
   return [
     "",
     `no tile is legal: ${arithmetic}`,
     ...largestGatherDims.map(
-      ({ dim, largest }) => `  the largest gather dim ${dim} that would fit is ${largest}`,
+      ({ dim, largest }) => `  the largest ${dims} dim ${dim} that would fit is ${largest}`,
     ),
     ...(waysOut.length === 0
       ? [`  ${otherwise}`]

@@ -6,6 +6,7 @@ import {
   at,
   elementCount,
   estimatesOfTile,
+  isLegalButForOrder,
   judge,
   printSchedule,
   ruleList,
@@ -137,7 +138,10 @@ class Survey {
     }
     const axes = thinned(space.axes());
     this.thinned = gridSize(axes) < gridSize(space.axes());
-    const takes = (tile: Shape): boolean => this.takes(space.start.with({ tile }));
+    const takes = (tile: Shape): boolean => {
+      const tiling = space.start.with({ tile });
+      return space.mayFit(tiling) && isLegalButForOrder(tiling);
+    };
     const onRefused = (tile: Shape, count: number): void => {
       this.refuse(space.start.with({ tile }), count);
       this.tiles += count;

@@ -3,6 +3,7 @@
  * explain and legal map over them.
  */
 import { checkArgument } from "../../argument.js";
+import { at, type Shape } from "../../types.js";
 import type { Tiling } from "../tiling.js";
 import { keepsSlots, slotsOf } from "../pypto-writes.js";
 import { orderFault } from "./store.js";
@@ -44,6 +45,32 @@ export function keepsOrder({ gather, schedule, scatter }: Tiling): boolean {
   return (
     orderFault(scatter) === undefined && (slots === undefined || keepsSlots(schedule.tile[0] ?? 1, slots))
   );
+}
+
+/**
+ * True if a schedule is legal but for the order of points, or the slots of a sequence, that its tile may break: some tile with larger entries
+ * may be legal.
+ */
+export const isLegalButForOrder = (tiling: Tiling): boolean =>
+  judge(tiling).every(({ pass, rule }) => pass || rule === "point-order" || rule === "slots");
+
+/**
+ * Returns the tiles nearest to a schedule's under which points keep their order: its own, or the outer dims that carry points at one point,
+ * and the inner ones whole.
+ */
+export function tilesInOrder({ schedule, scatter }: Tiling): readonly [Shape, ...Shape[]] {
+  const { tile } = schedule;
+  const fault = scatter === undefined ? undefined : orderFault(scatter);
+  if (scatter === undefined || fault === undefined) return [tile];
+  const { carrying, scatter: func } = scatter;
+  const { domain } = func.map;
+  const last = Math.max(...carrying.filter((d) => at(scatter.tile, d) < at(domain, d)));
+  return [
+    tile.map((entry, d) => (carrying.includes(d) && d < last ? 1 : entry)),
+    tile.map((entry, d) =>
+      carrying.includes(d) && d > fault.outer ? Math.max(entry, at(domain, d)) : entry,
+    ),
+  ];
 }
 
 export { boundBuffers, bufferBytes } from "./device-limits.js";
