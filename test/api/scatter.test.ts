@@ -41,7 +41,10 @@ describe("explain of scatters", () => {
   });
 
   it("has the bytes of each tile and of all that is moved", () => {
-    const { footprint, traffic } = explain({ ...func, schedule: { tile: [1, 6, 8] } }, { target: "ascend-a2" });
+    const { footprint, traffic } = explain(
+      { ...func, schedule: { tile: [1, 6, 8] } },
+      { target: "ascend-a2" },
+    );
     // 100 rows of 32 B, 6 indices in a block, 6 rows of 32 B.
     expect(footprint.parts.map(({ part, counted }) => [part, counted])).toEqual([
       ["output", 3200],
@@ -92,7 +95,10 @@ describe("TC301 and TC403 of scatters", () => {
     expect(gm.ok ? [] : gm.diagnostics.map(({ code, hint }) => [code, hint])).toEqual([
       ["TC403", "--residency ub, or duplicates = unique"],
     ]);
-    const unique = { ...func, map: { ...func.map, write: { ...func.map.write, duplicates: "unique" as const } } };
+    const unique = {
+      ...func,
+      map: { ...func.map, write: { ...func.map.write, duplicates: "unique" as const } },
+    };
     for (const schedule of [{ tile: [2, 3, 8] }, { residency: "gm" as const }])
       expect(tryCompile({ ...unique, schedule }, { target: "ascend-a2" }).ok).toBe(true);
   });
@@ -133,7 +139,9 @@ describe("tune of scatters", () => {
     expect(result.candidates.length).toBeGreaterThan(5);
     const [best] = result.candidates;
     const base = result.candidates.find(({ id }) => id === result.default.id);
-    expect(best?.status === "estimated" && base?.status === "estimated" && best.cycles <= base.cycles).toBe(true);
+    expect(best?.status === "estimated" && base?.status === "estimated" && best.cycles <= base.cycles).toBe(
+      true,
+    );
     for (const { schedule } of result.candidates.slice(0, 6))
       expect(tryCompile({ ...func, schedule }, { target: "ascend-a2" }).ok).toBe(true);
   });
