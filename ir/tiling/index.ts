@@ -38,7 +38,7 @@ export {
   bufferBytes,
   gmAllowed,
   isLegal,
-  isLegalButForOrder,
+  isLegalApartFromOrder,
   judge,
   keepsOrder,
   freeDims,

@@ -18,7 +18,7 @@ import {
   invariant,
   isScatter,
   isLegal,
-  isLegalButForOrder,
+  isLegalApartFromOrder,
   slotsOf,
   isPowerOfTwo,
   largestGatherDims,
@@ -307,7 +307,7 @@ function countLegal(space: TileSpace, step: (done: number, total: number) => voi
       : space.all(last).filter((n) => legal(replaced(start.schedule.tile, last, n))).length;
   const prefixes = others.reduce((product, d) => product * space.count(d), 1);
   if (prefixes > maxVisits) return undefined;
-  const hopeful = (tile: Shape): boolean => isLegalButForOrder(single(start, tile));
+  const hopeful = (tile: Shape): boolean => isLegalApartFromOrder(single(start, tile));
   const axes = others.map((dim) => ({ dim, entries: space.all(dim) }));
   const max = at(limits, last);
   let [count, done] = [0, 0];
@@ -337,7 +337,7 @@ function candidatesOf(space: ScheduleSpace): Tiling[] {
   const anyLength = !space.mayFit(start);
   const takes = (tile: Shape): boolean => {
     const tiling = single(start, tile);
-    return isLegalButForOrder(tiling) && (anyLength || space.mayFit(tiling));
+    return isLegalApartFromOrder(tiling) && (anyLength || space.mayFit(tiling));
   };
   const tilings: Tiling[] = [];
   for (const tile of gridOf(start.schedule.tile, axes, takes)) {

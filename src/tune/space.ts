@@ -6,7 +6,7 @@ import {
   at,
   elementCount,
   estimatesOfTile,
-  isLegalButForOrder,
+  isLegalApartFromOrder,
   judge,
   printSchedule,
   ruleList,
@@ -140,7 +140,7 @@ class Survey {
     this.thinned = gridSize(axes) < gridSize(space.axes());
     const takes = (tile: Shape): boolean => {
       const tiling = space.start.with({ tile });
-      return space.mayFit(tiling) && isLegalButForOrder(tiling);
+      return space.mayFit(tiling) && isLegalApartFromOrder(tiling);
     };
     const onRefused = (tile: Shape, count: number): void => {
       this.refuse(space.start.with({ tile }), count);

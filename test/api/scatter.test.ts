@@ -64,7 +64,7 @@ describe("explain of scatters", () => {
       const explanation = explain({ ...func, schedule: { tile } }, { target: "ascend-a2" });
       expect(explanation.nearest.length).toBeGreaterThan(0);
       for (const schedule of explanation.nearest)
-        expect(tryCompile({ ...func, schedule }, { target: "ascend-a2" }).ok, `${tile.join()}`).toBe(true);
+        expect(tryCompile({ ...func, schedule }, { target: "ascend-a2" }).ok, tile.join()).toBe(true);
     }
     const { nearest } = explain({ ...func, schedule: { tile: [2, 3, 8] } }, { target: "ascend-a2" });
     expect(nearest.map(({ tile }) => tile)).toEqual([

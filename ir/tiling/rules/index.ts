@@ -51,7 +51,7 @@ export function keepsOrder({ gather, schedule, scatter }: Tiling): boolean {
  * True if a schedule is legal but for the order of points, or the slots of a sequence, that its tile may break: some tile with larger entries
  * may be legal.
  */
-export const isLegalButForOrder = (tiling: Tiling): boolean =>
+export const isLegalApartFromOrder = (tiling: Tiling): boolean =>
   judge(tiling).every(({ pass, rule }) => pass || rule === "point-order" || rule === "slots");
 
 /**
