@@ -45,7 +45,7 @@ const fillBits = {
 } as const satisfies Readonly<Partial<Record<DType, bigint>>>;
 
 /** The element types of jax's arrays. */
-const arrayTypes = Object.keys(fillBits) as readonly (keyof typeof fillBits)[];
+export const arrayTypes = Object.keys(fillBits) as readonly (keyof typeof fillBits)[];
 
 const policies = {
   fill: "zero",

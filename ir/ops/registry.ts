@@ -49,7 +49,19 @@ import {
   tfTensorScatterNdMin,
   tfTensorScatterNdUpdate,
 } from "./tf-scatter.js";
+import { numpyPutAlongAxis } from "./numpy-scatter.js";
 import { stablehloGather } from "./stablehlo.js";
+import { stablehloScatter } from "./stablehlo-scatter.js";
+import {
+  jaxAtAdd,
+  jaxAtMax,
+  jaxAtMin,
+  jaxAtMul,
+  jaxAtSet,
+  numpyAddAt,
+  pyptoIndexPutInPlace,
+  torchIndexPut,
+} from "./subscript-scatter.js";
 import { tfGather, tfGatherNd } from "./tf.js";
 import { torchEmbedding, torchGather, torchIndexSelect, torchTakeAlongDim } from "./torch.js";
 
@@ -101,6 +113,16 @@ const registered = [
   tfTensorScatterNdMin,
   tfTensorScatterNdMax,
   tfScatterNd,
+  torchIndexPut,
+  pyptoIndexPutInPlace,
+  jaxAtSet,
+  jaxAtAdd,
+  jaxAtMul,
+  jaxAtMin,
+  jaxAtMax,
+  numpyPutAlongAxis,
+  numpyAddAt,
+  stablehloScatter,
 ] as const;
 
 /** The definition of every source operator. */

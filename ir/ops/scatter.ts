@@ -15,6 +15,7 @@ import type { Operator } from "../operator.js";
 import { at, formatShape, formatType, sameShape, type DType, type Shape } from "../types.js";
 import { castTo, isValueType, valueTypes, type Expression } from "../values/expression.js";
 import { integerRanges, isFloatValue } from "../values/formats.js";
+import { broadcastShapes } from "./broadcast.js";
 import { breakRule, type AttrSpec, type OpInputs } from "./op-def.js";
 import { indexOperand, type IndexPolicy } from "./take.js";
 
@@ -69,6 +70,13 @@ export function checkUpdates(inputs: OpInputs, k: number, shape: Shape, name: st
       inputs,
       `${who} takes ${name} of shape ${formatShape(shape)}, not ${formatType(updates)}`,
     );
+}
+
+/** Refuses values of another type than the data (TC104), and (TC103) those that numpy does not broadcast to a shape. `k`: their number. */
+export function checkBroadcast(inputs: OpInputs, k: number, shape: Shape, name: string, who: string): void {
+  const { shape: given } = at(inputs.inputs, k);
+  const over = broadcastShapes([given, shape]);
+  checkUpdates(inputs, k, over !== undefined && sameShape(over, shape) ? given : shape, name, who);
 }
 
 /** Refuses (TC103) an index that is longer than the source in some dim. */

@@ -5,13 +5,11 @@
  * lies inside the operand. Quantized types and `indices_are_sorted`, a promise that nothing here needs, are left out.
  */
 import { gatherOver, readData, type AccessMap, type IndexOperand } from "../access.js";
-import { error } from "../diagnostic.js";
 import { add, constant, dim, index, type Linear } from "../linear.js";
 import { elementsInByte } from "../element-types.js";
-import { at, formatShape, isPacked, type DType, type Shape } from "../types.js";
+import { at, formatShape, isPacked, type Shape } from "../types.js";
 import { oobOf, oobSpec } from "./attributes.js";
 import {
-  type AttrSpec,
   breakRule,
   checkDType,
   defineOperator,
@@ -19,19 +17,17 @@ import {
   intsAttr,
   type OpDef,
   type OpInputs,
-  type RuleCode,
-  RuleError,
 } from "./op-def.js";
-
-/**
- * StableHLO's booleans, integers, floats and complex numbers of a byte and more, as far as tilec has them. Source: openxla/stablehlo
- * docs/spec.md, Types, TensorElementType.
- */
-const dataTypes: readonly DType[] = [
-  ...(["bool", "i8", "u8", "i16", "u16", "f16", "bf16", "i32", "u32"] as const),
-  ...(["f8e4m3fn", "f8e4m3fnuz", "f8e5m2", "f8e5m2fnuz", "f8e8m0fnu"] as const),
-  ...(["f32", "i64", "u64", "f64", "c64", "c128"] as const),
-];
+import {
+  checkConstraints,
+  dataTypes,
+  dims,
+  sorted,
+  unique,
+  unless,
+  within,
+  type Constraint,
+} from "./stablehlo-rules.js";
 
 /** The operation's shapes and attributes. */
 interface Gather {
@@ -45,30 +41,6 @@ interface Gather {
   readonly indexVectorDim: number;
   readonly sliceSizes: Shape;
 }
-
-/** A sentence of the specification: what it takes instead, where a gather breaks it. */
-interface Constraint {
-  readonly number: `C${number}`;
-  readonly code: RuleCode;
-  readonly broken: (gather: Gather) => string | undefined;
-}
-
-const unless = (holds: boolean, message: string): string | undefined => (holds ? undefined : message);
-
-const unique = (name: string, list: readonly number[]): string | undefined =>
-  unless(new Set(list).size === list.length, `takes each dim once in ${name}, not ${formatShape(list)}`);
-
-const sorted = (name: string, list: readonly number[]): string | undefined =>
-  unless(
-    list.every((entry, k) => k === 0 || at(list, k - 1) <= entry),
-    `takes ${name} in rising order, not ${formatShape(list)}`,
-  );
-
-const within = (name: string, list: readonly number[], rank: number): string | undefined =>
-  unless(
-    list.every((entry) => entry >= 0 && entry < rank),
-    `takes ${name} in [0, ${rank - 1}], not ${formatShape(list)}`,
-  );
 
 /** Slice sizes of the dims that leave no dim in the result. */
 const single = (name: string, dims: readonly number[], { sliceSizes }: Gather): string | undefined => {
@@ -84,7 +56,7 @@ const batchDimsOf = ({ startIndices, indexVectorDim }: Gather): readonly number[
 
 const resultRank = (gather: Gather): number => batchDimsOf(gather).length + gather.offsetDims.length;
 
-const constraints: readonly Constraint[] = [
+const constraints: readonly Constraint<Gather>[] = [
   {
     number: "C1",
     code: "TC103",
@@ -247,14 +219,6 @@ const constraints: readonly Constraint[] = [
 
 const who = "stablehlo.gather";
 
-function checkConstraints(inputs: OpInputs, gather: Gather): void {
-  const broken = constraints.flatMap(({ number, code, broken: judge }) => {
-    const message = judge(gather);
-    return message === undefined ? [] : [error(code, `${who} (${number}) ${message}`, { span: inputs.span })];
-  });
-  if (broken.length > 0) throw new RuleError(broken);
-}
-
 /** Refuses (TC104) StableHLO's integers of 2 and 4 bits, which the page has and no target stores: it says what moves the same bits. */
 function checkUnpacked(inputs: OpInputs, { operand, sliceSizes }: Gather): void {
   const { dtype } = inputs.data;
@@ -272,9 +236,6 @@ function checkUnpacked(inputs: OpInputs, { operand, sliceSizes }: Gather): void 
       : `${dtype.replace(/\d/, "8")} has a byte for each element`,
   );
 }
-
-const dims = <Key extends string>(key: Key, help: string) =>
-  ({ key, kind: "ints", default: [], help }) as const satisfies AttrSpec;
 
 const attrs = {
   offset_dims: dims("offsetDims", "dims of the result that lie inside a slice"),
@@ -367,7 +328,7 @@ export const stablehloGather = defineOperator({
     const gather = gatherOf(inputs);
     checkUnpacked(inputs, gather);
     checkDType(inputs, "data", dataTypes, `${who} (I1)`);
-    checkConstraints(inputs, gather);
+    checkConstraints(inputs, who, constraints, gather);
     const result = resultOf(gather);
     const oob = oobOf(inputs);
     return {

@@ -29,8 +29,8 @@ export const indexOperand = (
 
 const fillOf = ({ fill }: IndexPolicy) => defined({ fill });
 
-/** Where the element of a number in row-major order stands. */
-function coordsOfFlat(shape: Shape, number: Linear): Linear[] {
+/** Returns where the element of a number in row-major order stands. */
+export function coordsOfFlat(shape: Shape, number: Linear): Linear[] {
   const by = strides(shape);
   return shape.map((extent, k) => {
     const quotient = div(number, at(by, k));

@@ -1,5 +1,6 @@
-/** Builders with the arguments of jax.numpy. Each throws a CompileError (TC1xx) where its rules are broken. */
+/** Builders with the arguments of jax.numpy and of `x.at[…]`. Each throws a CompileError (TC1xx) where its rules are broken. */
 import { jaxTake, jaxTakeAlongAxis } from "../../ir/ops/jax.js";
+import { jaxAtAdd, jaxAtMax, jaxAtMin, jaxAtMul, jaxAtSet } from "../../ir/ops/subscript-scatter.js";
 import { builder, type BuilderArguments } from "./builder.js";
 
 /** `axis`: absent, the array counts as flat; `mode`: `fill`, `clip` or `wrap`, default `fill`; `fillValue`: a whole number. */
@@ -12,3 +13,21 @@ export const take = builder(jaxTake);
 
 /** jax.numpy.take_along_axis(arr, indices, axis, mode, fill_value). Output shape: both broadcast, the length of indices along axis. */
 export const takeAlongAxis = builder(jaxTakeAlongAxis);
+
+/** `subscript`: what stands in the brackets, of the arrays `i0`, `i1`, …; `mode`: `drop`, `fill`, `clip` or `promise_in_bounds`, default `drop`. */
+export type JaxAtArguments = BuilderArguments<typeof jaxAtSet>;
+
+/** x.at[subscript].set(y). Output shape: that of x. */
+export const atSet = builder(jaxAtSet);
+
+/** x.at[subscript].add(y). Output shape: that of x. */
+export const atAdd = builder(jaxAtAdd);
+
+/** x.at[subscript].mul(y). Output shape: that of x. */
+export const atMul = builder(jaxAtMul);
+
+/** x.at[subscript].min(y). Output shape: that of x. */
+export const atMin = builder(jaxAtMin);
+
+/** x.at[subscript].max(y). Output shape: that of x. */
+export const atMax = builder(jaxAtMax);

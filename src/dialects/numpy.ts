@@ -2,6 +2,8 @@
 import { defined, CompileError, error, type ArgumentsOf, type SourceFunc } from "../../ir/index.js";
 import { problemsOf, refusal, type Field } from "../../backends/index.js";
 import { numpyIndex, numpyTake, numpyTakeAlongAxis } from "../../ir/ops/numpy.js";
+import { numpyPutAlongAxis } from "../../ir/ops/numpy-scatter.js";
+import { numpyAddAt } from "../../ir/ops/subscript-scatter.js";
 import { attributeField, checkArguments, pairField } from "../api/check-options.js";
 import { program, tensorTypeOf, type TypePair } from "../api/program.js";
 import { builder, type BuilderArguments } from "./builder.js";
@@ -65,3 +67,14 @@ export function index(given: NumpyIndexArguments): SourceFunc {
     others: others.map(tensorTypeOf),
   });
 }
+
+/** `axis`: absent, the array counts as flat; off it, `values` are broadcast to the indices; `oob`, which numpy says is `error`. */
+export type NumpyPutAlongAxisArguments = BuilderArguments<typeof numpyPutAlongAxis>;
+/** `subscript`: what stands in the brackets, of the arrays `i0`, `i1`, …; `oob`, which numpy says is `error`. */
+export type NumpyAddAtArguments = BuilderArguments<typeof numpyAddAt>;
+
+/** numpy.put_along_axis(arr, indices, values, axis), as a new array. Output shape: that of arr. */
+export const putAlongAxis = builder(numpyPutAlongAxis);
+
+/** numpy.add.at(a, subscript, b), as a new array. Output shape: that of a. */
+export const addAt = builder(numpyAddAt);

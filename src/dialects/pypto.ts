@@ -18,6 +18,7 @@ import {
   pyptoScatterInPlace,
   pyptoScatterUpdate,
 } from "../../ir/ops/pypto-scatter.js";
+import { pyptoIndexPutInPlace } from "../../ir/ops/subscript-scatter.js";
 import {
   attributeField,
   attributeFields,
@@ -108,3 +109,9 @@ export const indexAddInPlace = builder(pyptoIndexAddInPlace, "dim");
 
 /** pypto.index_add_ub(input, dim, index, source, alpha=alpha): index_add with everything in UB. */
 export const indexAddUb = builder(pyptoIndexAddUb, "dim");
+
+/** `indices0` to `indices3`: one for each leading dim, of one dim and one length; `accumulate` 1 adds, default 0. */
+export type PyptoIndexPutArguments = BuilderArguments<typeof pyptoIndexPutInPlace>;
+
+/** pypto.index_put_(input, indices, values, accumulate): writes into input. */
+export const indexPutInPlace = builder(pyptoIndexPutInPlace);

@@ -1,5 +1,6 @@
-/** The builder with StableHLO's arguments. It throws a CompileError (TC1xx) where the specification's constraints are broken. */
+/** Builders with StableHLO's arguments. Each throws a CompileError (TC1xx) where the specification's constraints are broken. */
 import { stablehloGather } from "../../ir/ops/stablehlo.js";
+import { stablehloScatter } from "../../ir/ops/stablehlo-scatter.js";
 import { builder, type BuilderArguments } from "./builder.js";
 
 /** The dimension numbers, `sliceSizes`, and `oob`: StableHLO says `clamp`. Lists that are left out are empty. */
@@ -7,3 +8,9 @@ export type StablehloGatherArguments = BuilderArguments<typeof stablehloGather, 
 
 /** Output shape: the sizes of start_indices without `indexVectorDim`, those of slices put between them at `offsetDims`. */
 export const gather = builder(stablehloGather, "sliceSizes");
+
+/** The dimension numbers, `updateComputation`, default `set`, and `oob`, default `skip`. Lists that are left out are empty. */
+export type StablehloScatterArguments = BuilderArguments<typeof stablehloScatter>;
+
+/** Output shape: that of the input. */
+export const scatter = builder(stablehloScatter);

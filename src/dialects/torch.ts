@@ -2,6 +2,7 @@
 import { torchEmbeddingBag } from "../../ir/ops/embedding-bag.js";
 import { torchEmbedding, torchGather, torchIndexSelect, torchTakeAlongDim } from "../../ir/ops/torch.js";
 import { torchIndexAdd, torchIndexCopy, torchScatter, torchScatterAdd } from "../../ir/ops/torch-scatter.js";
+import { torchIndexPut } from "../../ir/ops/subscript-scatter.js";
 import { builder, type BuilderArguments } from "./builder.js";
 
 /** `dim` in [-rank, rank - 1]; `oob`, which PyTorch says is `error`. */
@@ -53,3 +54,9 @@ export const indexCopy = builder(torchIndexCopy, "dim");
 
 /** torch.index_add(input, dim, index, source, alpha=alpha). Output shape: that of input. */
 export const indexAdd = builder(torchIndexAdd, "dim");
+
+/** `indices0`, `indices1`, …: one for each leading dim, broadcast together; `accumulate` 1 adds, default 0. */
+export type TorchIndexPutArguments = BuilderArguments<typeof torchIndexPut>;
+
+/** torch.index_put(input, indices, values, accumulate). Output shape: that of input. */
+export const indexPut = builder(torchIndexPut);

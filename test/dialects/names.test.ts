@@ -56,6 +56,22 @@ const dml = {
 } as const;
 const dmlTuples = { ...dml, IndicesTensor: { DataType: "INT64", Sizes: [2, 1] } } as const;
 const dmlSquare = { ...dml, IndicesTensor: { DataType: "INT32", Sizes: [2, 3] } } as const;
+const puts = { input: data, indices0: ["i64", [4]], values: ["f32", [4, 3]] } as const;
+const atArguments = { subscript: "i0, 0:2, i1", mode: "clip" } as const;
+const at = { x: ["f32", [2, 5, 3]], i0: ["i64", [4]], i1: ["i64", [4]], y: ["f32", [4, 2]] } as const;
+const atRow = (name: string, build: (args: typeof at & typeof atArguments) => SourceFunc): Row => ({
+  op: name,
+  given: atArguments,
+  attrs: atArguments,
+  build: () => build({ ...at, ...atArguments }),
+});
+const atRows = {
+  "jax.at_set": atRow("at_set", jax.atSet),
+  "jax.at_add": atRow("at_add", jax.atAdd),
+  "jax.at_mul": atRow("at_mul", jax.atMul),
+  "jax.at_min": atRow("at_min", jax.atMin),
+  "jax.at_max": atRow("at_max", jax.atMax),
+} as const;
 const counts = { InputDimensionCount: 2, IndicesDimensionCount: 2 };
 
 /** The compiler names an operator that is not here. */
@@ -437,6 +453,52 @@ const rows = {
     given: { shape: [2, 3], oob: "skip" },
     attrs: { shape: [2, 3], oob: "skip" },
     build: () => tf.scatterNd({ indices: tuples, updates: data, shape: [2, 3], oob: "skip" }),
+  },
+  "torch.index_put": {
+    op: "index_put",
+    given: { accumulate: 1, oob: "skip" },
+    attrs: { accumulate: 1, oob: "skip" },
+    build: () => torch.indexPut({ ...puts, accumulate: 1, oob: "skip" }),
+  },
+  "pypto.index_put_": {
+    op: "index_put_",
+    given: { accumulate: 1, oob: "skip" },
+    attrs: { accumulate: 1, oob: "skip" },
+    build: () => pypto.indexPutInPlace({ ...puts, accumulate: 1, oob: "skip" }),
+  },
+  ...atRows,
+  "numpy.put_along_axis": {
+    op: "put_along_axis",
+    given: { axis: 1, oob: "wrap" },
+    attrs: { axis: 1, oob: "wrap" },
+    build: () =>
+      numpy.putAlongAxis({ arr: data, indices: wide, values: ["f32", [2, 1]], axis: 1, oob: "wrap" }),
+  },
+  "numpy.add_at": {
+    op: "add_at",
+    given: { subscript: ":, i0", oob: "skip" },
+    attrs: { subscript: ":, i0", oob: "skip" },
+    build: () => numpy.addAt({ a: data, i0: ["i64", [4]], b: ["f32", [4]], subscript: ":, i0", oob: "skip" }),
+  },
+  "stablehlo.scatter": {
+    op: "scatter",
+    given: {
+      ...{ updateWindowDims: [1], insertedWindowDims: [], inputBatchingDims: [0] },
+      ...{ scatterIndicesBatchingDims: [0], scatterDimsToOperandDims: [1], indexVectorDim: 1 },
+      ...{ updateComputation: "max", oob: "clamp" },
+    },
+    attrs: {
+      ...{ update_window_dims: [1], inserted_window_dims: [], input_batching_dims: [0] },
+      ...{ scatter_indices_batching_dims: [0], scatter_dims_to_operand_dims: [1], index_vector_dim: 1 },
+      ...{ update_computation: "max", oob: "clamp" },
+    },
+    build: () =>
+      stablehlo.scatter({
+        ...{ input: data, scatterIndices: ["i64", [2, 1]], updates: ["f32", [2, 2]] },
+        ...{ updateWindowDims: [1], insertedWindowDims: [], inputBatchingDims: [0] },
+        ...{ scatterIndicesBatchingDims: [0], scatterDimsToOperandDims: [1], indexVectorDim: 1 },
+        ...{ updateComputation: "max", oob: "clamp" },
+      }),
   },
 } satisfies Readonly<Record<OpName, Row>>;
 

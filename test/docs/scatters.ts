@@ -28,6 +28,11 @@ export const scatters: readonly Same[] = [
         ],
       },
       { op: "torch.scatter", written: "torch.scatter(input, 1, index, src)", attrs: { dim: 1 } },
+      {
+        op: "numpy.put_along_axis",
+        written: "numpy.put_along_axis(arr, indices, values, 1), as a new array",
+        attrs: { axis: 1 },
+      },
       { op: "torch.scatter_add", written: "torch.scatter_add(input, 1, index, src)", attrs: { dim: 1 } },
       { op: "pypto.scatter_", written: "pypto.scatter_(input, 1, index, src), in place", attrs: { dim: 1 } },
     ],
@@ -60,6 +65,34 @@ export const scatters: readonly Same[] = [
         data: ["i64", [3, 2]],
         indices: [["f32", [3, 4]]],
       },
+      {
+        op: "torch.index_put",
+        written: "torch.index_put(input, (i, j), values)",
+        indices: [
+          ["i64", [3]],
+          ["i64", [3]],
+          ["f32", [3, 4]],
+        ],
+      },
+      {
+        op: "pypto.index_put_",
+        written: "pypto.index_put_(input, (i, j), values), in place",
+        indices: [
+          ["i64", [3]],
+          ["i64", [3]],
+          ["f32", [3, 4]],
+        ],
+      },
+      {
+        op: "jax.at_set",
+        written: "x.at[i0, i1].set(y)",
+        attrs: { subscript: "i0, i1" },
+        indices: [
+          ["i64", [3]],
+          ["i64", [3]],
+          ["f32", [3, 4]],
+        ],
+      },
       { op: "tf.tensor_scatter_nd_min", written: "tf.tensor_scatter_nd_min(tensor, indices, updates)" },
       { op: "tf.tensor_scatter_nd_max", written: "tf.tensor_scatter_nd_max(tensor, indices, updates)" },
     ],
@@ -83,6 +116,19 @@ export const scatters: readonly Same[] = [
       { op: "pypto.index_add", written: "pypto.index_add(input, 0, index, source)" },
       { op: "pypto.index_add_ub", written: "pypto.index_add_ub(input, 0, index, source)" },
       { op: "pypto.index_add_", written: "pypto.index_add_(input, 0, index, source), in place" },
+      { op: "jax.at_add", written: "x.at[i0].add(y)" },
+      { op: "jax.at_mul", written: "x.at[i0].mul(y)" },
+      { op: "jax.at_min", written: "x.at[i0].min(y)" },
+      { op: "jax.at_max", written: "x.at[i0].max(y)" },
+      { op: "numpy.add_at", written: "numpy.add.at(a, i0, b), as a new array" },
+      {
+        op: "stablehlo.scatter",
+        written: "stablehlo.scatter, update_computation add",
+        attrs: {
+          ...{ update_window_dims: [1], inserted_window_dims: [0], scatter_dims_to_operand_dims: [0] },
+          ...{ index_vector_dim: 1, update_computation: "add" },
+        },
+      },
     ],
   },
   {
