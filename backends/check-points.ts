@@ -1,10 +1,11 @@
 /** The look at the points of a scatter before any is written: their index values, then elements that two of them write. */
 import { indexed, type AccessMap } from "../ir/access.js";
+import { outputOf } from "../ir/func.js";
 import { dimsOf } from "../ir/linear.js";
 import { noElement, outOfRange } from "../ir/policy.js";
-import { elementCount, type Shape } from "../ir/types.js";
+import { at, elementCount, strides, type Shape } from "../ir/types.js";
 import { coordinates } from "./memory.js";
-import type { MapAddresses } from "./map-addresses.js";
+import { mapAddresses, type MapAddresses } from "./map-addresses.js";
 import { pointsOf } from "./region-points.js";
 import { badIndexAt, duplicateWrite, type MappedInputs } from "./resolved-indices.js";
 
@@ -51,7 +52,7 @@ export function* checkPoints(
  * Returns the points that tell of all others: 0 along each dim that no index value follows and that is all of a written coordinate, a
  * multiple and a number. Points that write one element do so at 0 along these dims, too, and no point there comes after them.
  */
-export function tellingPoints(map: AccessMap): Shape {
+function tellingPoints(map: AccessMap): Shape {
   if (elementCount(map.domain) === 0) return map.domain;
   const follow = indexed(map);
   return map.domain.map((extent, d) => {
@@ -60,4 +61,12 @@ export function tellingPoints(map: AccessMap): Shape {
     const isSeparate = others.length === 0 && alone?.terms.length === 1 && alone.terms[0]?.of.kind === "dim";
     return isSeparate && !follow.has(d) ? 1 : extent;
   });
+}
+
+/** Looks at the points of a scatter that tell of all others, as `checkPoints` does. */
+export function* checkScatter(mapped: MappedInputs): Generator<number, void> {
+  const addresses = mapAddresses(mapped);
+  const by = strides(outputOf(mapped).type.shape);
+  const written = (): number => addresses.written().reduce((sum, coord, k) => sum + coord * at(by, k), 0);
+  yield* checkPoints(mapped, addresses, written, tellingPoints(mapped.map));
 }

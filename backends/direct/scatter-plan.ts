@@ -5,16 +5,15 @@
 import { gatherOver, isMove, isRead, type AccessMap, type Read } from "../../ir/access.js";
 import { addressOf, gatherOverTensors, stepsOf } from "../../ir/addressing.js";
 import { derivedOnce } from "../../ir/derived-once.js";
-import { CompileError, error } from "../../ir/diagnostic.js";
 import { inputsOf, operandsOf, outputBytes, type Operand, type TileFunc } from "../../ir/func.js";
 import { constant } from "../../ir/linear.js";
 import { mayReject } from "../../ir/policy.js";
-import { scatterOverTensors } from "../../ir/scatter-over-tensors.js";
 import { at, elementCount, strides, type DType } from "../../ir/types.js";
 import { typeOf } from "../../ir/values/index.js";
 import { indexTables } from "../index-inputs.js";
 import { indexSteps } from "../index-walk.js";
 import { stagesOf } from "../plan/stages.js";
+import { scatterMapOf } from "../scatter-map.js";
 import { GatherWalk, rowOf } from "./walk.js";
 
 /** Source of the updates: an input whose elements are those of the domain, or a gather that makes them. */
@@ -55,12 +54,7 @@ export interface ScatterPlan {
 export const scatterPlanOf = derivedOnce(planScatter);
 
 function planScatter(tile: TileFunc): ScatterPlan {
-  const map = scatterOverTensors(tile);
-  if (map === undefined) {
-    const message = `the tiles of @${tile.name} are not the points of its domain in order, and the fast executor takes no others`;
-    const hint = "run it with the checked executor";
-    throw new CompileError([error("TC505", message, { span: tile.span, hint })]);
-  }
+  const map = scatterMapOf(tile);
   const tables = indexTables(map, tile);
   const rows = rowsOf(tile, map);
   return {

@@ -2,12 +2,13 @@
 import { outputBytes, outputOf, type TileFunc } from "../../ir/func.js";
 import { RunError } from "../../ir/diagnostic.js";
 import { outOfRange } from "../../ir/policy.js";
-import { at, elementCount, strides } from "../../ir/types.js";
-import { checkPoints, tellingPoints } from "../check-points.js";
+import { elementCount } from "../../ir/types.js";
+import { checkScatter } from "../check-points.js";
 import { mapAddresses } from "../map-addresses.js";
 import { coordinates, inputTensor, unitsAt, unitsOf, type HostInputs } from "../memory.js";
 import { baseBytes, pointByPoint } from "../reference/point-by-point.js";
 import { badIndexAt, type MappedInputs } from "../resolved-indices.js";
+import { isInPlace } from "../scatter-map.js";
 import { blockRows, type AddressOffsets, type Block } from "./block.js";
 import { combineRows } from "./combine-rows.js";
 import type { RowArray } from "./move-rows.js";
@@ -35,8 +36,8 @@ export function* scatterSteps(
   const mapped: MappedInputs = { map, operands: tile.operands, inputs };
   if (rows === undefined) return yield* pointByPoint(mapped, mapAddresses(mapped));
   const source = yield* updatesIn(mapped, rows.updates, makesUpdates);
-  if (map.write.duplicates === "error") yield* checkDuplicates(mapped);
-  else if (plan.mayReject && isInPlace(plan))
+  if (map.write.duplicates === "error") yield* checkScatter(mapped);
+  else if (plan.mayReject && isInPlace(tile))
     yield* walkRows(plan, rows, inputs, rows.unit, new Checker(mapped, rows));
   const target = baseBytes(mapped, map.write, outputOf(tile));
   if (map.write.combine === "set") {
@@ -57,8 +58,6 @@ export function* scatterSteps(
   return target;
 }
 
-const isInPlace = ({ tile }: ScatterPlan): boolean => tile.operands.some(({ inout }) => inout === true);
-
 /** Returns the updates where they lie, or those that a gather makes, which finds the first index out of range. */
 function* updatesIn(
   mapped: MappedInputs,
@@ -73,13 +72,6 @@ function* updatesIn(
     const point = thrown instanceof RunError ? thrown.diagnostics[0]?.data?.["point"] : undefined;
     throw Array.isArray(point) ? badIndexAt(mapped, point as number[]) : thrown;
   }
-}
-
-function* checkDuplicates(mapped: MappedInputs): Generator<number, void> {
-  const addresses = mapAddresses(mapped);
-  const by = strides(outputOf(mapped).type.shape);
-  const written = (): number => addresses.written().reduce((sum, coord, k) => sum + coord * at(by, k), 0);
-  yield* checkPoints(mapped, addresses, written, tellingPoints(mapped.map));
 }
 
 /** Walks over the rows of a domain in slices. */

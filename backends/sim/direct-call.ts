@@ -9,8 +9,10 @@ import { scatterPlanOf, type ScatterPlan } from "../direct/scatter-plan.js";
 import { emptyOutputSteps } from "../empty-output.js";
 import { drained, inSlices, type LongRunOptions } from "../long-run.js";
 import { allocateArray, inputTensor, type HostInputs, type HostTensor } from "../memory.js";
+import { isInPlace } from "../scatter-map.js";
 import { checkTensors } from "../values.js";
 import type { FastOptions } from "../wasm/executor.js";
+import { hasScatterCode } from "../wasm/scatter-plan.js";
 import { scatterCall } from "./scatter-call.js";
 import { reported, type FastKernel, type LateRun } from "./fast-report.js";
 
@@ -20,10 +22,16 @@ const elementsAtOnce = 2 ** 16;
 /** Plan of calls that read, and where a program says so write, the caller's arrays. */
 export type CallPlan = DirectPlan | ScatterPlan;
 
-/** The plan of a program's calls on one thread. Those of a scatter have one whatever is asked for: points follow one another. */
+/**
+ * The plan of a program's calls in the caller's arrays; undefined where code of WebAssembly in a memory of its own takes less, or has threads.
+ * What is written in place is the caller's memory, whatever is asked for.
+ */
 export function planOfCalls({ tile }: FastKernel, { threads = 1 }: FastOptions = {}): CallPlan | undefined {
-  if (hasScatter(tile.body)) return scatterPlanOf(tile);
-  return threads === 1 ? directPlanOf(tile) : undefined;
+  if (!hasScatter(tile.body)) return threads === 1 ? directPlanOf(tile) : undefined;
+  const plan = scatterPlanOf(tile);
+  const isComputed = plan.map.write.combine !== "set" || plan.rows?.updates.kind === "made";
+  const wantsCode = threads > 1 || isComputed;
+  return wantsCode && !isInPlace(tile) && hasScatterCode(plan.map, tile) ? undefined : plan;
 }
 
 /** True if a call of the plan reads an operand that is longer than a Uint8Array. */

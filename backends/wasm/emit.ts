@@ -21,6 +21,7 @@ import { emitGather } from "./gather.js";
 import { maxPages, pageBytes, type WasmModule } from "./instructions.js";
 import { pagesFor, type WasmLayout } from "./layout.js";
 import { planWasm, type WasmPlan } from "./plan.js";
+import { emitFill, emitScatter } from "./scatter.js";
 import { tripsName } from "./sizes.js";
 
 export interface WasmKernel {
@@ -68,9 +69,13 @@ export function emitWasm(plan: WasmPlan, threads = 1): WasmKernel {
       memory: { pages, shared: threads > 1 },
     },
     layout,
-    tasks: plan.gather === undefined ? 0 : plan.nest.tasks,
+    tasks: hasTasks(plan) ? plan.nest.tasks : 0,
   };
 }
+
+/** True if a program has something to run. */
+export const hasTasks = ({ gather, scatter }: WasmPlan): boolean =>
+  gather !== undefined || scatter !== undefined;
 
 /** Pages of memory for a program. Throws a CompileError (TC502) for more than there are. */
 export function pagesOf(func: TileFunc, layout: WasmLayout, threads: number): number {
@@ -176,8 +181,15 @@ function emitStmts(context: WasmContext, body: readonly Stmt[]): void {
         emitGather(context, plan.gather);
         break;
       case "scatter":
-      case "fill":
-        throw new InternalError("a scatter has a plan");
+        if (plan.scatter?.stmt !== stmt) throw new InternalError("the scatter has no plan");
+        emitScatter(context, plan.scatter);
+        break;
+      case "fill": {
+        const buffer = ubBuffers(plan.func).get(stmt.to);
+        invariant(buffer !== undefined, `%${stmt.to} has no alloc`);
+        emitFill(context, stmt, buffer);
+        break;
+      }
       default:
         assertNever(stmt);
     }

@@ -12,8 +12,10 @@ import { checkTile } from "../check-kernel.js";
 import { callable, checkFields, type Field, type Fields } from "../fields.js";
 import { emptyOutputSteps } from "../empty-output.js";
 import { drained, inSlices, pause, sliceMs, type LongRunOptions } from "../long-run.js";
-import { inputTensor, type HostInputs } from "../memory.js";
-import { indexOutOfRange } from "../resolved-indices.js";
+import { coordinates, inputTensor, type HostInputs } from "../memory.js";
+import { checkScatter } from "../check-points.js";
+import { badIndexAt, indexOutOfRange, type MappedInputs } from "../resolved-indices.js";
+import type { CpuScatter } from "./scatter-plan.js";
 import { checkTensors, fromHost, type TensorData } from "../values.js";
 import { bytesAtOnce, copyInputs } from "./copies.js";
 import { pageBytes } from "./instructions.js";
@@ -213,7 +215,7 @@ export class FastExecutor {
       const copied = drained(this.begin(inputs));
       this.running.take(Infinity);
       this.running.wait();
-      return this.end(copied);
+      return this.end(copied, inputs);
     } finally {
       this.leave();
     }
@@ -234,7 +236,7 @@ export class FastExecutor {
           const done = this.running.doneTasks();
           // Of a task that was cut, the part that is done.
           if (this.tasks > 0) onProgress?.((done * tasks) / this.tasks, tasks);
-          if (done >= this.tasks) return this.end(copied);
+          if (done >= this.tasks) return this.end(copied, inputs);
           await pause(0);
           signal?.throwIfAborted();
         }
@@ -296,17 +298,32 @@ export class FastExecutor {
     }
     if (bytes > 0) milliseconds += performance.now() - begun;
     yield* emptyOutputSteps(this.func, this.inputs);
+    const { scatter } = this.code.plan;
+    if (scatter?.isChecked === true) yield* checkScatter(this.mapped(scatter));
     this.running.begin();
     return { bytes, milliseconds };
   }
 
-  private end(copied: FastRun["copied"]): FastRun {
+  /** The scatter of the program, with its tensors in the executor's memory. */
+  private mapped({ map }: CpuScatter): MappedInputs {
+    return { map, operands: this.func.operands, inputs: this.inputs };
+  }
+
+  private end(copied: FastRun["copied"], given: HostInputs): FastRun {
     const bad = this.running.bad();
+    const { scatter } = this.code.plan;
+    if (bad !== undefined && scatter !== undefined)
+      throw badIndexAt(this.mapped(scatter), coordinates(bad, scatter.map.domain));
     if (bad !== undefined) {
       const tile = this.func;
       const map = taskOfTile(tile).gather?.stmt.map;
       invariant(map !== undefined, "a program that found a bad index has a gather");
       throw indexOutOfRange({ map, operands: tile.operands, tile, inputs: this.inputs }, bad);
+    }
+    const inPlace = inputsOf(this.func).find(({ inout }) => inout === true);
+    if (inPlace !== undefined) {
+      const { bytes } = inputTensor(given, inPlace);
+      if (bytes.buffer !== this.output.buffer) bytes.set(this.output);
     }
     return { output: this.output, copied };
   }

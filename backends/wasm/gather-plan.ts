@@ -102,7 +102,13 @@ export function planCpuGather(
   );
   const run = commonRun(to.sizes, [output.by, rowBy], elementBytes, last + 1);
   const unrolled = unrolledValues(
-    core,
+    {
+      sizes: to.sizes,
+      loops,
+      values: core.values,
+      indices: core.indexSteps.map(({ form }) => form),
+      reads: addresses.reads,
+    },
     computed.map(({ table }) => at(dtypes, table)),
     output,
   );

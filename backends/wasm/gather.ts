@@ -34,7 +34,8 @@ import { emitResolved, loadIndex, localValue, reportBad, type IndexValue } from 
 import type { Table } from "./table.js";
 import { emitReduction, emitValue, type EachElement, type ReadAddresses } from "./values.js";
 import { emitVectorReduction, emitVectorValues } from "./vector-values.js";
-import { int128Constant, int128Value } from "./int128.js";
+import { asRead, emitSum } from "./index-value.js";
+import { int128Value } from "./int128.js";
 
 export function emitGather(context: WasmContext, plan: CpuGather): void {
   new GatherEmitter(context, plan).emit();
@@ -334,14 +335,7 @@ class GatherEmitter {
     const { code, context, plan } = this;
     const { form, rule } = at(plan.indexSteps, number);
     const lookup = plan.lookups[number];
-    if (lookup === undefined) {
-      const width = context.widthOf(form);
-      if (width === "i128") return context.int128(form);
-      const sum = code.local("sum", width);
-      context.value(form, width);
-      code.set(sum);
-      return sum;
-    }
+    if (lookup === undefined) return emitSum(context, form);
     const { walk, shift, dtype } = lookup;
     const format = { bytes: indexBytes(dtype), signed: isSigned(dtype) };
     const { beyond } = at(plan.indices, walk);
@@ -350,12 +344,7 @@ class GatherEmitter {
       context.value(scale(beyond, format.bytes));
       code.op("i32.add");
     }
-    const value = loadIndex(code, format, shift);
-    if (rule !== undefined || format.signed || format.bytes < 4) return value;
-    if (format.bytes === 8) return { low: value, high: int128Constant(code, 0).high };
-    const exact = code.local("exact", "i64");
-    code.get(value).op("i64.extend_i32_u").set(exact);
-    return exact;
+    return asRead(code, loadIndex(code, format, shift), rule, format);
   }
 
   /** A value that counts from the end where it is negative, and is not bounded. */

@@ -20,7 +20,13 @@ export interface WasmLayout {
 }
 
 export function layoutOf(func: TileFunc, table: Table | undefined): WasmLayout {
-  const { starts: operands, end } = startsOf(func.operands.map(({ type }) => byteCount(type)));
+  const place = func.operands.findIndex(({ inout }) => inout === true);
+  const isAlias = ({ role }: TileFunc["operands"][number]): boolean => place !== -1 && role === "output";
+  const { starts, end } = startsOf(
+    func.operands.map((operand) => (isAlias(operand) ? 0 : byteCount(operand.type))),
+  );
+  // What is written in place is the memory of its input.
+  const operands = starts.map((start, k) => (isAlias(at(func.operands, k)) ? at(starts, place) : start));
   const peak = alignUp(
     Math.max(0, ...[...ubBuffers(func).values()].map((buffer) => bufferAddress(buffer) + ubBytes(buffer))),
     cacheLine,

@@ -4,7 +4,7 @@ import type { TileFunc } from "../../ir/func.js";
 import type { Env } from "../../ir/linear.js";
 import { dynamicFormOf } from "../../ir/symbols/dynamic.js";
 import { nestAt } from "../../ir/task/index.js";
-import { emitFor, pagesOf, type WasmKernel } from "./emit.js";
+import { emitFor, hasTasks, pagesOf, type WasmKernel } from "./emit.js";
 import { encodeModule } from "./encode.js";
 import { layoutOf, type WasmLayout } from "./layout.js";
 import type { WasmPlan } from "./plan.js";
@@ -42,7 +42,7 @@ export function sizedCode(func: TileFunc, threads: number): SizedCode {
     layout,
     pages: pagesOf(func, layout, threads),
     shared: kernel.module.memory.shared,
-    tasks: plan.gather === undefined ? 0 : nest.tasks,
+    tasks: hasTasks(plan) ? nest.tasks : 0,
     params: argumentsOf(plan.params, sizes, layout, nest),
   };
 }

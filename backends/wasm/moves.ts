@@ -9,6 +9,7 @@ import { copyMethod } from "./code.js";
 import { rowsTogether, unroll, type CpuGather, type GatherStrategy } from "./gather-plan.js";
 import { layoutOf } from "./layout.js";
 import type { WasmPlan } from "./plan.js";
+import type { CpuScatter } from "./scatter-plan.js";
 import { range, type Run } from "../plan/runs.js";
 import { jammed } from "./unroll-and-jam.js";
 import type { ValuePlan } from "../../ir/values/index.js";
@@ -48,9 +49,16 @@ function movesOfStmt(plan: WasmPlan, stmt: Stmt): Move[] {
     invariant(plan.gather?.stmt === stmt, "the gather has a plan");
     return gatherMoves(head, plan.gather);
   }
+  if (stmt.op === "scatter" && plan.scatter !== undefined) return [scatterMove(head, plan.scatter)];
+  if (stmt.op === "fill") return [{ stmt: head, how: "words", figures: {} }];
   const run = plan.copies.get(stmt)?.run;
   if (run !== undefined) return [{ stmt: head, how: "copy", figures: figuresOf(run) }];
   return because(stmt.op === "load" ? "read where it lies" : "written where it goes");
+}
+
+function scatterMove(stmt: string, { elementBytes, run, map, values }: CpuScatter): Move {
+  if (values !== undefined) return { stmt, how: "computed", figures: { bytes: elementBytes } };
+  return { stmt, how: run.outer < map.domain.length ? "rows" : "words", figures: figuresOf(run) };
 }
 
 /** Bytes that are copied at once, and how. */

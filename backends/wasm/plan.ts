@@ -6,14 +6,13 @@
  * output where a store puts it. Data tiles are copied: a slab side by side in a first-level cache answers random reads that
  * the tensor would miss.
  */
-import { refuseScatter } from "../refuse-scatter.js";
 import { gatheredTable } from "../../ir/access.js";
 import { inputOf, outputOf, type TileFunc } from "../../ir/func.js";
 import { add, constant, div, type Linear } from "../../ir/linear.js";
 import { ubBuffers } from "../../ir/regions.js";
 import { sizesAround } from "../../ir/symbols/symbols.js";
 import { taskOfTile, type ParallelNest } from "../../ir/task/index.js";
-import { flatten, type Region, type Stmt } from "../../ir/tile.js";
+import { flatten, hasScatter, type Region, type Stmt } from "../../ir/tile.js";
 import { bytesOf, elementsInByte, invariant, isPacked, rowsFillBytes } from "../../ir/types.js";
 import { elide, type Elided } from "../plan/elide.js";
 import { fuseTasks } from "../plan/fuse-tasks.js";
@@ -22,6 +21,7 @@ import { commonRun, type Run } from "../plan/runs.js";
 import { elementCopies, splitElements, splitTasks } from "../plan/split-tasks.js";
 import { writtenBy } from "../plan/written.js";
 import { planCpuGather, type CpuGather } from "./gather-plan.js";
+import { planCpuScatter, type CpuScatter } from "./scatter-plan.js";
 import { placing, type PlacedRegion } from "./memory-addresses.js";
 import { sizeParameters } from "./sizes.js";
 import { jammed, unrollAndJamOf } from "./unroll-and-jam.js";
@@ -41,8 +41,9 @@ export interface WasmPlan {
   readonly gone: Elided["gone"];
   /** The other loads and stores. */
   readonly copies: ReadonlyMap<Stmt, CopyPlan>;
-  /** Absent when the output is empty. */
+  /** Absent when the output is empty, and of a scatter. */
   readonly gather?: CpuGather;
+  readonly scatter?: CpuScatter;
 }
 
 export interface CopyPlan {
@@ -54,7 +55,27 @@ export interface CopyPlan {
 }
 
 export function planWasm(source: TileFunc): WasmPlan {
-  refuseScatter(source, "code of WebAssembly");
+  return hasScatter(source.body) ? planPoints(source) : planElements(source);
+}
+
+/** Returns the plan of a scatter: its program as it is. */
+function planPoints(source: TileFunc): WasmPlan {
+  const { nest } = taskOfTile(source);
+  return {
+    source,
+    copied: source,
+    func: source,
+    gone: new Set(),
+    nest,
+    params: sizeParameters(source, nest),
+    tasksPerSlice: 1,
+    copies: copiesIn(source),
+    scatter: planCpuScatter(source, placing(source)),
+  };
+}
+
+/** Returns the plan of a gather. */
+function planElements(source: TileFunc): WasmPlan {
   const copied = rowsToUnrollAndJam(splitTasks(joinRuns(writtenBy(source))));
   // Data in rows that begin inside a byte are no box of bytes: they are read where they lie.
   const { func, gone } = elide(
@@ -64,19 +85,7 @@ export function planWasm(source: TileFunc): WasmPlan {
   const around = sizesAround(source);
   const task = taskOfTile(func);
   const place = placing(func);
-  const buffers = ubBuffers(func);
-  const fullRegion = (name: string, region: Region): PlacedRegion => {
-    const buffer = buffers.get(name);
-    invariant(buffer !== undefined, `%${name} has no alloc`);
-    return place({ buffer: name, offsets: buffer.shape.map(() => constant(0)), sizes: region.sizes });
-  };
-  const copies = new Map<Stmt, CopyPlan>();
-  for (const stmt of flatten(func.body)) {
-    if (stmt.op === "load")
-      copies.set(stmt, copyPlan(func, fullRegion(stmt.to, stmt.from), place(stmt.from), stmt.from));
-    if (stmt.op === "store")
-      copies.set(stmt, copyPlan(func, place(stmt.to), fullRegion(stmt.from, stmt.to), stmt.to));
-  }
+  const copies = copiesIn(func);
   const gather = task.gather === undefined ? undefined : planCpuGather(func, task.gather, place);
   const { nest } = task;
   const elements = elementCopies(taskOfTile(copied).nest.body, [
@@ -95,6 +104,25 @@ export function planWasm(source: TileFunc): WasmPlan {
     copies,
   };
   return gather === undefined ? head : { ...head, gather };
+}
+
+/** Returns the plans of the loads and stores of a program. */
+function copiesIn(func: TileFunc): ReadonlyMap<Stmt, CopyPlan> {
+  const place = placing(func);
+  const buffers = ubBuffers(func);
+  const fullRegion = (name: string, region: Region): PlacedRegion => {
+    const buffer = buffers.get(name);
+    invariant(buffer !== undefined, `%${name} has no alloc`);
+    return place({ buffer: name, offsets: buffer.shape.map(() => constant(0)), sizes: region.sizes });
+  };
+  const copies = new Map<Stmt, CopyPlan>();
+  for (const stmt of flatten(func.body)) {
+    if (stmt.op === "load")
+      copies.set(stmt, copyPlan(func, fullRegion(stmt.to, stmt.from), place(stmt.from), stmt.from));
+    if (stmt.op === "store")
+      copies.set(stmt, copyPlan(func, place(stmt.to), fullRegion(stmt.from, stmt.to), stmt.to));
+  }
+  return copies;
 }
 
 /** Short tasks fused where they have no rows to jam. */

@@ -1,7 +1,9 @@
 /** Values that are computed in vectors: so many neighbours along the innermost output dim at a time, an unrolled step. */
-import { isConstant } from "../../ir/linear.js";
+import { isConstant, type Linear } from "../../ir/linear.js";
+import type { ForStmt } from "../../ir/tile.js";
 import { at, elementsInByte, type DType } from "../../ir/types.js";
-import { maxSizesOf, type GatherPlan } from "../plan/gather.js";
+import type { ValuePlan } from "../../ir/values/index.js";
+import { maxSizesOf } from "../plan/gather.js";
 import { advanceAlong, beginsAtMultiples } from "../plan/step-advance.js";
 import type { PointerWalk } from "./memory-addresses.js";
 
@@ -14,29 +16,39 @@ export interface UnrolledValues {
   readonly still: readonly boolean[];
 }
 
+/** Elements that are computed, of a gather or at the points of a scatter. */
+interface ComputedElements {
+  readonly sizes: readonly Linear[];
+  readonly loops: readonly ForStmt[];
+  /** Absent where elements move as they are. */
+  readonly values: ValuePlan | undefined;
+  /** Addresses and sums of index operands, and addresses of what is read. */
+  readonly indices: readonly Linear[];
+  readonly reads: readonly Linear[];
+}
+
 /**
  * Returns the unrolled steps of a gather that computes; undefined where its elements are computed one by one: its rows are short, a
  * read goes otherwise along them, an index value is another one within a step, or a sum is exact. `reads`: types of what is read.
  */
 export function unrolledValues(
-  plan: GatherPlan,
+  { indices, loops, reads: addresses, sizes, values }: ComputedElements,
   reads: readonly DType[],
   output: Pick<PointerWalk, "by" | "elementBytes">,
 ): UnrolledValues | undefined {
-  const { loops, stmt, values } = plan;
-  const dim = stmt.to.sizes.length - 1;
-  const size = stmt.to.sizes[dim];
+  const dim = sizes.length - 1;
+  const size = sizes[dim];
   if (values === undefined || size === undefined || output.by[dim] !== output.elementBytes) return undefined;
   if (values.reduction?.how === "exact") return undefined;
-  const max = at(maxSizesOf(stmt.to.sizes, loops), dim);
+  const max = at(maxSizesOf(sizes, loops), dim);
   // What steps of 32 leave is computed one by one.
   const leavesHalf = isConstant(size) && max % 32 >= 16;
   const counts: readonly StepElements[] = leavesHalf ? [16] : [32, 16];
   for (const elements of counts) {
     if (elements > max) continue;
     const steps = { dim, count: elements, loops };
-    if (!plan.indexSteps.every(({ form }) => advanceAlong(form, steps) === 0)) continue;
-    const advances = plan.addresses.reads.map((address, k) => {
+    if (!indices.every((form) => advanceAlong(form, steps) === 0)) continue;
+    const advances = addresses.map((address, k) => {
       const each = elementsInByte(at(reads, k));
       const advance = advanceAlong(address, steps);
       return advance === 1 && each > 1 && !beginsAtMultiples(address, each, steps) ? undefined : advance;

@@ -2,10 +2,17 @@
 import { describe, expect, it } from "vitest";
 import { referenceOfMap } from "../../backends/reference/index.js";
 import { scatterPlanOf } from "../../backends/direct/scatter-plan.js";
-import { simulate, simulateBytes, simulateChecked, simulateLong } from "../../backends/sim/index.js";
-import { CompileError, parseModule, RunError, type AccessFunc } from "../../ir/index.js";
+import {
+  FastExecutor,
+  simulate,
+  simulateBytes,
+  simulateChecked,
+  simulateLong,
+} from "../../backends/sim/index.js";
+import { byteCount, CompileError, parseModule, RunError, type AccessFunc } from "../../ir/index.js";
 import { compile, run, toHost, type Kernel, type TensorData } from "../../src/index.js";
 import type { HostInputs } from "../../backends/index.js";
+import { spawnThread } from "../../src/device/index.js";
 import { drawer } from "../fuzz/mutate.js";
 
 const fast = { executor: "fast" } as const;
@@ -202,6 +209,16 @@ const computed = {
     "32x6xf32",
     "%c, %i, %u, %s (d0 < 8, d1 < 6; r < 5) -> (error(%i[d0] in 32), d1) yield fold(%u[d0, d1, r] * %s[d0]) {oob = error, combine = max}",
   ),
+  "wide rows that are quantized": scatter(
+    "%c: inout tensor<32x75xi8>, %i: tensor<8xi32>, %u: tensor<8x75xf16>, %s: tensor<8xf32>",
+    "32x75xi8",
+    "%c, %i, %u, %s (d0 < 8, d1 < 75) -> (error(%i[d0] in 32), d1) yield i8(f32(%u[d0, d1]) * %s[d0]) {oob = error}",
+  ),
+  "wide sums of bf16": scatter(
+    "%c: inout tensor<32x75xbf16>, %i: tensor<8xi32>, %u: tensor<8x75xbf16>",
+    "32x75xbf16",
+    "%c, %i, %u (d0 < 8, d1 < 75) -> (skip(%i[d0] in 6), d1) yield %u[d0, d1] {oob = error, combine = add}",
+  ),
   "updates by an index of their own": scatter(
     "%c: tensor<32x6xf16>, %i: tensor<8xi32>, %u: tensor<4x6xf16>, %s: tensor<8xf32>",
     "32x6xf16",
@@ -212,7 +229,7 @@ const computed = {
 describe("a scatter of computed updates", () => {
   it("goes by rows but where the value alone may lack an element", () => {
     const kinds = Object.values(computed).map(({ kernel }) => scatterPlanOf(kernel.tile).rows?.updates.kind);
-    expect(kinds).toEqual(["made", "made", "made", "made", undefined]);
+    expect(kinds).toEqual(["made", "made", "made", "made", "made", "input", undefined]);
   });
 
   it.each(Object.entries(computed))("has the bits of its definition: %s", (_, { kernel, func }) => {
@@ -255,6 +272,98 @@ describe("a scatter of computed updates", () => {
   });
 });
 
+describe("code of WebAssembly", () => {
+  const statements = [
+    "-> (%i[d0], d1) yield %u[d0, d1] {oob = error, combine = add}",
+    "-> (%i[d0], d1) yield %u[d0, d1] {oob = error, duplicates = last}",
+    "-> (%i[d0], d1) yield %u[d0, d1] * 0.5 {oob = error, combine = max}",
+  ];
+  const draw = drawer(11);
+  const i = Int32Array.from({ length: 400 }, () => draw(30));
+  const u = Float32Array.from({ length: 400 * 64 }, () => draw(2 ** 16) / 777);
+
+  it.each(statements)("has one output whatever the threads and tiles: %s", async (points) => {
+    for (const base of ["", "inout "]) {
+      const { func } = scatter(
+        `%x: ${base}tensor<30x64xf32>, %i: tensor<400xi32>, %u: tensor<400x64xf32>`,
+        "30x64xf32",
+        `%x, %i, %u (d0 < 400, d1 < 64) ${points}`,
+      );
+      const given = (): HostInputs => ({
+        x: toHost("x", { dtype: "f32", shape: [30, 64] }, new Float32Array(30 * 64).fill(1 / 3)),
+        i: toHost("i", { dtype: "i32", shape: [400] }, i),
+        u: toHost("u", { dtype: "f32", shape: [400, 64] }, u),
+      });
+      const expected = referenceOfMap(func.map, func.operands, given());
+      for (const tile of [
+        [400, 64],
+        [400, 5],
+        [7, 16],
+        [1, 64],
+      ]) {
+        const { tile: program } = compile({ ...func, schedule: { tile } });
+        for (const threads of [1, 3]) {
+          const executor = await FastExecutor.open(program, { threads, spawn: spawnThread });
+          for (let run = 0; run < 3; run++) {
+            const inputs = given();
+            expect(executor.run(inputs).output).toEqual(expected);
+            expect(inputs["x"]?.bytes).toEqual(base === "" ? given()["x"]?.bytes : expected);
+          }
+          await executor.close();
+        }
+      }
+    }
+  });
+
+  it("leaves the memory as it is where a point is out of range, and names the first", () => {
+    const { kernel } = cacheOf(64, 512);
+    const executor = FastExecutor.create(kernel.tile);
+    const cache = executor.array("cache") as Uint16Array;
+    const slot = executor.array("slot") as BigInt64Array;
+    cache.fill(7);
+    slot.set(slots(1, 2, 3, 64, 4, -1, 5, 6));
+    const { code, data } = thrownBy(() => executor.run());
+    expect(code).toBe("TC601");
+    expect(data).toMatchObject({ point: [3, 0], position: 3 });
+    expect(cache.every((bits) => bits === 7)).toBe(true);
+    slot.set(slots(1, 2, 3, 0, 4, 1, 5, 6));
+    (executor.array("rows") as Uint16Array).fill(9);
+    const { output } = executor.run();
+    expect(output.buffer).toBe(cache.buffer);
+    expect([cache[0], cache[6 * 512 + 511], cache[7 * 512]]).toEqual([9, 9, 7]);
+  });
+
+  it.each(Object.entries(computed).slice(0, -1))("computes updates: %s", (_, { kernel, func }) => {
+    const draws = drawer(4);
+    const arrays = (): HostInputs =>
+      Object.fromEntries(
+        func.operands.slice(0, -1).map(({ name, type }) => {
+          const bytes = new Uint8Array(byteCount(type)).map(() => draws(256));
+          if (type.dtype === "i32")
+            for (let k = 0; k < bytes.length; k++) bytes[k] = k % 4 === 0 ? bytes[k]! & 7 : 0;
+          return [name, { type, bytes }];
+        }),
+      );
+    const executor = FastExecutor.create(kernel.tile);
+    for (let n = 0; n < 8; n++) {
+      const given = arrays();
+      const copied = Object.fromEntries(
+        Object.entries(given).map(([name, { type, bytes }]) => [name, { type, bytes: bytes.slice() }]),
+      );
+      const output = executor.run(given).output;
+      expect(output).toEqual(referenceOfMap(func.map, func.operands, copied));
+    }
+  });
+
+  it("refuses a value that may lack an element by name", () => {
+    const { kernel } = computed["updates by an index of their own"];
+    expect(thrownBy(() => FastExecutor.create(kernel.tile))).toMatchObject({
+      code: "TC505",
+      message: expect.stringContaining("a value that may lack an element") as string,
+    });
+  });
+});
+
 it("a long call takes threads, tells its progress, and has the same bits", async () => {
   const { kernel } = scatter(
     "%x: tensor<300x128xf32>, %i: tensor<4000xi32>, %u: tensor<4000x128xf32>",
@@ -271,7 +380,7 @@ it("a long call takes threads, tells its progress, and has the same bits", async
   const long = await simulateLong(kernel, given, {
     ...fast,
     threads: 3,
-    spawn: () => ({ terminate: () => undefined }),
+    spawn: spawnThread,
     onProgress: (done) => told.push(done),
   });
   expect(told.length).toBeGreaterThan(0);

@@ -2,8 +2,8 @@
 import { describe, expect, it } from "vitest";
 import { referenceOfMap } from "../../backends/reference/index.js";
 import type { HostInputs } from "../../backends/index.js";
-import { simulateBytes, simulateChecked } from "../../backends/sim/index.js";
-import { parseModule, RunError, type Schedule } from "../../ir/index.js";
+import { FastExecutor, simulateBytes, simulateChecked } from "../../backends/sim/index.js";
+import { CompileError, parseModule, RunError, type Schedule, type TileFunc } from "../../ir/index.js";
 import { tryCompile } from "../../src/index.js";
 import { drawer, type Draw } from "../fuzz/mutate.js";
 import { breaksOrder, outcomeOf, textOf, type Outcome, type OracleScatter } from "../oracle/scatter.js";
@@ -41,6 +41,19 @@ function randomSchedule(scatter: OracleScatter, draw: Draw): Scheduled {
     schedule: { ...(draw(5) === 0 ? {} : { tile }), ...(residency === undefined ? {} : { residency }) },
   };
 }
+
+/** An executor of code of WebAssembly; undefined for a program that has none. */
+function codeOf(tile: TileFunc): FastExecutor | undefined {
+  try {
+    return FastExecutor.create(tile);
+  } catch (thrown) {
+    if (thrown instanceof CompileError && thrown.diagnostics[0]?.code === "TC505") return undefined;
+    throw thrown;
+  }
+}
+
+/** Runs of code of WebAssembly so far. */
+let compiledRuns = 0;
 
 /** Runs one scatter under some schedules; returns how many ran, and how many were refused by the rule of the order of points. */
 function judge(
@@ -85,6 +98,11 @@ function judge(
     const { tile, target: on } = compiled.kernel;
     if (schedule.tile !== undefined) expect(breaksOrder(scatter, schedule.tile), text).toBe(false);
     check((inputs) => simulateChecked(tile, inputs, on).output, false);
+    const executor = codeOf(tile);
+    if (executor !== undefined) {
+      check((inputs) => executor.run(inputs).output, isPromised);
+      compiledRuns++;
+    }
     check((inputs) => simulateBytes({ tile, target: on }, inputs, { executor: "fast" }).output, isPromised);
     runs++;
   }
@@ -122,6 +140,7 @@ describe("random scatters", () => {
     expect(counts.index).toBeGreaterThan(9);
     expect(counts.duplicate).toBeGreaterThan(10);
     expect(counts.ran).toBeGreaterThan(400);
+    expect(compiledRuns).toBeGreaterThan(300);
     expect(counts.outOfOrder).toBeGreaterThan(7);
   }, 120_000);
 
