@@ -6,6 +6,7 @@ import { mayReject } from "../../ir/policy.js";
 import { deviceLimits, webgpu, type Target } from "../../ir/target.js";
 import { taskOfTile } from "../../ir/task/index.js";
 import { printFunc, printSchedule } from "../../ir/text/print.js";
+import { refuseScatter } from "../../backends/refuse-scatter.js";
 import { emitWasm, encodeModule, planWasm } from "../../backends/wasm/index.js";
 import { beyondLimits, emitText, neededLimits, planWgsl } from "../../backends/wgsl/index.js";
 import type { Kernel } from "../api/compile.js";
@@ -36,7 +37,7 @@ export type RuntimeOf = (name: (typeof runtimes)[number]) => Runtime;
 
 /**
  * `device`: the target that a kernel for another kind of machine is compiled again for. Throws a CompileError: TC502 for a program that
- * exceeds the limits of the target's devices, for sizes that one text does not hold for, and for an open bound in a sum; TC702 for a
+ * exceeds the limits of the target's devices, TC505 for a scatter, for sizes that one text does not hold for, and for an open bound in a sum; TC702 for a
  * tile program whose map is another in each tile.
  */
 export function emitModule(
@@ -45,6 +46,7 @@ export function emitModule(
   runtimeOf: RuntimeOf,
   device: Target = webgpu,
 ): EmittedModule {
+  refuseScatter(kernel.tile, "a module");
   switch (kind) {
     case "module":
       return emitGpu(kernel.forTarget(device), kernel, runtimeOf);

@@ -5,6 +5,7 @@ import { FastExecutor } from "../../backends/sim/index.js";
 import { CompileError, parseModule, printModule } from "../../ir/index.js";
 import { caseProgram } from "../../src/formats/case-program.js";
 import { compile, type Kernel } from "../../src/index.js";
+import { emitModule } from "../../src/module/emit-module.js";
 import { readCases, type Case } from "../../src/formats/cases.js";
 import { checkCase, type CheckResult } from "../../src/testing/check-case.js";
 
@@ -47,6 +48,8 @@ describe.each(readdirSync(folder).sort())("%s", (name) => {
       expect(errorsOf(() => kernel.wgsl())).toEqual(["TC505"]);
       expect(errorsOf(() => kernel.pto())).toEqual(["TC505"]);
       expect(errorsOf(() => kernel.pypto())).toEqual(["TC505"]);
+      for (const kind of ["module", "module-cpu"] as const)
+        expect(errorsOf(() => emitModule(kernel, kind, () => ""))).toEqual(["TC505"]);
     }
   });
 

@@ -74,8 +74,8 @@ describe("the built package", () => {
   });
 
   it.each([
-    ["createRunner", "webgpu", 213_000],
-    ["simulate", "sim", 315_000],
+    ["createRunner", "webgpu", 218_000],
+    ["simulate", "sim", 325_000],
     ["CompileError", "ir", 1000],
   ])("gives a bundler that wants %s of tilec/%s less than %i bytes", async (name, entry, most) => {
     const file = entryPoints.find((one) => one.name === `tilec/${entry}`)?.file ?? "";
