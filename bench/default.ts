@@ -54,10 +54,17 @@ function rowOf(name: string, func: SourceFunc, inItsResidency: boolean) {
 const { values } = parseArgs({
   options: { json: { type: "boolean", default: false }, random: { type: "string" } },
 });
-const rows =
+const subjects: readonly (readonly [name: string, func: SourceFunc])[] =
   values.random === undefined
-    ? gathers.map(([name, func]) => rowOf(name, func, false))
-    : sizedGathers(Number(values.random), 32).map((func, k) => rowOf(`${k + 1} ${func.name}`, func, true));
+    ? gathers
+    : sizedGathers(Number(values.random), 32).map((func, k) => [`${k + 1} ${func.name}`, func]);
+const rows = subjects.map(([name, func], k) => {
+  const start = performance.now();
+  const row = rowOf(name, func, values.random !== undefined);
+  const seconds = ((performance.now() - start) / 1000).toFixed(1);
+  console.error(`${k + 1} of ${subjects.length}: ${name}, ${row.looked} candidates in ${seconds} s`);
+  return row;
+});
 
 if (values.json) console.log(JSON.stringify({ schema: 1, rows }, null, 2));
 else {
