@@ -10,60 +10,85 @@ export const isObject = (value: unknown): boolean => typeof value === "object" &
 const isTile = (value: unknown): boolean =>
   Array.isArray(fieldsOf(value)["body"]) && Array.isArray(fieldsOf(value)["operands"]);
 
-const kinds = {
-  text: ["a text", (value: unknown) => typeof value === "string"],
-  list: ["a list", (value: unknown) => Array.isArray(value)],
-  object: ["an object", isObject],
-  bytes: ["a Uint8Array", (value: unknown) => value instanceof Uint8Array || ArrayBuffer.isView(value)],
-  module: [
-    "a module, such as { funcs: [program] }",
-    (value: unknown) => Array.isArray(fieldsOf(value)["funcs"]),
-  ],
-  program: [
-    "a program, such as compile(program).tile",
-    (value: unknown) => Array.isArray(fieldsOf(value)["operands"]),
-  ],
-  "tile program": ["a tile program, such as compile(program).tile", isTile],
-  kernel: ["a kernel, such as compile(program)", (value: unknown) => isTile(fieldsOf(value)["tile"])],
-  type: [
-    'a tensor type, such as { dtype: "f32", shape: [4] }',
-    (value: unknown) => Array.isArray(fieldsOf(value)["shape"]),
-  ],
-  tensor: ["a tensor, an object with type and bytes", (value: unknown) => isObject(fieldsOf(value)["type"])],
-  dtype: ["an element type, such as f32", (value: unknown) => typeof value === "string" && isDType(value)],
-  operand: ["an operand, such as outputOf(func)", (value: unknown) => isObject(fieldsOf(value)["type"])],
-  coordinate: ["a coordinate, such as dim(0)", (value: unknown) => Array.isArray(fieldsOf(value)["terms"])],
-  schedule: ["a schedule, such as func.schedule", isObject],
-  tiling: [
-    "a tiling, such as context.tilings.of(func, schedule)",
-    (value: unknown) => isObject(fieldsOf(value)["gather"]),
-  ],
-  "index rule": [
-    "the rule of an index, such as indexRule(site, dtype)",
-    (value: unknown) => typeof fieldsOf(value)["extent"] === "number",
-  ],
-  code: [
-    "the code of a rule, such as TC104",
-    (value: unknown) => typeof value === "string" && /^TC\d{3}$/.test(value),
-  ],
-  model: ["a model, such as readModel(bytes, file)", (value: unknown) => isObject(fieldsOf(value)["graph"])],
-} as const satisfies Readonly<Record<string, Kind>>;
+/** Kinds of arguments, in the words of messages. */
+const words = {
+  program: "a program, such as compile(program).tile",
+  coordinate: "a coordinate, such as dim(0)",
+  type: 'a tensor type, such as { dtype: "f32", shape: [4] }',
+  schedule: "a schedule, such as func.schedule",
+  tiling: "a tiling, such as context.tilings.of(func, schedule)",
+  text: "a text",
+  list: "a list",
+  object: "an object",
+  bytes: "a Uint8Array",
+  module: "a module, such as { funcs: [program] }",
+  "tile program": "a tile program, such as compile(program).tile",
+  kernel: "a kernel, such as compile(program)",
+  tensor: "a tensor, an object with type and bytes",
+  dtype: "an element type, such as f32",
+  operand: "an operand, such as outputOf(func)",
+  "index rule": "the rule of an index, such as indexRule(site, dtype)",
+  code: "the code of a rule, such as TC104",
+  model: "a model, such as readModel(bytes, file)",
+} as const;
 
 /** Kind of an argument. */
-export type ArgumentKind = keyof typeof kinds;
+export type ArgumentKind = keyof typeof words;
+
+/** True if a value is of a kind. Direct calls: a search of schedules checks hundreds of arguments for each program. */
+function isOf(kind: ArgumentKind, value: unknown): boolean {
+  switch (kind) {
+    case "program":
+      return Array.isArray(fieldsOf(value)["operands"]);
+    case "coordinate":
+      return Array.isArray(fieldsOf(value)["terms"]);
+    case "type":
+      return Array.isArray(fieldsOf(value)["shape"]);
+    case "object":
+    case "schedule":
+      return isObject(value);
+    case "tiling":
+      return isObject(fieldsOf(value)["gather"]);
+    case "text":
+      return typeof value === "string";
+    case "list":
+      return Array.isArray(value);
+    case "bytes":
+      return value instanceof Uint8Array || ArrayBuffer.isView(value);
+    case "module":
+      return Array.isArray(fieldsOf(value)["funcs"]);
+    case "tile program":
+      return isTile(value);
+    case "kernel":
+      return isTile(fieldsOf(value)["tile"]);
+    case "tensor":
+    case "operand":
+      return isObject(fieldsOf(value)["type"]);
+    case "dtype":
+      return typeof value === "string" && isDType(value);
+    case "index rule":
+      return typeof fieldsOf(value)["extent"] === "number";
+    case "code":
+      return typeof value === "string" && /^TC\d{3}$/.test(value);
+    case "model":
+      return isObject(fieldsOf(value)["graph"]);
+  }
+}
 
 /** Throws a CompileError (TC702) for an argument of another kind than `call` takes. */
 export const checkArgument = (call: string, kind: ArgumentKind, value: unknown): void => {
-  checkKind(call, kinds[kind], value);
+  if (!isOf(kind, value)) refuse(call, words[kind], value);
 };
 
 /** What a function takes in words, and whether a value is such. */
 export type Kind = readonly [takes: string, holds: (value: unknown) => boolean];
 
 /** Throws a CompileError (TC702) for an argument that is not of a kind. */
-export function checkKind(call: string, kind: Kind, value: unknown): void {
-  const takes = kind[0];
-  if (kind[1](value)) return;
+export function checkKind(call: string, [takes, holds]: Kind, value: unknown): void {
+  if (!holds(value)) refuse(call, takes, value);
+}
+
+function refuse(call: string, takes: string, value: unknown): never {
   const shown =
     typeof value === "function" || isObject(value) ? `a value of type ${typeof value}` : String(value);
   throw new CompileError([error("TC702", `${call} takes ${takes}, not ${shown}`)]);

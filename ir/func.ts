@@ -146,20 +146,20 @@ const isOutput = ({ role }: Pick<Operand, "role">): boolean => role === "output"
 export const inputsOf = ({ operands }: HasOperands): readonly Operand[] =>
   operands.filter((operand) => !isOutput(operand));
 /** Returns the place of the output among the operands, and in lists that state something of each operand. */
-export const outputPlace = ({ operands }: HasOperands): number => operands.findIndex(isOutput);
+export const outputPlace = ({ operands }: HasOperands): number => operands.findLastIndex(isOutput);
 /** Returns the operand that a function writes. */
 export function outputOf(func: HasOperands): Operand {
   checkArgument("outputOf", "program", func);
   return at(func.operands, outputPlace(func));
 }
 /** Returns what a list that states something of each operand has for the inputs, and for the output. */
-export const ofEach = <T>(
+export function ofEach<T>(
   func: HasOperands,
   list: readonly T[],
-): { readonly inputs: readonly T[]; readonly output: T } => ({
-  inputs: list.filter((_, place) => place !== outputPlace(func)),
-  output: at(list, outputPlace(func)),
-});
+): { readonly inputs: readonly T[]; readonly output: T } {
+  const output = outputPlace(func);
+  return { inputs: list.filter((_, place) => place !== output), output: at(list, output) };
+}
 /** Bytes of an element of the output. */
 export const outputBytes = (func: HasOperands): 1 | 2 | 4 | 8 | 16 =>
   bytesOf(byteAligned(outputOf(func).type.dtype));
