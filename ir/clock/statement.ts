@@ -74,13 +74,15 @@ function readsOf({ type }: Operand, all: number): OperandReads {
   return { bytes, times: bytes === 0 ? 0 : all / bytes };
 }
 
-/** Returns the part of each operand's loads that is found in L2, where all cores together move so many bytes. */
+/** Returns the part of each operand's loads that a DMA engine finds in L2, where all cores together move so many bytes. */
 export const hitsOf = (
   transferred: TransferBytes,
   operands: readonly Operand[],
   target: Target,
 ): readonly number[] =>
-  operands.map((operand, k) => hitsOfReads(readsOf(operand, transferred[k] ?? 0), target));
+  targetFacts[target.kind].dmaEngine
+    ? operands.map((operand, k) => hitsOfReads(readsOf(operand, transferred[k] ?? 0), target))
+    : operands.map(() => 0);
 
 /**
  * Whole cycles that global memory takes for all of `cores` busy cores, each of which moves these bytes. A DMA engine reads through L2

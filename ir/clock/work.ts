@@ -80,17 +80,17 @@ const counts = Object.keys(noWork) as readonly (keyof Work)[];
 
 /** Returns work that is done so many times. */
 export const repeatedWork = (work: Work, times: number): Work =>
-  times === 1
-    ? work
-    : counts.reduce<Work>((sum, count) => ({ ...sum, [count]: times * work[count] }), noWork);
+  times === 1 ? work : combined((count) => times * work[count]);
 
 /** Returns the sum of several pieces of work. */
 export const sumOfWork = (pieces: readonly Work[]): Work =>
-  pieces.reduce<Work>(
-    (sum, piece) =>
-      counts.reduce<Work>((entry, count) => ({ ...entry, [count]: sum[count] + piece[count] }), noWork),
-    noWork,
-  );
+  combined((count) => pieces.reduce((sum, piece) => sum + piece[count], 0));
+
+function combined(valueOf: (count: keyof Work) => number): Work {
+  const work: { -readonly [K in keyof Work]: number } = { ...noWork };
+  for (const count of counts) work[count] = valueOf(count);
+  return work;
+}
 
 /** Work on one pipe. */
 export interface PipeWork {
