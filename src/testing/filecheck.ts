@@ -12,6 +12,7 @@
  * with a slip of the pen. Reference: https://llvm.org/docs/CommandGuide/FileCheck.html.
  */
 import { checkArgument } from "../../ir/argument.js";
+import { clockVersion } from "../../ir/index.js";
 import { distance } from "../../ir/did-you-mean.js";
 
 const kinds = [
@@ -122,11 +123,24 @@ export function vacuousChecks(checks: readonly Check[]): CheckFailure[] {
   return failures;
 }
 
-/** The first check that fails, if any. */
+/** The first check that fails, if any. Where the checks pin another clock, the message says so: cycles of two clocks do not compare. */
 export function fileCheck(text: string, checks: readonly Check[]): CheckFailure | undefined {
   checkArgument("fileCheck", "text", text);
   checkArgument("fileCheck", "list", checks);
-  const output = text.replaceAll("\r\n", "\n");
+  const failure = firstFailure(text.replaceAll("\r\n", "\n"), checks);
+  const clock = otherClock(checks);
+  if (failure === undefined || clock === undefined) return failure;
+  const pinned = `is pinned under clock ${clock}, and this is clock ${clockVersion}: take its figures again`;
+  return { ...failure, message: `${pinned}; ${failure.message}` };
+}
+
+/** Returns a clock other than this one that checks state; undefined where they state none. */
+function otherClock(checks: readonly Check[]): number | undefined {
+  const clocks = checks.flatMap(({ text }) => /\b(?:clock|cost model)"?:? (\d+)\b/.exec(text)?.[1] ?? []);
+  return clocks.map(Number).find((clock) => clock !== clockVersion);
+}
+
+function firstFailure(output: string, checks: readonly Check[]): CheckFailure | undefined {
   const bound = new Map<string, string>();
   let position = 0;
   let lineOfMatch = 0;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { spawnSync } from "node:child_process";
-import { fileCheck, parseChecks, runTextTest, vacuousChecks } from "../../src/testing/index.js";
+import { clockVersion, fileCheck, parseChecks, runTextTest, vacuousChecks } from "../../src/testing/index.js";
 import { root } from "../support/root.js";
 
 const folder = fileURLToPath(new URL(".", import.meta.url));
@@ -168,6 +168,21 @@ describe("checks", () => {
   ])("hold: %s", (_what, source) => {
     expect(check(source)).toBeUndefined();
   });
+
+  it.each(["clock: 4", "clock 4:", '"clock": 4', "(cost model 4)"])(
+    "say that %s pins another clock, whichever of the checks fails",
+    (pin) => {
+      const own = pin.replace("4", String(clockVersion));
+      const says = (line: string, cycles: number): string | undefined =>
+        fileCheck(`${own}\n${cycles} cycles\n`, parseChecks(`// CHECK-DAG: ${line}\n// CHECK-DAG: 7 cycles`))
+          ?.message;
+      const pinned = `is pinned under clock 4, and this is clock ${clockVersion}: take its figures again; not found`;
+      expect(says(pin, 7)).toContain(pinned);
+      expect(says(pin, 9)).toContain(pinned);
+      expect(says(own, 9)).toMatch(/^not found .*: 7 cycles/);
+      expect(says(own, 7)).toBeUndefined();
+    },
+  );
 
   it.each([
     ["out of order", "// CHECK: beta\n// CHECK: alpha 1", 2, /not found from line 2/],

@@ -208,6 +208,10 @@ describe("run and check", () => {
     const ran = await runHere(["check", file, "--backend", "reference,sim"]);
     expect(ran.status).toBe(0);
     expect(ran.stdout).toContain("TC912: an Ascend core may give other bits for 1 test that passed");
+    const onGithub = await runHere(["check", file, "--backend", "reference,sim", "--reporter", "github"]);
+    expect(onGithub.stdout.split("\n")[0]).toBe(
+      "::notice title=TC912::an Ascend core may give other bits for 1 test that passed; --json names them",
+    );
     const json = await runHere(["check", file, "--backend", "reference,sim", "--json"]);
     const { results } = JSON.parse(json.stdout) as {
       results: { id: string; status: string; code?: string }[];

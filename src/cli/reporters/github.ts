@@ -1,10 +1,10 @@
 /**
- * Annotations of GitHub Actions: one line for each failure, at its file and line, paths from the folder that the command runs in.
+ * Annotations of GitHub Actions: one line for each failure, at its file and line, and a notice of what passed with TC912; paths from the folder that the command runs in.
  * Escapes: docs.github.com, "Workflow commands for GitHub Actions", as its toolkit writes them.
  */
 import { isAbsolute, relative } from "node:path";
 import type { Diagnostic } from "../../../ir/index.js";
-import { resultCounts, type SuiteReport } from "./suite-report.js";
+import { ascendHint, ascendHints, resultCounts, type SuiteReport } from "./suite-report.js";
 
 const data = (text: string): string =>
   text.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
@@ -18,7 +18,9 @@ export function github(report: SuiteReport): string {
     const what = code === undefined ? backend : `${backend}, ${code}`;
     return [`::error ${at}title=${property(`${id} (${what})`)}::${data(message)}`];
   });
-  return [...failures, ...report.diagnostics.map(annotation), resultCounts(report)].join("\n");
+  const hints = ascendHints(report);
+  const notices = hints === undefined ? [] : [`::notice title=${ascendHint}::${data(hints)}`];
+  return [...failures, ...notices, ...report.diagnostics.map(annotation), resultCounts(report)].join("\n");
 }
 
 const annotation = ({ severity, code, message }: Diagnostic): string =>

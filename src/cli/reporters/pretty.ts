@@ -1,10 +1,6 @@
 /** For people: what did not pass, then what ran where and how long. */
-import { counted } from "../../../ir/index.js";
-import type { Code } from "../../../ir/codes.js";
 import { table } from "../../report/table.js";
-import { resultCounts, type SuiteReport } from "./suite-report.js";
-
-const ascendHint = "TC912" satisfies Code;
+import { ascendHint, ascendHints, resultCounts, type SuiteReport } from "./suite-report.js";
 
 export function pretty(report: SuiteReport): string {
   const { results, shares, milliseconds } = report;
@@ -19,12 +15,11 @@ export function pretty(report: SuiteReport): string {
     skipped,
     `${(time / 1000).toFixed(2)} s`,
   ]);
-  const hinted = new Set(results.flatMap(({ id, code }) => (code === ascendHint ? [id] : []))).size;
-  const params = `${ascendHint}: an Ascend core may give other bits for ${counted(hinted, "test")} that passed; --json names them`;
+  const hints = ascendHints(report);
   return [
     ...lines,
     ...(rows.length === 0 ? [] : [table(["backend", "on", "passed", "failed", "skipped", "time"], rows)]),
-    ...(hinted === 0 ? [] : [params]),
+    ...(hints === undefined ? [] : [`${ascendHint}: ${hints}`]),
     `${resultCounts(report)} in ${(milliseconds / 1000).toFixed(2)} s`,
   ].join("\n");
 }

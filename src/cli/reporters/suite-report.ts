@@ -1,5 +1,6 @@
 /** What a run of `tilec check` came to, for its reporters. */
-import type { Diagnostic } from "../../../ir/index.js";
+import { counted, type Diagnostic } from "../../../ir/index.js";
+import type { Code } from "../../../ir/codes.js";
 import type { CheckResult } from "../../testing/check-case.js";
 
 /** One backend's share of the run. */
@@ -40,6 +41,16 @@ export function sharesOf(results: readonly CheckResult[], on: (backend: string) 
       milliseconds: ofBackend.reduce((sum, { milliseconds = 0 }) => sum + milliseconds, 0),
     };
   });
+}
+
+/** The code of tests that passed on inputs of which an Ascend core may give other bits. */
+export const ascendHint = "TC912" satisfies Code;
+
+/** Returns what there is to say of tests that passed with TC912; undefined where none did. */
+export function ascendHints({ results }: Pick<SuiteReport, "results">): string | undefined {
+  const hinted = new Set(results.flatMap(({ id, code }) => (code === ascendHint ? [id] : []))).size;
+  if (hinted === 0) return undefined;
+  return `an Ascend core may give other bits for ${counted(hinted, "test")} that passed; --json names them`;
 }
 
 /** `5 passed, 1 failed, 0 skipped` */
