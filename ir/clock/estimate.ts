@@ -123,7 +123,8 @@ function estimated(
     fetches,
   };
   const alone = target.overlaps ? pipelined(task, max, lowering.setup, target) : max * oneByOne(task);
-  const done = Math.max(alone, memoryCycles(transferred, types, target, cores, memoryFactorOf(variant)));
+  const ofCore = transferred.map((bytes) => max * full.elements * bytes);
+  const done = Math.max(alone, memoryCycles(ofCore, types, target, cores, memoryFactorOf(variant)));
   return done + tasks * target.taskCycles;
 }
 
