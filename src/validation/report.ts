@@ -1,4 +1,5 @@
 /** Verdicts as tables on a terminal. */
+import { counted } from "../../ir/index.js";
 import { table } from "../report/table.js";
 import type { Fit } from "./fit.js";
 import type { MachineSummary, RowVerdict } from "./validate.js";
@@ -28,14 +29,15 @@ export const summaryLines = (summary: readonly MachineSummary[]): string =>
     "",
     ...summary.map(({ machine, rows, mean, worst, outside }) => {
       const farthest = worst === undefined ? "" : `; farthest ${worst.id}, ${worst.ratio.toFixed(2)}`;
-      return `${machine}: ${rows} rows inside the model, mean factor ${mean.toFixed(3)}${farthest}; ${outside} outside`;
+      return `${machine}: ${counted(rows, "row")} inside the model, mean factor ${mean.toFixed(3)}${farthest}; ${outside} outside`;
     }),
     "Other people's boards: nothing was run here.",
   ].join("\n");
 
 /** Returns the figures of a fit with their ranges, and its factors on rows left out. */
-export const fittedLines = ({ machine, figures, splits }: Fit): string =>
-  [
+export function fittedLines({ machine, figures, splits }: Fit): string {
+  if (figures.length === 0) return `\nno row fixes a figure of ${machine}`;
+  return [
     "",
     table(
       [`figure of ${machine}`, "value", "range", "rows"],
@@ -48,3 +50,4 @@ export const fittedLines = ({ machine, figures, splits }: Fit): string =>
     ),
     `${splits.draws} random thirds left out: median factor ${splits.median.toFixed(3)}, eight of ten ${splits.low.toFixed(3)} to ${splits.high.toFixed(3)}`,
   ].join("\n");
+}

@@ -300,6 +300,17 @@ describe("tilec validate", () => {
     expect(stderr).toMatch(/TC019.*no row is of cpu.*ascend-a2, ascend-950/);
   });
 
+  it("says that no row of a file fixes a figure", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "tilec-own-"));
+    const file = join(folder, "rows.json");
+    writeFileSync(file, JSON.stringify([{ ...rows[0]!, id: "own" }]));
+    const { status, stdout } = await runHere(["validate", "--measurements", file, "--fit"]);
+    expect(status).toBe(0);
+    expect(stdout).toContain("ascend-a2: 1 row inside the model, ");
+    expect(stdout).toMatch(/\n\nno row fixes a figure of ascend-a2\n$/);
+    rmSync(folder, { recursive: true });
+  });
+
   it("says that a file has no rows, and which of them no target is like", async () => {
     const folder = mkdtempSync(join(tmpdir(), "tilec-rows-"));
     const judged = async (own: readonly object[]): Promise<string> => {
