@@ -23,6 +23,8 @@ export type Operator =
       readonly op: "mapped";
       readonly map: AccessMap;
       readonly inputs: readonly Shape[];
+      /** Dims of the output of a scatter that an index names, and that the domain has too: profiles pin the tile along them. */
+      readonly sharedDims?: readonly number[];
       /** Shape of the output of a scatter. Absent of a gather, whose output is its domain. */
       readonly output?: Shape;
       /**
@@ -84,8 +86,9 @@ export function sharedDimsOf(operator: Operator): readonly number[] {
   switch (operator.op) {
     case "gather":
     case "gather_nd":
-    case "mapped":
       return [];
+    case "mapped":
+      return operator.sharedDims ?? [];
     case "gather_elements":
       return [operator.axis];
     default:

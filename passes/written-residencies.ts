@@ -24,7 +24,10 @@ function preferred({ map, ...func }: AccessFunc, target: Target): Choices<Reside
 export function writtenResidencies(func: AccessFunc, target: Target): Choices<Residencies> {
   const { residency } = func.schedule;
   if (residency !== undefined && residency !== "auto") return [shortest(func, target, residency)];
-  const choices = residencyChoices(func, target, preferred(func, target));
+  // A tile of an operator whose framework loads input and index whole is judged so on every target.
+  const isTyped = func.schedule.tile !== undefined || func.schedule.view !== undefined;
+  const loads = isTyped && func.framework !== undefined && func.sharedDims.length > 0;
+  const choices = residencyChoices(func, target, loads ? ["ub"] : preferred(func, target));
   if (residency === "auto") return choices;
   return [choices.find((other) => anyLegal(withDefaults(func, other, target))) ?? choices[0]];
 }
@@ -32,6 +35,7 @@ export function writtenResidencies(func: AccessFunc, target: Target): Choices<Re
 /** Returns TC907 where points are not written where the target prefers it, and where a stated tile leaves that to the target. */
 export function reportWritten(func: AccessFunc, residency: Residencies, target: Target): Diagnostic[] {
   const [first] = preferred(func, target);
+  if (func.framework !== undefined && func.sharedDims.length > 0) return [];
   const name = formatEntry(residency);
   if (func.schedule.residency !== undefined) return [];
   const flag = `--residency ${name}`;

@@ -69,6 +69,7 @@ function slotScatter(inputs: OpInputs, who: string): Omit<Scatter, "combine"> {
 }
 
 export const pyptoScatterUpdate = defineOperator({
+  framework: "pypto",
   maxElements,
   name: "pypto.scatter_update",
   inputs: ["input", "index", "src"],
@@ -155,6 +156,7 @@ const scatterInputs = {
 } as const;
 
 export const pyptoScatterInPlace = defineOperator({
+  framework: "pypto",
   maxElements,
   name: "pypto.scatter_",
   ...scatterInputs,
@@ -164,6 +166,7 @@ export const pyptoScatterInPlace = defineOperator({
 });
 
 export const pyptoScatter = defineOperator({
+  framework: "pypto",
   maxElements,
   name: "pypto.scatter",
   ...scatterInputs,
@@ -181,16 +184,17 @@ const addAttrs = {
 } as const satisfies Readonly<Record<string, AttrSpec>>;
 
 /** Returns slices of a source, times alpha, added to those that the index names. */
-function resolveAdd(inputs: OpInputs, types: readonly DType[], who: string): Resolved {
+function resolveAdd(inputs: OpInputs, types: readonly DType[], who: string, isPaired = false): Resolved {
   checkDType(inputs, "data", types, who);
   checkDType(inputs, "indices", ["i32", "i64"], who);
   checkRank(inputs, "data", 1, 5, who);
   const along = axisInRange(inputs, intAttr(inputs.attrs, "dim") ?? 0, inputs.data.shape.length, "dim");
   const value = scaled(inputs, intAttr(inputs.attrs, "alpha") ?? 1, who);
-  return slicesScatter(inputs, along, "add", value, who);
+  return slicesScatter(inputs, along, { combine: "add", value, isPaired }, who);
 }
 
 export const pyptoIndexAddInPlace = defineOperator({
+  framework: "pypto",
   maxElements,
   name: "pypto.index_add_",
   inputs: rowInputs,
@@ -201,6 +205,7 @@ export const pyptoIndexAddInPlace = defineOperator({
 });
 
 export const pyptoIndexAdd = defineOperator({
+  framework: "pypto",
   maxElements,
   name: "pypto.index_add",
   inputs: rowInputs,
@@ -211,6 +216,7 @@ export const pyptoIndexAdd = defineOperator({
 });
 
 export const pyptoIndexAddUb = defineOperator({
+  framework: "pypto",
   maxElements,
   name: "pypto.index_add_ub",
   inputs: rowInputs,
@@ -223,5 +229,6 @@ export const pyptoIndexAddUb = defineOperator({
       inputs,
       addTypes.filter((dtype) => dtype !== "i8"),
       "pypto.index_add_ub",
+      true,
     ),
 });

@@ -10,6 +10,7 @@ import {
   type OutOfBounds,
   type Read,
 } from "../access.js";
+import { defined } from "../defined.js";
 import { dim, index, constant, type Linear } from "../linear.js";
 import type { Operator } from "../operator.js";
 import { at, formatShape, formatType, sameShape, type DType, type Shape } from "../types.js";
@@ -42,6 +43,8 @@ export interface Scatter {
   /** The expression that makes the written value of the element. Absent: the element itself. */
   readonly value?: Expression;
   readonly combine: Combine;
+  /** Dims of the data that an index names, and that the domain has too. Absent: none. */
+  readonly sharedDims?: readonly number[];
 }
 
 /** Refuses (TC104) a combination of elements whose type has no arithmetic here. `who` is the operator's name. */
@@ -121,7 +124,7 @@ export function numberAs(
  * inputs. `zeros`: shape of the zeros that it starts from, where it copies no input.
  */
 export function scatterOperator(
-  { domain, indices, to, from, value = { kind: "read", read: 0 }, combine }: Scatter,
+  { domain, indices, to, from, value = { kind: "read", read: 0 }, combine, sharedDims }: Scatter,
   shapes: readonly Shape[],
   zeros?: Shape,
 ): Operator {
@@ -137,7 +140,7 @@ export function scatterOperator(
       base: zeros === undefined ? { operand: 0 } : { fill: "0" },
     },
   };
-  return { op: "mapped", map, inputs: shapes, output: zeros ?? at(shapes, 0) };
+  return { op: "mapped", map, inputs: shapes, output: zeros ?? at(shapes, 0), ...defined({ sharedDims }) };
 }
 
 /** Returns dims of the domain, so many from `first` on. */
@@ -163,6 +166,7 @@ export function elementsScatter(
     to: data.map((_, k) => (k === axis ? index(0) : dim(k))),
     from: value ?? { table: 2, at: point },
     combine,
+    sharedDims: [axis],
   };
 }
 

@@ -9,12 +9,20 @@ import { checkRank, type AttrSpec, type OpInputs, type Resolved } from "./op-def
 import { checkCombine, checkUpdates, dimsFrom, numberAs, scatterOperator } from "./scatter.js";
 import { indexOperand } from "./take.js";
 
-/** Returns a scatter of slices of a source: `value` is what is written of an element of it. */
+/** What a scatter of slices makes of an element of its source. */
+export interface SlicesWrite {
+  readonly combine: Combine;
+  /** The value that is written of an element. */
+  readonly value: Expression;
+  /** True if the tile along the dim of the slices is a profile's to pin. */
+  readonly isPaired?: boolean;
+}
+
+/** Returns a scatter of slices of a source along a dim. */
 export function slicesScatter(
   inputs: OpInputs,
   along: number,
-  combine: Combine,
-  value: Expression,
+  { combine, value, isPaired = false }: SlicesWrite,
   who: string,
 ): Resolved {
   const { dtype, shape: data } = inputs.data;
@@ -32,6 +40,7 @@ export function slicesScatter(
       from: { table: 2, at: dimsFrom(0, data.length) },
       value,
       combine,
+      ...(isPaired ? { sharedDims: [along] } : {}),
     },
     [data, inputs.indices.shape, source],
   );

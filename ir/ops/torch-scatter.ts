@@ -112,7 +112,7 @@ export const torchIndexCopy = defineOperator({
   attrs: { dim: dimAttr, oob },
   resolve(inputs) {
     const along = checkTypes(inputs, "torch.index_copy", ["i64"]);
-    return slicesScatter(inputs, along, "set", unchanged, "torch.index_copy");
+    return slicesScatter(inputs, along, { combine: "set", value: unchanged }, "torch.index_copy");
   },
 });
 
@@ -126,6 +126,6 @@ export const torchIndexAdd = defineOperator({
     const who = "torch.index_add";
     const along = checkTypes(inputs, who, ["i32", "i64"]);
     const value = scaled(inputs, intAttr(inputs.attrs, "alpha") ?? 1, who);
-    return slicesScatter(inputs, along, "add", value, who);
+    return slicesScatter(inputs, along, { combine: "add", value }, who);
   },
 });

@@ -105,7 +105,10 @@ export function countedByPypto({
   tile,
   isLoaded,
   written,
-}: ScatterTiling): readonly PyptoEntry[] {
+}: Pick<
+  ScatterTiling,
+  "scatter" | "target" | "tiles" | "tile" | "isLoaded" | "written"
+>): readonly PyptoEntry[] {
   const operator = writeRulesOf(func);
   if (operator?.countsBoth !== true || !isLoaded || !targetFacts[target.kind].vectorUnit) return [];
   const padded = (name: string, dtype: DType, shape: Shape): PyptoEntry => {

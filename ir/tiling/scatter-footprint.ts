@@ -2,7 +2,6 @@
 import { bytesFor, elementCount } from "../types.js";
 import { keyOf } from "../func.js";
 import type { Footprint, FootprintEntry, FootprintUse } from "./footprint.js";
-import { countedByPypto } from "./pypto-writes.js";
 import type { ScatterTile, ScatterTiling } from "./scatter-tiling.js";
 import { at } from "../types.js";
 
@@ -25,7 +24,7 @@ export function scatterFootprint(tiling: ScatterTiling): Footprint {
       entryOf(keyOf(at(scatter.operands, tile.operand)), { operand: tile.operand }, tile),
     ),
     ...tiling.copies.map((copy) => entryOf("copy of the base", "added", copy)),
-    ...countedByPypto(tiling).map((tile) => entryOf(tile.name, "scratch", tile)),
+    ...tiling.counted.map((tile) => entryOf(tile.name, "scratch", tile)),
   ];
   const sum = (of: (entry: FootprintEntry) => number): number =>
     entries.reduce((total, entry) => total + of(entry), 0);

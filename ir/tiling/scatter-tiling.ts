@@ -14,6 +14,7 @@ import type { Residency, ResolvedSchedule } from "../schedule.js";
 import { targetFacts, type Target } from "../target.js";
 import { alignUp, at, bytesFor, elementCount, type DType, type Shape } from "../types.js";
 import type { Loop } from "./loops.js";
+import { countedByPypto, type PyptoEntry } from "./pypto-writes.js";
 import { dataResidency } from "./residency.js";
 import type { TiledOperand } from "./tiled.js";
 
@@ -59,6 +60,8 @@ export interface ScatterTiling {
   readonly isLoaded: boolean;
   /** Tiles in UB: the written one, and those of what is read there. */
   readonly tiles: readonly ScatterTile[];
+  /** What PyPTO counts beside the tiles. */
+  readonly counted: readonly PyptoEntry[];
   /** Parts of the output that a task copies from the base, each with the box that it copies at once. */
   readonly copies: readonly BaseCopy[];
 }
@@ -144,7 +147,8 @@ export function tileScatter(scatter: AccessFunc, schedule: ResolvedSchedule, tar
     ...(isLoaded ? [tileOf(output, outputPlace(scatter), written, target)] : []),
     ...tablesInUb(scatter, schedule, tile, target),
   ];
-  const taken = tiles.reduce((sum, { bytes }) => sum + bytes, 0);
+  const counted = countedByPypto({ scatter, target, tiles, tile, isLoaded, written });
+  const taken = [...tiles, ...counted].reduce((sum, { bytes }) => sum + bytes, 0);
   return {
     scatter,
     schedule,
@@ -157,6 +161,7 @@ export function tileScatter(scatter: AccessFunc, schedule: ResolvedSchedule, tar
     written,
     isLoaded,
     tiles,
+    counted,
     copies: hasElements
       ? copiesOfBase(
           scatter,

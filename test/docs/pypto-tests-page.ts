@@ -1,6 +1,7 @@
 /** The page of PyPTO's operator tests: the verdict on each tile under each profile on each Ascend target. */
 import { readFileSync } from "node:fs";
-import { profileFacts, profiles, type Profile } from "../../ir/index.js";
+import { findOp, profileFacts, profiles, type Attrs, type Diagnostic, type Profile } from "../../ir/index.js";
+import { tryProgram } from "../../src/api/program.js";
 import { pypto, targets, tryCompile } from "../../src/index.js";
 import { parseType } from "../../src/cli/flag-values.js";
 import { refusal } from "../dialects/refusal.js";
@@ -17,10 +18,21 @@ export interface BoardTest {
   readonly tile: readonly number[];
 }
 
-/** The tests, and the names of those of operators that tilec does not have. */
+/** An operator test of PyPTO that writes through an index. Most of them run on boards. */
+export interface WriteTest {
+  readonly id: string;
+  readonly op: `pypto.${string}`;
+  /** Types of the inputs: what is written, the indices, the values. */
+  readonly inputs: readonly [string, string, ...string[]];
+  readonly attrs: Attrs;
+  readonly view: readonly number[];
+  readonly tile: readonly number[];
+}
+
+/** The tests. */
 export const boardTests = JSON.parse(
   readFileSync(new URL("../conformance/pypto-board-tests.json", import.meta.url), "utf8"),
-) as { readonly gathers: readonly BoardTest[]; readonly notYet: readonly string[] };
+) as { readonly gathers: readonly BoardTest[]; readonly writes: readonly WriteTest[] };
 
 /** The machines that PyPTO compiles for. */
 export const boardTargets = [targets.ascendA2, targets.ascendA3, targets.ascend950] as const;
@@ -45,11 +57,37 @@ export function boardVerdict(
   return result.ok ? "legal" : (result.diagnostics[0]?.code ?? "refused");
 }
 
+/** Returns the first diagnostic that refuses a write's tile; undefined where it is legal, or where the operator is none of tilec's. */
+export function writeRefusal(
+  { op, inputs, attrs, tile, view }: WriteTest,
+  profile: Profile,
+  target: (typeof boardTargets)[number],
+): Diagnostic | undefined {
+  const [data, indices, ...others] = inputs.map((type) => parseType(type, "input"));
+  if (data === undefined || indices === undefined) throw new Error(`${op} has no indices`);
+  const program = tryProgram({ op, attrs, data, indices, others });
+  if (!program.ok) return program.diagnostics[0];
+  const result = tryCompile(program.func, { profile, tile, view, target });
+  return result.ok ? undefined : result.diagnostics.find(({ severity }) => severity === "error");
+}
+
+/** Returns the verdict on a write's tile: `legal`, a code, or that tilec does not have the operator. */
+export const writeVerdict = (
+  test: WriteTest,
+  profile: Profile,
+  target: (typeof boardTargets)[number],
+): string =>
+  findOp(test.op) === undefined ? "no operator" : (writeRefusal(test, profile, target)?.code ?? "legal");
+
 /** Returns one verdict where all targets have it, and each with its targets otherwise. */
-function cell(test: BoardTest, profile: Profile): string {
+function cell<T>(
+  test: T,
+  profile: Profile,
+  verdictOn: (test: T, profile: Profile, target: (typeof boardTargets)[number]) => string,
+): string {
   const byVerdict = new Map<string, string[]>();
   for (const target of boardTargets) {
-    const verdict = boardVerdict(test, profile, target);
+    const verdict = verdictOn(test, profile, target);
     byVerdict.set(verdict, [...(byVerdict.get(verdict) ?? []), target.name]);
   }
   const [[only = ""] = [], ...others] = byVerdict;
@@ -61,13 +99,21 @@ function cell(test: BoardTest, profile: Profile): string {
 export function boardPage(): string {
   const rows = boardTests.gathers.map((test) => {
     const { id, op, data, indices, axis, view, tile } = test;
-    const verdicts = profiles.map((profile) => cell(test, profile));
+    const verdicts = profiles.map((profile) => cell(test, profile, boardVerdict));
     return [id, op, data, indices, String(axis), view.join(), tile.join(), ...verdicts];
   });
-  const counts = profiles.map(
-    (profile, k) =>
-      `- \`${profile}\` (${profileFacts[profile].stands}): ${rows.filter((row) => row.at(k - profiles.length) === "legal").length} of ${rows.length} legal on every target.`,
-  );
+  const writes = boardTests.writes.map((test) => {
+    const { id, op, inputs, attrs, view, tile } = test;
+    const options = Object.entries(attrs).map(([key, value]) => `${key} ${String(value)}`);
+    const verdicts = profiles.map((profile) => cell(test, profile, writeVerdict));
+    return [id, op, inputs.join(" "), options.join(", "), view.join(), tile.join(), ...verdicts];
+  });
+  const writeHeader = ["test", "operator", "inputs", "attributes", "view", "tile", ...profiles];
+  const countsOf = (list: readonly (readonly string[])[]): readonly string[] =>
+    profiles.map(
+      (profile, k) =>
+        `- \`${profile}\` (${profileFacts[profile].stands}): ${list.filter((row) => row.at(k - profiles.length) === "legal").length} of ${list.length} legal on every target.`,
+    );
   const line = (entries: readonly string[]): string => `| ${entries.join(" | ")} |`;
   const header = ["test", "operator", "data", "indices", "dim", "view", "tile", ...profiles];
   return [
@@ -76,13 +122,21 @@ export function boardPage(): string {
     "The gathers among PyPTO's own operator tests that run on boards (hicann/pypto `framework/tests/st/operation/test_case` at 883e7df, 2026-08-22), each with the verdict on its tile",
     `under each profile ([tiling-rules.md](tiling-rules.md#full-load)) on ${boardTargets.map(({ name }) => name).join(", ")}. A code is that of the refusal ([diagnostics.md](diagnostics.md)). \`npm run docs:pypto\` writes this page.`,
     "",
-    ...counts,
+    ...countsOf(rows),
     "",
     line(header),
     line(header.map(() => "---")),
     ...rows.map(line),
     "",
-    `Of operators that tilec does not have, ${boardTests.notYet.length} tests are not judged.`,
+    "## Writes",
+    "",
+    "The tests of the operators that write through an index, on their own tiles and views ([tiling-rules.md](tiling-rules.md#scatters)). Those of scatter with a number as its source do not run on boards.",
+    "",
+    ...countsOf(writes),
+    "",
+    line(writeHeader),
+    line(writeHeader.map(() => "---")),
+    ...writes.map(line),
     "",
   ].join("\n");
 }
