@@ -184,13 +184,13 @@ const addAttrs = {
 } as const satisfies Readonly<Record<string, AttrSpec>>;
 
 /** Returns slices of a source, times alpha, added to those that the index names. */
-function resolveAdd(inputs: OpInputs, types: readonly DType[], who: string, isPaired = false): Resolved {
+function resolveAdd(inputs: OpInputs, types: readonly DType[], who: string, sharesDim = false): Resolved {
   checkDType(inputs, "data", types, who);
   checkDType(inputs, "indices", ["i32", "i64"], who);
   checkRank(inputs, "data", 1, 5, who);
   const along = axisInRange(inputs, intAttr(inputs.attrs, "dim") ?? 0, inputs.data.shape.length, "dim");
   const value = scaled(inputs, intAttr(inputs.attrs, "alpha") ?? 1, who);
-  return slicesScatter(inputs, along, { combine: "add", value, isPaired }, who);
+  return slicesScatter(inputs, along, { combine: "add", value, sharesDim }, who);
 }
 
 export const pyptoIndexAddInPlace = defineOperator({

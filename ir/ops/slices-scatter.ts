@@ -15,14 +15,14 @@ export interface SlicesWrite {
   /** The value that is written of an element. */
   readonly value: Expression;
   /** True if the tile along the dim of the slices is a profile's to pin. */
-  readonly isPaired?: boolean;
+  readonly sharesDim?: boolean;
 }
 
 /** Returns a scatter of slices of a source along a dim. */
 export function slicesScatter(
   inputs: OpInputs,
   along: number,
-  { combine, value, isPaired = false }: SlicesWrite,
+  { combine, value, sharesDim = false }: SlicesWrite,
   who: string,
 ): Resolved {
   const { dtype, shape: data } = inputs.data;
@@ -40,7 +40,7 @@ export function slicesScatter(
       from: { table: 2, at: dimsFrom(0, data.length) },
       value,
       combine,
-      ...(isPaired ? { sharedDims: [along] } : {}),
+      ...(sharesDim ? { sharedDims: [along] } : {}),
     },
     [data, inputs.indices.shape, source],
   );

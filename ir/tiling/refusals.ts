@@ -227,7 +227,7 @@ function brokenStore(
   const isOrder = first.rule === "point-order";
   const flags = near.map((one) => suggestionText(schedule, one.schedule));
   const none = `no tile is legal here: ${smallestArithmetic(tiling)}; ${remediesText(remedies(tiling), true)}`;
-  const ways = [...(nearest === undefined ? [none] : flags), ...(isOrder ? ["duplicates = unique"] : [])];
+  const hints = [...(nearest === undefined ? [none] : flags), ...(isOrder ? ["duplicates = unique"] : [])];
   return error("TC301", broken.map(({ rule, detail }) => `${rule}: ${detail}`).join("; "), {
     span: gather.opSpan,
     notes: [
@@ -237,7 +237,7 @@ function brokenStore(
       `footprint ${footprint.bytes} B of ${footprint.budget} B`,
       ...callNotes(tiling, nearest),
     ],
-    hint: ways.join(", or "),
+    hint: hints.join(", or "),
     data: {
       rule: first.rule,
       profile: profileName(schedule),
