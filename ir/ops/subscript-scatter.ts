@@ -190,6 +190,7 @@ const putTypes: readonly DType[] = [
 const addedTypes: readonly DType[] = ["bf16", "f16", "f32", "i8", "i16", "i32"];
 
 export const pyptoIndexPutInPlace = defineOperator({
+  framework: "pypto",
   name: "pypto.index_put_",
   ...arraysBetween("input", "indices0", ["indices1", "indices2", "indices3"], "values"),
   writes: "in place",
