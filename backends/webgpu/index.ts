@@ -13,6 +13,7 @@ export {
   type WgslBinding,
   type WgslKernel,
   type WgslLimits,
+  type Arithmetic,
   type WgslOptions,
   type WgslPlan,
 } from "../wgsl/index.js";

@@ -18,7 +18,7 @@ import { at, byteCount, elementCount, elementTypes, invariant } from "../../ir/t
 import { BoundedCache } from "../cache.js";
 import { checkKernel, checkRunnable } from "../check-kernel.js";
 import { emptyOutputSteps } from "../empty-output.js";
-import { checkFields, isObject, shownValue, integer, type Fields } from "../fields.js";
+import { checkFields, isObject, shownValue, integer, oneOf, type Fields } from "../fields.js";
 import { inSlices } from "../long-run.js";
 import { findBadIndex } from "../bad-index.js";
 import type { HostInputs } from "../memory.js";
@@ -26,9 +26,11 @@ import { badIndex, indicesAt } from "../resolved-indices.js";
 import { indexSources } from "../index-inputs.js";
 import { checkTensors, fromHost, stringsOf, toHosts, type GatherData, type TensorData } from "../values.js";
 import {
+  arithmetics,
   emitDynamic,
   emitWgsl,
   kernelAt,
+  type Arithmetic,
   type DynamicKernel,
   type WgslBinding,
   type WgslKernel,
@@ -81,6 +83,11 @@ export interface LaunchTime {
 export interface RunnerOptions {
   /** Pipelines kept for kernels that come again, at least 1; the least recently used makes room. Default 256. */
   readonly pipelines?: number;
+  /**
+   * `native`: f32 as the device has it. WGSL fixes neither the direction of rounding, nor subnormals, nor whether a product and a sum are
+   * fused, so that its bits are the device's own. Default `proved`: the bits of the reference.
+   */
+  readonly arithmetic?: Arithmetic;
 }
 
 /**
@@ -127,16 +134,16 @@ export interface Runner {
   dispose(): void;
 }
 
-const runnerFields: Fields<RunnerOptions> = { pipelines: integer(1) };
+const runnerFields: Fields<RunnerOptions> = { pipelines: integer(1), arithmetic: oneOf(arithmetics) };
 
 /** Rejects with a RunError (TC504) on a lost device, with a CompileError (TC702) for what is no device. */
 export async function createRunner(device: GPUDevice, options: RunnerOptions = {}): Promise<Runner> {
   checkDevice(device);
   throwIfErrors(checkFields("createRunner", options, runnerFields));
-  const { pipelines = 256 } = options;
+  const { pipelines = 256, arithmetic = "proved" } = options;
   const lost = await Promise.race([device.lost, Promise.resolve(undefined)]);
   if (lost !== undefined) throw deviceLost(lost.message);
-  return new DeviceRunner(device, pipelines);
+  return new DeviceRunner(device, pipelines, arithmetic);
 }
 
 function checkDevice(device: unknown): void {
@@ -183,6 +190,7 @@ class DeviceRunner implements Runner {
   constructor(
     readonly device: GPUDevice,
     pipelines: number,
+    private readonly arithmetic: Arithmetic,
   ) {
     this.limits = limitsOf(device.limits);
     this.target = targetOf(this.limits, device.adapterInfo?.isFallbackAdapter);
@@ -228,7 +236,7 @@ class DeviceRunner implements Runner {
   }
 
   private get wgslOptions(): WgslOptions {
-    return { limits: this.limits, target: this.target };
+    return { limits: this.limits, target: this.target, arithmetic: this.arithmetic };
   }
 
   async run(kernel: GpuKernel, inputs: GatherData) {

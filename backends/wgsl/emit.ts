@@ -27,6 +27,8 @@ import {
   type WgslOptions,
   type WgslPlan,
 } from "./plan.js";
+import { nativeArithmetic } from "./arithmetic.js";
+import { isNative } from "./value-proofs.js";
 import { emitWorkgroupLoops } from "./workgroup-loops.js";
 
 /** Throws a CompileError (TC502) where no kernel on such a device is the program. */
@@ -73,6 +75,7 @@ function emitKernel(plan: WgslPlan, gather: GatherMove): string {
   const { func, bindings } = plan;
   const types = printTypes(func).map((type, k) => `%${at(func.operands, k).name}: ${type}`);
   out.line(`// @${func.name}(${types.join(", ")})`);
+  if (gather.values !== undefined && isNative(gather.values)) out.line(`// ${nativeArithmetic}`);
   if (plan.sizes.length > 0) {
     out.line(`struct Sizes { ${plan.sizes.map((name) => `${memberName(name)}: u32`).join(", ")} }`);
   }

@@ -72,6 +72,7 @@ import { beyondSteps, isOverPoint } from "../plan/stages.js";
 import type { IndexStep } from "../index-walk.js";
 import { fusedDims, laneRowDim, type LaneTile } from "./lane-tile.js";
 import { loadMove, type LoadMove } from "./load-move.js";
+import type { Arithmetic } from "./arithmetic.js";
 import { proveValue, type ProvedValue } from "./value-proofs.js";
 import { sizeOfElement } from "./value-steps.js";
 import { readsAlong, type ValueUnit } from "./value-unit.js";
@@ -176,12 +177,18 @@ export interface GatherMove {
 /** Bytes of the widest access. */
 const vectorBytes = 16;
 
-/** `laneBytes`: see the target's figure. */
+/** What kernels of a device are shaped by. */
+interface DeviceShape {
+  /** See the target's figure. */
+  readonly laneBytes: number;
+  readonly arithmetic: Arithmetic;
+}
+
 export function gatherMove(
   func: TileFunc,
   task: Task,
   gather: Located<GatherStmt>,
-  laneBytes: number,
+  { laneBytes, arithmetic }: DeviceShape,
 ): GatherMove {
   const { stmt, loops } = gather;
   const loaded = stagedLoad(func, task, stmt);
@@ -195,7 +202,8 @@ export function gatherMove(
   const plan = planGather(func, gather, addresses);
   const tile = stmt.to.sizes.map((size) => largestValue(size) ?? 0);
   const dims = tile.map((_, d) => d);
-  const values = plan.values === undefined ? undefined : proveValue(plan.values, reductionLength(stmt.map));
+  const values =
+    plan.values === undefined ? undefined : proveValue(plan.values, reductionLength(stmt.map), arithmetic);
   const computes = values !== undefined;
   // What is computed finds its reads at each element.
   const beyond = computes ? [] : addresses.reads.map((address) => ({ at: 0, terms: beyondSteps(address) }));

@@ -1,5 +1,7 @@
 export { emitDynamic, emitText, emitWgsl } from "./emit.js";
 export { kernelAt, type DynamicKernel } from "./kernel-at.js";
+export { arithmetics, nativeArithmetic, type Arithmetic } from "./arithmetic.js";
+export { isNative } from "./value-proofs.js";
 export { planWgsl, type WgslMove, type WgslOptions, type WgslPlan } from "./plan.js";
 export { beyondLimits } from "./refusals.js";
 export { movesOf } from "./moves.js";

@@ -29,6 +29,7 @@ import { gatherMove, type GatherMove, type AccessWords } from "./gather-move.js"
 import { dispatchOf, isFolded, type WorkgroupGrid } from "./grid.js";
 import type { LoadMove } from "./load-move.js";
 import { keysWith, type WgslBinding } from "./kernel.js";
+import type { Arithmetic } from "./arithmetic.js";
 import { branchesOnFullTiles, lanesFor, type LaneShape } from "./lanes.js";
 import type { PlainStmt } from "./plain.js";
 import { sizeNames } from "./sizes.js";
@@ -41,6 +42,8 @@ export interface WgslOptions {
   readonly limits?: WgslLimits;
   /** Whose `laneBytes` neighbouring lanes read side by side. Default: the webgpu target. */
   readonly target?: Target;
+  /** `native`: f32 as the device has it, whose bits are its own. Default: `proved`, the bits of the reference. */
+  readonly arithmetic?: Arithmetic;
 }
 
 /** How elements lie in 32-bit words. */
@@ -110,7 +113,8 @@ export function planWgsl(source: TileFunc, options: WgslOptions = {}): WgslPlan 
   const { nest } = task;
   throwIfErrors(unknownForms(nest));
   const element = elementWords(inputOf(func, gatheredTable).type.dtype);
-  const gather = planGather(func, task, device.target);
+  const { arithmetic = "proved" } = options;
+  const gather = planGather(func, task, { laneBytes: device.target.laneBytes, arithmetic });
   const folded = isFolded(nest, device.limits);
   const dispatch = dispatchOf(nest, folded, device.limits.maxComputeWorkgroupsPerDimension);
   const sizes = sizeNames(func, nest, folded);
@@ -184,10 +188,14 @@ function elementWords(dtype: DType): ElementWords {
 }
 
 /** Undefined for an empty output. */
-function planGather(func: TileFunc, task: Task, target: Target): GatherMove | undefined {
+function planGather(
+  func: TileFunc,
+  task: Task,
+  shape: Parameters<typeof gatherMove>[3],
+): GatherMove | undefined {
   const { gather } = task;
   if (gather === undefined || elementCount(outputOf(func).type.shape) === 0) return undefined;
-  return gatherMove(func, task, gather, target.laneBytes);
+  return gatherMove(func, task, gather, shape);
 }
 
 function bindingsOf(

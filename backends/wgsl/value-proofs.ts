@@ -8,12 +8,14 @@ import {
   floatFormats,
   gridOfSum,
   gridsOf,
+  isFloatValue,
   isRealSource,
   type GridResult,
   type ValueGrid,
   type ValuePlan,
   type ValueStep,
 } from "../../ir/values/index.js";
+import type { Arithmetic } from "./arithmetic.js";
 
 const { f32 } = floatFormats;
 
@@ -22,6 +24,8 @@ const fewDigits = 32 - f32.digits;
 
 /** Proof of a step that is computed otherwise than by integers of 64 bits. */
 export type StepProof =
+  /** None: the step is the device's own, as it was asked for. */
+  | { readonly kind: "native" }
   /** A sum, a difference or a product that f32 holds. */
   | { readonly kind: "exact"; readonly why: string }
   /** An integer that f32 holds. */
@@ -43,11 +47,38 @@ export interface ProvedValue {
   readonly proofs: ValueProofs;
 }
 
-/** Proves what it can of a value, of up to so many terms an element. */
-export const proveValue = (plan: ValuePlan, maxReductionElements: number): ProvedValue => ({
+/** Proves what it can of a value, of up to so many terms an element; native arithmetic needs no proof. */
+export const proveValue = (
+  plan: ValuePlan,
+  maxReductionElements: number,
+  arithmetic: Arithmetic,
+): ProvedValue => ({
   plan,
-  proofs: proofsOf(plan, maxReductionElements),
+  proofs: arithmetic === "native" ? nativeProofs(plan) : proofsOf(plan, maxReductionElements),
 });
+
+/** True if a step is computed natively where that is asked for. */
+export const isNative = ({ proofs }: ProvedValue): boolean =>
+  [...proofs.steps, ...proofs.ofReduction, proofs.take].some((proof) => proof?.kind === "native");
+
+const native: StepProof = { kind: "native" };
+
+/** True if a device has the step of its own: an operation on f32, an integer as a float, an f16 as an f32. */
+const isOfDevice = (step: ValueStep): boolean =>
+  step.kind === "op"
+    ? step.type === "f32"
+    : step.kind === "cast" && isFloatValue(step.type) && (!isRealSource(step.from) || step.from === "f16");
+
+/** Returns native arithmetic for each step of f32, and for each cast to it. What counts exactly stays as it is. */
+function nativeProofs({ steps, reduction }: ValuePlan): ValueProofs {
+  const ofSteps = (list: readonly ValueStep[]): readonly (StepProof | undefined)[] =>
+    list.map((step) => (isOfDevice(step) ? native : undefined));
+  return {
+    steps: ofSteps(steps),
+    ofReduction: ofSteps(reduction?.steps ?? []),
+    ...(reduction?.type === "f32" && reduction.how !== "exact" ? { take: native } : {}),
+  };
+}
 
 function proofsOf({ steps, reduction }: ValuePlan, maxReductionElements: number): ValueProofs {
   if (reduction === undefined) return { steps: proveSteps(steps, gridsOf(steps)), ofReduction: [] };

@@ -35,7 +35,7 @@ export function valueHelpers({ plan: { steps, reduction }, proofs }: ProvedValue
   if (reduction !== undefined) {
     reduction.steps.forEach((step, k) => stepText(step, proofs.ofReduction[k], () => "", call));
     takenText(reduction, proofs.take, "", "", call);
-    reducedText(reduction, "", call);
+    reducedText(reduction, proofs.take, "", call);
   }
   return names;
 }
@@ -76,6 +76,7 @@ function opText(
   b: string,
   call: Call,
 ): string {
+  if (type === "f32" && proof?.kind === "native") return nativeText(op, a, b);
   const sum = proof === undefined ? "f32_add" : "f32_add_exact";
   switch (op) {
     case "add":
@@ -98,6 +99,24 @@ function opText(
   }
 }
 
+/** Returns the text of an operation on f32 as the device has it. */
+function nativeText(op: Operation, a: string, b: string): string {
+  const [x, y] = [a, b].map((bits) => `bitcast<f32>(${bits})`);
+  switch (op) {
+    case "add":
+    case "sub":
+    case "mul":
+      return `bitcast<u32>(${x} ${infix[op]} ${y})`;
+    case "div":
+      return `bitcast<u32>(${x} / ${y})`;
+    case "min":
+    case "max":
+      return `bitcast<u32>(${op}(${x}, ${y}))`;
+    default:
+      return assertNever(op);
+  }
+}
+
 function productText(proof: StepProof | undefined, a: string, b: string, call: Call): string {
   if (proof === undefined) return call("f32_mul", a, b);
   if (proof.kind !== "few") return call("f32_mul_exact", a, b);
@@ -113,12 +132,20 @@ function castText(
   call: Call,
 ): string {
   if (isRealSource(from)) {
-    const wide = from === "f32" ? value : call(`${from}_to_f32`, value);
+    const isUnpacked = from === "f16" && proof?.kind === "native";
+    const wide =
+      from === "f32"
+        ? value
+        : isUnpacked
+          ? `bitcast<u32>(unpack2x16float(${value}).x)`
+          : call(`${from}_to_f32`, value);
     if (isFloatValue(to)) return narrowed(to, wide, call);
     const [lowest, highest] = integerRanges[to];
     return call("f32_to_whole", wide, `${-lowest}u`, `${highest}u`);
   }
   if (isFloatValue(to)) {
+    if (proof?.kind === "native")
+      return narrowed(to, `bitcast<u32>(f32(${isSigned(from) ? `bitcast<i32>(${value})` : value}))`, call);
     if (proof !== undefined) {
       const integer = isSigned(from)
         ? call("f32_from_whole", `bitcast<i32>(${value})`)
@@ -158,14 +185,21 @@ export function takenText(
 }
 
 /** Returns the text of what the last term leaves: a mean is divided, an exact sum rounded. */
-export function reducedText(reduction: ReductionSteps, sum: string, call: Call): string {
+export function reducedText(
+  reduction: ReductionSteps,
+  proof: StepProof | undefined,
+  sum: string,
+  call: Call,
+): string {
   switch (reduction.how) {
     case "fold":
       return sum;
     case "exact":
       return call("exact_sum", sum, reduction.unit);
     case "mean":
-      return `select(0u, ${call("f32_div_count", sum, "max(terms, 1u)")}, terms != 0u)`;
+      return proof?.kind === "native"
+        ? `select(0u, bitcast<u32>(bitcast<f32>(${sum}) / f32(max(terms, 1u))), terms != 0u)`
+        : `select(0u, ${call("f32_div_count", sum, "max(terms, 1u)")}, terms != 0u)`;
     case "max":
     case "min":
       return `select(0u, ${sum}, terms != 0u)`;
@@ -198,7 +232,7 @@ export function sizeOfElement(
   const sumIsStill = reduction === undefined || add(reduction.steps, proofs.ofReduction, true);
   if (reduction !== undefined && !sumIsStill) {
     takenText(reduction, proofs.take, "", "", call);
-    reducedText(reduction, "", call);
+    reducedText(reduction, proofs.take, "", call);
   }
   add(steps, proofs.steps, sumIsStill);
   return size;

@@ -77,7 +77,7 @@ function declareSteps(
   steps.forEach((step, k) => {
     const count = at(still, k) || unit === undefined ? 1 : unit.group;
     const proof = proofs[k];
-    if (proof !== undefined && proof.kind !== "few") out.line(`// exact: ${proof.why}`);
+    if (proof?.kind === "exact" || proof?.kind === "whole") out.line(`// exact: ${proof.why}`);
     const read = step.kind === "read" ? readOf(context, move, step, k, element) : undefined;
     const declared = loaded ? [] : [...(read?.start ?? []), ...(read?.words ?? [])];
     for (const { name, text } of declared) out.line(`let ${name} = ${text};`);
@@ -149,7 +149,7 @@ function declareSum(
     else emitUnrolledReduction(context, move, { bounds, steps, element: elementScope, take });
   }
   for (const e of elements) {
-    const reduced = reducedText(reduction, takingName(e), printed);
+    const reduced = reducedText(reduction, proofs.take, takingName(e), printed);
     if (how === "exact") out.line(`let ${sumName(still, e)} = ${reduced};`);
     else if (reduced !== takingName(e)) out.line(`${takingName(e)} = ${reduced};`);
   }

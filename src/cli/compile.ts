@@ -19,6 +19,7 @@ import {
   movesOf,
   planWgsl,
   raisedLimits,
+  type Arithmetic,
   type WgslKernel,
 } from "../../backends/wgsl/index.js";
 import { defaultPipeline } from "../../passes/index.js";
@@ -27,7 +28,14 @@ import { fileNames } from "../formats/file-names.js";
 import { outputFormats, type OutputFormat } from "../output/mark.js";
 import type { PassStep } from "../report/pass-page.js";
 import { limitedTo } from "./device-limits.js";
-import { addProgramOptions, projectOf, resolveTarget, targeting, type ProgramFlags } from "./options.js";
+import {
+  addProgramOptions,
+  arithmeticOption,
+  projectOf,
+  resolveTarget,
+  targeting,
+  type ProgramFlags,
+} from "./options.js";
 import { UsageError } from "./usage-error.js";
 import { loadPrograms } from "./load.js";
 import { addPipelineOptions, pipelineOf, type PipelineFlags } from "./pipeline-flags.js";
@@ -73,6 +81,7 @@ interface CompileFlags extends ProgramFlags, PipelineFlags, OutputFlags {
   readonly records?: string;
   readonly out?: string;
   readonly strict?: boolean;
+  readonly arithmetic?: Arithmetic;
   readonly json?: boolean;
 }
 
@@ -84,6 +93,7 @@ export function compileCommand(program: Command): void {
         .choices([...Object.keys(emits), "all"])
         .default("tile"),
     )
+    .addOption(arithmeticOption())
     .option("--print-before <pass>", "also print the IR before a pass, or before all")
     .option("--print-after <pass>", "after a pass, after all, or after those that changed it")
     .option("--time-passes", "print the time of each pass")
@@ -99,6 +109,8 @@ export function compileCommand(program: Command): void {
       const refuse: Refuse = (diagnostics) => {
         outputs.refuse(diagnostics);
       };
+      if (flags.arithmetic !== undefined && !forDevices.includes(flags.emit))
+        throw new UsageError(`--arithmetic is of ${forDevices.join(", ")}, and --emit is ${flags.emit}`);
       if (flags.strict === true && flags.records === undefined) {
         throw new UsageError("--strict judges --records, and there are none");
       }
@@ -271,7 +283,7 @@ async function moduleOf(kernel: Kernel, kind: ModuleKind, flags: CompileFlags): 
     import("../module/emit-module.js"),
     import("../module/runtime-of.js"),
   ]);
-  return emitModule(kernel, kind, runtimeOf, deviceFor(kernel, flags));
+  return emitModule(kernel, kind, runtimeOf, deviceFor(kernel, flags), flags.arithmetic);
 }
 
 /** Writes the text, or prints it where its file cannot be written. */
@@ -326,7 +338,11 @@ function deviceKernel(
     ]);
   }
   const device = kernel.forTarget(deviceFor(kernel, flags));
-  const wgsl = emitWgsl(device.tile, { limits: deviceLimits(device.target), target: device.target });
+  const wgsl = emitWgsl(device.tile, {
+    limits: deviceLimits(device.target),
+    target: device.target,
+    ...defined({ arithmetic: flags.arithmetic }),
+  });
   return { device, wgsl };
 }
 

@@ -1,5 +1,6 @@
 /** The flags that describe a program and its schedule, shared by every command that takes one. */
 import { executors } from "../../backends/sim/index.js";
+import { arithmetics } from "../../backends/wgsl/arithmetic.js";
 import { Option, type Command } from "commander";
 import {
   defined,
@@ -122,6 +123,12 @@ function entryOption(entry: ScheduleEntry): Option {
 /** `--fold`. */
 export const foldOption = (): Option =>
   new Option("--fold <policy>", "fold nodes around gathers").choices([...foldPolicies]);
+
+/** `--arithmetic`. */
+export const arithmeticOption = (): Option =>
+  new Option("--arithmetic <name>", "f32 on WebGPU: the stated bits, or the device's own").choices([
+    ...arithmetics,
+  ]);
 
 export const executorOption = (): Option =>
   new Option("--executor <name>", "executor of sim").choices([...executors]);

@@ -27,7 +27,12 @@ import {
 } from "../../ir/index.js";
 import { isBug } from "../../ir/faults.js";
 import { chromeTrace, type Executor } from "../../backends/sim/index.js";
-import { createRunner, type Runner, type RunnerOptions } from "../../backends/webgpu/index.js";
+import {
+  createRunner,
+  type Arithmetic,
+  type Runner,
+  type RunnerOptions,
+} from "../../backends/webgpu/index.js";
 import type { HostValue } from "../../backends/index.js";
 import { compile, type CompileOptions, type Kernel } from "../api/compile.js";
 import { otherKernel } from "../explain/other-schedule.js";
@@ -50,10 +55,12 @@ import {
   type BackendOptions,
   type BackendRun,
 } from "../api/backends.js";
+import { beyondUlp, formatUlpDifference, ulpDifference } from "../api/ulp-difference.js";
 import type { Project } from "../config/project.js";
 import { collect } from "./collect.js";
 import {
   addProgramOptions,
+  arithmeticOption,
   executorOption,
   parseCount,
   projectOf,
@@ -94,6 +101,8 @@ interface RunFlags extends ProgramFlags, PipelineFlags, OutputFlags, ListFlags {
   readonly compare?: string;
   readonly executor?: Executor;
   readonly threads?: string;
+  readonly arithmetic?: Arithmetic;
+  readonly ulp?: string;
   readonly json?: boolean;
 }
 
@@ -106,6 +115,8 @@ export function runCommand(program: Command): void {
     .option("--against <program.tir>", "compare with what this program defines")
     .addOption(executorOption())
     .option("--threads <n>", "threads of the fast executor")
+    .addOption(arithmeticOption())
+    .option("--ulp <n>", "units in the last place that native arithmetic may be off")
     .option("--seed <n>", "seed of random inputs")
     .option("--trace <file>", "simulated timeline: Chrome trace .json, or a page .html")
     .option("--compare <schedule>", "another schedule on the page of --trace, or default")
@@ -281,6 +292,7 @@ interface DrawRun {
 async function run(loaded: LoadedProgram, flags: RunFlags, { quiet = false } = {}): Promise<DrawResult> {
   const backends = parseBackends(flags.backend, flags.project);
   refuseWithoutSim(backends, flags);
+  const allowedUlp = ulpOf(flags, backends);
   const file = outputFile(flags, loaded.func);
   const outputs = new Outputs("run", flags);
   const targeted = {
@@ -302,7 +314,9 @@ async function run(loaded: LoadedProgram, flags: RunFlags, { quiet = false } = {
   const outputType = outputOf(types).type;
   outputs.check(file, outputType.dtype === "string" ? outputFormats.json : outputFormats.npy);
   if (flags.trace !== undefined) outputs.check(flags.trace, traceFormat(flags.trace));
-  const device = backends.includes("webgpu") ? await openRunner() : undefined;
+  const device = backends.includes("webgpu")
+    ? await openRunner(defined({ arithmetic: flags.arithmetic }))
+    : undefined;
   const bar = quiet ? noProgress : taskProgress(taskOfTile(kernel.tile).nest.tasks);
   const options: BackendOptions = {
     ...executorOf(flags),
@@ -314,7 +328,7 @@ async function run(loaded: LoadedProgram, flags: RunFlags, { quiet = false } = {
   try {
     if (flags.json !== true) printDiagnostics(kernel.diagnostics);
     for (const draw of draws) {
-      const result = await runDraw(kernel, draw, { backends, options, definition });
+      const result = await runDraw(kernel, draw, { backends, options, definition, allowedUlp });
       // Before the next run, which may take the memory that it is derived from.
       if (runs.length === 0) report = result.outcomes.flatMap(([, one]) => runOf(one)?.report ?? [])[0];
       runs.push(result);
@@ -364,7 +378,12 @@ async function run(loaded: LoadedProgram, flags: RunFlags, { quiet = false } = {
     ...defined({ ascend }),
     diagnostics: [...kernel.diagnostics, ...differences, ...params, ...outputs.diagnostics],
   };
-  const agreement = differences.length === 0 ? "the same bits" : "DIFFERENT bits";
+  const agreement =
+    differences.length > 0
+      ? "DIFFERENT bits"
+      : allowedUlp === undefined
+        ? "the same bits"
+        : `within ${counted(allowedUlp, "unit")} in the last place`;
   const said = draws.length === 1 ? (runs[0]?.said ?? "") : agreement;
   const text = [
     `@${kernel.name} on ${kernel.target.name}: ${formatType(result?.type ?? outputType)} from ${origin}`,
@@ -407,10 +426,13 @@ async function runDraw(
     backends,
     options,
     definition,
+    allowedUlp,
   }: {
     readonly backends: readonly BackendChoice[];
     readonly options: BackendOptions;
     readonly definition: Func | undefined;
+    /** Units in the last place that WebGPU may be off; undefined where it states the bits. */
+    readonly allowedUlp: number | undefined;
   },
 ): Promise<DrawRun> {
   const { inputs } = draw;
@@ -430,9 +452,18 @@ async function runDraw(
   const differences: Diagnostic[] = [];
   const apart: BackendChoice[] = [];
   const [first, ...rest] = outcomes;
+  const distances: string[] = [];
+  const { dtype } = outputOf(kernel.source ?? kernel.tile).type;
   for (const other of rest) {
     if (first === undefined) break;
-    const difference = differenceBetween(first, other);
+    const [one, second] = [runOf(first[1]), runOf(other[1])];
+    const isNative = allowedUlp !== undefined && (first[0] === "webgpu" || other[0] === "webgpu");
+    let difference: Diagnostic | undefined;
+    if (isNative && one !== undefined && second !== undefined) {
+      const distance = ulpDifference(dtype, one.output, second.output);
+      distances.push(formatUlpDifference(distance));
+      difference = beyondUlp([nameOf(first[0]), nameOf(other[0])], distance, allowedUlp);
+    } else difference = differenceBetween(first, other);
     if (difference === undefined) continue;
     differences.push(difference);
     apart.push(first[0], other[0]);
@@ -450,8 +481,37 @@ async function runDraw(
       draw.indices === "as given" ? one : { ...one, message: `${one.message}, with ${draw.indices}` },
     ),
     apart,
-    said: alone ? "done" : differences.length === 0 ? same : "DIFFERENT bits",
+    said: alone
+      ? "done"
+      : distances.length > 0
+        ? distances.join("; ")
+        : differences.length === 0
+          ? same
+          : "DIFFERENT bits",
   };
+}
+
+/** Returns the units in the last place that WebGPU may be off; undefined without native arithmetic. */
+function ulpOf(
+  { arithmetic, ulp, against }: RunFlags,
+  backends: readonly BackendChoice[],
+): number | undefined {
+  if (arithmetic !== "native") {
+    if (ulp !== undefined)
+      throw new UsageError("--ulp goes with --arithmetic native", "proved arithmetic has the stated bits");
+    return undefined;
+  }
+  if (!backends.includes("webgpu"))
+    throw new UsageError(
+      "--arithmetic goes with webgpu, and --backend leaves it out",
+      "--backend reference,webgpu",
+    );
+  if (against !== undefined)
+    throw new UsageError(
+      "--against compares bits, which --arithmetic native does not state",
+      "--backend reference,webgpu --ulp 1",
+    );
+  return ulp === undefined ? 0 : parseCount(ulp, "ulp");
 }
 
 function differenceBetween(

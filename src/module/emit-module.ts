@@ -8,7 +8,15 @@ import { taskOfTile } from "../../ir/task/index.js";
 import { printFunc, printSchedule } from "../../ir/text/print.js";
 import { refuseScatter } from "../../backends/refuse-scatter.js";
 import { emitWasm, encodeModule, planWasm } from "../../backends/wasm/index.js";
-import { beyondLimits, emitText, neededLimits, planWgsl } from "../../backends/wgsl/index.js";
+import {
+  beyondLimits,
+  emitText,
+  isNative,
+  nativeArithmetic,
+  neededLimits,
+  planWgsl,
+  type Arithmetic,
+} from "../../backends/wgsl/index.js";
 import type { Kernel } from "../api/compile.js";
 import { printDeclarations, type ModuleKind } from "./declarations.js";
 import {
@@ -36,8 +44,9 @@ export const runtimes = ["gpu", "gpu-dynamic", "cpu"] as const;
 export type RuntimeOf = (name: (typeof runtimes)[number]) => Runtime;
 
 /**
- * `device`: the target that a kernel for another kind of machine is compiled again for. Throws a CompileError: TC502 for a program that
- * exceeds the limits of the target's devices, TC505 for a scatter, for sizes that one text does not hold for, and for an open bound in a sum; TC702 for a
+ * `device`: the target that a kernel for another kind of machine is compiled again for; `arithmetic`: of its kernel there. Throws a
+ * CompileError: TC502 for a program that exceeds the limits of the target's devices, TC505 for a scatter, for sizes that one text does not
+ * hold for, and for an open bound in a sum; TC702 for a
  * tile program whose map is another in each tile.
  */
 export function emitModule(
@@ -45,20 +54,21 @@ export function emitModule(
   kind: ModuleKind,
   runtimeOf: RuntimeOf,
   device: Target = webgpu,
+  arithmetic: Arithmetic = "proved",
 ): EmittedModule {
   refuseScatter(kernel.tile, "a module");
   switch (kind) {
     case "module":
-      return emitGpu(kernel.forTarget(device), kernel, runtimeOf);
+      return emitGpu(kernel.forTarget(device), kernel, runtimeOf, arithmetic);
     case "module-cpu":
       return emitCpu(kernel, runtimeOf);
   }
 }
 
-function emitGpu(kernel: Kernel, given: Kernel, runtimeOf: RuntimeOf): EmittedModule {
+function emitGpu(kernel: Kernel, given: Kernel, runtimeOf: RuntimeOf, arithmetic: Arithmetic): EmittedModule {
   const program = moduleProgram(kernel);
   const limits = deviceLimits(kernel.target);
-  const plan = planWgsl(program, { limits, target: kernel.target });
+  const plan = planWgsl(program, { limits, target: kernel.target, arithmetic });
   const text = emitText(plan);
   const { code } = text;
   // Of a program over symbols they are at the most.
@@ -104,7 +114,9 @@ ${printPlan(fields)}${printRuntime(runtimeOf(isDynamic ? "gpu-dynamic" : "gpu"))
 `;
   const again =
     kernel === given ? "" : `// compiled again for webgpu: the program's target is ${given.target.name}\n`;
-  return files(kernel, program, "module", body, again);
+  const { values } = plan.gather ?? {};
+  const native = values !== undefined && isNative(values) ? `// ${nativeArithmetic}\n` : "";
+  return files(kernel, program, "module", body, again + native);
 }
 
 function emitCpu(kernel: Kernel, runtimeOf: RuntimeOf): EmittedModule {
