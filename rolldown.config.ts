@@ -94,7 +94,12 @@ const threads = [
   "dist/src/device/measure-thread.js",
   "dist/src/testing/foreign/foreign-server.js",
 ];
-const forked = ["dist/bench/cold-process.js", "dist/bench/side-process.js", "dist/test/fuzz/worker.js"];
+const forked = [
+  "dist/bench/cold-process.js",
+  "dist/bench/isa-dump.js",
+  "dist/bench/side-process.js",
+  "dist/test/fuzz/worker.js",
+];
 const started = Object.values(manifest.scripts).flatMap(
   (script) => script.match(/(?<=node )dist\/\S+\.js/g) ?? [],
 );

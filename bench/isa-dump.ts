@@ -1,0 +1,19 @@
+/** Prints Dawn's SPIR-V of each kernel that stdin lists as JSON, behind a line `@@@@ NAME`. bench:isa runs it as a process of its own. */
+import { text } from "node:stream/consumers";
+import { acquireGpu } from "../src/device/index.js";
+
+interface NamedText {
+  readonly name: string;
+  readonly code: string;
+}
+
+const kernels = JSON.parse(await text(process.stdin)) as readonly NamedText[];
+const found = await acquireGpu({ toggles: ["dump_shaders"] });
+if (!found.ok) throw new Error(found.problem.message);
+const { device } = found.gpu;
+for (const { name, code } of kernels) {
+  console.log(`@@@@ ${name}`);
+  const module = device.createShaderModule({ code });
+  device.createComputePipeline({ layout: "auto", compute: { module, entryPoint: "main" } });
+}
+device.destroy();

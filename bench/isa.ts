@@ -1,0 +1,201 @@
+/**
+ * npm run bench:isa: what AMD's compiler makes of the kernels that gpu-kernels.ts lists, on a machine without a GPU.
+ *
+ * Dawn's SPIR-V of each kernel goes through `spirv-as` and through Mesa's RADV on its device without hardware, which compiles for a family that
+ * RADV_FORCE_FAMILY names: code size, registers, shared memory, waves of a SIMD, and the compiler's estimate of its throughput. `--against
+ * FOLDER` prints those of another build behind an arrow, `--native` adds the kernels with native arithmetic, `--tools FOLDER` finds unpacked Debian packages, `--json`
+ * prints the rows.
+ */
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { deviceLimits } from "../ir/index.js";
+import { emitWgsl, type Arithmetic } from "../backends/webgpu/index.js";
+import { compile, targets } from "../src/index.js";
+import { packageFile } from "../src/device/package-files.js";
+import { table } from "../src/report/table.js";
+import { fail } from "./arguments.js";
+import { importBuilt } from "./built.js";
+import { gpuKernels } from "./gpu-kernels.js";
+
+/** RDNA 2, and GCN 4 before it. */
+const families = ["navi21", "polaris10"] as const;
+const packages = "mesa-vulkan-drivers libvulkan-dev spirv-tools gcc";
+
+/** Figures of RADV, by the names that it has for them. */
+const figures = {
+  code: "Code size",
+  instructions: "Instructions",
+  VGPRs: "VGPRs",
+  LDS: "LDS size",
+  waves: "Subgroups per SIMD",
+  throughput: "Inverse Throughput",
+} as const;
+type Figure = keyof typeof figures;
+type Counts = Readonly<Record<Figure, number>>;
+
+interface NamedText {
+  readonly name: string;
+  readonly code: string;
+}
+
+/** What compiles kernels: both are parts of this build and of another one. */
+interface Build {
+  readonly compile: typeof compile;
+  readonly emitWgsl: typeof emitWgsl;
+  readonly targets: typeof targets;
+}
+
+const { values } = parseArgs({
+  options: {
+    against: { type: "string" },
+    tools: { type: "string" },
+    native: { type: "boolean", default: false },
+    json: { type: "boolean", default: false },
+  },
+});
+const root = values.tools === undefined ? "" : resolve(values.tools);
+const library = join(root, "/usr/lib/x86_64-linux-gnu");
+const environment = {
+  ...process.env,
+  ...(root === "" ? {} : { LD_LIBRARY_PATH: `${library}:${join(root, "/lib/x86_64-linux-gnu")}` }),
+};
+const work = mkdtempSync(join(tmpdir(), "tilec-isa-"));
+process.on("exit", () => {
+  rmSync(work, { recursive: true, force: true });
+});
+
+/** Runs a command and returns what it prints. Ends the process where it fails. */
+function run(command: string, args: readonly string[], input = "", more: NodeJS.ProcessEnv = {}): string {
+  const done = spawnSync(command, args, {
+    input,
+    encoding: "utf8",
+    env: { ...environment, ...more },
+    maxBuffer: 2 ** 30,
+  });
+  if (done.error !== undefined || done.status !== 0) {
+    const why = done.error?.message ?? `it ended with ${done.status ?? "a signal"}\n${done.stderr}`;
+    fail(`${command}: ${why}`, `apt-get install ${packages}, or --tools a folder with these unpacked`);
+  }
+  return done.stdout;
+}
+
+/** Ends the process, with what to install, where a part is missing. */
+function tools(): { readonly assembler: string; readonly icd: string; readonly compiled: string } {
+  const assembler = root === "" ? "spirv-as" : join(root, "/usr/bin/spirv-as");
+  const driver = join(root, "/usr/share/vulkan/icd.d/radeon_icd.x86_64.json");
+  const headers = join(root, "/usr/include");
+  for (const path of [driver, join(headers, "vulkan/vulkan.h")])
+    if (!existsSync(path))
+      fail(`${path} is not there`, `apt-get install ${packages}, or --tools a folder with these unpacked`);
+  run(assembler, ["--version"]);
+  // A driver's file names its library by a path of the system.
+  const icd = join(work, "icd.json");
+  const written = JSON.parse(readFileSync(driver, "utf8")) as { ICD: { library_path: string } };
+  const path = written.ICD.library_path;
+  const moved = {
+    ...written,
+    ICD: { ...written.ICD, library_path: path.startsWith("/") ? join(root, path) : path },
+  };
+  writeFileSync(icd, JSON.stringify(moved));
+  const compiled = join(work, "isa");
+  const source = packageFile("bench/isa.c");
+  run("cc", ["-O1", `-I${headers}`, source, "-o", compiled, `-L${library}`, "-l:libvulkan.so.1"]);
+  return { assembler, icd, compiled };
+}
+
+/** Texts of the kernels by a build. */
+function textsOf({ compile, emitWgsl, targets }: Build, arithmetics: readonly Arithmetic[]): NamedText[] {
+  const target = targets.webgpu;
+  const limits = deviceLimits(target);
+  return gpuKernels.flatMap(({ name, func, schedule }) => {
+    const { tile } = compile(func, { ...schedule, target });
+    const [proved, ...others] = arithmetics.map(
+      (arithmetic) => emitWgsl(tile, { limits, target, arithmetic }).code,
+    );
+    const differing = others.filter((code) => code !== proved);
+    return [
+      ...(proved === undefined ? [] : [{ name, code: proved }]),
+      ...differing.map((code) => ({ name: `${name}, native`, code })),
+    ];
+  });
+}
+
+const { assembler, icd, compiled } = tools();
+
+/** SPIR-V files of texts. */
+function assembled(texts: readonly NamedText[]): ReadonlyMap<string, string> {
+  const dump = packageFile("dist/bench/isa-dump.js");
+  const printed = run(process.execPath, [dump], JSON.stringify(texts));
+  return new Map(
+    printed
+      .split(/^@@@@ /m)
+      .slice(1)
+      .map((part, k) => {
+        const name = part.slice(0, part.indexOf("\n"));
+        const [spirv] = part
+          .split("/* Dumped SPIRV disassembly */\n")
+          .slice(-1)
+          .map((text) => /^[^]*OpFunctionEnd\s*\n/.exec(text)?.[0] ?? "");
+        const [source, file] = [join(work, `${k}.spvasm`), join(work, `${k}.spv`)];
+        writeFileSync(source, spirv ?? "");
+        run(assembler, ["--target-env", "vulkan1.2", source, "-o", file]);
+        return [name, file];
+      }),
+  );
+}
+
+/** Counts of each file, by a family's compiler. */
+function counted(files: ReadonlyMap<string, string>, family: string): ReadonlyMap<string, Counts> {
+  const printed = run(compiled, [...files.values()], "", {
+    RADV_FORCE_FAMILY: family,
+    VK_ICD_FILENAMES: icd,
+  });
+  const parts = printed.split(/^@@ .*\n/m).slice(1);
+  const valueIn = (part: string, name: string): number =>
+    Number(new RegExp(`^${name}=(\\d+)$`, "m").exec(part)?.[1] ?? NaN);
+  return new Map(
+    [...files.keys()].map((name, k) => [
+      name,
+      Object.fromEntries(
+        Object.entries(figures).map(([figure, label]) => [figure, valueIn(parts[k] ?? "", label)]),
+      ) as Record<Figure, number>,
+    ]),
+  );
+}
+
+const own: Build = { compile, emitWgsl, targets };
+const other =
+  values.against === undefined
+    ? undefined
+    : ((await importBuilt(values.against, ["tilec", "tilec/webgpu"])) as Build);
+const files = assembled(textsOf(own, values.native ? ["proved", "native"] : ["proved"]));
+const perFamily = (of: ReadonlyMap<string, string>) =>
+  families.map((family) => [family, counted(of, family)] as const);
+const counts = perFamily(files);
+const before = other === undefined ? [] : perFamily(assembled(textsOf(other, ["proved"])));
+if (values.json)
+  console.log(
+    JSON.stringify(
+      { schema: 1, families: Object.fromEntries(counts.map(([name, of]) => [name, Object.fromEntries(of)])) },
+      null,
+      2,
+    ),
+  );
+else
+  for (const [k, [family, of]] of counts.entries()) {
+    console.log(`${family}: waves of a SIMD, throughput as the compiler estimates its cycles`);
+    const shown = (name: string, figure: Figure, value: number): string => {
+      const was = before[k]?.[1].get(name)?.[figure];
+      return was === undefined || was === value ? `${value}` : `${was} → ${value}`;
+    };
+    const columns = Object.keys(figures) as Figure[];
+    console.log(
+      table(
+        ["kernel", ...columns],
+        [...of].map(([name, all]) => [name, ...columns.map((figure) => shown(name, figure, all[figure]))]),
+      ),
+    );
+  }
