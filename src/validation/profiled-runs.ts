@@ -72,6 +72,11 @@ function fieldsOf(text: string, file: string): readonly (readonly string[])[] {
 /** Cells that msprof leaves without a value. */
 const isEmpty = (cell: string): boolean => cell === "" || cell === "N/A";
 
+/** A number as msprof writes it. */
+const decimal = /^\d+(\.\d*)?(e[+-]?\d+)?$/i;
+/** Beyond it a product of times and rates may be no number. */
+const max = 2 ** 53;
+
 /** Returns the kernels of a file, in its order. Throws a CompileError (TC019) that names the line and the column. */
 export function parseProfile(text: string, file: string): readonly ProfiledKernel[] {
   const [head, ...lines] = fieldsOf(text.replace(/^\uFEFF/, ""), file);
@@ -102,8 +107,11 @@ export function parseProfile(text: string, file: string): readonly ProfiledKerne
       const cell = line[place] ?? "";
       if (isEmpty(cell)) return undefined;
       const value = Number(cell);
-      if (!(value >= 0 && value < Infinity))
-        throw malformed(`${file}: line ${k + 2}, ${head[place] ?? ""}: ${cell} is no number, 0 or more`);
+      const whole = place === blocks;
+      if (!decimal.test(cell.trim()) || value > max || (whole && !Number.isInteger(value)))
+        throw malformed(
+          `${file}: line ${k + 2}, ${head[place] ?? ""}: ${cell} is no ${whole ? "whole " : ""}number from 0 to 2^53`,
+        );
       return value;
     };
     const cell = line[name] ?? "";
