@@ -333,7 +333,7 @@ describe("code of WebAssembly", () => {
     expect([cache[0], cache[6 * 512 + 511], cache[7 * 512]]).toEqual([9, 9, 7]);
   });
 
-  it.each(Object.entries(computed).slice(0, -1))("computes updates: %s", (_, { kernel, func }) => {
+  it.each(Object.entries(computed).slice(0, -1))("computes updates in one tile: %s", (_, { func }) => {
     const draws = drawer(4);
     const arrays = (): HostInputs =>
       Object.fromEntries(
@@ -344,7 +344,8 @@ describe("code of WebAssembly", () => {
           return [name, { type, bytes }];
         }),
       );
-    const executor = FastExecutor.create(kernel.tile);
+    const { tile } = compile({ ...func, schedule: { tile: func.map.domain } });
+    const executor = FastExecutor.create(tile);
     for (let n = 0; n < 8; n++) {
       const given = arrays();
       const copied = Object.fromEntries(
