@@ -1,5 +1,5 @@
 /**
- * npm run bench:scatter: writes through an index, on one thread.
+ * npm run bench:scatter: writes through an index, on one thread, compiled for one core.
  *
  * `cache`: 512 and 8 rows of 512 f16 written in place into a cache of 262,144 rows, and 8 into one of 1024. `elements`: 1024 x 1024 f32
  * along dim 0, each written once. `add`: 65,536 rows of 128 f32 added to 4096, each of which is named 16 times. Subjects: a call on the caller's
@@ -165,7 +165,7 @@ function kernelOf({ dtype, indexShape, inPlace, points, shape, statement }: Scat
 `;
   const [func] = parseModule(program, "scatter.tir").module.funcs;
   if (func === undefined) throw new Error("the text is no program");
-  return compile(func, { target: targets.cpu });
+  return compile(func, { target: targets.cpu, cores: 1 });
 }
 
 const bytesOf = ({ buffer, byteLength, byteOffset }: Numbers): Uint8Array =>
