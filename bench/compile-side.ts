@@ -20,7 +20,9 @@ export function takeStep(library: CompileLibrary, func: SourceFunc, step: Compil
   const { tile } = compile(func, { target: targets.webgpu });
   // Limits are data: the largest shapes fit no device, and cost no more to emit.
   if (step === "compile and emit WGSL")
-    emitWgsl(tile, { limits: { ...defaultLimits, maxStorageBufferBindingSize: 2 ** 53 } });
+    emitWgsl(tile, {
+      limits: { ...defaultLimits, maxStorageBufferBindingSize: 2 ** 53, maxBufferSize: 2 ** 53 },
+    });
 }
 
 export function compileSide(library: CompileLibrary): CompileSide {

@@ -1,10 +1,11 @@
-/** How many rows of its data a gather picks, each counted once however often it is picked. */
+/** How many rows of its data a gather picks, or of its output a scatter writes, each counted once however often it is picked. */
 import {
   dataCoords,
   gatheredTable,
   isMove,
   isInReduction,
   isRead,
+  isScatter,
   walked,
   type AccessMap,
 } from "../../ir/access.js";
@@ -24,29 +25,28 @@ interface Gathered {
 
 /** Rows that are picked. */
 export interface PickedRows {
-  /** Places that pick one: output elements that differ in their index values, or the terms of sums. */
+  /** Points that pick one: those that differ in their index values, or the terms of sums. */
   readonly picks: number;
-  /** Of the data, each once. */
+  /** Of the data, or of what is written, each once. */
   readonly distinct: number;
   /** Picks whose index value names no row. */
   readonly none: number;
 }
 
-/** The extents of the output that index values depend on; the others are 1. */
-const pickingExtents = ({ map, operands }: Gathered): Shape => {
+/** The extents of the points that index values depend on; the others are 1. */
+const pickingExtents = ({ map }: Gathered): Shape => {
   const followed = new Set(map.indices.flatMap(({ value }) => formsIn(value).flatMap(dimsOf)));
-  return outputOf({ operands }).type.shape.map((extent, d) => (followed.has(d) ? extent : 1));
+  return map.domain.map((extent, d) => (followed.has(d) ? extent : 1));
 };
 
 const formsIn = (value: AccessMap["indices"][number]["value"]): readonly Linear[] =>
   isRead(value) ? value.at : [value];
 
-/** Index values that are looked up at most for what one schedule of a gather moves, and for the rows that it picks. */
+/** Index values that are looked up at most for what one schedule of a program moves, and for the rows that it picks. */
 export function lookups(gather: Gathered): number {
-  const { map, operands } = gather;
-  const { shape } = outputOf({ operands }).type;
+  const { map } = gather;
   // Elements that are computed read their values one by one.
-  if (!isMove(map)) return elementCount(walked(map, shape));
+  if (!isMove(map)) return elementCount(walked(map, map.domain));
   const reductionLength = map.indices.some((_, s) => isInReduction(map, s)) ? (map.reduced?.max ?? 1) : 1;
   return elementCount(pickingExtents(gather)) * reductionLength;
 }
@@ -57,12 +57,14 @@ export function lookups(gather: Gathered): number {
  */
 export function pickedRows(gather: Gathered, inputs: HostInputs): PickedRows {
   const { map, operands } = gather;
-  const addressIn = (table: number, coords: readonly Linear[]): Linear => {
-    const { shape } = inputOf({ operands }, table).type;
-    return addressOf(coords, { offsets: shape.map(() => constant(0)), strides: strides(shape) });
-  };
-  const forms = map.indices.map(({ value }) => (isRead(value) ? addressIn(value.table, value.at) : value));
-  const data = addressIn(gatheredTable, dataCoords(map));
+  const addressIn = ({ type: { shape } }: Operand, coords: readonly Linear[]): Linear =>
+    addressOf(coords, { offsets: shape.map(() => constant(0)), strides: strides(shape) });
+  const forms = map.indices.map(({ value }) =>
+    isRead(value) ? addressIn(inputOf({ operands }, value.table), value.at) : value,
+  );
+  const data = isScatter(map)
+    ? addressIn(outputOf({ operands }), map.write.at)
+    : addressIn(inputOf({ operands }, gatheredTable), dataCoords(map));
   const walk = new IndexWalk(indexSteps(map, forms, operands));
   const readers = inputsOf({ operands }).map((operand, table) =>
     walk.steps.some((step) => step.table === table)

@@ -137,6 +137,29 @@ describe("a scatter", () => {
     },
   );
 
+  it("is explained by what its pattern moves, which run counts the same", async () => {
+    write("scatters.json", scatters);
+    const rowsOf = async (...args: readonly string[]) =>
+      (await tilec(...args, "--spatter", "scatters.json", "--json")).stdout
+        .trimEnd()
+        .split("\n")
+        .map((line) => JSON.parse(line) as Readonly<Record<string, number | string>>);
+    const explained = await rowsOf("explain");
+    const ran = await rowsOf("run", "--seed", "1", "--backend", "sim", "--executor", "checked");
+    for (const [k, config] of scatters.entries()) {
+      const { list, delta } = patternOf(config);
+      const [count, size] = [delta === 0 ? 1 : (config.count ?? 1024), sparseSize(config)];
+      const elements = new Set(
+        Array.from({ length: count }, (_, i) => list.map((j) => j + delta * i)).flat(),
+      );
+      expect(explained[k]).toMatchObject({
+        ...{ verdict: "legal", picks: count * list.length, distinct_rows: elements.size },
+        ...{ moved_bytes: ran[k]?.["moved_bytes"], moved_bursts: ran[k]?.["moved_bursts"] },
+      });
+      expect(Math.max(...elements)).toBeLessThan(size);
+    }
+  });
+
   it("has a row of run, under tiles of its own, beside gathers", async () => {
     write("both.json", [...scatters, { pattern: [1, 2], count: 4 }]);
     const { stdout, status } = await tilec(
