@@ -14,6 +14,7 @@ export { clockVersion, type ClockResult } from "./clock.js";
 export { favourable, fasterWith } from "./favourable.js";
 export * from "./price.js";
 export * from "./terms.js";
+export { scatterWork } from "./scatter-work.js";
 export * from "./work.js";
 export { slabSharing, type SlabSharing } from "./shared-slab.js";
 export { workOfTile, type TileWork } from "./work-of-tile.js";
