@@ -54,6 +54,7 @@ export {
   outputData,
   maxStrings,
   packedValue,
+  shareStrings,
   stringsOf,
   toHost,
   toHosts,

@@ -5,6 +5,7 @@ import { CompileError, error } from "../ir/diagnostic.js";
 import { entryOf } from "../ir/entry-of.js";
 import { givenFor, inputsOf, keyOf, outputOf, type Func, type Operand } from "../ir/func.js";
 import {
+  at,
   byteCount,
   bytesOf,
   dtypes,
@@ -186,7 +187,19 @@ export function outputData(
   const given = inPlace === undefined ? undefined : givenFor(func, inPlace, arrays);
   const isWritten =
     ArrayBuffer.isView(given) && given.buffer === bytes.buffer && given.byteOffset === bytes.byteOffset;
-  return isWritten ? given : fromHost(outputOf(func).type, bytes, stringsOf(hosts));
+  if (isWritten) return given;
+  const output = fromHost(outputOf(func).type, bytes, stringsOf(hosts));
+  // An array of strings has handles of its own while it is written.
+  if (isStrings(given) && isStrings(output)) return writeOver(given, output);
+  return output;
+}
+
+const isStrings = (data: TensorData | undefined): data is readonly string[] => Array.isArray(data);
+
+/** Writes the elements of an array over those of another, which it returns. */
+function writeOver(target: readonly string[], from: readonly string[]): readonly string[] {
+  Object.assign(target, from);
+  return target;
 }
 
 /** A program's input arrays by key, `data` and `indices` where there are no others, or by their names in the text. */
@@ -212,7 +225,7 @@ export function toHosts(
     }
     return [key, toHost(key, operand.type, data, () => mayBeLarge(operand))] as const;
   });
-  return Object.fromEntries(hosts);
+  return shareStrings(Object.fromEntries(hosts));
 }
 
 /** Throws a CompileError (TC702) for tensors that are not as many bytes as a program's inputs, and for one in memory that is written in place. `mayBeLarge`: as `toHosts` takes it. */
@@ -258,6 +271,37 @@ function checkOverlap(func: Pick<Func, "operands">, tensors: HostInputs): void {
   }
 }
 
-/** What the handles of the output stand for: those of the data. */
-export const stringsOf = (hosts: Readonly<Record<string, HostValue>>): readonly string[] =>
-  Object.values(hosts).find((host) => host.strings !== undefined)?.strings ?? [];
+/** Inputs by key, some of which may be handles of strings. */
+type StringInputs = Readonly<Record<string, HostTensor & Pick<HostValue, "strings">>>;
+
+/** Returns the tables of strings that inputs have, each once. */
+const stringTables = (hosts: StringInputs): readonly (readonly string[])[] => [
+  ...new Set(Object.values(hosts).flatMap(({ strings }) => (strings === undefined ? [] : [strings]))),
+];
+
+/** Returns the strings that handles of the output name: the tables of all inputs, one after the other. */
+export function stringsOf(hosts: StringInputs): readonly string[] {
+  const tables = stringTables(hosts);
+  const [only = []] = tables;
+  return tables.length < 2 ? only : ["", ...tables.flatMap(([_, ...strings]) => strings)];
+}
+
+/** Returns inputs whose strings have one table, so that a handle names one string in all of them: that of {@link stringsOf}. */
+export function shareStrings<T extends HostTensor & Pick<HostValue, "strings">>(
+  hosts: Readonly<Record<string, T>>,
+): Readonly<Record<string, T>> {
+  const tables = stringTables(hosts);
+  if (tables.length < 2) return hosts;
+  const strings = stringsOf(hosts);
+  const before = tables.map((_, k) => tables.slice(0, k).reduce((sum, { length }) => sum + length - 1, 0));
+  const shared = (host: T): T => {
+    if (host.strings === undefined) return host;
+    const offset = at(before, tables.indexOf(host.strings));
+    const { buffer, byteOffset, byteLength } = host.bytes;
+    const handles = new Uint32Array(buffer, byteOffset, byteLength / 4).map((handle) =>
+      handle === 0 ? 0 : handle + offset,
+    );
+    return { ...host, bytes: new Uint8Array(handles.buffer), strings };
+  };
+  return Object.fromEntries(Object.entries(hosts).map(([key, host]) => [key, shared(host)]));
+}

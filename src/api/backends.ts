@@ -3,6 +3,7 @@ import { checkArgument } from "../../ir/argument.js";
 import {
   checkRunnable,
   checkTensors,
+  shareStrings,
   isObject,
   kindOf,
   shownValue,
@@ -111,7 +112,7 @@ export async function runOn(
   const prepared = await backendFor(backend, options).prepare(kernel);
   if (typeof backend !== "string") checkPrepared(backend, prepared);
   try {
-    const result = await prepared.run(inputs, { ...options, report: true });
+    const result = await prepared.run(shareStrings(inputs), { ...options, report: true });
     if (typeof backend !== "string") checkOutput(backend, kernel.tile, result);
     return result;
   } finally {

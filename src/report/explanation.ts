@@ -1,6 +1,8 @@
 /** An explanation as text: rules, bytes, traffic, and what to do about a refusal. */
 import { conditionText } from "../../backends/ascend-answer.js";
+import { type Fields, yesOrNo } from "../../backends/index.js";
 import { checkApiArgument } from "../api/argument-kinds.js";
+import { checkOptions } from "../api/check-options.js";
 import {
   at,
   maxSizes,
@@ -16,6 +18,7 @@ import {
   formatType,
   printSchedule,
   suggestionText,
+  throwIfErrors,
   sameShape,
   withCommas,
   type ResolvedSchedule,
@@ -52,17 +55,19 @@ export function renderSummary(explanation: Explanation): string {
   ].join("\n");
 }
 
+/** Options of {@link renderExplanation}. */
+export interface RenderExplanationOptions {
+  /** Adds the instructions that the gather does not become, and why. */
+  readonly verbose?: boolean;
+}
+
+const renderFields: Fields<RenderExplanationOptions> = { verbose: yesOrNo() };
+
 /** Returns an explanation: what it comes to first, then its rules, unified buffer and traffic. */
-export function renderExplanation(
-  explanation: Explanation,
-  {
-    verbose = false,
-  }: {
-    /** Adds the instructions that the gather does not become, and why. */
-    readonly verbose?: boolean;
-  } = {},
-): string {
+export function renderExplanation(explanation: Explanation, options: RenderExplanationOptions = {}): string {
   checkApiArgument("renderExplanation", "explanation", explanation);
+  throwIfErrors(checkOptions("renderExplanation", options, renderFields));
+  const { verbose = false } = options;
   const { schedule, passes, legal, rules, footprint, sizes, traffic, reversed, comparison } = explanation;
   const lines = [
     renderSummary(explanation),

@@ -408,3 +408,30 @@ it("sums that are NaN have the bits that all have, others keep theirs", () => {
   const bits = new Uint32Array((output as Float32Array).buffer);
   expect([...bits]).toEqual([0xffc00123, 0x7fc00000, 0x7fc00000, 0, 0x80000000, 0]);
 });
+
+describe("a scatter of strings", () => {
+  const statement =
+    "%x, %i, %u (d0 < 4) let t = skip(%i[d0] in 5) -> (t) yield %u[d0] {oob = error, duplicates = last}";
+  const params = (given: string) => `%x: ${given}tensor<5xstring>, %i: tensor<4xi32>, %u: tensor<4xstring>`;
+  const inputs = () => ({
+    x: ["a", "b", "", "d", "e"],
+    i: Int32Array.of(3, 0, 9, 3),
+    u: ["p", "q", "r", ""],
+  });
+  const expected = ["q", "b", "", "", "e"];
+
+  it.each(["", "inout "])("names the strings of each input: %s", async (given) => {
+    const { kernel } = scatter(params(given), "5xstring", statement);
+    for (const backend of ["reference", "sim"] as const) {
+      const arrays = inputs();
+      const { outputs } = await run(kernel, arrays, { backend });
+      expect(outputs.output).toEqual(expected);
+      expect(arrays.x).toEqual(given === "" ? inputs().x : expected);
+    }
+    for (const executor of ["checked", "fast"] as const) {
+      const arrays = inputs();
+      expect(simulate(kernel, arrays, { executor }).outputs.output).toEqual(expected);
+      expect(arrays.x).toEqual(given === "" ? inputs().x : expected);
+    }
+  });
+});
