@@ -17,11 +17,14 @@ import { contextFor } from "./pass.js";
 /** The tile program of a tiling, through the passes after the choice of its schedule. */
 export const lowered = (tiling: Tiling): TileFunc => finished(tileProgram(decided(tiling)), tiling);
 
-/** The one tile program for all sizes of a gather's symbols, under a schedule that was chosen at the most. */
-export const dynamicLowered = (tiling: Tiling, symbolic: Symbolic): DynamicTile => ({
-  ...finished(dynamicTileProgram(decided(tiling), symbolic), tiling),
-  symbolic,
-});
+/**
+ * Returns the tile program for all sizes of a gather's symbols, under a schedule that was chosen at the largest sizes. Undefined for a
+ * scatter, which is compiled for each of its sizes.
+ */
+export const dynamicLowered = (tiling: Tiling, symbolic: Symbolic): DynamicTile | undefined =>
+  tiling.scatter === undefined
+    ? { ...finished(dynamicTileProgram(decided(tiling), symbolic), tiling), symbolic }
+    : undefined;
 
 function finished(program: TileFunc, { target }: Tiling): TileFunc {
   // A tile over its budget has cycles too: explain shows them beside the refusal.

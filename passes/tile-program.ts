@@ -25,6 +25,7 @@ export const tileProgram = (tiling: Tiling): TileFunc =>
  * most: outermost extents are symbols, and tails a minimum.
  */
 export function dynamicTileProgram(tiling: Tiling, symbolic: Symbolic): TileFunc {
+  invariant(tiling.scatter === undefined, "a scatter has no program for all sizes");
   const { gather } = tiling;
   const inputs = inputsOf(gather).map(({ type }) => type);
   return { ...programOf(tiling, dynamicMap(symbolic, inputs), symbolic.outermost), symbolic };

@@ -107,10 +107,10 @@ export function parseProfile(text: string, file: string): readonly ProfiledKerne
       const cell = line[place] ?? "";
       if (isEmpty(cell)) return undefined;
       const value = Number(cell);
-      const whole = place === blocks;
-      if (!decimal.test(cell.trim()) || value > max || (whole && !Number.isInteger(value)))
+      const isCount = place === blocks;
+      if (!decimal.test(cell.trim()) || value > max || (isCount && !Number.isInteger(value)))
         throw malformed(
-          `${file}: line ${k + 2}, ${head[place] ?? ""}: ${cell} is no ${whole ? "whole " : ""}number from 0 to 2^53`,
+          `${file}: line ${k + 2}, ${head[place] ?? ""}: ${cell} is no ${isCount ? "whole " : ""}number from 0 to 2^53`,
         );
       return value;
     };

@@ -1,0 +1,88 @@
+/** Scatters over symbols, bound to sizes: the bits of a plain loop at each size, in place and not. */
+import { describe, expect, it } from "vitest";
+import { simulate } from "../../backends/sim/index.js";
+import { parseModule, type AccessFunc } from "../../ir/index.js";
+import { compile, RunError, run, targets } from "../../src/index.js";
+import { drawer } from "../fuzz/mutate.js";
+
+/** Returns a scatter of rows of floats; `rows` and `points` are numbers or symbols of at most as many. */
+function scatterOf(
+  rows: string,
+  points: string,
+  symbols: string,
+  inout: boolean,
+  policy = "skip",
+): AccessFunc {
+  const { module, diagnostics } = parseModule(
+    `${symbols}func @f(%x: ${inout ? "inout " : ""}tensor<${rows}x3xf32>, %i: tensor<${points}xi32>, %u: tensor<${points}x3xf32>) -> tensor<${rows}x3xf32> {
+  %y = access.scatter %x, %i, %u (d0 < ${points}, d1 < 3) let t = ${policy}(%i[d0] in ${rows}) -> (t, d1) yield %u[d0, d1] {oob = error, duplicates = last}
+  return %y
+}
+`,
+    "f.tir",
+  );
+  const [func] = module.funcs;
+  if (diagnostics.length > 0 || func?.level !== "access") throw new Error(JSON.stringify(diagnostics));
+  return func;
+}
+
+const maxRows = 9;
+const maxPoints = 11;
+const programs = [
+  { name: "open points", rows: String(maxRows), points: "N", symbols: `dim N <= ${maxPoints}\n` },
+  { name: "open rows", rows: "V", points: String(maxPoints), symbols: `dim V <= ${maxRows}\n` },
+  { name: "both open", rows: "V", points: "N", symbols: `dim N <= ${maxPoints}\ndim V <= ${maxRows}\n` },
+];
+
+describe.each(programs)("a scatter with $name", ({ rows, points, symbols }) => {
+  it.each([
+    ["ascend-a2", targets.ascendA2],
+    ["cpu", targets.cpu],
+    ["webgpu", targets.webgpu],
+  ])("bound to sizes has the bits of a loop: %s", async (_, target) => {
+    const draw = drawer(7);
+    for (const inout of [false, true])
+      for (const tile of [undefined, [1, 3], [3, 2], [4, 1]]) {
+        const kernel = compile(scatterOf(rows, points, symbols, inout), {
+          target,
+          ...(tile === undefined ? {} : { tile }),
+        });
+        for (const [v, n] of [
+          [maxRows, maxPoints],
+          [6, 6],
+          [1, 7],
+          [5, 1],
+          [4, 0],
+        ] as const) {
+          const sizes = { ...(rows === "V" ? { V: v } : {}), ...(points === "N" ? { N: n } : {}) };
+          const [height, count] = [sizes.V ?? maxRows, sizes.N ?? maxPoints];
+          const x = Float32Array.from({ length: height * 3 }, (_element, k) => -k);
+          const i = Int32Array.from({ length: count }, () => draw(height + 2) - 1);
+          const u = Float32Array.from({ length: count * 3 }, (_element, k) => k + 1);
+          const expected = x.slice();
+          i.forEach((row, k) => {
+            if (row >= 0 && row < height) expected.set(u.subarray(k * 3, k * 3 + 3), row * 3);
+          });
+          const bound = kernel.bind(sizes);
+          for (const executor of ["checked", "fast"] as const) {
+            const given = x.slice();
+            expect(simulate(bound, { x: given, i, u }, { executor }).outputs.output).toEqual(expected);
+            expect(given).toEqual(inout ? expected : x);
+          }
+          expect((await run(bound, { x: x.slice(), i, u }, { backend: "reference" })).outputs.output).toEqual(
+            expected,
+          );
+        }
+      }
+  });
+});
+
+it("a scatter bound to sizes rejects a bad index, and writes nothing", () => {
+  const func = scatterOf("5", "N", "dim N <= 10\n", true, "error");
+  const bound = compile(func, { target: targets.cpu, tile: [3, 3] }).bind({ N: 4 });
+  const x = new Float32Array(15);
+  const inputs = { x, i: Int32Array.of(0, 1, 2, 5), u: new Float32Array(12).fill(1) };
+  for (const executor of ["checked", "fast"] as const)
+    expect(() => simulate(bound, inputs, { executor })).toThrow(RunError);
+  expect(x).toEqual(new Float32Array(15));
+});
