@@ -16,16 +16,23 @@ export interface LikeTiles {
   readonly rest: number;
 }
 
-/** Returns the sizes of the tiles that cut an extent, view by view, with how many there are of each. */
+/** Returns the sizes of the tiles that cut an extent, view by view, each once with how many tiles have it. */
 function sizesOf(extent: number, view: number, tile: number): readonly Omit<LikeTiles, "rest">[] {
-  const cut = (length: number, times: number): readonly Omit<LikeTiles, "rest">[] => [
-    { count: times * Math.floor(length / tile), size: tile },
-    { count: length % tile === 0 ? 0 : times, size: length % tile },
-  ];
   if (extent === 0) return [{ count: 1, size: 0 }];
-  return [...cut(view, Math.floor(extent / view)), ...cut(extent % view, 1)].filter(
-    ({ count, size }) => count > 0 && size > 0,
-  );
+  const counts = new Map<number, number>();
+  const count = (size: number, times: number): void => {
+    if (size > 0 && times > 0) counts.set(size, (counts.get(size) ?? 0) + times);
+  };
+  // The last view may be shorter, and end in a tile as long as those of other views.
+  const views = [
+    { length: view, times: Math.floor(extent / view) },
+    { length: extent % view, times: 1 },
+  ];
+  for (const { length, times } of views) {
+    count(tile, times * Math.floor(length / tile));
+    count(length % tile, times);
+  }
+  return [...counts].map(([size, times]) => ({ size, count: times }));
 }
 
 /** Returns the tiles along a dim of the domain, by size and by what they copy after the domain. */

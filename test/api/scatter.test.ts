@@ -59,6 +59,27 @@ describe("explain of scatters", () => {
     ]);
   });
 
+  it("copies elements after the domain once, also where the last view is shorter than others", () => {
+    const text = `func @f(%x: tensor<9xi32>, %u: tensor<7xi32>) -> tensor<9xi32> {
+  %y = access.scatter %x, %u (d0 < 7) -> (d0) yield %u[d0] {oob = error, duplicates = last}
+  return %y
+}`;
+    const [longer] = parseModule(text, "longer.tir").module.funcs;
+    if (longer?.level !== "access") throw new Error("it is no scatter");
+    for (const [tile, tasks] of [
+      [1, 7],
+      [2, 4],
+    ] as const)
+      for (const target of ["ascend-a2", "cpu"]) {
+        const { traffic } = explain(
+          { ...longer, schedule: { tile: [tile], view: [4], residency: "ub" } },
+          { target },
+        );
+        expect(traffic.operands.map(({ bytes }) => bytes)).toEqual([36, 28, 36]);
+        expect(traffic.tasks).toBe(tasks);
+      }
+  });
+
   it("offers the nearest tiles that keep the order, and each of them compiles", () => {
     for (const tile of tilesOf([4, 6, 2])) {
       const explanation = explain({ ...func, schedule: { tile } }, { target: "ascend-a2" });

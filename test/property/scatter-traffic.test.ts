@@ -11,6 +11,7 @@ import {
   type Residencies,
   type Schedule,
 } from "../../ir/index.js";
+import { taskDims, type ScatterTiling } from "../../ir/tiling/scatter-tiling.js";
 import { compileTiled } from "../../src/api/compile.js";
 import { drawer, type Draw } from "../fuzz/mutate.js";
 import { outcomeOf, textOf, type OracleScatter } from "../oracle/scatter.js";
@@ -28,9 +29,14 @@ function randomSchedule(func: AccessFunc, { domain }: OracleScatter, draw: Draw)
     [first!, residency],
     ...tables.filter(() => draw(3) === 0).map((name) => [name, "gm"] as const),
   ]);
+  // After these dims elements of the base are copied: more of their views are such as do not divide them.
+  const longer = [...taskDims(func)].flatMap(([d, { rest }]) => (rest > 0 ? [d] : []));
+  const view = entries().map((entry, d) =>
+    longer.includes(d) && domain[d]! % entry === 0 ? 1 + draw(domain[d]!) : entry,
+  );
   return {
     tile: entries(),
-    ...(draw(4) === 0 ? { view: entries() } : {}),
+    ...(longer.length > 0 || draw(3) === 0 ? { view } : {}),
     ...(draw(8) === 0 ? {} : { residency: draw(3) === 0 ? byOperand : residency }),
     ...(draw(5) === 0 ? { order: domain.map((_, d) => domain.length - 1 - d) } : {}),
     ...(draw(6) === 0 ? { ubBytes: 512 + 32 * draw(64) } : {}),
@@ -52,6 +58,7 @@ const count = {
   byOperand: 0,
   copies: 0,
   views: 0,
+  unevenViews: 0,
   exact: 0,
 };
 
@@ -106,8 +113,13 @@ function compare(
   count.byOperand += Number(typeof schedule.residency === "object");
   count.copies += Number(parts?.copies.some(({ after }) => after.length > 0) === true);
   count.views += Number(schedule.view !== undefined);
+  count.unevenViews += Number(parts !== undefined && hasUnevenViews(parts));
   count.duplicates += Number(writesTwice(scatter));
 }
+
+/** True if views do not divide a dim of the domain after which elements of the base are copied. */
+const hasUnevenViews = ({ scatter, schedule, tasks }: ScatterTiling): boolean =>
+  [...tasks].some(([d, { rest }]) => rest > 0 && scatter.map.domain[d]! % schedule.view[d]! !== 0);
 
 /** True if two points write one element, by the oracle: under `error` it would end the run. */
 const writesTwice = (scatter: OracleScatter): boolean => {

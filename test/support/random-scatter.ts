@@ -83,7 +83,7 @@ export function randomScatter(draw: Draw): OracleScatter {
       const [dim] = free.splice(draw(free.length), 1);
       const [by, plus] = draw(3) === 0 ? [1 + draw(2), draw(3)] : [1, 0];
       written.push({ kind: "dim", dim: dim!, by, plus });
-      shape.push(by * Math.max(0, domain[dim!]! - 1) + 1 + plus + (draw(4) === 0 ? draw(3) : 0));
+      shape.push(by * Math.max(0, domain[dim!]! - 1) + 1 + plus + (draw(2) === 0 ? draw(9) : 0));
     } else addIndex();
   }
   const updateShape = [...domain];
