@@ -1,30 +1,24 @@
 /** The scatter of a tile program over whole tensors: the one that its tiles together are. */
-import { formsOf, mapForms, type AccessMap } from "./access.js";
+import { formsOf, isOrderFree, mapForms, type AccessMap } from "./access.js";
 import { overTensor } from "./addressing.js";
-import { operandNamed, type TileFunc } from "./func.js";
-import {
-  add,
-  constant,
-  equalLinear,
-  isConstant,
-  iv,
-  loopVariables,
-  min,
-  sub,
-  type Linear,
-} from "./linear.js";
+import { operandNamed, outputOf, type TileFunc } from "./func.js";
+import { residue } from "./intervals/loop-bounds.js";
+import { add, constant, equalLinear, iv, loopVariables, sub, type Linear } from "./linear.js";
 import { statementsOf, type Located } from "./task/index.js";
+import { carryingDims, orderFault, type TiledPoints } from "./tiling/point-order.js";
 import { firstTable, type ForStmt, type Region, type ScatterStmt } from "./tile.js";
 import { at } from "./types.js";
 
 /**
  * Returns the map over whole tensors of the scatter of a tile program. Undefined for a program without one, and where its tiles, one
- * after another, are not the points of the domain in order: a program written by hand may take some points, or take them otherwise.
+ * after another, are not the points of the domain in an order that gives the same bits: a program written by hand may take some points,
+ * or take them otherwise.
  */
 export function scatterOverTensors(func: TileFunc): AccessMap | undefined {
   const all = statementsOf(func);
   const scatter = all.find((located): located is Located<ScatterStmt> => located.stmt.op === "scatter");
-  if (scatter === undefined || !isInOrder(scatter)) return undefined;
+  const around = scatter === undefined ? undefined : loopsAround(scatter);
+  if (scatter === undefined || around === undefined) return undefined;
   const { stmt } = scatter;
   const first = firstTable(stmt, func.operands.length - 1);
   const offsetsOf = (table: number): readonly Linear[] | undefined => {
@@ -37,7 +31,8 @@ export function scatterOverTensors(func: TileFunc): AccessMap | undefined {
   const map = mapForms(stmt.map, placed, ({ table, at: coords }) =>
     coords.map((coord, k) => add(placed(coord), starts[table]?.[k] ?? constant(0))),
   );
-  return formsOf(map).some((form) => loopVariables(form).size > 0) ? undefined : map;
+  const isDynamic = formsOf(map).some((form) => loopVariables(form).size > 0);
+  return isDynamic || !isInOrder({ map, operands: func.operands }, around, scatter.loops) ? undefined : map;
 }
 
 /** Returns where a region starts in its tensor: the one that its tile was loaded from, or is stored to. Undefined for several. */
@@ -56,35 +51,76 @@ function offsetsIn(func: TileFunc, all: readonly Located[], region: Region): rea
     : region.offsets.map((offset, k) => add(at(tensor.offsets, k), offset));
 }
 
-/** True if the loops around a scatter cut its domain to tiles, each dim once, and those that are serial run in the order of their dims. */
-function isInOrder({ stmt, loops }: Located<ScatterStmt>): boolean {
-  const cut = stmt.map.domain.map((extent, d) => loopOf(stmt, d, extent, loops));
-  if (cut.includes("none")) return false;
-  const depths = cut.flatMap((loop) => (loop === "whole" || loop === "none" ? [] : [loops.indexOf(loop)]));
-  const serial = depths.filter((depth) => at(loops, depth).mode === "serial");
+/** Returns the loops that cut each dim of a scatter's domain to tiles, outermost first. Undefined where the tiles are not the domain. */
+function loopsAround({ stmt, loops }: Located<ScatterStmt>): readonly (readonly ForStmt[])[] | undefined {
+  const around = stmt.map.domain.map((extent, d) => {
+    const first = at(stmt.origin, d);
+    return loopsAlong({ first, end: add(first, at(stmt.sizes, d)) }, extent, loops);
+  });
+  const used = around.flatMap((along) => along ?? []);
+  const isOnce = used.length === loops.length && new Set(used).size === loops.length;
+  return isOnce && around.every((along) => along !== undefined) ? around : undefined;
+}
+
+/** True if points of one element are taken in the order of the domain, or in one that cannot be seen. */
+function isInOrder(
+  scatter: TiledPoints["scatter"],
+  around: readonly (readonly ForStmt[])[],
+  loops: readonly ForStmt[],
+): boolean {
+  const { domain, write } = scatter.map;
+  if (isOrderFree(write, outputOf(scatter).type.dtype)) return true;
+  const carrying = carryingDims(scatter.map);
+  const tile = domain.map((extent, d) => Math.min(extent, at(around, d).at(-1)?.step ?? extent));
+  const depths = carrying.flatMap((d) => at(around, d).map((loop) => loops.indexOf(loop)));
   return (
-    new Set(depths).size === loops.length &&
-    depths.length === loops.length &&
-    serial.every((depth, k) => k === 0 || depth > at(serial, k - 1))
+    depths.every((depth, k) => k === 0 || depth > at(depths, k - 1)) &&
+    orderFault({ scatter, tile, carrying }) === undefined
   );
 }
 
-/** Returns the loop whose iterations are the tiles along a dim. */
-function loopOf(
-  { origin, sizes }: ScatterStmt,
-  d: number,
+/** Piece of a dim of a domain. */
+interface Piece {
+  readonly first: Linear;
+  readonly end: Linear;
+}
+
+/**
+ * Returns the loops whose iterations cut a dim to pieces like this one, outermost first: a loop over tiles stands alone or inside a loop
+ * over views. Undefined where the pieces, one after another, are not the dim.
+ */
+function loopsAlong(
+  { first, end }: Piece,
   extent: number,
   loops: readonly ForStmt[],
-): ForStmt | "whole" | "none" {
-  const [first, size] = [at(origin, d), at(sizes, d)];
-  const isNumber = (form: Linear, value: number): boolean => isConstant(form) && form.at === value;
-  if (isNumber(first, 0) && isNumber(size, extent)) return "whole";
-  const loop = loops.find((one) => equalLinear(first, iv(one.iv)));
-  if (loop === undefined || !isNumber(loop.lower, 0) || !isNumber(loop.upper, extent)) return "none";
-  const { step } = loop;
-  const isTile =
-    extent % step === 0
-      ? isNumber(size, step)
-      : equalLinear(size, min(constant(step), sub(constant(extent), first)));
-  return isTile ? loop : "none";
+): readonly ForStmt[] | undefined {
+  const ends = sidesOf(end);
+  if (isAll([first], constant(0)) && isAll(ends, constant(extent))) return [];
+  const depth = loops.findIndex((one) => equalLinear(first, iv(one.iv)));
+  const loop = loops[depth];
+  if (loop === undefined) return undefined;
+  const { lower, upper, step } = loop;
+  const full = add(first, constant(step));
+  // Every piece is whole, and its end states no limit.
+  const isEven = residue(sub(upper, lower), step, loops.slice(0, depth)) === 0;
+  const isCut = isSame(ends, [full, ...sidesOf(upper)]) || (isEven && isAll(ends, full));
+  const outer = isCut ? loopsAlong({ first: lower, end: upper }, extent, loops.slice(0, depth)) : undefined;
+  return outer === undefined ? undefined : [...outer, loop];
+}
+
+const isAll = (forms: readonly Linear[], one: Linear): boolean =>
+  forms.every((form) => equalLinear(form, one));
+
+/** True if two lists have the same forms, each once or more often. */
+const isSame = (some: readonly Linear[], others: readonly Linear[]): boolean => {
+  const isIn = (list: readonly Linear[]) => (form: Linear) => list.some((one) => equalLinear(one, form));
+  return some.every(isIn(others)) && others.every(isIn(some));
+};
+
+/** Returns forms whose least is a form. One with several minima stays as it is. */
+function sidesOf(form: Linear): readonly Linear[] {
+  const [least, ...others] = form.terms.filter(({ of }) => of.kind === "min");
+  if (least?.of.kind !== "min" || least.by !== 1 || others.length > 0) return [form];
+  const rest: Linear = { at: form.at, terms: form.terms.filter((term) => term !== least) };
+  return least.of.of.flatMap((side) => sidesOf(add(rest, side)));
 }

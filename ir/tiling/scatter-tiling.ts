@@ -14,6 +14,7 @@ import type { Residency, ResolvedSchedule } from "../schedule.js";
 import { targetFacts, type Target } from "../target.js";
 import { alignUp, at, bytesFor, elementCount, type DType, type Shape } from "../types.js";
 import type { Loop } from "./loops.js";
+import { carryingDims } from "./point-order.js";
 import { countedByPypto, type PyptoEntry } from "./pypto-writes.js";
 import { dataResidency } from "./residency.js";
 import type { TiledOperand } from "./tiled.js";
@@ -72,15 +73,6 @@ export interface BaseCopy extends ScatterTile {
   readonly after: readonly number[];
 }
 
-/** Returns the dims of a domain that a written coordinate is a multiple of, plus a number. */
-export function separatingDims({ write, domain }: AccessMap): ReadonlySet<number> {
-  const dims = write.at.flatMap((coord) => {
-    const [term, ...others] = coord.terms;
-    return term?.of.kind === "dim" && others.length === 0 ? [term.of.dim] : [];
-  });
-  return new Set(dims.filter((d) => d < domain.length));
-}
-
 /** True if the output is the memory of the base. */
 export const isInPlace = ({ operands }: Pick<AccessFunc, "operands">): boolean =>
   operands.some(({ inout }) => inout === true);
@@ -137,7 +129,6 @@ export function tileScatter(scatter: AccessFunc, schedule: ResolvedSchedule, tar
   const { shape: full } = output.type;
   const tasks = taskDims(scatter);
   const tile = tileOfPoints(map, schedule);
-  const separating = separatingDims(map);
   const written = [...full];
   for (const [d, { output: k }] of tasks) written[k] = at(tile, d);
   const residency = dataResidency(scatter, schedule);
@@ -156,7 +147,7 @@ export function tileScatter(scatter: AccessFunc, schedule: ResolvedSchedule, tar
     tile,
     residency,
     tasks,
-    carrying: map.domain.map((_, d) => d).filter((d) => !separating.has(d)),
+    carrying: carryingDims(map),
     loops: loopsOf(map, schedule, tile, tasks),
     written,
     isLoaded,

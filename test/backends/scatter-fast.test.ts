@@ -9,7 +9,15 @@ import {
   simulateChecked,
   simulateLong,
 } from "../../backends/sim/index.js";
-import { byteCount, CompileError, parseModule, RunError, type AccessFunc } from "../../ir/index.js";
+import {
+  byteCount,
+  CompileError,
+  parseModule,
+  RunError,
+  targets,
+  type AccessFunc,
+  type TileFunc,
+} from "../../ir/index.js";
 import { compile, run, toHost, type Kernel, type TensorData } from "../../src/index.js";
 import type { HostInputs } from "../../backends/index.js";
 import { spawnThread } from "../../src/device/index.js";
@@ -433,5 +441,61 @@ describe("a scatter of strings", () => {
       expect(simulate(kernel, arrays, { executor }).outputs.output).toEqual(expected);
       expect(arrays.x).toEqual(given === "" ? inputs().x : expected);
     }
+  });
+});
+
+describe("a tile program that is written by hand", () => {
+  /** Returns the program whose tiles of some points, one after another, are a domain of 4x4, rows of tiles outermost unless turned. */
+  function tiled([rows, columns]: readonly [number, number], rule: string, isTurned = false): TileFunc {
+    const loops = [`for %t0 = 0 to 4 step ${rows} serial {`, `for %t1 = 0 to 4 step ${columns} serial {`];
+    const part = `[%t0, %t1][${rows}, ${columns}]`;
+    const text = `func @h(%x: gm<3xi32>, %i: gm<4x4xi32>, %u: gm<4x4xi32>, %y: gm<3xi32>) target("cpu") schedule {} {
+  %x_ub = alloc : ub<3xi32, row 64> at [0]
+  load %x[0][3] to %x_ub
+  sync MTE2 -> S
+  ${(isTurned ? loops.toReversed() : loops).join("\n")}
+      scatter %i${part}, %u${part} to %x_ub[0][3] (d0 < ${rows}, d1 < ${columns}) -> (error(%i[d0, d1] in 3)) yield %u[d0, d1] {oob = error, ${rule}, domain = [4, 4], origin = [%t0, %t1]}
+    }
+  }
+  sync S -> MTE3
+  store %x_ub to %y[0][3]
+}
+`;
+    const { module, diagnostics } = parseModule(text, "h.tir");
+    const [tile] = module.funcs;
+    if (diagnostics.length > 0 || tile?.level !== "tile") throw new Error(JSON.stringify(diagnostics));
+    return tile;
+  }
+
+  const inputs = (): HostInputs => ({
+    x: toHost("x", { dtype: "i32", shape: [3] }, new Uint8Array(12)),
+    i: toHost("i", { dtype: "i32", shape: [4, 4] }, new Uint8Array(64)),
+    u: toHost(
+      "u",
+      { dtype: "i32", shape: [4, 4] },
+      new Uint8Array(Int32Array.from({ length: 16 }, (_, k) => 3 * k + 1).buffer),
+    ),
+  });
+  const runs = (tile: TileFunc): readonly (() => Uint8Array)[] => [
+    () => simulateBytes({ tile, target: targets.cpu }, inputs(), fast).output,
+    () => FastExecutor.create(tile).run(inputs()).output,
+  ];
+
+  it("runs where points keep their order, or where none can be seen", () => {
+    for (const tile of [
+      tiled([1, 2], "duplicates = last"),
+      tiled([1, 1], "duplicates = last"),
+      tiled([2, 4], "duplicates = last"),
+      tiled([2, 2], "combine = add"),
+      tiled([1, 2], "combine = add", true),
+    ]) {
+      const { output } = simulateChecked(tile, inputs(), targets.cpu);
+      for (const run of runs(tile)) expect(run()).toEqual(output);
+    }
+  });
+
+  it("is refused where its tiles take a point of an element before an earlier one", () => {
+    for (const tile of [tiled([2, 2], "duplicates = last"), tiled([1, 2], "duplicates = last", true)])
+      for (const run of runs(tile)) expect(thrownBy(run).code).toBe("TC505");
   });
 });

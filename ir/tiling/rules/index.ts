@@ -6,7 +6,7 @@ import { checkArgument } from "../../argument.js";
 import { at, type Shape } from "../../types.js";
 import type { Tiling } from "../tiling.js";
 import { keepsSlots, slotsOf } from "../pypto-writes.js";
-import { orderFault } from "./store.js";
+import { orderFault } from "../point-order.js";
 import { deviceLimits } from "./device-limits.js";
 import { fullLoad } from "./full-load.js";
 import { packedTile } from "./packed-tile.js";

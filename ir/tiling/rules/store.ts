@@ -9,6 +9,7 @@ import { defaultProfile, profileOf } from "../../profile.js";
 import { targetFacts } from "../../target.js";
 import { at } from "../../types.js";
 import { writeRulesOf } from "../pypto-writes.js";
+import { orderFault } from "../point-order.js";
 import type { ScatterTiling } from "../scatter-tiling.js";
 import { domainOf } from "../tiled.js";
 import type { Tiling } from "../tiling.js";
@@ -41,24 +42,6 @@ function storedInFull({ scatter, isLoaded, tasks, written }: ScatterTiling): Rul
           },
         ],
   );
-}
-
-/** Dim of the domain that a tile cuts, and one outside it of which the tile has several points. */
-export interface OrderFault {
-  readonly cut: number;
-  readonly outer: number;
-}
-
-/** Returns the carrying dims that break the order of points; undefined where points keep it, or where it cannot be seen. */
-export function orderFault({ scatter, tile, carrying }: ScatterTiling): OrderFault | undefined {
-  const { map } = scatter;
-  if (isOrderFree(map.write, outputOf(scatter).type.dtype)) return undefined;
-  for (const cut of carrying) {
-    if (at(tile, cut) >= at(map.domain, cut)) continue;
-    const outer = carrying.find((d) => d < cut && at(tile, d) > 1);
-    if (outer !== undefined) return { cut, outer };
-  }
-  return undefined;
 }
 
 function pointOrder(tiling: ScatterTiling): RuleVerdict {
