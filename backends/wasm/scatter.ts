@@ -4,7 +4,7 @@ import { outputOf } from "../../ir/func.js";
 import { add, dim, scale, stepAlong, sumOf } from "../../ir/linear.js";
 import { indexBytes } from "../../ir/policy.js";
 import { ubBytes, type FillStmt, type UbBuffer } from "../../ir/tile.js";
-import { at, bytesOf, invariant, isPacked, isSigned, strides } from "../../ir/types.js";
+import { at, bytesOf, elementCount, invariant, isPacked, isSigned, strides } from "../../ir/types.js";
 import {
   dividedBy,
   emitCopyBytes,
@@ -24,8 +24,9 @@ import type { UnrolledValues } from "./unrolled-values.js";
 import { emitReduction, emitValue, type EachElement, type ReadAddresses } from "./values.js";
 import { emitVectorReduction, emitVectorValues } from "./vector-values.js";
 
-/** Emits the points of a scatter. */
+/** Emits the points of a scatter. Where it has none, no index value is looked at. */
 export function emitScatter(context: WasmContext, plan: CpuScatter): void {
+  if (elementCount(plan.map.domain) === 0) return;
   new ScatterEmitter(context, plan).level(0);
 }
 

@@ -364,6 +364,21 @@ describe("code of WebAssembly", () => {
     }
   });
 
+  it("looks at no index value where a domain has no points", () => {
+    const { kernel } = scatter(
+      "%x: tensor<3x4xi32>, %i: tensor<5xi32>, %u: tensor<5x0xi32>",
+      "3x4xi32",
+      "%x, %i, %u (d0 < 5, d1 < 0) -> (error(%i[d0] in 3), d1) yield %u[d0, d1] {oob = error, duplicates = last}",
+    );
+    const x = Int32Array.from({ length: 12 }, (_, k) => k);
+    const { output } = FastExecutor.create(kernel.tile).run({
+      x: toHost("x", { dtype: "i32", shape: [3, 4] }, new Uint8Array(x.buffer)),
+      i: toHost("i", { dtype: "i32", shape: [5] }, new Uint8Array(Int32Array.of(9, 9, 9, 9, 9).buffer)),
+      u: toHost("u", { dtype: "i32", shape: [5, 0] }, new Uint8Array(0)),
+    });
+    expect(output).toEqual(new Uint8Array(x.buffer));
+  });
+
   it("refuses a value that may lack an element by name", () => {
     const { kernel } = computed["updates by an index of their own"];
     expect(thrownBy(() => FastExecutor.create(kernel.tile))).toMatchObject({
