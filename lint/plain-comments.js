@@ -4,8 +4,11 @@ export const columns = 110;
 /** Words that open a clause where a verb or a noun belongs. */
 export const clauseWords = ["What", "Where", "Which", "How", "Of", "Behind", "Whether", "Why"];
 
-/** True if a line of a comment keeps its line breaks: lists, tables, tags, code and indented text. */
-const isFixed = (line) => /^(?:\s|[-*|@#`<>]|\d+[.)] )/.test(line);
+/** True if a line of a comment speaks to a tool. */
+const isDirective = (line) => /^\s*(?:eslint-|@ts-|prettier-ignore)/.test(line);
+
+/** True if a line of a comment keeps its line breaks: lists, tables, tags, code, indented text and directives. */
+const isFixed = (line) => isDirective(line) || /^(?:\s|[-*|@#`<>]|\d+[.)] )/.test(line);
 
 /** Returns words in lines of at most `width` characters; a word that is longer has a line of its own. */
 function wrapped(words, width) {
@@ -55,14 +58,15 @@ export function printDoc(lines, indent) {
   return ["/**", ...text.map((line) => `${indent} * ${line}`.trimEnd()), `${indent} */`].join("\n");
 }
 
-const isLong = (line) =>
-  line.length > columns &&
-  /\s/.test(
-    line
-      .trim()
-      .replace(/^(?:\/\/|\/\*\*|\*)\s*/, "")
-      .replace(/\s*\*\/$/, ""),
-  );
+/** Returns a line of a comment without its marks. */
+const unmarked = (line) =>
+  line
+    .trim()
+    .replace(/^(?:\/\/|\/\*\*|\*)\s*/, "")
+    .replace(/\s*\*\/$/, "");
+
+/** True if a line is too long and has a place to break it. */
+const isLong = (line) => line.length > columns && /\s/.test(unmarked(line)) && !isDirective(unmarked(line));
 
 /** Keeps lines of comments within {@link columns}; the fix wraps them anew and changes no word. */
 export const commentColumns = {

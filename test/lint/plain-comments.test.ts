@@ -14,6 +14,7 @@ const config = (rule: "columns" | "openings") =>
     {
       files: ["**/*.ts"],
       languageOptions: { parser: tseslint.parser },
+      linterOptions: { reportUnusedDisableDirectives: "off" },
       plugins: { comments: { rules: { columns: commentColumns, openings: docstringOpenings } } },
       rules: { [`comments/${rule}`]: "error" },
     },
@@ -60,6 +61,12 @@ describe("lines of comments", () => {
   it("keep lists, tables and code", () => {
     const list = `/**\n * ${sentence}\n *\n * - one\n * - two\n *\n *   a = b\n */\nconst a = 1;`;
     expect(fixed(list)).toContain(" * - one\n * - two\n *\n *   a = b\n */");
+  });
+
+  it("leave directives to tools alone, and lines around them", () => {
+    const directive = `// eslint-disable-next-line ${"no-shadow, ".repeat(12)}no-var`;
+    expect(reported("columns", `${directive}\n`)).toEqual([]);
+    expect(fixed(`// ${sentence}\n${directive}\nf();`)).toContain(`.\n${directive}\nf();`);
   });
 
   it("are reported without a fix after code, and not where one word is too long", () => {
