@@ -1,6 +1,7 @@
 import eslintConfigPrettier from "eslint-config-prettier";
 import tseslint from "typescript-eslint";
 import { noRetiredWords } from "./lint/no-retired-words.js";
+import { commentColumns, docstringOpenings } from "./lint/plain-comments.js";
 
 /** They run in a browser as they are; of the formats, what reads and writes files does not. */
 const browserFolders = [
@@ -80,6 +81,11 @@ export default tseslint.config(
     files: ["{ir,passes,backends,src}/**/*.ts"],
     plugins: { names: { rules: { "no-retired-words": noRetiredWords } } },
     rules: { "names/no-retired-words": "error" },
+  },
+  {
+    files: ["{ir,passes,backends,src,bench}/**/*.ts", "playground/src/**/*.ts"],
+    plugins: { comments: { rules: { columns: commentColumns, openings: docstringOpenings } } },
+    rules: { "comments/columns": "error", "comments/openings": "error" },
   },
   {
     files: ["bench/**/*.ts", "test/fuzz/**/*.ts"],

@@ -44,8 +44,8 @@ import { valueSteps } from "../ir/values/steps.js";
 import { castChain } from "../ir/values/vector-steps.js";
 
 /**
- * Condition on the elements of an operand that index values name: they are finite, and where it is stated 0
- * or at least 2^`least`, and below 2^`below`.
+ * Condition on the elements of an operand that index values select. All are finite. With `least`, each is 0
+ * or at least 2^`least` in magnitude; with `below`, each is below 2^`below`.
  */
 export interface ElementCondition {
   /** The operand's key. */
@@ -56,14 +56,14 @@ export interface ElementCondition {
 }
 
 /**
- * Answer for a value: a core gives the stated bits, always where `assumes` is empty, else where each of its
- * conditions holds; or the step for which it does not.
+ * Result of the check whether a core gives the stated bits of a value. `ok`: it does where every condition in
+ * `assumes` holds, or always if the list is empty. Otherwise `refused` is the step for which it does not.
  */
 export type AscendAnswer =
   | { readonly ok: true; readonly assumes: readonly ElementCondition[] }
   | { readonly ok: false; readonly refused: string };
 
-/** One condition in words. */
+/** Returns the text of one condition. */
 export const conditionText = ({ operand, least, below }: ElementCondition): string =>
   [
     `${operand}: finite`,
@@ -107,6 +107,10 @@ const limitOf: Readonly<Record<FloatValueType, Dyadic>> = {
 const isWhole32 = (value: Magnitude, type: "i32" | "u32"): boolean =>
   fitsInteger(value, type) && fitsInteger(value, "i32");
 
+/**
+ * Returns the reasons for which a core may give other bits for a cast of a value, each with the bound on
+ * elements that helps. An empty list if there are none.
+ */
 function faultsOfCast(
   { from, type }: Extract<ValueStep, { readonly kind: "cast" }>,
   value: Magnitude,
@@ -134,6 +138,10 @@ function faultsOfCast(
   ];
 }
 
+/**
+ * Returns the reasons for which a core may give other bits for a sum, each with the bound on elements that
+ * helps. An empty list if there are none. `value`: magnitude of the exact sum.
+ */
 function faultsOfSum(value: Magnitude, type: ArithmeticType): readonly Omit<Fault, "what">[] {
   if (type !== "f32") return isWhole32(value, type) ? [] : [{ why: wraps, helps: "below" }];
   return [
@@ -144,6 +152,10 @@ function faultsOfSum(value: Magnitude, type: ArithmeticType): readonly Omit<Faul
   ];
 }
 
+/**
+ * Returns the reasons for which a core may give other bits for an arithmetic operation, each with the bound
+ * on elements that helps. `operands`: magnitudes of all earlier steps.
+ */
 function faultsOfOperation(
   { op, type, of }: Extract<ValueStep, { readonly kind: "op" }>,
   steps: readonly ValueStep[],
@@ -166,6 +178,10 @@ function faultsOfOperation(
   ];
 }
 
+/**
+ * Returns the faults of all steps in order: steps for which a core may give other bits. `magnitudesOfSteps`:
+ * the magnitude of each step's result.
+ */
 function faultsOf(steps: readonly ValueStep[], magnitudesOfSteps: readonly Magnitude[]): readonly Fault[] {
   return steps.flatMap((step, k) => {
     const named = (what: string, faults: readonly Omit<Fault, "what">[]): readonly Fault[] =>
@@ -194,6 +210,10 @@ interface Sum {
   readonly faults: readonly Omit<Fault, "what">[];
 }
 
+/**
+ * Returns the magnitude of a reduction of at most `max` elements, and the reasons for which a core may give
+ * other bits for it.
+ */
 function sumOf(how: Reduction, type: ArithmeticType, element: Magnitude, max: number): Sum {
   switch (how) {
     case "fold": {
@@ -222,7 +242,10 @@ function sumOf(how: Reduction, type: ArithmeticType, element: Magnitude, max: nu
 /** Bounds of the elements of each table that is read as real numbers. */
 type Bounds = ReadonlyMap<number, ElementBounds>;
 
-/** Weighs a value under bounds: what may go wrong, in the order in which it is computed. */
+/**
+ * Returns the faults in the computation of a map's value under bounds on its elements, in order of
+ * computation. A fault is a step for which a core may give other bits.
+ */
 function weighed(map: AccessMap, types: readonly DType[], bounds: Bounds): readonly Fault[] {
   const { steps, reduction } = valueSteps(map.value, types);
   const of = (read: number): ElementBounds | undefined => bounds.get(at(map.reads, read).table);
@@ -247,8 +270,9 @@ const firstOf = ([fault]: readonly Fault[]): string | undefined =>
   fault === undefined ? undefined : `${fault.what}: ${fault.why}`;
 
 /**
- * Returns the step, of those that come to `numbers`, of which a core may give other bits, and why: the rules
- * of {@link ascendAnswer} on the numbers themselves. Undefined if there is none.
+ * Returns the first step whose bits may differ on a core for the given results of all steps, and why. Applies
+ * the rules of {@link ascendAnswer} to the results themselves. Undefined if there is no such step. `numbers`:
+ * the result of each step.
  */
 export function faultOfNumbers(steps: readonly ValueStep[], numbers: readonly number[]): string | undefined {
   const unbounded = steps.find((step, k) => step.kind === "read" && !Number.isFinite(at(numbers, k)));
@@ -256,7 +280,10 @@ export function faultOfNumbers(steps: readonly ValueStep[], numbers: readonly nu
   return firstOf(faultsOf(steps, numbers.map(magnitudeOfNumber)));
 }
 
-/** Returns the same for a term that is taken into a sum of so much. */
+/**
+ * Returns the reason for which a core may give other bits when it adds a reduction element to a partial sum.
+ * Undefined if it gives the stated bits, and for reductions other than `fold`.
+ */
 export function faultOfTaking(
   how: Reduction,
   type: ArithmeticType,
@@ -276,7 +303,10 @@ const naturalBounds: Readonly<Record<FloatValueType, Required<ElementBounds>>> =
   f32: { least: -149, below: f32Limit },
 };
 
-/** The first number from `low` to `high` that holds, where all behind it do; undefined if none does. */
+/**
+ * Returns the first number from `low` to `high` for which `holds` is true; undefined if there is none.
+ * `holds` must then be true for all greater numbers too.
+ */
 function firstThatHolds(low: number, high: number, holds: (value: number) => boolean): number | undefined {
   if (!holds(high)) return undefined;
   let [from, to] = [low, high];
@@ -289,9 +319,9 @@ function firstThatHolds(low: number, high: number, holds: (value: number) => boo
 }
 
 /**
- * Returns the weakest bounds of one kind under which no fault is left that they help: one exponent for all
- * tables, which those share that stand in one product, and a weaker one for a table that needs less by
- * itself. Undefined if no bound helps.
+ * Returns the weakest bounds of one kind that remove every fault which bounds of that kind can remove. All
+ * tables share one exponent, except that a table which needs less alone gets a weaker one. Undefined if no
+ * bound helps.
  */
 function solved(
   tables: readonly number[],
@@ -319,8 +349,8 @@ function solved(
 }
 
 /**
- * Returns whether an Ascend core gives the bits of a computed value. `inputs`: the operands that the map's
- * reads are from.
+ * Returns whether an Ascend core gives the stated bits of a map's value, and under which conditions.
+ * `inputs`: the operands that the map reads.
  */
 export function ascendAnswer(map: AccessMap, inputs: readonly Operand[]): AscendAnswer {
   if (isMove(map)) return { ok: true, assumes: [] };
@@ -361,6 +391,6 @@ export function ascendAnswer(map: AccessMap, inputs: readonly Operand[]): Ascend
   return { ok: true, assumes };
 }
 
-/** Backends that compute any value with the bits that it states. */
+/** Hint that names the backends which compute any value with its stated bits. */
 export const computesValues =
   "for the stated bits: --target webgpu --emit wgsl, or --target cpu --emit module-cpu";

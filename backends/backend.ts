@@ -1,4 +1,4 @@
-/** What every backend offers: a kernel is prepared once and run many times. */
+/** Interface of all backends: a kernel is prepared once and run many times. */
 import type { Resolved } from "../ir/ops/op-def.js";
 import type { AccessFunc, TileFunc } from "../ir/func.js";
 import type { Target } from "../ir/target.js";
@@ -6,43 +6,61 @@ import type { LongRunOptions } from "./long-run.js";
 import type { HostInputs } from "./memory.js";
 import type { SimReport } from "./report.js";
 
-/** What a backend needs of a kernel. */
+/** Kernel in the form that a backend takes. */
 export interface BackendKernel {
   readonly tile: TileFunc;
   readonly target: Target;
   /** The dialect-free operator, where the program had one. */
   readonly resolved?: Resolved;
-  /** The access program that the kernel was compiled from, where it had no operator: what its output is by definition. */
+  /**
+   * The access program that the kernel was compiled from, where it had no operator: what its output is by
+   * definition.
+   */
   readonly definition?: AccessFunc;
-  /** The kernel for another target, compiled again from its source. Throws a CompileError (TC502) when it cannot be. */
+  /**
+   * The kernel for another target, compiled again from its source. Throws a CompileError (TC502) when it
+   * cannot be.
+   */
   readonly forTarget?: (target: Target) => BackendKernel;
 }
 
-/** What a run gave: the output's bytes, and a report where the backend makes one. */
+/** Result of a run: the output's bytes, and a report if the backend makes one. */
 export interface BackendRun {
   /** The output's elements, row-major; the caller's own. */
   readonly output: Uint8Array;
-  /** What the run moved, where it was asked for and the backend counts; derived when it is first read, before the kernel runs again. */
+  /**
+   * Report of what the run moved, if it was requested and the backend counts. It is derived at the first
+   * read, which must come before the kernel runs again.
+   */
   readonly report?: SimReport;
 }
 
+/** Options of one run on a backend. */
 export interface BackendRunOptions extends LongRunOptions {
   /** Asks for the report of a backend that counts. Default false: nothing is kept for it. */
   readonly report?: boolean;
 }
 
+/** Kernel that a backend has prepared, and that can run many times. */
 export interface PreparedKernel {
-  /** Rejects with a RunError (TC601) for an index out of range, and with the signal's reason when it is aborted. */
+  /**
+   * Rejects with a RunError (TC601) for an index out of range, and with the signal's reason when it is
+   * aborted.
+   */
   run(inputs: HostInputs, options?: BackendRunOptions): Promise<BackendRun>;
   /** Gives back memory, threads and device objects. */
   release(): void;
 }
 
+/** Backend: prepares kernels for one kind of machine and runs them. */
 export interface Backend {
   readonly name: string;
-  /** Of a backend that was loaded: where it comes from, for messages, such as `backends.mine of tilec.config.ts`. */
+  /** Origin of a loaded backend, for messages, such as `backends.mine of tilec.config.ts`. */
   readonly origin?: string;
-  /** False for one that has no way to reject an index: a comparison leaves out inputs that its program rejects. Default true. */
+  /**
+   * False for one that has no way to reject an index: a comparison leaves out inputs that its program
+   * rejects. Default true.
+   */
   readonly rejects?: boolean;
   /** Throws a CompileError when the kernel cannot run here. */
   prepare(kernel: BackendKernel): PreparedKernel | Promise<PreparedKernel>;

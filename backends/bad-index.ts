@@ -1,6 +1,6 @@
 /**
- * Index values of one output element, resolved in order, and the first of them that is out of range, in words and numbers. A module
- * carries this file: it reads values wherever they lie, and maps are functions to it.
+ * Index values of one output element, resolved in order, and the first of them that is out of range, in words
+ * and numbers. A module carries this file: it reads values wherever they lie, and maps are functions to it.
  */
 import type { Reduced } from "../ir/access.js";
 import type { Operand } from "../ir/func.js";
@@ -9,12 +9,15 @@ import { elementCount, formatShape } from "../ir/types.js";
 import type { IndexStep } from "./index-walk.js";
 import { coordinates } from "./memory.js";
 
-/** An input that index values are read from. */
+/** Input that contains index values. */
 export interface IndexTable extends Pick<Operand, "type"> {
   readonly key: string;
 }
 
-/** An index value that an output element needs: which input holds it where, and what it may be. */
+/**
+ * Location of an index value that an output element needs: its input and position, and the rule for its
+ * range.
+ */
 export interface IndexLocation {
   readonly index: number;
   /** Dim that it picks along: of the data, or of an input that another index operand reads. */
@@ -37,26 +40,29 @@ export interface IndexLocation {
   readonly r?: number | undefined;
 }
 
-/** An index operand with its value. */
+/** Index operand with its value and whether its policy rejects that value. */
 export interface ResolvedIndex {
   readonly at: IndexLocation;
   readonly value: bigint;
   /** True if its policy rejects the value, which ends the element. */
   readonly rejected: boolean;
-  /** Of a bag with more terms than it may have: where they begin, their number, and the most. */
+  /**
+   * Present if a segment has more elements than its limit: position of its first element, number of elements,
+   * and limit.
+   */
   readonly segment?: { readonly from: number; readonly elements: number; readonly max: number } | undefined;
 }
 
-/** Sizes of symbols, and the bounds that they tell, by name. */
+/** Sizes of symbols, and the bounds derived from those sizes, by name. */
 export type Numbers = Readonly<Record<string, number>>;
 
-/** An index operand as functions of numbers that sizes tell, as a module carries it. */
+/** Index operand as functions of the sizes of symbols, in the form that a generated module contains. */
 export interface IndexFunction extends Pick<IndexStep, "ends">, Pick<IndexLocation, "axis" | "picks"> {
   /** The input that it reads; absent for a sum. */
   readonly table?: number;
   /**
-   * Where the value lies in the memory of the table, in elements; the sum itself. `d`, `s`: coordinates of the element and the values
-   * before, exactly.
+   * Returns the position of the value in the memory of the table, in elements; for a sum, the sum itself.
+   * `d`: exact coordinates of the element. `s`: exact values of the index operands before this one.
    */
   readonly at: (d: readonly bigint[], s: readonly bigint[], numbers: Numbers) => bigint;
   /** True if it depends on r, and is evaluated for each term. */
@@ -67,7 +73,10 @@ export interface IndexFunction extends Pick<IndexStep, "ends">, Pick<IndexLocati
   readonly wrapNegativeBy?: (numbers: Numbers) => number;
 }
 
-/** A point of a scatter, whose value alone may lack an element. A gather has none. */
+/**
+ * State of a scatter's point while its index operands are resolved. An index operand that only the value
+ * needs may select no element; the point is then still written. A gather has no such state.
+ */
 export interface ScatterPoint {
   /** True if an index operand cannot be resolved. */
   lacks(index: number): boolean;
@@ -77,7 +86,7 @@ export interface ScatterPoint {
   ended(): number;
 }
 
-/** The index operands of a map, and its reduction. */
+/** Index operands of a map, with its inputs and its reduction. */
 export interface IndexFunctions {
   readonly operands: readonly IndexTable[];
   readonly steps: readonly IndexFunction[];
@@ -86,15 +95,22 @@ export interface IndexFunctions {
   readonly scatter?: ScatterPoint;
 }
 
-/** A value to read: the number of its input, and its position there, row-major. */
+/**
+ * Position of an index value to read: the number of its input, and the row-major position in that input, in
+ * elements.
+ */
 export type IndexRead = readonly [table: number, position: number];
 
-/** Yields where values lie, takes them, and returns the index operands up to the one that ends the element. */
+/**
+ * Generator that yields the position of each index value and receives the value. Returns the resolved index
+ * operands, up to the one that ends the element.
+ */
 export type IndexResolution = Generator<IndexRead, readonly ResolvedIndex[], bigint>;
 
 /**
- * Resolves the index operands of one output point in the order in which they are evaluated. `dims`: coordinates that the functions
- * take, which are others where a map holds inside a region.
+ * Resolves the index operands of one output point, in order of evaluation. Yields the position of each index
+ * value and receives the value. `dims`: coordinates that the functions take, which differ from the point if a
+ * map is relative to a region.
  */
 export function* resolvingIndices(
   { operands, steps, reduced, numbers, scatter }: IndexFunctions,
@@ -103,7 +119,10 @@ export function* resolvingIndices(
 ): IndexResolution {
   const values: bigint[] = [];
   const resolved: ResolvedIndex[] = [];
-  /** Up to the first that ends the element, or its term at `r`: what that one came to. */
+  /**
+   * Yields the reads of index operands up to the first that stops the evaluation of the element, or of its
+   * reduction element at `r`. Returns the result of that index operand, or 0 if none stops it.
+   */
   function* taken(r?: number): Generator<IndexRead, number, bigint> {
     const here = (r === undefined ? dims : [...dims, r]).map(BigInt);
     for (const [index, step] of steps.entries()) {
@@ -147,8 +166,9 @@ export function* resolvingIndices(
 }
 
 /**
- * Finds the first index value out of range of the output elements from `from` to `end`, which are numbered through `extents`.
- * Undefined where there is none.
+ * Finds the first out-of-range index value of the output elements from `from` up to, not including, `end`.
+ * Elements are numbered row-major over `extents`. Undefined if there is none. `read` returns the index value
+ * at a position.
  */
 export async function findBadIndex(
   resolving: (point: readonly number[]) => IndexResolution,
@@ -166,7 +186,7 @@ export async function findBadIndex(
   return undefined;
 }
 
-/** Fault of the value that stood at an index operand, in words and numbers. */
+/** Returns the message and the data of a fault in an index value. */
 export function describeBadIndex({
   at: { read, rule, axis, picks, point, index, r },
   value,
@@ -196,13 +216,13 @@ export function describeBadIndex({
   };
 }
 
-/** Elements of an index type: the name of its array, and the bits of one. */
+/** Element type of index values: the name of its typed array, and the size of an element in bits. */
 export interface IndexElement {
   readonly array: string;
   readonly bits: number;
 }
 
-/** Returns the index value that begins at a byte. */
+/** Returns the index value that begins at byte offset `byte`. */
 export function valueIn({ array, bits }: IndexElement, bytes: Uint8Array, byte: number): bigint {
   const ArrayType = (globalThis as unknown as Readonly<Record<string, Int32ArrayConstructor>>)[array];
   const element = bytes.slice(byte, byte + bits / 8).buffer;

@@ -1,11 +1,11 @@
 /**
- * A bounded cache: what was least recently used makes room. It knows nothing of what it holds, be it pipelines, modules
- * or memories.
+ * A bounded cache: what was least recently used makes room. It knows nothing of what it holds, be it
+ * pipelines, modules or memories.
  */
 export interface CacheOptions<Value> {
   /** The most that the values may cost together. */
   readonly limit: number;
-  /** What a value costs, in the limit's unit. Default 1: the limit counts values. */
+  /** Returns the cost of a value, in the unit of `limit`. Default 1: the limit is then a number of values. */
   readonly costOf?: (value: Value) => number;
   /** Frees a value that was evicted, replaced or cleared; one that was taken is its taker's. */
   readonly dispose?: (value: Value) => void;
@@ -16,6 +16,7 @@ interface Entry<Value> {
   readonly cost: number;
 }
 
+/** Cache that evicts its least recently used values once their total cost exceeds a limit. */
 export class BoundedCache<Key, Value> {
   /** Least recently used first: a Map keeps the order in which keys were added. */
   private readonly entries = new Map<Key, Entry<Value>>();
@@ -28,7 +29,7 @@ export class BoundedCache<Key, Value> {
     return this.entries.size;
   }
 
-  /** The value, which counts as used, and stays. */
+  /** Returns the value, which counts as used, and stays. */
   get(key: Key): Value | undefined {
     const entry = this.entries.get(key);
     if (entry === undefined) return undefined;

@@ -8,7 +8,10 @@ import { bodyField } from "./ir-fields.js";
 
 const kernelFields = { tile: "a tile program", target: "a target" } as const;
 
-/** Throws a CompileError (TC702) for what is no kernel: it lacks a part that is needed. */
+/**
+ * Checks that a value is a kernel with the parts that are needed. Throws a CompileError (TC702) if a part is
+ * missing.
+ */
 export function checkKernel(
   kernel: unknown,
   needs: readonly (keyof typeof kernelFields)[] = ["tile", "target"],
@@ -26,7 +29,7 @@ export function checkKernel(
   ]);
 }
 
-/** The same of a kernel that is about to run, which leaves no size open (TC107). */
+/** Checks a kernel before it runs, like `checkKernel`. Throws TC107 if it has dynamic sizes. */
 export function checkRunnable(kernel: unknown, needs?: readonly (keyof typeof kernelFields)[]): void {
   checkKernel(kernel, needs);
   const { access } = kernel as { readonly access?: AccessFunc };
@@ -38,7 +41,7 @@ export function checkRunnable(kernel: unknown, needs?: readonly (keyof typeof ke
 /** Programs never change: one look is enough. */
 const checked = new WeakSet();
 
-/** Throws a CompileError (TC702) for what is no tile program. */
+/** Checks that a value is a tile program. Throws a CompileError (TC702) if it is not. */
 export function checkTile(tile: TileFunc): void {
   if (isVerified(tile) || checked.has(tile)) return;
   throwIfErrors(

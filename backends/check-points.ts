@@ -1,4 +1,7 @@
-/** The look at the points of a scatter before any is written: their index values, then elements that two of them write. */
+/**
+ * The look at the points of a scatter before any is written: their index values, then elements that two of
+ * them write.
+ */
 import { indexed, type AccessMap } from "../ir/access.js";
 import { outputOf } from "../ir/func.js";
 import { dimsOf } from "../ir/linear.js";
@@ -13,9 +16,10 @@ import { badIndexAt, duplicateWrite, type MappedInputs } from "./resolved-indice
 const pointsAtOnce = 2 ** 12;
 
 /**
- * Looks at the points of a domain; yields 0, since nothing is written. `written`: the number of the element that the point at hand
- * writes. Throws a RunError: TC601 for the first point with an index out of range, else TC607 for the first duplicate under
- * `duplicates = error`.
+ * Checks the index values of a scatter's points before any element is written. Yields 0 from time to time,
+ * since nothing is written. Throws a RunError for the first point with an index out of range (TC601).
+ * Otherwise, under `duplicates = error`, throws one for the first duplicate (TC607). `written` returns the
+ * number of the element that the current point writes.
  */
 export function* checkPoints(
   mapped: MappedInputs,
@@ -49,8 +53,10 @@ export function* checkPoints(
 }
 
 /**
- * Returns the points that tell of all others: 0 along each dim that no index value follows and that is all of a written coordinate, a
- * multiple and a number. Points that write one element do so at 0 along these dims, too, and no point there comes after them.
+ * Returns the extents of the points whose check covers all points of a scatter. An extent is 1 along a dim
+ * that no index value depends on and that alone gives a written coordinate. That coordinate is the dim times
+ * a factor plus a constant. Points that write one element also do so at 0 along these dims. No such point at
+ * 0 comes after the others.
  */
 function tellingPoints(map: AccessMap): Shape {
   if (elementCount(map.domain) === 0) return map.domain;

@@ -2,10 +2,12 @@
 import type { Code } from "../ir/codes.js";
 import { error, type Diagnostic } from "../ir/diagnostic.js";
 
-/** A JSON Schema (draft-07). */
+/** JSON Schema (draft-07). */
 export type Schema = Readonly<Record<string, unknown>>;
 
-/** Rule of a value: a test of the whole value, or problems of its parts. */
+/**
+ * Rule for a value: either a test of the whole value, or a function that returns the problems of its parts.
+ */
 export type Field = {
   readonly code: Code;
   /** In words, after "it takes". */
@@ -20,7 +22,9 @@ export type Field = {
       /** The word of the enumeration that another name stands for. */
       readonly meaning?: (name: string) => string | undefined;
     }
-  /** A field with parts of its own; `path` names it, and is empty for the value that is checked as a whole. */
+  /**
+   * A field with parts of its own; `path` names it, and is empty for the value that is checked as a whole.
+   */
   | {
       readonly problems: (value: unknown, path: string, suggest?: Suggest) => readonly Diagnostic[];
       /** The field of a list's entries. */
@@ -33,14 +37,14 @@ export type Field = {
     }
 );
 
-/** One field for each key of a type: a key that the type gains is missed by the compiler here. */
+/** Table with one field for each key of a type. TypeScript rejects a table that lacks a key. */
 export type Fields<T> = Readonly<Record<keyof Required<T>, Field>>;
 
 type Table = Readonly<Record<string, Field>>;
 
 const isText = (value: unknown): value is string => typeof value === "string";
 
-/** Returns a field that is judged as a whole. */
+/** Returns a field that tests a value as a whole. */
 export const leaf = (
   takes: string,
   schema: Schema,
@@ -48,8 +52,10 @@ export const leaf = (
   code: Code = "TC702",
 ): Field => ({ code, takes, schema, holds });
 
+/** Returns a field that accepts any string. */
 export const text = (code?: Code): Field => leaf("a text", { type: "string" }, isText, code);
 
+/** Returns a field that accepts a string that is not empty. */
 export const filledText = (code?: Code): Field =>
   leaf(
     "a text that is not empty",
@@ -58,10 +64,10 @@ export const filledText = (code?: Code): Field =>
     code,
   );
 
-/** 1e999 in a file is read as Infinity. */
+/** Returns a field that takes finite numbers. It excludes Infinity, which is the value of 1e999 in a file. */
 export const finite = (code?: Code): Field => leaf("a number", { type: "number" }, Number.isFinite, code);
 
-/** A number of something, which need not be whole. */
+/** Returns a field that accepts a finite number of at least 0, which need not be whole. */
 export const amount = (code?: Code): Field =>
   leaf(
     "a number, 0 or more",
@@ -70,13 +76,17 @@ export const amount = (code?: Code): Field =>
     code,
   );
 
+/** Returns a field that accepts a boolean. */
 export const yesOrNo = (code?: Code): Field =>
   leaf("true or false", { type: "boolean" }, (value) => typeof value === "boolean", code);
 
+/** Returns a field that accepts an object that is not a list. */
 export const anyObject = (code?: Code): Field => leaf("an object", { type: "object" }, isRecord, code);
 
+/** Returns a field that accepts any list. */
 export const anyList = (code?: Code): Field => leaf("a list", { type: "array" }, Array.isArray, code);
 
+/** Returns a field that accepts one of the words or numbers of an enumeration. */
 export const oneOf = (
   words: readonly (string | number)[],
   code: Code = "TC702",
@@ -88,6 +98,7 @@ export const oneOf = (
   words,
 });
 
+/** Returns a field that accepts a whole number of at least `least`. */
 export const integer = (
   least: number,
   code: Code = "TC702",
@@ -97,21 +108,24 @@ export const integer = (
   holds: (value) => Number.isSafeInteger(value) && Number(value) >= least,
 });
 
+/** Field that accepts a function. */
 export const callable: Field = {
   code: "TC702",
   takes: "a function",
   holds: (value) => typeof value === "function",
 };
 
+/** True if a value is an object or a list, and not null. */
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null;
 
-/** True if a value is an object and no list. */
+/** True if a value is an object and not a list. */
 export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   isObject(value) && !Array.isArray(value);
 
+/** Options for the check of a record's fields. */
 export interface FieldOptions {
-  /** Of an unknown field, and of a record that is none; default TC702. */
+  /** Diagnostic code for an unknown field, and for a value that is not a record. Default TC702. */
   readonly code?: Code;
   /** Stands before the fields' names in messages: `data.`. */
   readonly path?: string;
@@ -121,7 +135,10 @@ export interface FieldOptions {
   readonly needs?: readonly string[];
 }
 
-/** The word that was meant; the caller's, because nothing here may depend on a package. */
+/**
+ * Function that returns the word of a list that a misspelt word probably means; undefined if none is near.
+ * Callers supply it, because this file depends on no package.
+ */
 export type Suggest = (word: string, words: readonly string[]) => string | undefined;
 
 const noSuggestion: Suggest = () => undefined;
@@ -130,8 +147,8 @@ const noSuggestion: Suggest = () => undefined;
 const maxNamesWithHint = 20;
 
 /**
- * Every field of `value` that the table does not have or whose value it does not take. A field that is undefined is
- * absent.
+ * Returns a diagnostic for every field of `value` that the table does not have or whose value it does not
+ * take. A field that is undefined is absent.
  */
 export function checkFields(
   what: string,
@@ -164,7 +181,7 @@ export function checkFields(
   return diagnostics;
 }
 
-/** Every reason why a field does not take `value`, which stands at `path`. */
+/** Returns every reason why a field does not take `value`. `path`: path of the value in messages. */
 export function problemsOf(
   field: Field,
   value: unknown,
@@ -179,14 +196,15 @@ export function problemsOf(
   return [refusal(field, value, path, meant)];
 }
 
+/** True if a field accepts a value. */
 export const takes = (field: Field, value: unknown): boolean =>
   "holds" in field ? field.holds(value) : field.problems(value, "").length === 0;
 
-/** `what` has no field of this name, which it needs. */
+/** Returns the diagnostic that `what` lacks a required field of this name. */
 export const lacking = (what: string, name: string, { code, takes }: Field): Diagnostic =>
   error(code, `${what} lacks ${name}; it takes ${takes}`);
 
-/** `value` is not what the field takes at all. */
+/** Returns the diagnostic that a field does not take `value` at all. */
 export const refusal = (
   { code, takes }: Pick<Field, "code" | "takes">,
   value: unknown,
@@ -195,6 +213,7 @@ export const refusal = (
 ): Diagnostic =>
   error(code, `${path === "" ? "it" : path} is ${shownValue(value)}; it takes ${takes}`, meant);
 
+/** Returns a hint with the word that a misspelt word probably means; no hint if none is near. */
 function meantBy(
   word: string,
   words: readonly (string | number)[] = [],
@@ -204,7 +223,7 @@ function meantBy(
   return near === undefined ? {} : { hint: `did you mean ${near}?` };
 }
 
-/** An object with fields of its own; `takes` names it. */
+/** Returns a field that accepts an object with the given fields. `takes` describes the object in messages. */
 export function record(takes: string, fields: Table, options: Omit<FieldOptions, "path"> = {}): Field {
   const { code = "TC702" } = options;
   return {
@@ -220,7 +239,7 @@ export function record(takes: string, fields: Table, options: Omit<FieldOptions,
   };
 }
 
-/** A list, each of whose entries `entry` takes. */
+/** Returns a field that accepts a list if `entry` accepts each entry. */
 export function listOf(takes: string, entry: Field, code: Code = "TC702"): Field {
   return {
     code,
@@ -233,7 +252,7 @@ export function listOf(takes: string, entry: Field, code: Code = "TC702"): Field
   };
 }
 
-/** An object whose keys are names that its writer chooses, and each of whose values `entry` takes. */
+/** Returns a field that accepts an object with arbitrary names as keys, if `entry` accepts each value. */
 export function byName(takes: string, entry: Field, code: Code = "TC702"): Field {
   return {
     code,
@@ -248,7 +267,10 @@ export function byName(takes: string, entry: Field, code: Code = "TC702"): Field
   };
 }
 
-/** A value of several kinds, such as statements: `fieldOf` finds the field that takes its kind. */
+/**
+ * Returns a field for a value of several kinds, such as a statement. `fieldOf` returns the field for a
+ * value's kind.
+ */
 export const choice = (takes: string, fieldOf: (value: unknown) => Field, code: Code = "TC702"): Field => ({
   code,
   takes,
@@ -258,11 +280,11 @@ export const choice = (takes: string, fieldOf: (value: unknown) => Field, code: 
 const longest = 60;
 const maxEntries = 8;
 
-/** A key of an object in a message: as it is where it is a name, else as text. */
+/** Returns the text of an object's key for a message: as it is if it is a short name, else quoted. */
 export const shownKey = (key: string): string =>
   key.length <= longest && /^[\w$]+$/.test(key) ? key : shownValue(key);
 
-/** A value in a message, short; whatever it is, this does not throw. */
+/** Returns a short text of any value for a message. Never throws. */
 export function shownValue(value: unknown): string {
   if (typeof value === "function") return "a function";
   if (typeof value === "bigint") return `${value}n`;
@@ -276,7 +298,10 @@ export function shownValue(value: unknown): string {
   return `[${[...entries, ...(value.length > maxEntries ? ["…"] : [])].join(", ")}]`;
 }
 
-/** `Float32Array` and its kin, of whatever realm: `instanceof` knows those of its own alone. */
+/**
+ * Returns the name of a typed array of any realm, such as `Float32Array`. `instanceof` recognises only the
+ * arrays of its own realm.
+ */
 export const kindOf = (value: ArrayBufferView): string =>
   (Reflect.get(typedArray, Symbol.toStringTag, value) as string | undefined) ?? "DataView";
 

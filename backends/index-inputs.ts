@@ -5,14 +5,20 @@ import { taskOfTile } from "../ir/task/index.js";
 import { flatten } from "../ir/tile.js";
 import { isIndexDType } from "../ir/types.js";
 
-/** The inputs that index values are read from; the data may be one of them. */
+/** Returns the inputs that index values are read from. The data may be one of them. */
 export const indexSources = (tile: TileFunc): readonly Operand[] => taken(tile, (map) => sourceTables(map));
 
-/** The inputs that hold indices: those that index values are read from, and others that no value is made from. */
+/**
+ * Returns the inputs that hold indices: those that index values are read from, and inputs of indices that no
+ * value is computed from.
+ */
 export const indexInputs = (tile: TileFunc): readonly Operand[] =>
   taken(tile, (map) => indexTables(map, tile));
 
-/** The numbers of the inputs that hold indices. */
+/**
+ * Returns the numbers of the inputs that hold indices: those that index values are read from, and inputs of
+ * indices that no value is computed from.
+ */
 export function indexTables(
   map: Pick<AccessMap, "indices" | "reads">,
   func: { readonly operands: readonly Operand[] },
@@ -32,7 +38,10 @@ const mapIn = (tile: TileFunc): AccessMap | undefined =>
   taskOfTile(tile).gather?.stmt.map ??
   flatten(tile.body).flatMap((stmt) => (stmt.op === "scatter" ? [stmt.map] : []))[0];
 
-/** The inputs of a tile program that its gather or scatter has among some of its tables. */
+/**
+ * Returns those inputs of a tile program whose numbers are in the set that `tables` returns for the program's
+ * map. An empty list if the program has neither a gather nor a scatter.
+ */
 function taken(
   tile: TileFunc,
   tables: (map: Pick<AccessMap, "indices" | "reads">) => ReadonlySet<number>,

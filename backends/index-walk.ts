@@ -1,4 +1,7 @@
-/** Resolves the index values of an output element in order: reads each index operand, applies its policy, and stops at the first that ends the element. */
+/**
+ * Resolves the index values of an output element in order: reads each index operand, applies its policy, and
+ * stops at the first that ends the element.
+ */
 import {
   isInReduction,
   isRead,
@@ -12,19 +15,25 @@ import { evaluate, evaluateExact, indicesOf, type Env, type Linear } from "../ir
 import { fillValue, noElement, outOfRange, resolveIndex, ruleOfIndex, type IndexRule } from "../ir/policy.js";
 import { at, invariant } from "../ir/types.js";
 
-/** WebAssembly and WGSL hold sums of index values in 128 bits. Sums below this limit are exact, also after one more addition. */
+/**
+ * Limit below which sums of index values are exact, even after one more addition. WebAssembly and WGSL hold
+ * these sums in 128 bits.
+ */
 export const int128Limit = 2 ** 126;
 
-/** Step that gives an index operand its value. */
+/** Step that computes the value of an index operand. */
 export interface IndexStep {
   readonly index: number;
   /** The input that it reads; absent for a sum. */
   readonly table?: number;
-  /** Where the value lies in the memory of the table; the sum itself. */
+  /** Address of the value in the memory of the table, in elements; for a sum, the sum itself. */
   readonly form: Linear;
-  /** Whether it depends on r, and is evaluated for each term. */
+  /** True if the value depends on r and is evaluated for each reduction element. */
   readonly inReduction: boolean;
-  /** True in a scatter if only the value needs it: where it names no element, the value is the fill bits, and the walk goes on. */
+  /**
+   * True in a scatter if only the value needs it: where it names no element, the value is the fill bits, and
+   * the walk goes on.
+   */
   readonly isOfValue?: true;
   /** Bag that this value ends: the index operand of its begin, and its terms at most. */
   readonly ends?: { readonly from: number; readonly max: number };
@@ -32,11 +41,14 @@ export interface IndexStep {
   readonly rule?: IndexRule;
   /** Under `any`: negative values count from this number. */
   readonly wrapNegativeBy?: number;
-  /** What of the numbers sizes tell, in a program over symbols. */
+  /** Names of the runtime parameters that replace `extent` and `wrapNegativeBy` in a program over symbols. */
   readonly dynamic?: DynamicBounds;
 }
 
-/** The steps of a map in order. `forms`: its index operands' addresses and sums, as ir/addressing.ts gives them. */
+/**
+ * Returns the steps that compute a map's index operands, in order. `forms`: for each index operand its
+ * address, or its sum, as ir/addressing.ts computes it.
+ */
 export const indexSteps = (
   map: AccessMap,
   forms: readonly Linear[],
@@ -61,15 +73,19 @@ export const indexSteps = (
   });
 };
 
-/** Terms that a run of a gather takes in, counted from the first of an element. */
+/**
+ * Range of the reduction elements that one execution of a gather takes in, counted from the first reduction
+ * element of an output element. `to` is exclusive.
+ */
 export interface ReductionRun {
   readonly from: number;
   readonly to: number;
 }
 
 /**
- * The values of r for an element whose own index operands are known: from the first up to, not including, the second. `run`: inside the regions
- * of a run of the gather, where r counts from its first term, but in a bag.
+ * Returns the range of r, the number of a reduction element, for an output element whose index values are
+ * known. The second number is exclusive. `run`: the range that one execution takes in. r then counts from the
+ * first of that range, except in a segment.
  */
 export function reductionRange(
   { reduced }: AccessMap,
@@ -92,7 +108,10 @@ interface Reader extends Exact {
   (position: number): number;
 }
 
-/** Walks over the index operands of an element, inner index operands first, up to the first that ends the element. Serves one element after the other. */
+/**
+ * Resolver of the index operands of one output element after another. Visits them in order, inner ones first,
+ * up to the first that ends the element.
+ */
 export class IndexWalk {
   /** Values of the element's index operands that are read so far; coordinates are made from them. */
   readonly indices: number[];
@@ -101,7 +120,7 @@ export class IndexWalk {
   /** Index operands of a scatter's point that name no element, and by which only its value is read. */
   private readonly missing = new Set<number>();
 
-  /** Of the element itself, and of each of its terms. */
+  /** Steps of the element itself (`outerSteps`) and of each of its reduction elements (`reductionSteps`). */
   readonly outerSteps: readonly IndexStep[];
   readonly reductionSteps: readonly IndexStep[];
 
@@ -118,7 +137,10 @@ export class IndexWalk {
     this.missing.clear();
   }
 
-  /** True if a step cannot be taken: an index value that it is made from names no element. Its own then names none either. */
+  /**
+   * True if a step cannot be taken: an index value that it is made from names no element. Its own then names
+   * none either.
+   */
   lacks({ index, form, inReduction }: IndexStep): boolean {
     if (inReduction || this.missing.size === 0 || !indicesOf(form).some((s) => this.missing.has(s)))
       return false;
@@ -133,28 +155,34 @@ export class IndexWalk {
     return false;
   }
 
-  /** Returns 0 for an element or point whose steps are all taken; `fillValue` where its value is the fill bits. */
+  /**
+   * Returns 0 for an element or point whose steps are all taken; `fillValue` where its value is the fill
+   * bits.
+   */
   get ended(): number {
     return this.missing.size === 0 ? 0 : fillValue;
   }
 
-  /** Where the value of a step that reads lies in its memory. */
+  /** Returns the position of the value of a step that reads, in elements of the memory that it reads. */
   position({ form }: IndexStep, dims: readonly number[], env: Env): number {
     return evaluate(form, env, { dims, indices: this.indices });
   }
 
-  /** The value of a step that reads nothing. */
+  /** Returns the value of a step that reads nothing. */
   sum({ form }: IndexStep, dims: readonly number[], env: Env): bigint {
     return evaluateExact(form, dims, this.exact, env);
   }
 
-  /** `take` of a step that reads nothing. */
+  /** Applies `take` to the sum of a step that reads nothing. */
   takeSum(step: IndexStep, dims: readonly number[], env: Env): number {
     const sum = this.sum(step, dims, env);
     return this.take(step, Number(sum), { exact: () => sum }, 0);
   }
 
-  /** `take` of whatever a step comes by. `readers`: of the inputs that are read, by table. */
+  /**
+   * Applies `take` to the value of a step, whether the step reads or adds. `readers`: those of the inputs
+   * that are read, by table.
+   */
   takeFrom(
     step: IndexStep,
     readers: readonly (Reader | undefined)[],
@@ -169,8 +197,8 @@ export class IndexWalk {
   }
 
   /**
-   * `noElement` or `outOfRange` where the value ends the element, or the term. `value`: as `resolveIndex` takes it; `from` has it
-   * exactly.
+   * Takes the value of a step. Returns `noElement` or `outOfRange` if the value stops the evaluation of the
+   * element or of the reduction element. `value`: as `resolveIndex` takes it; `from` has it exactly.
    */
   take(
     { index, rule, ends, wrapNegativeBy = 0 }: IndexStep,

@@ -1,4 +1,7 @@
-/** What backends share: the interface, host memory, checks of what they are given. Each has a door of its own in its folder. */
+/**
+ * Shared parts of the backends: the interface, host memory, and checks of arguments. Each of these has its
+ * own entry point in its folder.
+ */
 export type { Backend, BackendKernel, BackendRun, PreparedKernel } from "./backend.js";
 export { printMoves, singleCopies, type MovePlan } from "./moves.js";
 export {

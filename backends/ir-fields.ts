@@ -1,6 +1,6 @@
 /**
- * What the parts of a program are made of, for programs that somebody built by hand: words, numbers and lists, told before a
- * rule of the verifier meets what it cannot judge.
+ * Field checks for the parts of a program that was built by hand. They report wrong names, numbers and lists
+ * before a verifier rule meets a value that it cannot check.
  */
 import {
   combines,
@@ -70,12 +70,15 @@ const isLinear = (value: unknown): value is Linear =>
 
 const areLinear = (value: unknown): boolean => Array.isArray(value) && value.every(isLinear);
 
-/** An element type by its name; that of a framework is told. */
+/**
+ * Field that accepts the name of an element type. For a framework's name, the message gives the name that is
+ * meant.
+ */
 export const dtypeField: Field = { ...oneOf(dtypes, "TC104"), meaning: dtypeMeant };
 
 const number = plain("a number", isNumber);
 const word = plain("a name", isWord);
-/** The name of a function, an operand, a buffer or a loop variable. */
+/** Field that accepts the name of a function, an operand, a buffer or a loop variable. */
 export const nameField = plain("a name of letters, digits and _", isName);
 const numbers = listWhere("a list of numbers", isNumber);
 const form = plain("a linear form, such as constant(0)", isLinear);
@@ -83,7 +86,7 @@ const forms = listWhere("a list of linear forms", isLinear);
 
 const closed = plain("no name: sizes are numbers in whatever is compiled", (value) => value === undefined);
 
-/** A part of a program, which may hold more than this table: `optional` fields may be absent. */
+/** Returns a part of a program, which may hold more than this table: `optional` fields may be absent. */
 const group = <T>(
   takes: string,
   fields: Fields<Omit<T, "span">>,
@@ -159,7 +162,7 @@ const expression: Field = choice("an expression", (node): Field => {
 const segment = group<NonNullable<Reduced["segment"]>>("the ends of a bag", { from: number, to: number });
 const reduced = group<Reduced>("the terms of an element", { max: number, segment }, ["segment"]);
 
-/** An access map. */
+/** Field that accepts an access map. */
 export const mapField = group<AccessMap>(
   "an access map",
   {
@@ -239,5 +242,5 @@ const statement = choice("a statement", (value) => {
   return isWord(name) && Object.hasOwn(statements, name) ? statements[name as Stmt["op"]] : unknown;
 });
 
-/** The body of a tile program. */
+/** Field that accepts the body of a tile program: a list of statements. */
 export const bodyField: Field = listOf("a list of statements", statement);

@@ -9,7 +9,7 @@ export class Lines {
     this.out.push(text === "" ? "" : this.indent.repeat(this.depth) + text);
   }
 
-  /** `head {` (or `{` alone), what `body` writes one level deeper, `}`. */
+  /** Emits `head {` (or `{` alone), the lines of `body` one level deeper, and `}`. */
   block(head: string, body: () => void): void {
     this.line(head === "" ? "{" : `${head} {`);
     this.depth++;
@@ -18,7 +18,7 @@ export class Lines {
     this.line("}");
   }
 
-  /** What `body` writes, one level deeper, apart from the text so far. */
+  /** Returns the lines that `body` writes, one level deeper, and removes them from the text so far. */
   aside(body: () => void): readonly string[] {
     const start = this.out.length;
     this.depth++;
@@ -27,7 +27,7 @@ export class Lines {
     return this.out.splice(start);
   }
 
-  /** What `body` writes, apart from the text so far. */
+  /** Returns the lines that `body` writes, and removes them from the text so far. */
   apart(body: () => void): readonly string[] {
     const start = this.out.length;
     body();

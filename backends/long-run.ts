@@ -1,21 +1,22 @@
 import "./platform.js";
 
-/** What a run that may take long offers its caller. */
+/** Options of a run that may take long: a signal to abort it, and a callback for its progress. */
 export interface LongRunOptions {
   readonly signal?: AbortSignal;
   /** Called between slices of a run: tasks done, the done part of a long one included, and tasks in all. */
   readonly onProgress?: (done: number, tasks: number) => void;
 }
 
-/** Milliseconds a long run may keep the event loop. */
+/** Time that a long run may block the event loop at once, in milliseconds. */
 export const sliceMs = 20;
 
+/** Returns a promise that resolves after a number of milliseconds. */
 export const pause = (milliseconds: number): Promise<void> =>
   new Promise((resolve) => {
     setTimeout(resolve, milliseconds);
   });
 
-/** Work that yields how far it is, to its end. */
+/** Runs work that yields its progress to its end, and returns its result. */
 export function drained<T>(steps: Generator<number, T>): T {
   for (;;) {
     const step = steps.next();
@@ -23,7 +24,11 @@ export function drained<T>(steps: Generator<number, T>): T {
   }
 }
 
-/** The same, in slices that let other work run. Rejects with the signal's reason when it is aborted. */
+/**
+ * Runs a generator to its end in time slices between which other work can run, and returns its result.
+ * Rejects with the signal's reason if it is aborted. `tasksDone`: number of finished tasks at a yielded
+ * value.
+ */
 export async function inSlices<T>(
   steps: Generator<number, T>,
   tasksDone: (yielded: number) => number,
@@ -43,7 +48,10 @@ export async function inSlices<T>(
   }
 }
 
-/** What `work` comes to, or the signal's reason as soon as it is aborted: work that nothing stops then ends unheard. */
+/**
+ * Returns the result of `work`. Rejects with the signal's reason as soon as the signal is aborted; work that
+ * cannot be stopped then continues, and its result is ignored.
+ */
 export function untilAborted<T>(work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return work();
   return new Promise((resolve, reject) => {

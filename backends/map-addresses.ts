@@ -9,11 +9,15 @@ import { IndexWalk, indexSteps, reductionRange, type IndexStep } from "./index-w
 import { indexReader, inputTensor } from "./memory.js";
 import type { MappedInputs } from "./resolved-indices.js";
 
-/** Places of the elements that one output element is made from. */
+/**
+ * Cursor over a map on whole tensors, with the coordinates of the elements that one output element is
+ * computed from.
+ */
 export interface MapAddresses {
   /**
-   * Goes to an output element, or a point of a scatter. Below zero, a mark: `noElement` leaves the map's fill bits, and writes nothing in
-   * a scatter; `fillValue` makes them the value of the point; `outOfRange` rejects the run.
+   * Goes to an output element, or a point of a scatter. Below zero, a mark: `noElement` leaves the map's fill
+   * bits, and writes nothing in a scatter; `fillValue` makes them the value of the point; `outOfRange`
+   * rejects the run.
    */
   readonly to: (out: readonly number[]) => number;
   /** The coordinates of a read of the map, by its number: good until the next ones are asked for. */
@@ -26,7 +30,10 @@ export interface MapAddresses {
 
 const noLoops: Env = new Map();
 
-/** Goes from output element or point to the next, and from term to term, by the map's index values. */
+/**
+ * Returns a cursor over a map on whole tensors. It moves from one output element, or point, to another, and
+ * from one reduction element to the next. The map's index values determine the coordinates.
+ */
 export function mapAddresses({ map, operands, inputs }: MappedInputs): MapAddresses {
   const forms = map.indices.map(({ value }) => {
     if (!isRead(value)) return value;
@@ -40,7 +47,10 @@ export function mapAddresses({ map, operands, inputs }: MappedInputs): MapAddres
   );
   const walk = new IndexWalk(indexSteps(map, forms, operands));
   let dims: readonly number[] = [];
-  /** The first index operand without an element ends what it is of. */
+  /**
+   * Takes steps up to the first without an element, which stops the evaluation of the element or of the
+   * reduction element. Returns the result of that step, or 0 if there is none.
+   */
   const taken = (steps: readonly IndexStep[]): number => {
     for (const step of steps) {
       if (walk.lacks(step)) continue;

@@ -1,4 +1,7 @@
-/** Element memory as machine units, and index values read exactly. Little-endian, row-major, as every host array here. */
+/**
+ * Element memory as machine units, and index values read exactly. Little-endian, row-major, as every host
+ * array here.
+ */
 import { checkArgument } from "../ir/argument.js";
 import { CompileError, error } from "../ir/diagnostic.js";
 import { entryOf } from "../ir/entry-of.js";
@@ -21,21 +24,24 @@ import {
   type TensorType,
 } from "../ir/types.js";
 
-/** A tensor's elements as bytes; strings are u32 handles. */
+/** Tensor on the host, with its elements as bytes. Strings are u32 handles. */
 export interface HostTensor {
   readonly type: TensorType;
   readonly bytes: Uint8Array;
-  /** Where elements lie that take more bytes than a Uint8Array has; `bytes` is then empty. */
+  /** Memory of elements that take more bytes than a Uint8Array can hold; `bytes` is then empty. */
   readonly beyond?: Bytes;
 }
 
-/** Bytes of a buffer. */
+/** Range of bytes in a buffer. */
 export type Bytes = Pick<ArrayBufferView, "buffer" | "byteLength" | "byteOffset">;
 
-/** A program's inputs by their keys. */
+/** Inputs of a program, by their keys. */
 export type HostInputs = Readonly<Record<string, HostTensor>>;
 
-/** Some engines make longer arrays, and the process dies when they are written. */
+/**
+ * Upper limit of the length of an array, in bytes. Some engines create longer arrays, but the process dies
+ * when they are written.
+ */
 export const maxArrayBytes = 2 ** 32;
 
 const tooLong = (bytes: number, what: string, limit: string, hint = "split the tensors"): CompileError =>
@@ -46,12 +52,18 @@ const tooLong = (bytes: number, what: string, limit: string, hint = "split the t
     }),
   ]);
 
-/** Throws a CompileError (TC502) for more bytes than one array holds; `what` names them. */
+/**
+ * Checks that one array can hold a number of bytes. Throws a CompileError (TC502) if it cannot. `what` names
+ * the bytes in the message.
+ */
 export function checkArrayBytes(bytes: number, what: string, hint?: string): void {
   if (bytes > maxArrayBytes) throw tooLong(bytes, what, `the ${maxArrayBytes} B of one array`, hint);
 }
 
-/** Zeroed bytes. Throws a CompileError (TC502) for more than 4 GiB or than the machine has; `what` names them. */
+/**
+ * Returns zeroed bytes. Throws a CompileError (TC502) for more than 4 GiB or more than the machine has;
+ * `what` names the bytes.
+ */
 export function allocateArray(bytes: number, what: string): Uint8Array<ArrayBuffer> {
   checkArrayBytes(bytes, what);
   try {
@@ -61,10 +73,10 @@ export function allocateArray(bytes: number, what: string): Uint8Array<ArrayBuff
   }
 }
 
-/** Up to so many bytes, one after the other takes less time than a call of the engine's. */
+/** Number of bytes up to which a loop over single bytes is faster than a call of the engine. */
 export const fewBytes = 64;
 
-/** Copies bytes between arrays that do not overlap. */
+/** Copies `length` bytes between arrays that do not overlap. `target` and `source` are byte offsets. */
 export function copyBytes(
   to: Uint8Array,
   target: number,
@@ -78,11 +90,17 @@ export function copyBytes(
 
 export type UnitArray = Uint8Array | Uint16Array | Uint32Array;
 
-/** Bytes that begin at a multiple of `size`, copied where they do not. Not by `slice`, which in a Buffer of Node's copies nothing. */
+/**
+ * Returns bytes that begin at a multiple of `size`; copies them if they do not. The copy avoids `slice`,
+ * which copies nothing in a Buffer of Node's.
+ */
 export const alignedTo = (size: number, bytes: Uint8Array): Uint8Array =>
   bytes.byteOffset % size === 0 ? bytes : new Uint8Array(bytes);
 
-/** The largest unit that moves an element of this type whole: 1, 2 or 4 bytes, so `per` units an element. Of packed elements, the bytes that they share. */
+/**
+ * Returns the bytes as an array of the largest units of 1, 2 or 4 bytes that divide an element. `per`: units
+ * in an element. Packed elements have units of one byte, which several elements share.
+ */
 export function unitsOf(
   bytes: Uint8Array,
   dtype: DType,
@@ -92,14 +110,14 @@ export function unitsOf(
   return { units: unitsAt(alignedTo(unit, bytes), unit), per: size / unit };
 }
 
-/** The bits of a packed element, counted from the byte number `first`. */
+/** Returns the bits of a packed element. `first`: number of the byte at which the elements begin. */
 export function packedBits(bytes: ArrayLike<number>, dtype: PackedType, element: number, first = 0): number {
   const [width, each] = [bitsOf(dtype), elementsInByte(dtype)];
   const byte = at(bytes, first + Math.floor(element / each));
   return (byte >> (width * (element % each))) & (2 ** width - 1);
 }
 
-/** Puts the low bits of a whole number into their place in the byte that a packed element shares. */
+/** Writes the low bits of a whole number as a packed element. Other elements of the same byte stay. */
 export function putPackedBits(bytes: Uint8Array, dtype: PackedType, element: number, value: number): void {
   const [width, each] = [bitsOf(dtype), elementsInByte(dtype)];
   const [place, shift] = [Math.floor(element / each), width * (element % each)];
@@ -107,7 +125,7 @@ export function putPackedBits(bytes: Uint8Array, dtype: PackedType, element: num
   bytes[place] = (at(bytes, place) & ~(mask << shift)) | ((value & mask) << shift);
 }
 
-/** Copies `length` packed elements, of which the first lies `beyond` elements behind the begin of `from`, to the begin of `to`. */
+/** Copies `length` packed elements to the start of `to`. The first is element number `beyond` of `from`. */
 export function shiftPacked(
   to: Uint8Array,
   from: Uint8Array,
@@ -117,9 +135,20 @@ export function shiftPacked(
   for (let k = 0; k < length; k++) putPackedBits(to, dtype, k, packedBits(from, dtype, beyond + k));
 }
 
-/** Whole units in place. The bytes begin at a multiple of one. */
+/**
+ * Returns bytes as an array of whole units, without a copy. `unit`: bytes of a unit. The bytes must begin at
+ * a multiple of it.
+ */
 export function unitsAt(bytes: Bytes, unit: 1 | 2 | 4): UnitArray;
+/**
+ * Returns bytes as an array of whole units of 1, 2, 4 or 8 bytes, without a copy. The bytes must begin at a
+ * multiple of `unit`.
+ */
 export function unitsAt(bytes: Bytes, unit: 1 | 2 | 4 | 8): UnitArray | BigUint64Array;
+/**
+ * Returns bytes as an array of whole units of 1, 2, 4 or 8 bytes, without a copy. The bytes must begin at a
+ * multiple of `unit`.
+ */
 export function unitsAt(
   { buffer, byteLength, byteOffset }: Bytes,
   unit: 1 | 2 | 4 | 8,
@@ -137,13 +166,17 @@ export function unitsAt(
   }
 }
 
-/** Reads index values. A number is exact up to 2^53 and out of every extent beyond; `exact` is always exact. */
+/**
+ * Function that reads the index value at a position. The number is exact up to 2^53; a greater value gives a
+ * number that exceeds every extent. `exact` returns the exact value.
+ */
 export interface IndexReader {
   (position: number): number;
   /** The value of any 64-bit index. */
   readonly exact: (position: number) => bigint;
 }
 
+/** Returns a reader of the index values in bytes. Throws an InternalError if `dtype` is not an index type. */
 export function indexReader(bytes: Uint8Array, dtype: DType): IndexReader {
   checkArgument("indexReader", "bytes", bytes);
   checkArgument("indexReader", "dtype", dtype);
@@ -166,7 +199,10 @@ function beyond(position: number): never {
 /** The values of an index tensor. */
 type IndexList = InstanceType<(typeof elementTypes)[IndexDType]["array"]>;
 
-/** Whole index values in memory, as an array of their type; copied where they are not aligned. */
+/**
+ * Returns the whole index values in bytes as an array of their type. Bytes that are not aligned are copied.
+ * Throws an InternalError if `dtype` is not an index type.
+ */
 export function indexList(bytes: Uint8Array, dtype: DType): IndexList {
   if (!isIndexDType(dtype)) throw new InternalError(`${dtype} is no index type`);
   const size = bytesOf(dtype);
@@ -174,13 +210,14 @@ export function indexList(bytes: Uint8Array, dtype: DType): IndexList {
   return new elementTypes[dtype].array(buffer as ArrayBuffer, byteOffset, Math.floor(byteLength / size));
 }
 
+/** Index values as an array of words of at most 32 bits. */
 export interface IndexWords {
   readonly words: Exclude<IndexList, BigInt64Array | BigUint64Array>;
-  /** Whether a value is two signed words, the low one first. */
+  /** True if each value is two signed words, the low word first. */
   readonly isWide: boolean;
 }
 
-/** Index values as words of 32 bits or less; copied where they are not aligned. */
+/** Returns index values as words of at most 32 bits; copied if they are not aligned. */
 export function indexWords(bytes: Uint8Array, dtype: DType): IndexWords {
   const isWide = dtype === "i64" || dtype === "u64";
   const words = indexList(bytes, isWide ? "i32" : dtype);
@@ -191,7 +228,7 @@ export function indexWords(bytes: Uint8Array, dtype: DType): IndexWords {
   return { words, isWide };
 }
 
-/** Coordinates of a row-major position. */
+/** Returns the coordinates of a row-major position. */
 export function coordinates(position: number, shape: Shape): number[] {
   const result = new Array<number>(shape.length).fill(0);
   let rest = position;
@@ -204,8 +241,8 @@ export function coordinates(position: number, shape: Shape): number[] {
 }
 
 /**
- * The host's tensor of an operand, as elements of the type that the program reads: bytes of bool may be
- * numbers there.
+ * Returns the host's tensor of an operand, with the element type that the program reads. On the host, the
+ * bytes of a bool operand may be typed as numbers. Throws an InternalError if the tensor is missing.
  */
 export function inputTensor(inputs: HostInputs, operand: Operand): HostTensor {
   checkArgument("inputTensor", "object", inputs);

@@ -1,44 +1,48 @@
 /**
- * A plan of moves: how the machine that runs a tile program moves its bytes, decided before any text is written. A code
- * generator keeps its own typed plan and writes nothing that is not in it; this is the form in which both are printed.
+ * A plan of moves: how the machine that runs a tile program moves its bytes, decided before any text is
+ * written. A code generator keeps its own typed plan and writes nothing that is not in it; this is the form
+ * in which both are printed.
  */
 import { hint, type Diagnostic } from "../ir/diagnostic.js";
 import type { TileFunc } from "../ir/func.js";
 import { ubBuffers } from "../ir/regions.js";
 
 /**
- * What becomes of a statement. `elided`: nothing moves, the bytes are used where they lie. `copy`: runs of bytes that lie
- * together. `rows`: runs that one index serves. `groups`: several elements at a time, each by its own index. `words`: an
- * element at a time. `packed`: elements that share 32-bit words. `computed`: elements whose values are computed, by neighbours
- * together where a kernel does so. `table`: indices resolved into a table before anything moves. `barrier`: lanes wait for one
- * another.
+ * Treatment of a statement. `elided`: nothing moves, and the bytes are used in place. `copy`: contiguous runs
+ * of bytes. `rows`: runs that share one index value. `groups`: several elements at a time, each with its own
+ * index. `words`: one element at a time. `packed`: elements that share 32-bit words. `computed`: elements
+ * whose values are computed, neighbours together if the kernel supports it. `table`: indices are resolved
+ * into a table before anything moves. `sites`: index values are read inside the loops over output dims.
+ * `barrier`: lanes wait for each other.
  */
 export type How =
   "elided" | "copy" | "rows" | "groups" | "words" | "packed" | "computed" | "table" | "sites" | "barrier";
 
-/** Figures by name; a number of bytes has `bytes` in its name. */
+/** Numbers and texts of a report, by name. The name of a number of bytes contains `bytes`. */
 export type Figures = Readonly<Record<string, number | string>>;
 
+/** Plan for one statement: how the machine moves its bytes. */
 export interface Move {
   /** The statement, as its program prints it. */
   readonly stmt: string;
   readonly how: How;
-  /** Why nothing moves. */
+  /** Reason that nothing moves. */
   readonly why?: string;
   readonly figures: Figures;
 }
 
+/** Plan for a kernel: how the machine moves the bytes of each statement. */
 export interface MovePlan {
   readonly backend: "wgsl" | "wasm";
-  /** Of the kernel as a whole: grid, lanes, memory. */
+  /** Figures of the whole kernel: grid, lanes, memory. */
   readonly figures: Figures;
   /** In program order. */
   readonly moves: readonly Move[];
-  /** What the program states and the machine does not have. */
+  /** Diagnostics for features that the program states and the machine does not have. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** A line for each statement, and below it what becomes of it. */
+/** Returns the text of a plan: a line for each statement, followed by a line about how its bytes move. */
 export const printMoves = ({ backend, figures, moves }: MovePlan): string =>
   [
     `${backend}: ${printFigures(figures)}`,
@@ -55,8 +59,8 @@ const printFigures = (figures: Figures): string =>
     .join(", ");
 
 /**
- * TC908 for a double-buffered program on a machine whose lanes or thread both load and gather. Loads never overlap gathers there, so the
- * second copy is dropped.
+ * Returns TC908 for a double-buffered program on a machine whose lanes or thread both load and gather. Loads
+ * never overlap gathers there, so the second copy is dropped.
  */
 export function singleCopies(func: TileFunc): Diagnostic[] {
   const double = [...ubBuffers(func).values()].filter((buffer) => buffer.buffers === 2);

@@ -1,6 +1,6 @@
 /**
- * Identifiers of generated code for the names of a program. Each begins with the word of its kind and `_`, as no keyword, no predeclared
- * name and no name of the generators does: a name of a program meets none of them.
+ * Identifiers of generated code for the names of a program. Each begins with the word of its kind and `_`, as
+ * no keyword, no predeclared name and no name of the generators does: a name of a program meets none of them.
  */
 import type { TileFunc } from "../ir/func.js";
 import { flatten } from "../ir/tile.js";
@@ -8,23 +8,27 @@ import { InternalError } from "../ir/types.js";
 import { UniqueNames } from "../ir/unique-names.js";
 
 /**
- * The words that identifiers begin with: of an operand, of a UB buffer and its copy in turn, of a loop variable, of the part of an
- * operand that a loop views, of the kernel.
+ * Prefixes of identifiers. `gm`: operand; `ub`: UB buffer; `turn`: current copy of a UB buffer; `iv`: loop
+ * variable; `view`: part of an operand that a loop views. `tilec_kernel`: kernel.
  */
 export type IdentifierKind = "gm" | "ub" | "turn" | "iv" | "view" | "tilec_kernel";
 
-/** An allocator of the identifiers of one generated text: no two are alike. */
+/** Allocator of unique identifiers for one generated text. */
 export class Identifiers {
   private readonly names = new UniqueNames();
 
-  /** Returns an identifier for a name: `gm_data` for the operand `data`, `ub_data` for the buffer `data_ub`. */
+  /**
+   * Returns an identifier for a name: `gm_data` for the operand `data`, `ub_data` for the buffer `data_ub`.
+   */
   next(kind: IdentifierKind, name: string): string {
     const base = kind === "ub" || kind === "turn" ? name.replace(/_ub$/, "") : name;
     // C++ keeps identifiers with `__` in them for itself.
     return this.names.next(`${kind}_${/[^_]/.test(base) ? base : "unnamed"}`.replaceAll(/_+/g, "_"));
   }
 
-  /** Returns the identifiers of these names, as a function that throws an InternalError for any other name. */
+  /**
+   * Returns the identifiers of these names, as a function that throws an InternalError for any other name.
+   */
   table(kind: IdentifierKind, names: readonly string[]): (name: string) => string {
     const unique = new Map([...new Set(names)].map((name) => [name, this.next(kind, name)]));
     return (name) => {
@@ -35,11 +39,11 @@ export class Identifiers {
   }
 }
 
-/** Identifiers of a kernel by the names of its program. */
+/** Identifiers in a kernel for the names of its program. */
 export interface Names {
-  /** Of an operand or a UB buffer. */
+  /** Returns the identifier of an operand or a UB buffer. */
   readonly buffer: (name: string) => string;
-  /** Of a loop variable. */
+  /** Returns the identifier of a loop variable. */
   readonly iv: (name: string) => string;
 }
 

@@ -1,7 +1,7 @@
 /**
- * The globals that public declarations mention, each by a member that all its declarations share. A program that has
- * the DOM library, `@types/node` or `@webgpu/types` merges the whole interfaces into these; one that has none of them
- * still type-checks.
+ * The globals that public declarations mention, each by a member that all its declarations share. A program
+ * that has the DOM library, `@types/node` or `@webgpu/types` merges the whole interfaces into these; one that
+ * has none of them still type-checks.
  */
 declare global {
   interface AbortSignal {

@@ -4,7 +4,10 @@ import { CompileError, error } from "../ir/diagnostic.js";
 import type { AccessFunc, TileFunc } from "../ir/func.js";
 import { hasScatter } from "../ir/tile.js";
 
-/** Throws a CompileError (TC505) for a program with a scatter. `backend` names what has none. */
+/**
+ * Rejects a program with a scatter: throws a CompileError (TC505). `backend` names the backend that has no
+ * code for scatters.
+ */
 export function refuseScatter(func: AccessFunc | TileFunc, backend: string): void {
   if (func.level === "access" ? !isScatter(func.map) : !hasScatter(func.body)) return;
   const message = `@${func.name} is a scatter, and ${backend} has none yet`;

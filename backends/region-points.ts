@@ -1,6 +1,10 @@
 /** Every coordinate of a box, row-major. The same array each time, changed in place. */
 import { at } from "../ir/types.js";
 
+/**
+ * Yields every coordinate of a region of the given sizes, row-major; nothing if a size is 0. The yielded
+ * array is always the same, changed in place.
+ */
 export function* pointsOf(sizes: readonly number[]): Generator<readonly number[]> {
   if (sizes.includes(0)) return;
   const coords = new Array<number>(sizes.length).fill(0);

@@ -1,4 +1,4 @@
-/** What one simulated run moved and used: exact counts, and the same for the same input. */
+/** Report of a simulated run: what it moved and used. All counts are exact, and equal for equal inputs. */
 import type { ClockResult, Occupancy } from "../ir/clock/index.js";
 
 /** Traffic of one operand, in bytes and counts. */
@@ -13,13 +13,18 @@ export interface OperandReport {
   readonly bursts: number;
   readonly shortestBurst: number;
   readonly longestBurst: number;
-  /** How many bursts take up to so many bytes, and more than half of that. */
+  /**
+   * Histogram of burst sizes. `count`: number of bursts of more than half of `upTo` bytes and of at most
+   * `upTo` bytes.
+   */
   readonly burstSizes: readonly { readonly upTo: number; readonly count: number }[];
-  /** Bytes over what the bursts take when none is shorter than the target's `burstBytes`; 1 wastes nothing. */
+  /**
+   * Bytes over what the bursts take when none is shorter than the target's `burstBytes`; 1 wastes nothing.
+   */
   readonly burstEfficiency: number;
 }
 
-/** How index values follow one another in the index tensor: what a cache would see. */
+/** Locality of an index tensor, as a cache would see it: how each value differs from the value before it. */
 export interface IndexLocality {
   readonly count: number;
   /** Share of values equal to the one before, and one above it. */
@@ -29,12 +34,15 @@ export interface IndexLocality {
   readonly meanDistance: number;
 }
 
-/** `checked` traps what a program does wrong; `fast` runs it as WebAssembly. */
+/**
+ * Ways to simulate a tile program. `checked` detects invalid operations of the program; `fast` runs it as
+ * WebAssembly.
+ */
 export const executors = ["checked", "fast"] as const;
-/** How a tile program is simulated. */
+/** Executor of a simulated tile program. */
 export type Executor = (typeof executors)[number];
 
-/** What a simulated run moved, in bytes, and took, in cycles of the target. */
+/** Report of a simulated run: traffic in bytes, and time in cycles of the target. */
 export interface SimReport {
   readonly target: string;
   readonly executor: Executor;
@@ -55,7 +63,7 @@ export interface SimReport {
   readonly cores: number;
   /** Estimated cycles, by pipe, with the bottleneck; the model is docs/cost-model.md. */
   readonly timing: ClockResult & { readonly occupancy: readonly Occupancy[] };
-  /** Of the first tensor of indices; absent where there is none. */
+  /** Locality of the first tensor of indices; absent if there is none. */
   readonly locality?: IndexLocality;
   readonly gathers: number;
   readonly syncs: number;

@@ -1,4 +1,7 @@
-/** Index values that output elements of a program need, on the host: what they name, and the error of a bad one. */
+/**
+ * Index values that output elements of a program need, on the host: what they name, and the error of a bad
+ * one.
+ */
 import { checkArgument } from "../ir/argument.js";
 import { coordsOf, dataCoords, isRead, isScatter, type AccessMap } from "../ir/access.js";
 import { addressOf } from "../ir/addressing.js";
@@ -20,7 +23,7 @@ import { IndexWalk, indexSteps, type IndexStep } from "./index-walk.js";
 import { coordinates, indexReader, inputTensor, type HostInputs } from "./memory.js";
 import { joinRuns } from "./plan/join-runs.js";
 
-/** A map with the tensors it relates: what a bad index is looked up in. */
+/** Map with the operands that it relates, from which a bad index is located. */
 export interface MappedOperands {
   readonly map: AccessMap;
   readonly operands: readonly Operand[];
@@ -28,11 +31,15 @@ export interface MappedOperands {
   readonly tile?: TileFunc;
 }
 
+/** Map with the operands that it relates, and the input tensors. */
 export interface MappedInputs extends MappedOperands {
   readonly inputs: HostInputs;
 }
 
-/** Resolves the index operands of one output point of a program, as `resolvingIndices` does. */
+/**
+ * Returns a generator that resolves the index operands of one output point of a program, as {@link
+ * resolvingIndices} does.
+ */
 export function indicesAt(
   { map: stated, operands, tile }: MappedOperands,
   point: readonly number[],
@@ -68,7 +75,7 @@ export function indicesAt(
   );
 }
 
-/** Returns a point of a scatter before its first index operand. */
+/** Returns the state of a scatter's point before its first index operand is resolved. */
 function scatterPoint(steps: readonly IndexStep[]): ScatterPoint {
   const walk = new IndexWalk(steps);
   return {
@@ -78,7 +85,11 @@ function scatterPoint(steps: readonly IndexStep[]): ScatterPoint {
   };
 }
 
-/** The dim along which an index operand picks: of what a scatter writes, else of the data, else of the first input that is read by it. */
+/**
+ * Returns the dim along which an index operand selects elements, and its name in messages. The dim is one of
+ * a scatter's output, else of the data, else of the first input that the operand addresses. `axis` is -1 for
+ * a dim of an input other than the data, and for a segment bound or a sum.
+ */
 export function pickedBy(
   map: AccessMap,
   operands: readonly Operand[],
@@ -106,15 +117,19 @@ export function pickedBy(
 const noLoops: Env = new Map();
 
 /**
- * The run failed: an index out of range, found at the lexicographically first output element (its row-major number). Every
- * backend reports the same one in the same words: the first index operand of that element that is out of range.
+ * Returns the error (TC601) of a run that failed on an index out of range. `outputElement`: row-major number
+ * of the lexicographically first output element with such an index. Every backend reports the first
+ * out-of-range index operand of that element in the same words.
  */
 export function indexOutOfRange(mapped: MappedInputs, outputElement: number): RunError {
   checkArgument("indexOutOfRange", "program", mapped);
   return badIndexAt(mapped, pointOf(mapped, outputElement));
 }
 
-/** Returns the error of the first index operand of an output point that is out of range. */
+/**
+ * Returns the error of the first out-of-range index operand of an output point. Throws an InternalError if
+ * there is none.
+ */
 export function badIndexAt(mapped: MappedInputs, point: readonly number[]): RunError {
   const bad = resolvedIndices(mapped, [...point]).find(({ rejected }) => rejected);
   if (bad === undefined)
@@ -126,7 +141,10 @@ export function badIndexAt(mapped: MappedInputs, point: readonly number[]): RunE
 export const pointOf = ({ operands }: Pick<MappedOperands, "operands">, outputElement: number): number[] =>
   coordinates(outputElement, outputOf({ operands }).type.shape);
 
-/** The index operands of one output point with their values on the host. */
+/**
+ * Returns the index operands of one output point with their values, which are read on the host. The list ends
+ * with the operand that ends the element.
+ */
 export function resolvedIndices(mapped: MappedInputs, point: readonly number[]): readonly ResolvedIndex[] {
   const walk = indicesAt(mapped, point);
   let step = walk.next();
@@ -139,7 +157,10 @@ export function resolvedIndices(mapped: MappedInputs, point: readonly number[]):
   return step.value;
 }
 
-/** Returns TC607: two points of a scatter write one element, which `duplicates` does not allow. */
+/**
+ * Returns the error (TC607) for two points of a scatter that write one element, which `duplicates` forbids.
+ * `element`: row-major number in the output.
+ */
 export function duplicateWrite(
   { map, operands }: MappedOperands,
   point: readonly number[],
@@ -158,7 +179,7 @@ export function duplicateWrite(
   return new RunError([error("TC607", message, { hint, data })]);
 }
 
-/** TC601 for the value that stood at an index operand. */
+/** Returns TC601 for the bad value of an index operand. */
 export function badIndex(index: ResolvedIndex): RunError {
   const { segment } = index;
   const hint =

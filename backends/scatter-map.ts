@@ -5,7 +5,10 @@ import { CompileError, error } from "../ir/diagnostic.js";
 import type { TileFunc } from "../ir/func.js";
 import { scatterOverTensors } from "../ir/scatter-over-tensors.js";
 
-/** Returns the map of a program's scatter. Throws a CompileError (TC505) where its tiles are not the points of its domain in order. */
+/**
+ * Returns the map of a program's scatter. Throws a CompileError (TC505) where its tiles are not the points of
+ * its domain in order.
+ */
 export const scatterMapOf = derivedOnce((tile: TileFunc): AccessMap => {
   const map = scatterOverTensors(tile);
   if (map !== undefined) return map;

@@ -32,9 +32,9 @@ import {
 } from "./memory.js";
 
 /**
- * The elements of a tensor, row-major. f16 and bf16 are their bits in a Uint16Array, bool is a byte of 0 or 1, complex
- * numbers are pairs, strings are strings. u4, i4, u2 and i2 are bytes as ONNX packs them, or a number for each element in a Uint8Array or
- * Int8Array.
+ * Elements of a tensor, row-major. f16 and bf16 are their bits in a Uint16Array, and a bool is a byte of 0 or
+ * 1. Complex numbers are pairs, and strings are strings. u4, i4, u2 and i2 are bytes as ONNX packs them, or
+ * one number per element in a Uint8Array or Int8Array.
  */
 export type TensorData =
   | Uint8Array
@@ -49,14 +49,16 @@ export type TensorData =
   | BigUint64Array
   | readonly string[];
 
+/** Host tensor, with the strings for which its handles stand. */
 export interface HostValue extends HostTensor {
-  /** What the handles of a string tensor stand for; handle 0 is the empty string. */
+  /** Strings that the handles of a string tensor refer to; handle 0 is the empty string. */
   readonly strings?: readonly string[];
 }
 
 /**
- * Wraps an array as a tensor; no copy but for strings. Throws a CompileError: TC702 for another type or length, TC502 for more than 4 GiB
- * unless `mayBeLarge`.
+ * Wraps an array as a tensor, without a copy except for strings and for packed elements given as one number
+ * each. Throws a CompileError: TC702 for data of another type or length, TC104 for an unknown element type,
+ * TC502 for more than 4 GiB unless `mayBeLarge` returns true.
  */
 export function toHost(
   name: string,
@@ -88,6 +90,10 @@ export function toHost(
 const largeHint =
   'split the tensors; simulate with { executor: "fast" } reads data of any length, of which few elements are named';
 
+/**
+ * Converts a list of strings to a tensor of handles. Throws a CompileError (TC702) for another value or
+ * another number of strings.
+ */
 function stringsToHost(name: string, type: TensorType, given: unknown): HostValue {
   const refused = (shown: string): CompileError => mismatch(name, type, shown, passHint(type));
   if (!Array.isArray(given)) throw refused(shownValue(given));
@@ -101,13 +107,20 @@ function stringsToHost(name: string, type: TensorType, given: unknown): HostValu
   return { type, bytes: new Uint8Array(handles.buffer), strings: ["", ...strings] };
 }
 
-/** Whether an array has a number for each packed element. Packed, it is shorter. */
+/**
+ * True if an array has one number for each packed element. The array is shorter if the elements are already
+ * packed.
+ */
 const isOneEach = ({ shape }: TensorType, given: unknown): given is Uint8Array | Int8Array =>
   ArrayBuffer.isView(given) &&
   ["Uint8Array", "Int8Array"].includes(kindOf(given)) &&
   given.byteLength === elementCount(shape) &&
   given.byteLength > 0;
 
+/**
+ * Packs a list with one number per element into a tensor. Throws a CompileError (TC702) for a number that the
+ * type does not hold.
+ */
 function packed(
   name: string,
   type: TensorType & { readonly dtype: PackedType },
@@ -123,14 +136,17 @@ function packed(
   return { type, bytes };
 }
 
-/** The value of a packed element. */
+/** Returns the value of a packed element. */
 export function packedValue(bytes: Uint8Array, dtype: PackedType, element: number): number {
   const bits = packedBits(bytes, dtype, element);
   const { bits: width, class: kind } = elementTypes[dtype];
   return kind === "signed" && bits >= 2 ** (width - 1) ? bits - 2 ** width : bits;
 }
 
-/** Raw bytes are welcome for any type: they are what travels. */
+/**
+ * True if an array may hold values of a type. Raw bytes are accepted for any type: they are the form in which
+ * values are transferred.
+ */
 function accepts(dtype: DType, data: ArrayBufferView): boolean {
   const kind = kindOf(data);
   return kind === elementTypes[dtype].array.name || kind === "Uint8Array";
@@ -146,12 +162,15 @@ const mismatch = (name: string, type: TensorType, shown: string, hint: string): 
     error("TC702", `${name} is ${formatType(type)}, ${byteCount(type)} bytes; got ${shown}`, { hint }),
   ]);
 
-/** A JavaScript engine ends the process over arrays of strings that are longer by far. */
+/**
+ * Upper limit of the number of strings in an array. JavaScript engines end the process over far longer arrays
+ * of strings.
+ */
 export const maxStrings = 2 ** 24;
 
 /**
- * The elements of a tensor as an array of its type. Strings come back through the table of the data's handles. Throws a
- * CompileError (TC502) for more than 2^24 strings.
+ * Returns the elements of a tensor as an array of its type. `strings`: the strings for which the data's
+ * handles stand. Throws a CompileError (TC502) for more than 2^24 strings.
  */
 export function fromHost(type: TensorType, bytes: Uint8Array, strings: readonly string[] = []): TensorData {
   checkArgument("fromHost", "type", type);
@@ -175,7 +194,8 @@ export function fromHost(type: TensorType, bytes: Uint8Array, strings: readonly 
 }
 
 /**
- * Returns the output of a run as an array of its type: what was written in place is the caller's own array. `bytes`: the run's output.
+ * Returns the output of a run as an array of its type. An output that was written in place is the caller's
+ * array. `bytes`: bytes of the run's output.
  */
 export function outputData(
   func: Pick<Func, "operands">,
@@ -202,10 +222,16 @@ function writeOver(target: readonly string[], from: readonly string[]): readonly
   return target;
 }
 
-/** A program's input arrays by key, `data` and `indices` where there are no others, or by their names in the text. */
+/**
+ * Input arrays of a program: by key, which is `data` and `indices` if there are no other inputs, or by their
+ * names in the text.
+ */
 export type GatherData = Readonly<Record<string, TensorData>>;
 
-/** The arrays that a program takes, as tensors by key. Throws a CompileError: TC702 for one that is missing or another type, and as `toHost`. */
+/**
+ * Converts the input arrays of a program to tensors, by key. Throws a CompileError (TC702) for an array that
+ * is missing or has another type, and as {@link toHost} does.
+ */
 export function toHosts(
   func: Pick<Func, "operands">,
   arrays: GatherData,
@@ -228,7 +254,11 @@ export function toHosts(
   return shareStrings(Object.fromEntries(hosts));
 }
 
-/** Throws a CompileError (TC702) for tensors that are not as many bytes as a program's inputs, and for one in memory that is written in place. `mayBeLarge`: as `toHosts` takes it. */
+/**
+ * Checks that tensors have as many bytes as a program's inputs, and that no input shares memory with one that
+ * is written in place. Throws a CompileError (TC702) otherwise. `mayBeLarge`: true if an operand may exceed 4
+ * GiB.
+ */
 export function checkTensors(
   func: Pick<Func, "operands">,
   tensors: HostInputs,
@@ -251,7 +281,10 @@ export function checkTensors(
   checkOverlap(func, tensors);
 }
 
-/** Throws a CompileError (TC702) for an input that lies in memory which the program writes in place. */
+/**
+ * Checks that no input shares memory with one that the program writes in place. Throws a CompileError (TC702)
+ * otherwise.
+ */
 function checkOverlap(func: Pick<Func, "operands">, tensors: HostInputs): void {
   const written = inputsOf(func).find(({ inout }) => inout === true);
   const place = written === undefined ? undefined : entryOf(tensors, keyOf(written))?.bytes;
@@ -286,7 +319,10 @@ export function stringsOf(hosts: StringInputs): readonly string[] {
   return tables.length < 2 ? only : ["", ...tables.flatMap(([_, ...strings]) => strings)];
 }
 
-/** Returns inputs whose strings have one table, so that a handle names one string in all of them: that of {@link stringsOf}. */
+/**
+ * Returns inputs whose strings have one table, so that a handle names one string in all of them: that of
+ * {@link stringsOf}.
+ */
 export function shareStrings<T extends HostTensor & Pick<HostValue, "strings">>(
   hosts: Readonly<Record<string, T>>,
 ): Readonly<Record<string, T>> {

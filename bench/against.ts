@@ -3,14 +3,20 @@ import { median } from "../src/tune/median.js";
 import { spreadOf, verdictOf, type Comparison, type Pair } from "./ratios.js";
 import type { Opened, Side, SubjectKey } from "./side.js";
 
-/** The place of a kernel's memory changes its time by several percent, so each run has it in several places. */
+/**
+ * The place of a kernel's memory changes its time by several percent, so each run has it in several places.
+ */
 const openings = 3;
 /** Short, so that whatever else the machine does meets both builds. */
 const turnMs = 20;
 const leastCalls = 3;
 const mostCalls = 200;
 
-/** Turns in the order A B B A, so that a machine that gets steadily slower or faster favours neither build. */
+/**
+ * Calls the two functions of a pair in the order A B B A and returns the two results of each. The order
+ * cancels a steady drift of the machine's speed, which would favour one build. `ownFirst` makes the first
+ * function A.
+ */
 export async function inTurns<T>(
   [own, other]: Pair<() => Promise<T>>,
   ownFirst: boolean,
@@ -35,7 +41,10 @@ interface Timed {
   readonly verified: boolean;
 }
 
-/** A subject made ready on both sides, and the fastest call of each. */
+/**
+ * Opens a benchmarked implementation on both builds and returns the fastest call of each, in milliseconds.
+ * `verified` is true if both outputs are correct.
+ */
 async function timedOnce([own, other]: Pair<Side>, key: SubjectKey, ownFirst: boolean): Promise<Timed> {
   const opened: Opened[] = [];
   for (const side of ownFirst ? [own, other] : [other, own]) opened.push(await side.open(key));
@@ -50,7 +59,7 @@ async function timedOnce([own, other]: Pair<Side>, key: SubjectKey, ownFirst: bo
 
 const nameOf = ({ workload, subject, threads }: SubjectKey): string => `${workload} ${subject} ${threads}`;
 
-/** The median of each of both, and of their ratios. */
+/** Returns the median of each of both, and of their ratios. */
 function summaryOf(times: readonly Pair<number>[]): { readonly ms: Pair<number>; readonly ratio: number } {
   return {
     ms: [median(times.map(([own]) => own)), median(times.map(([, other]) => other))],
@@ -59,9 +68,10 @@ function summaryOf(times: readonly Pair<number>[]): { readonly ms: Pair<number>;
 }
 
 /**
- * Each run starts both builds anew, since a process keeps its luck with memory and compiled code to its end. The spread is over the runs'
- * ratios, which are independent of one another; the ratios within a run are not. Rejects where a subject does not run the first time; later, on
- * a machine too busy to start its threads in time, its run is left out.
+ * Compares the times of two builds. Each run starts both builds anew, because memory placement and compiled
+ * code stay the same within a process. The spread is over the ratios of runs, which are independent; the
+ * ratios within a run are not. Rejects if a subject does not run the first time. In later runs, a failing
+ * subject is left out: a busy machine may not start its threads in time.
  */
 export async function compareBuilds(
   start: () => Promise<Pair<Side>>,

@@ -1,9 +1,10 @@
-/** What bench:sim and bench:webgpu take on their command lines. */
+/** Command-line arguments of bench:sim and bench:webgpu. */
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { builtFile } from "./built.js";
 import { everyWorkload, groups, workloads, type Workload } from "./workloads.js";
 
+/** Parsed command line of bench:sim or bench:webgpu. */
 export interface BenchArguments {
   readonly json: boolean;
   /** bench:webgpu: on Dawn in this process. */
@@ -19,13 +20,13 @@ export interface BenchArguments {
   readonly against: string | undefined;
 }
 
-/** Ends the process: what was asked for cannot be done as things are. */
+/** Prints an error with a hint on stderr and ends the process with exit code 2. */
 export function fail(message: string, hint: string): never {
   console.error(`error: ${message}\n  hint: ${hint}`);
   process.exit(2);
 }
 
-/** `all`: the workloads where none is named. */
+/** Parses the arguments of a benchmark. `all` lists the workloads to run if none is named. */
 export function benchArguments(all: readonly Workload[] = workloads): BenchArguments {
   const { values } = parseArgs({
     options: {
@@ -48,13 +49,20 @@ export function benchArguments(all: readonly Workload[] = workloads): BenchArgum
 /** Two runs have no spread that says more than one of them does. */
 const runsAgainst = 9;
 
+/**
+ * Parses the value of `--runs`. Without it, returns 9 runs for a comparison with another build and 1
+ * otherwise. Ends the process if the value is not a whole number from 1.
+ */
 export function runsOf(text: string | undefined, against: string | undefined): number {
   const runs = text === undefined ? (against === undefined ? 1 : runsAgainst) : Number(text);
   if (!Number.isSafeInteger(runs) || runs < 1) fail(`--runs is ${String(text)}`, "a whole number from 1");
   return runs;
 }
 
-/** The folder's whole path; ends the process where it holds no build. */
+/**
+ * Returns the absolute path of a folder that holds a build of tilec. Ends the process if there is no build in
+ * the folder.
+ */
 export function folderOf(text: string): string {
   const folder = resolve(text);
   try {
@@ -65,7 +73,7 @@ export function folderOf(text: string): string {
   return folder;
 }
 
-/** By names and names of groups, each once. */
+/** Returns the workloads with the given names, or in the groups with the given names, each once. */
 export function workloadsOf(
   only: string | undefined,
   all: readonly Workload[] = workloads,

@@ -1,6 +1,6 @@
 /**
- * npm run bench:ascend: the compiler's own schedules on Ascend targets by their clock, beside the lower bound of any schedule. The ten
- * workloads of the benchmarks, W7 with its pairs in 64 bits, and ten other gathers.
+ * npm run bench:ascend: the compiler's own schedules on Ascend targets by their clock, beside the lower bound
+ * of any schedule. The ten workloads of the benchmarks, W7 with its pairs in 64 bits, and ten other gathers.
  */
 import { cyclesOf, isResolved, programLowerBound, Tiling, type Target } from "../ir/index.js";
 import { compile, onnx, pypto, targets, type SourceFunc } from "../src/index.js";
@@ -51,6 +51,10 @@ const others: readonly Named[] = [
 
 const all: readonly Named[] = [...gathers.slice(0, 10), ...others];
 
+/**
+ * Returns a row of the bench:ascend table: the estimated cycles of a gather on a target, the lower bound of
+ * any schedule in cycles, and their ratio.
+ */
 function row(name: string, func: SourceFunc, target: Target) {
   const { tile, access } = compile(func, { target, residency: "auto" });
   const { cycles, lowering } = cyclesOf(tile, target);

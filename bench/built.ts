@@ -6,7 +6,10 @@ import { pathToFileURL } from "node:url";
 
 type EntryPoint = "tilec" | "tilec/sim" | "tilec/webgpu" | "tilec/pto" | "tilec/node";
 
-/** The file of an entry point. Throws where the folder holds no built tilec. */
+/**
+ * Returns the path of the file behind an entry point of the tilec build in a folder. Throws an Error if the
+ * folder has no `package.json` or no such file.
+ */
 export function builtFile(folder: string, entryPoint: EntryPoint): string {
   const manifest = join(folder, "package.json");
   // Without it Node would look for a package.json in the folders above.
@@ -14,7 +17,7 @@ export function builtFile(folder: string, entryPoint: EntryPoint): string {
   return createRequire(manifest).resolve(entryPoint);
 }
 
-/** The exports of several entry points as one object. */
+/** Imports entry points of the tilec build in a folder and resolves to one object with all their exports. */
 export async function importBuilt(folder: string, entryPoints: readonly EntryPoint[]): Promise<object> {
   const modules = await Promise.all(
     entryPoints.map((name) => import(pathToFileURL(builtFile(folder, name)).href) as Promise<object>),

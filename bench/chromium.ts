@@ -3,7 +3,7 @@ import { openPage } from "../test/support/chromium.js";
 import type { Row } from "./rows.js";
 import type { Workload } from "./workloads.js";
 
-/** The packages that the page loads. */
+/** Names of the npm packages that the benchmark page loads. */
 export const pagePeers = [
   "onnxruntime-web",
   "@jax-js/jax",
@@ -20,21 +20,31 @@ ${["core", "backend-cpu", "backend-webgpu"]
   .join("\n")}
 <script type="module" src="/dist/bench/page.js"></script>`;
 
+/**
+ * Description of the WebGPU adapter that the benchmark page uses. `isFallbackAdapter` is true for an adapter
+ * in software.
+ */
 export interface Adapter extends Readonly<Record<string, string | boolean>> {
   readonly isFallbackAdapter: boolean;
 }
 
+/** Handle of a browser page that runs the WebGPU benchmarks. */
 export interface BenchPage {
   readonly adapter: Adapter;
   readonly log: readonly string[];
-  /** Subjects in turns, `launches` of each run. Those that cannot run are left out, with a line in the log. */
+  /**
+   * Subjects in turns, `launches` of each run. Those that cannot run are left out, with a line in the log.
+   */
   run(workload: Workload, rounds: number, launches: number): Promise<readonly Row[]>;
   /** The embedding of bench:values, as `run` does. */
   runEmbedding(rounds: number, launches: number): Promise<readonly Row[]>;
   close(): Promise<void>;
 }
 
-/** `gpu`: in the Chrome of this machine, on its GPU. Throws when the browser does not start, or has no WebGPU. */
+/**
+ * Opens the benchmark page in a browser. `gpu` selects the Chrome of this machine, on its GPU. Throws an
+ * error if the browser does not start or has no WebGPU.
+ */
 export async function openBenchPage(gpu = false): Promise<BenchPage> {
   const opened = await openPage(html, gpu);
   const { page, log } = opened;

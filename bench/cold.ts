@@ -1,4 +1,7 @@
-/** Calls of gathers that nothing is known of: the first gather of a process, and a new one in a process that has run others. */
+/**
+ * Calls of gathers that nothing is known of: the first gather of a process, and a new one in a process that
+ * has run others.
+ */
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { packageFile } from "../src/device/package-files.js";
@@ -9,10 +12,14 @@ import { expectedOf } from "./workloads.js";
 /** Gathers that one process is given, each another. */
 const mostRuns = 200;
 
-/** The output of the first gather of so many rows. */
+/** Returns the expected output of the first gather with this number of rows, as bytes. */
 export const unseenOutput = (rows: number): Uint8Array =>
   expectedOf(unseenGather(rows, 0), unseenInputs(rows, 0)(0));
 
+/**
+ * Returns a benchmarked implementation of one thread. Its milliseconds and its output are those that `call`
+ * returns.
+ */
 function subjectOf(subject: string, call: () => Promise<Called>): Subject {
   let output: Uint8Array = new Uint8Array();
   return {
@@ -27,10 +34,17 @@ function subjectOf(subject: string, call: () => Promise<Called>): Subject {
   };
 }
 
-/** Each run in a process of its own, which has loaded the library and done nothing else with it. */
+/**
+ * Returns a benchmarked implementation for the first gather in a process. Each run starts a new process that
+ * has only loaded the library.
+ */
 export const firstCalls = (library: Library, rows: number): Subject =>
   subjectOf(`${library}-cold`, () => inProcess(library, rows));
 
+/**
+ * Starts a process that loads the library and runs one gather of `rows` rows. Resolves to the milliseconds of
+ * the call and its output. Rejects if the process ends without an answer.
+ */
 async function inProcess(library: Library, rows: number): Promise<Called> {
   const child = fork(packageFile("dist/bench/cold-process.js"), [library, String(rows)], {
     serialization: "advanced",
@@ -44,7 +58,10 @@ async function inProcess(library: Library, rows: number): Promise<Called> {
   return message as Called;
 }
 
-/** Runs that follow one another in this process, each of a gather that it has not seen. */
+/**
+ * Returns a benchmarked implementation that runs a different gather on each call, all in this process. A run
+ * throws an Error after 200 gathers.
+ */
 export async function newCalls(library: Library, rows: number): Promise<Subject> {
   const call = await callOf(library);
   const inputs = unseenInputs(rows, mostRuns);

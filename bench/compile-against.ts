@@ -10,10 +10,13 @@ import { percentile99 } from "./statistics.js";
 const warmUpPasses = 2;
 const rounds = 2;
 
-/** What is compared of the times of all programs. */
+/** Statistics that are compared of the times of all programs. */
 const figures = { median, "99th percentile": percentile99 } as const;
 
-/** Each program's fastest pass, on both sides. */
+/**
+ * Measures the fastest pass of each program on both builds, in milliseconds of CPU time. Warm-up passes come
+ * first.
+ */
 async function timedPrograms(
   [own, other]: Pair<CompileSide>,
   step: CompileStep,
@@ -33,7 +36,11 @@ async function timedPrograms(
   return [fastest(taken[0]), fastest(taken[1])];
 }
 
-/** A row for each figure of each step. Each run starts both builds anew, and the spread is over the runs' ratios, as in `compareBuilds`. */
+/**
+ * Compares the compilers of two builds on the programs of the conformance cases. Returns a row for the median
+ * and one for the 99th percentile of each compile step. Each run restarts both builds; the spread is over the
+ * ratios of the runs.
+ */
 export async function compareCompilers(
   start: () => Promise<Pair<CompileSide>>,
   runs: number,

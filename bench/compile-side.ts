@@ -3,18 +3,26 @@ import { cpuMs } from "./clocks.js";
 import type { CompileLibrary } from "./library.js";
 import type { ProgramDescription, SourceFunc } from "../src/index.js";
 
-/** What is timed of a program. */
+/** Steps that are timed for a program. */
 export const compileSteps = ["compile", "compile and emit WGSL"] as const;
+/** Name of a compile step that bench:compile measures. */
 export type CompileStep = (typeof compileSteps)[number];
 
+/** Compiler of one build, which bench:compile measures beside the compiler of another build. */
 export interface CompileSide {
-  /** Takes the programs, and says which of them this build compiles: an older one may not know all operators. */
+  /**
+   * Takes the programs, and says which of them this build compiles: an older one may not know all operators.
+   */
   load(programs: readonly ProgramDescription[]): Promise<readonly boolean[]>;
   /** Milliseconds of each of these programs, once. */
   pass(step: CompileStep, programs: readonly number[]): Promise<readonly number[]>;
   close(): Promise<void>;
 }
 
+/**
+ * Compiles a program for the `webgpu` target. Emits its WGSL too if the step includes it. The results are
+ * discarded, since only the time matters.
+ */
 export function takeStep(library: CompileLibrary, func: SourceFunc, step: CompileStep): void {
   const { compile, defaultLimits, emitWgsl, targets } = library;
   const { tile } = compile(func, { target: targets.webgpu });
@@ -25,6 +33,7 @@ export function takeStep(library: CompileLibrary, func: SourceFunc, step: Compil
     });
 }
 
+/** Returns the compiler of a build as one side of bench:compile. Times are CPU milliseconds. */
 export function compileSide(library: CompileLibrary): CompileSide {
   let funcs: readonly (SourceFunc | undefined)[] = [];
   return {

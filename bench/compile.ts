@@ -1,7 +1,9 @@
 /**
- * npm run bench:compile: time to compile and to emit WGSL and PTO-ISA C++, warm, and its independence of tensor sizes.
+ * npm run bench:compile: time to compile and to emit WGSL and PTO-ISA C++, warm, and its independence of
+ * tensor sizes.
  *
- * Medians over repeated runs in one process; figures compare with each other, not between machines. `--json` prints them as a document.
+ * Medians over repeated runs in one process; figures compare with each other, not between machines. `--json`
+ * prints them as a document.
  * `--against FOLDER` compares the compiler with that of the build in a folder, in turns, on the case corpus.
  */
 import { parseArgs } from "node:util";
@@ -29,9 +31,13 @@ const { values } = parseArgs({
   },
 });
 const repeats = 15;
-/** Rounds over all programs before those that count: V8 optimizes the compiler anew while it meets other kinds of gathers. */
+/**
+ * Rounds over all programs before those that count: V8 optimizes the compiler anew while it meets other kinds
+ * of gathers.
+ */
 const warmUpRounds = 15;
 
+/** Measures an action 15 times and returns the median in milliseconds. */
 function time(action: () => void): number {
   const times = Array.from({ length: repeats }, () => {
     const start = performance.now();
@@ -43,7 +49,10 @@ function time(action: () => void): number {
 
 const own: CompileLibrary = { compile, onnx, program, targets, defaultLimits, emitWgsl };
 
-/** In rounds over all programs, so that what holds up the process for a moment does not fall to one of them. */
+/**
+ * Measures a compile step in rounds over all programs, so that a short stall of the process does not affect
+ * one program alone.
+ */
 function overPrograms(funcs: readonly SourceFunc[], step: CompileStep) {
   const round = (): readonly number[] =>
     funcs.map((func) => {
@@ -57,6 +66,10 @@ function overPrograms(funcs: readonly SourceFunc[], step: CompileStep) {
   return { medianMs: median(ms), percentile99Ms: percentile99(ms), slowestMs: Math.max(...ms) };
 }
 
+/**
+ * Measures the compile times of all programs in the conformance cases, and of one gather at five tensor
+ * sizes. Times are in milliseconds.
+ */
 function measured() {
   const funcs = corpus().map(program);
   const bySize = [2 ** 10, 2 ** 15, 2 ** 20, 2 ** 25, 2 ** 30].map((elements) => {
@@ -95,6 +108,10 @@ function measured() {
   return { sizes, cases };
 }
 
+/**
+ * Prints the measured compile times as a table by tensor size, and a line for all programs of each compile
+ * step.
+ */
 function print({ sizes, cases }: ReturnType<typeof measured>): void {
   const round = (ms: number): string => ms.toFixed(3);
   console.log(

@@ -1,10 +1,14 @@
-/** The programs of the conformance cases that compile, with nothing of their schedules but the profile, which says what is taken. */
+/**
+ * The programs of the conformance cases that compile, with nothing of their schedules but the profile, which
+ * says what is taken.
+ */
 import { readdirSync, readFileSync } from "node:fs";
 import { defined } from "../ir/index.js";
 import { packageFile } from "../src/device/package-files.js";
 import { readCases } from "../src/formats/cases.js";
 import type { ProgramDescription } from "../src/index.js";
 
+/** Returns the programs of all conformance cases that compile, without their schedules. */
 export function corpus(): readonly ProgramDescription[] {
   const folder = packageFile("test/conformance/cases/");
   return readdirSync(folder)

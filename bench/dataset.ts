@@ -1,6 +1,6 @@
 /**
- * npm run dataset: programs of bench/lists, schedules of each on ascend-a2, and what is known of them, as JSON Lines in dataset/. The
- * same bytes from run to run.
+ * npm run dataset: programs of bench/lists, schedules of each on ascend-a2, and what is known of them, as
+ * JSON Lines in dataset/. The same bytes from run to run.
  */
 import { writeFileSync } from "node:fs";
 import { printFunc, clockVersion, targets, CompileError, type Func } from "../ir/index.js";
@@ -22,6 +22,10 @@ const scheduleLine = (program: string, verdict: string, of: ScheduleFigures, mor
   schedules.push(line({ program, ...about, verdict, ...more, ...figureCells(keys, of) }));
 };
 
+/**
+ * Adds a program to the data set, with its legal and refused schedules on the target. A program that does not
+ * compile gets one line with the verdict `refused`.
+ */
 async function add(id: string, func: Func): Promise<void> {
   programs.push(line({ program: id, text: printFunc(func) }));
   try {

@@ -1,7 +1,7 @@
 /**
- * npm run bench:default: the compiler's own schedule beside the best of the whole grid of candidates, in cycles of ascend-a2
- * under residency auto: the ten workloads of the benchmarks and ten other gathers, or with `--random 60` so many of random sizes,
- * each beside the grid of the residency that it got.
+ * npm run bench:default: the compiler's own schedule beside the best of the whole grid of candidates, in
+ * cycles of ascend-a2 under residency auto: the ten workloads of the benchmarks and ten other gathers, or
+ * with `--random 60` so many of random sizes, each beside the grid of the residency that it got.
  */
 import { parseArgs } from "node:util";
 import { cyclesOf, outputOf, type AccessFunc, type Tiling } from "../ir/index.js";
@@ -16,7 +16,10 @@ import { count } from "./workloads.js";
 
 const target = targets.ascendA2;
 
-/** The fewest cycles of all candidates of a residency. */
+/**
+ * Returns the candidate with the fewest estimated cycles in a residency, and the number of candidates. `best`
+ * is undefined if there is no candidate.
+ */
 function bestOf(gather: AccessFunc, residency: "ub" | "gm") {
   let best: { readonly cycles: number; readonly tiling: Tiling } | undefined;
   let looked = 0;
@@ -28,6 +31,11 @@ function bestOf(gather: AccessFunc, residency: "ub" | "gm") {
   return { best, looked };
 }
 
+/**
+ * Returns a row of the bench:default table: the estimated cycles of the compiler's default schedule and of
+ * the best candidate. If `inItsResidency` is true, only candidates in the residency of the default schedule
+ * count.
+ */
 function rowOf(name: string, func: SourceFunc, inItsResidency: boolean) {
   const { tile } = compile(func, { target, residency: "auto" });
   const chosen = cyclesOf(tile, target).cycles;

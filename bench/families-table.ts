@@ -1,15 +1,18 @@
-/** Families of sizes: programs with an open symbol, and what a table of at most six ranges costs over their sizes. */
+/**
+ * Families of sizes: programs with an open symbol, and what a table of at most six ranges costs over their
+ * sizes.
+ */
 import { bindSizes, CompileError, cyclesOf, parseModule, type Func } from "../ir/index.js";
 import { compile, targets, type Kernel } from "../src/index.js";
 import { tableRecord, taskHash, taskOf, taskRecord, tuneSizes } from "../src/tune/index.js";
 import type { Rows } from "./markdown-table.js";
 
-/** The target of all. */
+/** Target that the programs are compiled and tuned for. */
 export const target = targets.ascendA2;
-/** Costings of each search. */
+/** Number of schedules that each search may cost. */
 export const budget = 50;
 
-/** A program with the open symbol N. */
+/** Program with the dynamic size N, and the values of N to tune for. */
 export interface Family {
   readonly name: string;
   readonly text: string;
@@ -19,7 +22,9 @@ export interface Family {
 const doublings = (from: number, to: number): readonly number[] =>
   from >= to ? [to] : [from, ...doublings(2 * from, to)];
 
-/** The families: rows of an embedding by N indices, N rows of elements, the pages of N sequences in a decoder. */
+/**
+ * Three programs with the dynamic size N: embedding rows, `gather_elements` and pages of a decoder's cache.
+ */
 export const families: readonly Family[] = [
   {
     name: "embedding rows f32[50257,768] by N",
@@ -53,7 +58,9 @@ func @pages(%cache: tensor<2048x16x8x128xf16>, %pages: tensor<Nx32xi32>) -> tens
   },
 ];
 
-/** Returns the program at one size. Throws a CompileError. */
+/**
+ * Returns the program with its symbol N bound to a size. Throws a CompileError if N does not admit the size.
+ */
 export function boundTo(func: Func, N: number): Func {
   const bound = bindSizes(func, { N });
   if (!bound.ok) throw new CompileError(bound.diagnostics);
@@ -62,7 +69,10 @@ export function boundTo(func: Func, N: number): Func {
 
 const cyclesAt = (kernel: Kernel, N: number): number => cyclesOf(kernel.bind({ N }).tile, target).cycles;
 
-/** Cycles at one size: of its best schedule, of the table's, and of the one that `bind` takes without a table. */
+/**
+ * Estimated cycles of three schedules at one size of N: the best found, the one that the tuned table selects,
+ * and the one that `bind` selects without a table.
+ */
 export interface SizeCosts {
   readonly size: number;
   readonly best: number;
@@ -70,7 +80,10 @@ export interface SizeCosts {
   readonly plain: number;
 }
 
-/** A family with its table of ranges. */
+/**
+ * Program with a dynamic size and the results of its tuning: the number of ranges in the table, and the
+ * cycles at each size.
+ */
 export interface TunedFamily {
   readonly func: Func;
   readonly most: number;
@@ -81,7 +94,10 @@ export interface TunedFamily {
   readonly costsAt: (size: number, best: number) => SizeCosts;
 }
 
-/** Resolves to a family with its table. */
+/**
+ * Tunes a program over its sizes and resolves to the table of size ranges with its costs. Rejects if the text
+ * holds no function.
+ */
 export async function tunedFamily({ name, text, sizes }: Family): Promise<TunedFamily> {
   const [func] = parseModule(text, name).module.funcs;
   if (func === undefined) throw new Error(`${name} is no program`);
@@ -100,7 +116,10 @@ export async function tunedFamily({ name, text, sizes }: Family): Promise<TunedF
   };
 }
 
-/** Returns the first family. */
+/**
+ * Returns the documentation table of the embedding program: cycles at each size of the best schedule, with
+ * the tuned table and without it.
+ */
 export async function familyTable(): Promise<Rows> {
   const [embedding] = families;
   if (embedding === undefined) throw new Error("there are families");

@@ -1,9 +1,11 @@
 /**
- * npm run bench:families: what a table of at most six ranges costs over the sizes of a program with an open symbol, in cycles of
- * ascend-a2, beside the best schedule of each size and the one that `bind` takes without a table.
+ * npm run bench:families: what a table of at most six ranges costs over the sizes of a program with an open
+ * symbol, in cycles of ascend-a2, beside the best schedule of each size and the one that `bind` takes without
+ * a table.
  *
- * Three families: rows of an embedding by N indices, N rows of elements, the pages of N sequences in a decoder. The sizes that the
- * table was asked for, then `--between` random ones (50 unless given), each with a search of its own.
+ * Three families: rows of an embedding by N indices, N rows of elements, the pages of N sequences in a
+ * decoder. The sizes that the table was asked for, then `--between` random ones (50 unless given), each with
+ * a search of its own.
  */
 import { parseArgs } from "node:util";
 import { lcg } from "../src/formats/lcg.js";

@@ -32,11 +32,14 @@ const programs: readonly (readonly [name: string, func: SourceFunc, why: string]
   ],
 ];
 
-/** Returns a schedule as tables show it. */
+/** Returns the residency and the tile of a schedule as Markdown for a table cell. */
 export const shownSchedule = ({ residency, tile }: ResolvedSchedule): string =>
   `\`${formatEntry(residency)}\` \`${formatShape(tile)}\``;
 
-/** Returns the best schedule of each, and how many cycles less than the default's it takes. */
+/**
+ * Returns the documentation table of five programs: the best schedule of each, its cycles, and the difference
+ * from the default schedule in percent.
+ */
 export async function fiveProgramsTable(): Promise<Rows> {
   const rows: (readonly (string | number)[])[] = [];
   for (const [name, func, why] of programs) {

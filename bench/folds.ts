@@ -1,6 +1,7 @@
 /**
- * The choice of folding beside measured times: rows of a table of floats plus rows of a 4-bit table by the same indices, 64 and 512 of
- * them. Subjects are the model's kernels under each policy of `--fold`, launched one behind the other in one pass.
+ * The choice of folding beside measured times: rows of a table of floats plus rows of a 4-bit table by the
+ * same indices, 64 and 512 of them. Subjects are the model's kernels under each policy of `--fold`, launched
+ * one behind the other in one pass.
  */
 import { buffersOf } from "../backends/webgpu/buffers.js";
 import { createRunner, type GpuBuffers, type Runner } from "../backends/webgpu/index.js";
@@ -25,7 +26,10 @@ interface Step {
   readonly makes: string;
 }
 
-/** The Add that no gather takes in, as a program of its own. */
+/**
+ * Returns the model's Add as a separate kernel, with the names of its input and output tensors. The kernel is
+ * needed if no gather kernel includes the Add.
+ */
 function addOf(tokens: number): Step {
   const type = `tensor<1x${tokens}x${columns}xf32>`;
   const source = `func @add(%a: ${type}, %b: ${type}) -> ${type} {
@@ -36,7 +40,10 @@ function addOf(tokens: number): Step {
   return { func: at(parseModule(source, "add.tir").module.funcs, 0), reads: ["tok", "pos"], makes: "sum" };
 }
 
-/** The kernels of the model under a policy, in an order in which each finds what it reads. */
+/**
+ * Returns the kernels of the model under a fold policy, which decides whether gathers absorb the nodes around
+ * them. Each kernel comes after those that make its inputs.
+ */
 function stepsOf(tokens: number, fold: FoldPolicy): readonly Step[] {
   const gathers = findGathers(readModel(tokenModel(tokens), "m.onnx"), {}, { target: targets.webgpu, fold });
   const done = new Set<string>();
@@ -54,6 +61,9 @@ function stepsOf(tokens: number, fold: FoldPolicy): readonly Step[] {
   return [...all.filter(({ makes }) => makes !== "sum"), ...all.filter(({ makes }) => makes === "sum")];
 }
 
+/**
+ * Returns the input tensors of the benchmark's ONNX model for a number of tokens, random from a fixed seed.
+ */
 function inputsFor(tokens: number): Readonly<Record<string, Uint8Array | Int32Array | Float32Array>> {
   const draw = lcg(1);
   const float = (): number => Math.fround(2 * draw() - 1);
@@ -65,7 +75,10 @@ function inputsFor(tokens: number): Readonly<Record<string, Uint8Array | Int32Ar
   };
 }
 
-/** The sum, by the definition of its nodes. */
+/**
+ * Computes the expected output of the model as bytes: for each token, a row of the f32 table plus the same
+ * row of the dequantized 4-bit table.
+ */
 function expectedOf({ wte, ids, wq, ws }: ReturnType<typeof inputsFor>): Uint8Array {
   const sums = Array.from(ids ?? []).flatMap((row) =>
     Array.from({ length: columns }, (_, column) => {
@@ -83,7 +96,10 @@ interface Prepared {
   readonly buffers: GpuBuffers;
 }
 
-/** The measured rows of one number of tokens, and what the clock of `webgpu` says of each subject with its launches. */
+/**
+ * Measures the model's kernels under each fold policy for a number of tokens. Returns the measured rows, and
+ * the estimated cycles of each policy's kernels, launches included.
+ */
 async function measureTokens(runner: Runner, tokens: number, rounds: number, now: () => number) {
   const { device } = runner;
   const given = inputsFor(tokens);
@@ -135,7 +151,10 @@ async function measureTokens(runner: Runner, tokens: number, rounds: number, now
   return { rows: await measure(`${tokens} tokens`, subjects, expected, rounds), cycles };
 }
 
-/** Microseconds of a launch: of a kernel of four elements, of which hundreds are launched in a pass. */
+/**
+ * Measures the time of one kernel launch in microseconds. The kernel has four elements and is launched 400
+ * times in a pass.
+ */
 async function measureLaunch(runner: Runner, rounds: number, now: () => number): Promise<number> {
   const { device } = runner;
   const source = `func @twice(%x: tensor<4xf32>) -> tensor<4xf32> {
@@ -161,8 +180,9 @@ async function measureLaunch(runner: Runner, rounds: number, now: () => number):
 }
 
 /**
- * Measures every number of tokens, and prints what the choice by cost takes of each other policy, by least milliseconds and by the clock of `webgpu`. An adapter in software is timed by the CPU
- * time of this process.
+ * Measures the model's kernels for 64 and 512 tokens under each fold policy. Prints the ratio of the policy
+ * `cost` to each other policy, in milliseconds and in estimated cycles. On an adapter in software, times are
+ * CPU times of this process.
  */
 export async function measureFolds({ device, software }: NodeGpu, rounds: number): Promise<readonly Row[]> {
   const runner = await createRunner(device);

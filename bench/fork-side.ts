@@ -5,16 +5,20 @@ import { packageFile } from "../src/device/package-files.js";
 import type { CompileSide } from "./compile-side.js";
 import type { Side } from "./side.js";
 
-/** Sides by what they measure: the fast executor, kernels on Dawn, the compiler. */
+/**
+ * Types of a build under test, by what a benchmark measures: the fast executor, WebGPU kernels on Dawn, or
+ * the compiler.
+ */
 export interface Sides {
   readonly sim: Side;
   readonly webgpu: Side;
   readonly compile: CompileSide;
 }
 
+/** Kind of measurement of a build under test: `sim`, `webgpu` or `compile`. */
 export type SideKind = keyof Sides;
 
-/** What a side is asked for, apart from `close`. */
+/** Methods of a side that can be requested, apart from `close`. */
 const methods: { readonly [K in SideKind]: readonly Exclude<keyof Sides[K], "close">[] } = {
   sim: ["open", "turn"],
   webgpu: ["open", "turn"],
@@ -26,7 +30,10 @@ interface Answer {
   readonly error?: string;
 }
 
-/** Starts a process that has loaded the build in the folder. Rejects where there is none. */
+/**
+ * Starts a process that loads the build in a folder. Resolves to the build under test, whose methods run in
+ * that process. Rejects if the process ends early, as it does if the folder holds no build.
+ */
 export async function forkSide<K extends SideKind>(kind: K, folder: string): Promise<Sides[K]> {
   const child = fork(packageFile("dist/bench/side-process.js"), [kind, folder], {
     serialization: "advanced",

@@ -2,8 +2,10 @@
 import { onnx, pypto, type SourceFunc } from "../src/index.js";
 import { describe, workloads, type Workload } from "./workloads.js";
 
+/** Gather with the name that benchmark tables show. */
 export type Named = readonly [name: string, func: SourceFunc];
 
+/** Converts a benchmark workload to an ONNX operator. */
 function sourceOf(w: Workload): SourceFunc {
   const data = [w.dtype, w.data] as const;
   const indices = [w.indexType, w.indices] as const;
@@ -45,6 +47,7 @@ const others: readonly Named[] = [
   ],
 ];
 
+/** Twenty gathers for the benchmarks of schedules: the ten common workloads and ten others. */
 export const gathers: readonly Named[] = [
   ...workloads.map((w) => [describe(w), sourceOf(w)] as const),
   ...others,

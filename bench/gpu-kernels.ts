@@ -1,9 +1,12 @@
-/** Kernels whose counts a test limits and `bench:isa` compiles for GPUs: one of each form that the WGSL backend emits. */
+/**
+ * Kernels whose counts a test limits and `bench:isa` compiles for GPUs: one of each form that the WGSL
+ * backend emits.
+ */
 import { deviceLimits, parseModule, targets, type Func, type Schedule } from "../ir/index.js";
 import { compile, onnx, torch, type Kernel } from "../src/index.js";
 import { emitWgsl, type WgslKernel } from "../backends/webgpu/index.js";
 
-/** Program and schedule of a kernel. */
+/** Named kernel: a program and the schedule entries to compile it with. */
 export interface GpuKernel {
   readonly name: string;
   readonly func: Func;
@@ -53,7 +56,7 @@ const segments = torch.embeddingBag({
   longestBag: 1024,
 });
 
-/** The kernels, those that move rows first. */
+/** Kernels, one for each form of WGSL that the backend emits. Those that move rows come first. */
 export const gpuKernels: readonly GpuKernel[] = [
   {
     name: "rows-f32",
@@ -94,7 +97,7 @@ export const gpuKernels: readonly GpuKernel[] = [
   { name: "segments-f32", func: segments, schedule: {} },
 ];
 
-/** Compiles one of the kernels for a WebGPU device with the default limits. */
+/** Compiles a kernel for a WebGPU device with default limits and emits its WGSL. */
 export function compileGpuKernel({ func, schedule }: GpuKernel): {
   readonly kernel: Kernel;
   readonly wgsl: WgslKernel;

@@ -3,7 +3,10 @@ import { tilecOnGpu, upload } from "./gpu-subjects.js";
 import type { GpuLibrary } from "./library.js";
 import { keptTensors, localSide, type Side } from "./side.js";
 
-/** `launches`: of each call. `now`: milliseconds of the clock that counts. */
+/**
+ * Returns the side that runs the kernels of a build on a device. `launches` is the number of launches in each
+ * call. `now` returns the time in milliseconds.
+ */
 export function gpuSide(library: GpuLibrary, device: GPUDevice, launches: number, now: () => number): Side {
   const tensorsOf = keptTensors();
   return localSide(async ({ workload: name }) => {

@@ -1,6 +1,6 @@
 /**
- * The subjects that need nothing but a GPUDevice: tilec, a plain kernel, one by hand that moves 16 bytes at a time, and a copy of
- * the output's bytes, 16 at a time.
+ * The subjects that need nothing but a GPUDevice: tilec, a plain kernel, one by hand that moves 16 bytes at a
+ * time, and a copy of the output's bytes, 16 at a time.
  */
 import { kernelOf } from "./kernels.js";
 import type { GpuLibrary } from "./library.js";
@@ -10,6 +10,10 @@ import { bytesOf, count, outputBytes, type Inputs, type Workload } from "./workl
 
 const usage = { mapRead: 1, copySrc: 4, copyDst: 8, storage: 128 } as const;
 
+/**
+ * GPU buffers that hold a workload's inputs, output and status, shared by all benchmarked implementations.
+ * `outputBytes` is the size of the output.
+ */
 export interface Resident {
   readonly data: GPUBuffer;
   readonly indices: GPUBuffer;
@@ -19,17 +23,18 @@ export interface Resident {
   destroy(): void;
 }
 
-/** A buffer of so many bytes, with these in it. */
+/** Creates a storage buffer of `size` bytes on the device, filled from `contents` if given. */
 export function storageBuffer(device: GPUDevice, size: number, contents?: Uint8Array): GPUBuffer {
   const buffer = device.createBuffer({ size, usage: usage.storage | usage.copySrc | usage.copyDst });
   if (contents !== undefined) device.queue.writeBuffer(buffer, 0, contents as Uint8Array<ArrayBuffer>);
   return buffer;
 }
 
-/** The status before a run: no bad index was found. */
+/** Returns a buffer with the status before a run: no bad index reported. */
 export const statusBuffer = (device: GPUDevice): GPUBuffer =>
   storageBuffer(device, 4, new Uint8Array(4).fill(0xff));
 
+/** Creates the GPU buffers of a workload and uploads its inputs. The caller destroys the buffers. */
 export function upload(device: GPUDevice, workload: Workload, inputs: Inputs): Resident {
   const buffers = {
     data: storageBuffer(device, inputs.data.byteLength, inputs.data),
@@ -46,6 +51,10 @@ export function upload(device: GPUDevice, workload: Workload, inputs: Inputs): R
   };
 }
 
+/**
+ * Reads `bytes` bytes from a GPU buffer, then fills the buffer with zeros, so that a later run cannot reuse
+ * the output.
+ */
 export async function download(device: GPUDevice, buffer: GPUBuffer, bytes: number): Promise<Uint8Array> {
   const readback = device.createBuffer({ size: bytes, usage: usage.mapRead | usage.copyDst });
   const encoder = device.createCommandEncoder();
@@ -58,7 +67,10 @@ export async function download(device: GPUDevice, buffer: GPUBuffer, bytes: numb
   return copy;
 }
 
-/** Submits one pass of so many launches, waits for the device, and gives the milliseconds of one. */
+/**
+ * Submits one compute pass with `launches` launches, waits for the device, and resolves to the milliseconds
+ * per launch.
+ */
 export async function timed(
   device: GPUDevice,
   launches: number,
@@ -75,7 +87,10 @@ export async function timed(
   return (now() - start) / launches;
 }
 
-/** `launches`: of each run, for a device on which one is too short to be timed. */
+/**
+ * Returns the subjects of a workload on the GPU. `launches` is the number of launches in each run, for a
+ * device on which a single launch is too short to time.
+ */
 export async function gpuSubjects(
   library: GpuLibrary,
   device: GPUDevice,
@@ -106,12 +121,15 @@ export async function gpuSubjects(
   ];
 }
 
-/** Downloads the output of a subject that writes the resident one. */
+/**
+ * Returns a function that adds an `output` method to a benchmarked implementation. The method downloads the
+ * shared output buffer that the implementation writes.
+ */
 export const withOutput =
   (device: GPUDevice, { output, outputBytes }: Resident) =>
   (subject: Subject): Subject => ({ ...subject, output: () => download(device, output, outputBytes) });
 
-/** tilec's subject, of any build. `now`: milliseconds of the clock that counts. */
+/** Returns the subject of tilec, for any build. `now` returns the time in milliseconds. */
 export async function tilecOnGpu(
   library: GpuLibrary,
   device: GPUDevice,
@@ -149,7 +167,10 @@ interface HandKernel {
   readonly launches: number;
 }
 
-/** Workgroups of 256 invocations, over two dims where one is too few. */
+/**
+ * Returns a benchmarked implementation that runs WGSL code written by hand, in workgroups of 256 invocations.
+ * Workgroups are dispatched over two dims if there are more than 65535.
+ */
 function handKernel(
   device: GPUDevice,
   { subject, code, invocations, buffers, launches }: HandKernel,
@@ -183,7 +204,10 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
 }
 `;
 
-/** One invocation an output element, or an output word of packed elements. */
+/**
+ * Returns the WGSL of a plain kernel for a workload. Each invocation writes one 32-bit word of the output:
+ * one element, or several packed ones.
+ */
 function plainCode(w: Workload): string {
   const perWord = 4 / bytesOf[w.dtype];
   const bits = 32 / perWord;

@@ -10,7 +10,10 @@ import {
 } from "../ir/index.js";
 import { gridOf, ScheduleSpace, withDefaults } from "../passes/index.js";
 
-/** Every schedule of a residency that fits the target's safe size. */
+/**
+ * Yields every candidate schedule of a gather in a residency whose buffers fit the safe size of the target's
+ * unified buffer.
+ */
 export function* grid(gather: AccessFunc, residency: "ub" | "gm", target: Target): Generator<Tiling> {
   const space = new ScheduleSpace(withDefaults(gather, residency, target), target.ubSafeBytes);
   const { start } = space;
@@ -19,10 +22,13 @@ export function* grid(gather: AccessFunc, residency: "ub" | "gm", target: Target
     yield* space.schedulesInEveryOrder(start.with({ tile }));
 }
 
-/** Residencies that a gather may have on a target. */
+/**
+ * Returns the residencies that a gather may have on a target: the unified buffer (`ub`) always, global memory
+ * (`gm`) if allowed.
+ */
 export const residenciesOf = (gather: AccessFunc, target: Target): readonly ("ub" | "gm")[] =>
   gmAllowed(gather, target) ? ["ub", "gm"] : ["ub"];
 
-/** A schedule in one line of a table. */
+/** Formats a schedule as one line of text for a table. */
 export const shown = ({ residency, tile, buffers, order, view }: Schedule): string =>
   `${residency === undefined ? "" : formatEntry(residency)} [${tile?.join()}] x${buffers === undefined ? "" : formatEntry(buffers)} order ${order?.join("")} view ${view?.join()}`;

@@ -1,7 +1,13 @@
-/** Kernels as one would write them by hand for a workload: 16 bytes of output, or four elements of it, for each invocation. */
+/**
+ * Kernels as one would write them by hand for a workload: 16 bytes of output, or four elements of it, for
+ * each invocation.
+ */
 import { count, type Workload } from "./workloads.js";
 
-/** Text, and invocations. An index counts from the end where it is negative, and is taken to be in range. */
+/**
+ * Returns the hand-written WGSL of a workload and its number of invocations. A negative index counts from the
+ * end. Indices are assumed to be in range.
+ */
 export function handWritten(w: Workload): readonly [code: string, invocations: number] {
   const columns = w.data[w.data.length - 1] ?? 1;
   const inRows = w.op === "gather_nd" || (w.op === "gather" && w.axis < w.data.length - 1);
@@ -35,6 +41,10 @@ function rowBody(w: Workload, vectors: number): string {
 const tupleRow = ({ data: [rows = 1, columns = 1] }: Workload): string =>
   `(wrap(indices[2u * r], ${rows}u) * ${columns}u + wrap(indices[2u * r + 1u], ${columns}u))`;
 
+/**
+ * Returns the WGSL body for a workload that gathers single elements: each invocation writes four elements of
+ * the output. `columns` is the last extent of the data.
+ */
 function elementBody(w: Workload, columns: number): string {
   const extent = w.data[w.axis] ?? 1;
   const inner = count(w.data.slice(w.axis + 1));

@@ -1,4 +1,7 @@
-/** Prints Dawn's SPIR-V of each kernel that stdin lists as JSON, behind a line `@@@@ NAME`. bench:isa runs it as a process of its own. */
+/**
+ * Prints Dawn's SPIR-V of each kernel that stdin lists as JSON, behind a line `@@@@ NAME`. bench:isa runs it
+ * as a process of its own.
+ */
 import { text } from "node:stream/consumers";
 import { acquireGpu } from "../src/device/index.js";
 

@@ -1,10 +1,12 @@
 /**
- * npm run bench:isa: what AMD's compiler makes of the kernels that gpu-kernels.ts lists, on a machine without a GPU.
+ * npm run bench:isa: what AMD's compiler makes of the kernels that gpu-kernels.ts lists, on a machine without
+ * a GPU.
  *
- * Dawn's SPIR-V of each kernel goes through `spirv-as` and through Mesa's RADV on its device without hardware, which compiles for a family that
- * RADV_FORCE_FAMILY names: code size, registers, shared memory, waves of a SIMD, and the compiler's estimate of its throughput. `--against
- * FOLDER` prints those of another build behind an arrow, `--native` adds the kernels with native arithmetic, `--tools FOLDER` finds unpacked Debian packages, `--json`
- * prints the rows.
+ * Dawn's SPIR-V of each kernel goes through `spirv-as` and through Mesa's RADV on its device without
+ * hardware, which compiles for a family that RADV_FORCE_FAMILY names: code size, registers, shared memory,
+ * waves of a SIMD, and the compiler's estimate of its throughput. `--against FOLDER` prints those of another
+ * build behind an arrow, `--native` adds the kernels with native arithmetic, `--tools FOLDER` finds unpacked
+ * Debian packages, `--json` prints the rows.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -41,7 +43,7 @@ interface NamedText {
   readonly code: string;
 }
 
-/** What compiles kernels: both are parts of this build and of another one. */
+/** Compiler entry points of a build: this one, or the one that it is compared with. */
 interface Build {
   readonly compile: typeof compile;
   readonly emitWgsl: typeof emitWgsl;

@@ -1,4 +1,6 @@
-/** jax-js on the device it was set to. It has no 16-bit floats in Node 20, and no 8-bit or 64-bit integers. */
+/**
+ * jax-js on the device it was set to. It has no 16-bit floats in Node 20, and no 8-bit or 64-bit integers.
+ */
 import type { Subject } from "./rows.js";
 import type { Inputs, Workload } from "./workloads.js";
 
@@ -11,7 +13,7 @@ interface JaxArray {
   dispose(): void;
 }
 
-/** `@jax-js/jax`, as far as it is used. */
+/** Part of the API of `@jax-js/jax` that the benchmarks use. */
 export interface Jax {
   init(device: "wasm" | "webgpu"): Promise<unknown>;
   defaultDevice(device: "wasm" | "webgpu"): unknown;
@@ -26,7 +28,7 @@ export interface Jax {
   };
 }
 
-/** `launches`: of each run. */
+/** Returns the subject of jax-js. `launches` is the number of launches in each run. */
 export function jaxGather(
   { numpy: np }: Jax,
   workload: Workload,

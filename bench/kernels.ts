@@ -3,6 +3,10 @@ import type { Kernel, Target } from "../src/index.js";
 import type { Compiler } from "./library.js";
 import type { Workload } from "./workloads.js";
 
+/**
+ * Compiles a benchmark workload for a target. `gather_nd` uses the DirectML operator with ONNX's out-of-range
+ * policy, since ONNX accepts 64-bit indices only.
+ */
 export function kernelOf({ compile, onnx, program }: Compiler, workload: Workload, target: Target): Kernel {
   const { op, dtype, indexType, axis } = workload;
   const types = {

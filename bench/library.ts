@@ -4,12 +4,16 @@ import type * as webgpu from "../backends/webgpu/index.js";
 import type * as device from "../src/device/index.js";
 import type * as tilec from "../src/index.js";
 
+/** Part of the tilec API that compiles a workload. */
 export type Compiler = Pick<typeof tilec, "compile" | "onnx" | "program" | "targets">;
 
+/** Part of the tilec API that bench:sim measures: the compiler and the fast executor. */
 export type SimLibrary = Compiler &
   Pick<typeof sim, "FastExecutor" | "simulate"> &
   Pick<typeof device, "spawnThread">;
 
+/** Part of the tilec API that bench:compile measures: the compiler and the WGSL emitter. */
 export type CompileLibrary = Compiler & Pick<typeof webgpu, "defaultLimits" | "emitWgsl">;
 
+/** Part of the tilec API that bench:webgpu measures: the compiler and the WebGPU runner. */
 export type GpuLibrary = Compiler & Pick<typeof webgpu, "createRunner">;

@@ -7,16 +7,19 @@ import { createInterface } from "node:readline";
 import { packageFile } from "../src/device/package-files.js";
 import type { Subject } from "./rows.js";
 
-/** A folder of its own for a benchmark's files. */
+/** Returns a folder of its own for a benchmark's files. */
 const newFolder = (): string => mkdtempSync(join(tmpdir(), "tilec-bench-"));
 
-/** A compiled file of bench/. */
+/** Executable compiled from a C file of `bench/`. `remove` deletes the folder that holds it. */
 export interface Compiled {
   readonly binary: string;
   remove(): void;
 }
 
-/** Compiles a file of bench/ for this machine. Undefined, with a line on stderr, where no C compiler takes it. */
+/**
+ * Compiles a C file of `bench/` for this machine. Returns undefined and prints a line on stderr if `cc` is
+ * missing or fails.
+ */
 export function compileC(file: string): Compiled | undefined {
   const folder = newFolder();
   const remove = (): void => {
@@ -35,7 +38,10 @@ export function compileC(file: string): Compiled | undefined {
   }
 }
 
-/** Inputs as files in a folder, for processes. */
+/**
+ * Input tensors as files in a temporary folder, for benchmark loops in other processes. `out` is the path for
+ * the output.
+ */
 export interface InputFiles {
   /** In the order of the inputs. */
   readonly paths: readonly string[];
@@ -43,6 +49,7 @@ export interface InputFiles {
   remove(): void;
 }
 
+/** Writes input tensors to files in a temporary folder. `remove` deletes the folder. */
 export function inputFiles(inputs: readonly NodeJS.ArrayBufferView[]): InputFiles {
   const folder = newFolder();
   return {
@@ -58,13 +65,20 @@ export function inputFiles(inputs: readonly NodeJS.ArrayBufferView[]): InputFile
   };
 }
 
-/** A subject, and the loop that its process is asked for. */
+/**
+ * Benchmarked implementation and the name of the loop that its process runs. `hasOutput` is true if the loop
+ * has an output to verify.
+ */
 export interface Asked extends Pick<Subject, "subject" | "threads"> {
   readonly what: string;
   readonly hasOutput: boolean;
 }
 
-/** Subjects of one process. It answers each request with nanoseconds, and writes its output to `out`. Closing the first subject ends it. */
+/**
+ * Starts a process and returns a benchmarked implementation for each requested loop. The process answers each
+ * request with nanoseconds and writes its output to the file `out`. Closing the first implementation ends the
+ * process.
+ */
 export function loopSubjects(
   command: string,
   args: readonly string[],

@@ -1,9 +1,9 @@
 /** Tables of Markdown. */
 
-/** The head, then the rows. */
+/** Rows of a table; the first row is the header. */
 export type Rows = readonly (readonly (string | number)[])[];
 
-/** Returns a table as Markdown, its columns as wide as the format of the repository has them. */
+/** Returns a table as Markdown. Columns are padded to equal widths, as the repository's formatter does. */
 export function markdownTable([head = [], ...rows]: Rows): string {
   const cells = [head, ...rows].map((row) => row.map(String));
   const widths = head.map((_, k) => Math.max(3, ...cells.map((row) => row[k]?.length ?? 0)));

@@ -13,7 +13,10 @@ interface GatherModule {
   }>;
 }
 
-/** The kernel that a runner of this device has, beside the runner. */
+/**
+ * Returns a benchmarked implementation that runs tilec's kernel as a generated JavaScript module. The module
+ * is compiled for the same target as the device's runner.
+ */
 export async function moduleOnGpu(
   library: GpuLibrary,
   device: GPUDevice,

@@ -4,12 +4,14 @@ import type { Workload } from "./workloads.js";
 
 const names = { gather: "Gather", gather_elements: "GatherElements", gather_nd: "GatherND" } as const;
 
+/** ONNX model of one gather node, as bytes. */
 export interface OnnxModel {
   readonly model: Uint8Array;
-  /** Whether it takes 64-bit indices, as GatherND alone does. */
+  /** True if the model takes 64-bit indices: for workloads of i64 indices, and for GatherND. */
   readonly wide: boolean;
 }
 
+/** Builds an ONNX model of one node for a benchmark workload. */
 export function onnxModel(workload: Workload): OnnxModel {
   const wide = workload.indexType === "i64" || workload.op === "gather_nd";
   const model = singleNodeModel({

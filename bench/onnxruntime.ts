@@ -1,6 +1,7 @@
 /** onnxruntime-node, as far as it is used. */
 import { importPeer, installPeers } from "./peers.js";
 
+/** Tensor of onnxruntime: elements and shape. */
 export interface OnnxTensor {
   readonly data: ArrayBufferView | readonly string[];
   readonly dims: readonly number[];
@@ -14,6 +15,7 @@ interface Session {
   release(): Promise<void>;
 }
 
+/** Part of the API of onnxruntime-node that the benchmarks use. */
 export interface OnnxRuntime {
   readonly Tensor: new (type: string, data: OnnxTensor["data"], dims: readonly number[]) => OnnxTensor;
   readonly InferenceSession: {
@@ -29,10 +31,11 @@ export interface OnnxRuntime {
   };
 }
 
+/** Result of loading onnxruntime-node: the module, or the reason why it is absent. */
 export type FoundOnnxRuntime =
   { readonly ok: true; readonly ort: OnnxRuntime } | { readonly ok: false; readonly reason: string };
 
-/** Not where it is not installed, or has no build for this machine. */
+/** Loads onnxruntime-node. Resolves to the reason if it is not installed or has no build for this machine. */
 export async function findOnnxRuntime(): Promise<FoundOnnxRuntime> {
   try {
     return { ok: true, ort: (await importPeer("onnxruntime-node/dist/index.js")) as OnnxRuntime };

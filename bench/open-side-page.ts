@@ -7,7 +7,9 @@ import type { Side } from "./side.js";
 /** The module of this repository that the page loads as a file of its own. */
 const served = "/dist/bench/side-page.js";
 
-/** The build in a folder, bundled with the packages that it imports, as one module that a page can run. */
+/**
+ * Bundles the build in a folder with its dependencies and returns the code of one module for a browser page.
+ */
 async function pageScript(folder: string, launches: number): Promise<string> {
   const wanted = `import { serveSide } from "${served}";
 import { compile, onnx, program, targets } from ${JSON.stringify(builtFile(folder, "tilec"))};
@@ -30,7 +32,10 @@ await serveSide({ compile, onnx, program, targets, createRunner }, ${launches});
   return output[0].code;
 }
 
-/** `gpu`: in the Chrome of this machine, on its GPU. Throws when the browser does not start, or has no WebGPU. */
+/**
+ * Opens a page that runs the kernels of the build in `folder`. `gpu` selects the Chrome of this machine, on
+ * its GPU. Throws an error if the browser does not start or has no WebGPU.
+ */
 export async function openSidePage(folder: string, launches: number, gpu: boolean): Promise<Side> {
   const script = await pageScript(folder, launches);
   const opened = await openPage("<!doctype html><title>bench:webgpu</title>", gpu);

@@ -1,9 +1,11 @@
 /**
- * npm run bench:sizes: what a new size of a program over symbols costs, beside one that has run and beside compiling for it.
+ * npm run bench:sizes: what a new size of a program over symbols costs, beside one that has run and beside
+ * compiling for it.
  *
- * Rows of 64 floats by N indices, N from 200 on. `new size` binds a kernel that has run at others, and calls it; `again` calls it
- * once more; `compiled` compiles the program for the size, and calls that. Calls are from the caller's arrays. Outputs are compared; the
- * medians of 41 sizes are printed, in milliseconds. `--webgpu` runs on Dawn in this process too, `--json` prints the rows.
+ * Rows of 64 floats by N indices, N from 200 on. `new size` binds a kernel that has run at others, and calls
+ * it; `again` calls it once more; `compiled` compiles the program for the size, and calls that. Calls are
+ * from the caller's arrays. Outputs are compared; the medians of 41 sizes are printed, in milliseconds.
+ * `--webgpu` runs on Dawn in this process too, `--json` prints the rows.
  */
 import { parseArgs } from "node:util";
 import { simulate } from "../backends/sim/index.js";
@@ -41,6 +43,10 @@ const fast: Subject = {
     Promise.resolve(simulate(kernel, inputs, { executor: "fast" }).outputs.output as Float32Array),
 };
 
+/**
+ * Returns a benchmarked implementation that runs kernels on a WebGPU device in Node. Rejects if there is no
+ * device.
+ */
 async function device(): Promise<Subject> {
   const found = await acquireGpu();
   if (!found.ok) throw new Error(found.problem.message);
@@ -68,6 +74,10 @@ interface Measured {
   readonly verified: boolean;
 }
 
+/**
+ * Measures three calls at 41 sizes: a new size, the same size again, and a kernel compiled for the size.
+ * Returns the medians in milliseconds. `verified` is true if the new-size call and the compiled kernel agree.
+ */
 async function measure({ name, target, call }: Subject): Promise<Measured> {
   const [func] = parseModule(text, "rows.tir").module.funcs;
   if (func === undefined) throw new Error("the text is no program");

@@ -1,4 +1,7 @@
-/** tilec's subjects of bench:sim and bench:values, of any build: each runs one kernel on inputs it was given once. */
+/**
+ * tilec's subjects of bench:sim and bench:values, of any build: each runs one kernel on inputs it was given
+ * once.
+ */
 import type { SimLibrary } from "./library.js";
 import type { Subject } from "./rows.js";
 
@@ -8,6 +11,10 @@ type Given = Readonly<
   Record<string, Uint8Array | Int8Array | Uint16Array | Int32Array | Float32Array | BigInt64Array>
 >;
 
+/**
+ * Returns a benchmarked implementation that runs a kernel on the fast executor with a number of threads.
+ * Inputs are copied into the executor once, so that a run copies nothing.
+ */
 export async function tilec(
   { FastExecutor, spawnThread }: Pick<SimLibrary, "FastExecutor" | "spawnThread">,
   { tile }: Kernel,
@@ -32,7 +39,10 @@ export async function tilec(
   };
 }
 
-/** The call that the README shows: from the caller's arrays to a new array, on the fast executor. */
+/**
+ * Returns a benchmarked implementation for one call of `simulate` with the fast executor, as the README shows
+ * it. Each run reads the caller's arrays and returns a new array.
+ */
 export function tilecCall(
   { simulate }: Pick<SimLibrary, "simulate">,
   kernel: Kernel,

@@ -1,10 +1,14 @@
-/** What the page of bench:values runs: tilec and onnxruntime-web on one adapter, device-resident. */
+/** Code of the page of bench:values: tilec and onnxruntime-web on one adapter, device-resident. */
 import { download, statusBuffer, storageBuffer, timed } from "./gpu-subjects.js";
 import type { GpuLibrary } from "./library.js";
 import { measure, type Row, type Subject } from "./rows.js";
 import type { ValueWorkload } from "./value-workloads.js";
 import { onnxRuntimeWebModel } from "./web-subjects.js";
 
+/**
+ * Measures tilec on a workload that computes values, and onnxruntime-web if ONNX has the operator. Tensors
+ * stay on the device. Returns a row for each.
+ */
 export async function valueRows(
   { compile, createRunner }: GpuLibrary,
   device: GPUDevice,

@@ -1,4 +1,4 @@
-/** What the page of bench:webgpu and bench:values runs: every subject on one adapter, device-resident. */
+/** Code of the page of bench:webgpu and bench:values: every subject on one adapter, device-resident. */
 import { createRunner } from "../backends/webgpu/index.js";
 import { compile, onnx, program, targets } from "../src/index.js";
 import { gpuSubjects, upload } from "./gpu-subjects.js";
@@ -15,12 +15,16 @@ const library: GpuLibrary = { compile, onnx, program, targets, createRunner };
 
 const device = pageDevice();
 
-/** What the adapter says of itself. */
+/** Returns the description that the adapter gives of itself. */
 async function adapter(): Promise<Readonly<Record<string, string | boolean>>> {
   const { vendor, architecture, device: model, description, isFallbackAdapter } = (await device).adapterInfo;
   return { vendor, architecture, device: model, description, isFallbackAdapter };
 }
 
+/**
+ * Measures every benchmarked implementation on a workload in the page and returns a row for each. A library
+ * that fails is left out, with a line in the page's log.
+ */
 async function run(name: string, rounds: number, launches: number): Promise<readonly Row[]> {
   const workload = workloadOf(name);
   const inputs = inputsOf(workload);
@@ -49,7 +53,10 @@ async function run(name: string, rounds: number, launches: number): Promise<read
   return rows;
 }
 
-/** Its scales are f32: for f16 onnxruntime-web needs shader-f16, which adapters in software lack. */
+/**
+ * Returns the rows of the embedding workload. Its scales are f32, because onnxruntime-web needs shader-f16
+ * for f16, which software adapters lack.
+ */
 const runEmbedding = async (rounds: number, launches: number): Promise<readonly Row[]> =>
   valueRows(library, await device, embedding("F", "f32", "i32"), rounds, launches);
 

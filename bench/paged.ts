@@ -1,9 +1,11 @@
 /**
- * npm run bench:paged: rows through a table of pages as one gather, beside gathering by a token index that the host makes first.
+ * npm run bench:paged: rows through a table of pages as one gather, beside gathering by a token index that
+ * the host makes first.
  *
- * A decode step reads the keys and values of 4096 tokens from a pool of 8192, in order (`decode`) or those that a top-k names
- * (`top-k`), by pages of 16, 64 and 128 tokens of 8 x 128 values. `token-index` counts the loop that makes the index, and the gather
- * of rows by it. Everything lies where it runs; outputs are verified first; subjects run in turns, and the medians are compared.
+ * A decode step reads the keys and values of 4096 tokens from a pool of 8192, in order (`decode`) or those
+ * that a top-k names (`top-k`), by pages of 16, 64 and 128 tokens of 8 x 128 values. `token-index` counts the
+ * loop that makes the index, and the gather of rows by it. Everything lies where it runs; outputs are
+ * verified first; subjects run in turns, and the medians are compared.
  * `--webgpu` runs on Dawn in this process, `--json` prints the rows.
  */
 import { parseArgs } from "node:util";
@@ -42,6 +44,7 @@ const workloads: readonly Paged[] = [false, true].flatMap((topK) =>
   ),
 );
 
+/** Compiles the gather of rows through a page table for a target. */
 function pagedKernel({ dtype, page, topK }: Paged, target: Target): Kernel {
   const token = topK ? "t" : "d0";
   const text = `func @paged(%kv: tensor<${pool / page}x${page}x${columns}x${dtype}>${topK ? `, %topk: tensor<${tokens}xi32>` : ""}, %bt: tensor<${tokens / page}xi32>) -> tensor<${tokens}x${columns}x${dtype}> {
@@ -54,7 +57,7 @@ function pagedKernel({ dtype, page, topK }: Paged, target: Target): Kernel {
   return compile(func, { target });
 }
 
-/** What the kernel calls an input: one tensor of indices goes by its role, several by their names. */
+/** Returns the kernel's key of an input. One index tensor is keyed by its role, several by their names. */
 const inputKey = ({ topK }: Paged, name: "kv" | "topk" | "bt"): string =>
   topK ? name : { kv: "data", topk: "none", bt: "indices" }[name];
 
@@ -68,6 +71,10 @@ interface Inputs {
   readonly expected: Uint8Array;
 }
 
+/**
+ * Returns the inputs of a paged workload, random from a fixed seed, and the expected output. No page of the
+ * pool is used twice.
+ */
 function inputsOf({ dtype, page, topK }: Paged): Inputs {
   const rowBytes = columns * (dtype === "f16" ? 2 : 4);
   const next = lcg(1);
@@ -89,7 +96,7 @@ function inputsOf({ dtype, page, topK }: Paged): Inputs {
   return { kv, topk, bt, expected };
 }
 
-/** What a host does that has no map: the row of each token. */
+/** Writes the row of each token into `index`, the work of a host without a map. */
 function tokenIndex(
   { page, topK }: Paged,
   { topk, bt }: Pick<Inputs, "topk" | "bt">,
@@ -101,6 +108,10 @@ function tokenIndex(
   }
 }
 
+/**
+ * Returns two benchmarked implementations on the fast executor: the gather through the page table, and a
+ * gather by a token index that the host computes in each run.
+ */
 function onExecutor(workload: Paged, inputs: Inputs): readonly Subject[] {
   const paged = FastExecutor.create(pagedKernel(workload, targets.cpu).tile);
   paged.inputs[inputKey(workload, "kv")]?.bytes.set(inputs.kv);
@@ -137,6 +148,10 @@ function onExecutor(workload: Paged, inputs: Inputs): readonly Subject[] {
   ];
 }
 
+/**
+ * Returns two benchmarked implementations on a GPU: the gather through the page table, and a gather by a
+ * token index that the host computes and uploads in each run.
+ */
 async function onDevice(device: GPUDevice, workload: Paged, inputs: Inputs): Promise<readonly Subject[]> {
   const runner = await createRunner(device);
   const usage = 4 | 8 | 128;

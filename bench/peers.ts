@@ -1,4 +1,6 @@
-/** The packages of bench/, apart from the repository's: what the benchmarks and the cross-checks compare with. */
+/**
+ * The packages of bench/, apart from the repository's: what the benchmarks and the cross-checks compare with.
+ */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -7,15 +9,20 @@ import { fail } from "./arguments.js";
 
 const folder = packageFile("bench/node_modules");
 
+/** Shell command that installs the packages of `bench/`. */
 export const installPeers = "npm ci --prefix bench";
 
-/** One module of an installed package: `onnxruntime-node/dist/index.js`. Rejects as `import` does. */
+/**
+ * Imports a file of a package in `bench/node_modules`, such as `onnxruntime-node/dist/index.js`. Rejects if
+ * the import fails.
+ */
 export const importPeer = (file: string): Promise<unknown> => import(pathToFileURL(join(folder, file)).href);
 
+/** Returns the names of the packages that are not installed in `bench/node_modules`. */
 export const missingPeers = (names: readonly string[]): readonly string[] =>
   names.filter((name) => !existsSync(join(folder, name)));
 
-/** Ends the process with a word where one of these packages is not installed. */
+/** Ends the process with an error if one of the packages is not installed in `bench/node_modules`. */
 export function requirePeers(names: readonly string[]): void {
   const missing = missingPeers(names);
   if (missing.length > 0)

@@ -1,8 +1,9 @@
 /**
- * npm run bench:pipelines: what a first call waits for on Dawn in Node: the pipeline of tilec's kernel, and of one by hand.
+ * npm run bench:pipelines: what a first call waits for on Dawn in Node: the pipeline of tilec's kernel, and
+ * of one by hand.
  *
- * Milliseconds from the text to the pipeline, medians of 9 devices: a device keeps what it has made. `--json` prints the rows, `--only W4,W5`
- * makes some workloads'.
+ * Milliseconds from the text to the pipeline, medians of 9 devices: a device keeps what it has made. `--json`
+ * prints the rows, `--only W4,W5` makes some workloads'.
  */
 import { createRunner } from "../backends/webgpu/index.js";
 import { acquireGpu } from "../src/device/index.js";
@@ -32,7 +33,10 @@ function timed(device: GPUDevice, code: string): number {
   return performance.now() - start;
 }
 
-/** One pipeline of each subject and workload, on a device that has made an empty one. */
+/**
+ * Measures the time to create a pipeline for each kernel and workload on a new device, in milliseconds. An
+ * empty pipeline is created first, so that one-time costs of the device do not count.
+ */
 async function onNewDevice(): Promise<Timed[]> {
   const found = await acquireGpu();
   if (!found.ok) throw new Error(found.problem.message);

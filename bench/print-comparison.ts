@@ -11,7 +11,10 @@ const verdictText: Readonly<Record<Verdict, string>> = {
   "not slower": "",
 };
 
-/** The last line: what the rows say together. */
+/**
+ * Returns a summary of compared builds as one line: the slower rows, the undecided rows, the geometric mean
+ * of the ratios, and wrong outputs.
+ */
 export function summaryOf(rows: readonly Comparison[]): string {
   const named = (chosen: readonly Comparison[]): string =>
     chosen.length === 0 ? "none" : `${chosen.length} (${chosen.map(({ name }) => name).join(", ")})`;
@@ -26,7 +29,10 @@ export function summaryOf(rows: readonly Comparison[]): string {
   ].join("; ");
 }
 
-/** Prints the rows; the process fails where one is slower by more than the limit, or has a wrong output. */
+/**
+ * Prints compared builds as a table or as JSON. Sets exit code 1 if this build is slower by more than 5 % in
+ * a row, or an output is wrong.
+ */
 export function reportComparison(rows: readonly Comparison[], against: string, json: boolean): void {
   if (json) console.log(JSON.stringify({ schema: 1, against, rows }, null, 2));
   else {

@@ -3,16 +3,23 @@ import { geometricMean } from "./statistics.js";
 import { table } from "../src/report/table.js";
 import type { Row } from "./rows.js";
 
-/** What is compared with everything else: the kernel on tensors in its memory, a call from the caller's arrays, calls of gathers that are not known. */
+/**
+ * Subjects that are compared with all others. They are the kernel on tensors in its memory, a call from the
+ * caller's arrays, and calls of gathers that are not known.
+ */
 const own = ["tilec", "tilec-call", "tilec-cold", "tilec-new"];
 
-/** Prints the rows, and fails the process when an output was wrong. */
+/** Prints benchmark rows as tables or as JSON. Sets exit code 1 if an output is wrong. */
 export function report(rows: readonly Row[], json: boolean): void {
   if (json) console.log(JSON.stringify({ schema: 1, rows }, null, 2));
   else printRows(rows);
   process.exitCode = rows.every((row) => row.verified) ? 0 : 1;
 }
 
+/**
+ * Prints benchmark rows as tables: median and least milliseconds, how many times faster tilec is than each
+ * other implementation, and the gain of a second thread.
+ */
 function printRows(rows: readonly Row[]): void {
   const keys = [...new Set(rows.map((row) => `${row.subject} ${row.threads}`))];
   const names = [...new Set(rows.map((row) => row.workload))];
@@ -56,7 +63,10 @@ function printRows(rows: readonly Row[]): void {
   printRatios("two threads are so many times faster than one", threaded, inTurns, gain);
 }
 
-/** A table of ratios by workload, with their geometric mean and the least. Nothing where there is no ratio. */
+/**
+ * Prints a table of ratios by workload, with their geometric mean and minimum. Prints nothing if there is no
+ * ratio.
+ */
 function printRatios(
   title: string,
   names: readonly string[],

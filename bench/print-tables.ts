@@ -1,6 +1,6 @@
 /**
- * npm run docs:tables: puts the tables of the documentation into its pages; those of the names given, or all. Without `--write` they
- * are printed.
+ * npm run docs:tables: puts the tables of the documentation into its pages; those of the names given, or all.
+ * Without `--write` they are printed.
  */
 import { parseArgs } from "node:util";
 import { markdownTable } from "./markdown-table.js";

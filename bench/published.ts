@@ -7,15 +7,21 @@ import type { Rows } from "./markdown-table.js";
 
 const target = targets.ascendA2;
 
-/** Returns the cycles of the one statement of a kind, on one core. */
+/**
+ * Returns the estimated cycles of the first statement of a kind in a tile program, on one core. The result is
+ * NaN if there is no such statement.
+ */
 export const cyclesIn = (func: TileFunc, name: "load" | "gather", on: Target = target): number =>
   walkOf(func, on).events.find((event) => event.name === name)?.cycles ?? NaN;
 
-/** Returns the cycles of work on the vector unit. */
+/** Returns the estimated cycles of work on the vector unit. */
 export const vectorCycles = (work: Partial<Work>): number =>
   cyclesOfWork({ ...noWork, ...work }, "V", target, 1, 0);
 
-/** A published figure beside the clock's, with the cells of its row before both. */
+/**
+ * Row that compares a published cycle count with the cost model's estimate. `cells` are the columns before
+ * these two.
+ */
 export interface PublishedRow {
   readonly cells: readonly (string | number)[];
   readonly published: number;
@@ -48,7 +54,10 @@ const tloads: readonly (readonly [
   ["f32 255x64, by columns", "f32", [2, 2, 2, 8, 255], 8, 8352],
 ];
 
-/** Loads, as single durations: each instruction with its latency. */
+/**
+ * Published and estimated cycles of loads into the unified buffer. Each instruction counts with its full
+ * latency.
+ */
 export const loads: readonly PublishedRow[] = tloads.map(([name, dtype, box, instructions, cycles]) =>
   rowOf(
     [name, box.join("x"), instructions],
@@ -64,7 +73,7 @@ const tmovs: readonly (readonly [name: string, instructions: number, blocks: num
   ["f32 63x125 of 64x128", 63, 16, 1323],
 ];
 
-/** Copies within UB. */
+/** Published and estimated cycles of copies within the unified buffer. */
 export const copies: readonly PublishedRow[] = tmovs.map(([name, instructions, blocks, cycles]) =>
   rowOf(
     [name, instructions],
@@ -73,7 +82,9 @@ export const copies: readonly PublishedRow[] = tmovs.map(([name, instructions, b
   ),
 );
 
-/** testcase/tadds and others: rows and columns of 4-byte elements; tiles that the instruction reads; cycles. */
+/**
+ * testcase/tadds and others: rows and columns of 4-byte elements; tiles that the instruction reads; cycles.
+ */
 const instructions: readonly (readonly [
   name: string,
   tile: readonly [number, number],
@@ -96,13 +107,19 @@ const instructions: readonly (readonly [
   ["sub i32", [64, 64], 2, 132],
 ];
 
-/** Steps on index values. */
+/**
+ * Published and estimated cycles of element-wise vector instructions, which the cost model charges for steps
+ * on index values.
+ */
 export const steps: readonly PublishedRow[] = instructions.map(([name, [height, width], read, cycles]) => {
   const stepRepeats = read * height * Math.ceil((width * 4) / target.vectorBytes);
   return rowOf([name, `${height}x${width}`], cycles, vectorCycles({ steps: 1, stepRepeats }));
 });
 
-/** A gather of one row without the two steps that bring its index values inside their extent, on a 910B3. */
+/**
+ * Measured and estimated cycles of a gather of one row on a 910B3. The estimate leaves out the two steps that
+ * bring index values into range.
+ */
 export const rowGather: PublishedRow = rowOf(
   ["64 f32 in UB"],
   46.6,
@@ -114,13 +131,16 @@ const tableOf = (head: readonly string[], rows: readonly PublishedRow[]): Rows =
   ...rows.map(({ cells, published, model }) => [...cells, published, model]),
 ];
 
-/** Returns the loads. */
+/** Returns the documentation table of loads: published and estimated cycles. */
 export const loadsTable = (): Rows => tableOf(["Load", "Extents", "DMA instructions"], loads);
-/** Returns the copies. */
+/** Returns the documentation table of copies within the unified buffer: published and estimated cycles. */
 export const copiesTable = (): Rows => tableOf(["Copy", "Instructions"], copies);
-/** Returns the steps. */
+/** Returns the documentation table of vector instructions: published and estimated cycles. */
 export const stepsTable = (): Rows => tableOf(["Step", "Tile"], steps);
-/** Returns the row, with what the executable cost model of the same source charges. */
+/**
+ * Returns the documentation table of the one-row gather: cycles measured, by the executable cost model of the
+ * same source, and by this cost model.
+ */
 export const rowGatherTable = (): Rows => [
   ["Row", "Measured on a 910B3", "Executable cost model", "Model"],
   [...rowGather.cells, rowGather.published, 29, rowGather.model],

@@ -1,9 +1,10 @@
-/** How two builds compare: the ratio of their times, how sure it is, and what follows. */
+/** Comparison of two builds: the ratio of their times, its confidence interval, and the verdict. */
 import { median } from "../src/tune/median.js";
 
-/** Of this build, and of the other one. */
+/** Values of this build and of the other one. */
 export type Pair<T> = readonly [own: T, other: T];
 
+/** Median of ratios with a confidence interval from `low` to `high`. */
 export interface Spread {
   readonly median: number;
   readonly low: number;
@@ -11,14 +12,15 @@ export interface Spread {
 }
 
 /**
- * The median of independent ratios, and the interval between two of them that holds the median of all such ratios with a
- * probability of 95 % or more, whatever their distribution (the sign test's confidence interval, from order statistics).
- * Fewer than six ratios have no such interval: theirs reaches from the least to the greatest. Throws where there is none.
+ * Returns the median of independent ratios with its confidence interval. The interval holds the true median
+ * with a probability of at least 95 %, for any distribution: it is the sign test's interval, from order
+ * statistics. For fewer than six ratios, it spans all of them. Throws an Error if there are no ratios.
  */
 export function spreadOf(ratios: readonly number[]): Spread {
   const sorted = [...ratios].sort((a, b) => a - b);
   const n = sorted.length;
-  // Ratios left out at each end. A ratio is below the median with probability one half: P(at most `cut` are) = tail.
+  // Ratios left out at each end. A ratio is below the median with probability one half: P(at most `cut` are)
+  // = tail.
   let cut = 0;
   let tail = 2 ** -n;
   for (let k = 1, term = tail; k < n / 2; k++) {
@@ -32,15 +34,27 @@ export function spreadOf(ratios: readonly number[]): Spread {
   return { median: median(sorted), low, high };
 }
 
-/** A build is slower when it takes more than so many times as long. */
+/**
+ * Limit of the time ratio: a build is slower if it takes more than 1.05 times the time of the other build.
+ */
 export const slowerAbove = 1.05;
 
-/** `undecided`: the spread lies on both sides of the limit. */
+/**
+ * Verdict on this build's time against another build's. `undecided`: the confidence interval contains the
+ * limit.
+ */
 export type Verdict = "slower" | "undecided" | "not slower";
 
+/**
+ * Returns the verdict on a ratio of times: slower if the whole interval is above {@link slowerAbove}, not
+ * slower if no part is above it, undecided otherwise.
+ */
 export const verdictOf = ({ low, high }: Spread): Verdict =>
   low > slowerAbove ? "slower" : high > slowerAbove ? "undecided" : "not slower";
 
+/**
+ * Comparison of two builds by the times of one benchmarked implementation or one figure of a compile step.
+ */
 export interface Comparison {
   readonly name: string;
   /** Medians over the runs. */
@@ -50,6 +64,8 @@ export interface Comparison {
   /** Those that gave a ratio. */
   readonly runs: number;
   readonly verdict: Verdict;
-  /** Whether every output was the one expected, so that both builds gave equal bits. Absent where nothing runs. */
+  /**
+   * True if every output was the expected one, so that both builds gave equal bits. Absent if nothing runs.
+   */
   readonly verified?: boolean;
 }

@@ -1,7 +1,8 @@
 /**
- * npm run bench:record-times: every candidate of seven small gathers on the fast executor, measured over and over, into
- * test/tune/recorded.json: what the search by milliseconds is judged by. The passes over the candidates are far apart, each in
- * another order, so that what a machine does at one time does not fall on one candidate.
+ * npm run bench:record-times: every candidate of seven small gathers on the fast executor, measured over and
+ * over, into test/tune/recorded.json: what the search by milliseconds is judged by. The passes over the
+ * candidates are far apart, each in another order, so that what a machine does at one time does not fall on
+ * one candidate.
  */
 import { writeFileSync } from "node:fs";
 import { lowered } from "../passes/index.js";
@@ -14,7 +15,10 @@ import { seeded } from "../src/tune/seeded.js";
 import type { SearchSpace } from "../src/tune/space.js";
 import type { MeasuredTask, OpenMeasurer } from "../src/tune/index.js";
 
-/** The shapes of the benchmarks' first seven workloads, each dim so much smaller that a run takes about a millisecond. */
+/**
+ * The shapes of the benchmarks' first seven workloads, each dim so much smaller that a run takes about a
+ * millisecond.
+ */
 const gathers: readonly (readonly [string, SourceFunc])[] = [
   ["W1", onnx.gather({ data: ["f32", [5000, 256]], indices: ["i32", [1024]], axis: 0 })],
   ["W2", onnx.gather({ data: ["f32", [100_000, 4]], indices: ["i32", [60_000]], axis: 0 })],
@@ -36,7 +40,10 @@ interface Recorded {
   readonly candidates: readonly (readonly [string, number, string, readonly number[]])[];
 }
 
-/** A search of one candidate shows what the measurer is given, and the space. */
+/**
+ * Runs a search of one candidate to obtain the input of the measurer, the search space and the id of the
+ * default schedule.
+ */
 async function opened(func: SourceFunc) {
   let task: MeasuredTask | undefined;
   let space: SearchSpace | undefined;
@@ -55,7 +62,7 @@ async function opened(func: SourceFunc) {
   return { task, space, own: found.default.id };
 }
 
-/** In another order each time. */
+/** Returns the items in an order that depends on the seed. */
 function shuffled<T>(items: readonly T[], seed: number): readonly T[] {
   const draw = seeded(seed);
   return items

@@ -1,7 +1,8 @@
 /**
- * npm run repro: the tables and pictures of the documentation, made again in repro/. `deterministic/` has the same bytes from run to run
- * on any machine; `measured/` has times of this one, and pictures of its browser, whose pixels are those of its fonts. `--only
- * deterministic` leaves the measurements out, `--quick` the tables that take minutes.
+ * npm run repro: the tables and pictures of the documentation, made again in repro/. `deterministic/` has the
+ * same bytes from run to run on any machine; `measured/` has times of this one, and pictures of its browser,
+ * whose pixels are those of its fonts. `--only deterministic` leaves the measurements out, `--quick` the
+ * tables that take minutes.
  */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
@@ -23,7 +24,10 @@ const seed = 1;
 const cli = packageFile("dist/src/cli/main.js");
 const list = (name: string): string => packageFile(`bench/lists/${name}`);
 
-/** A file, and the command that makes it: on its standard output, by a flag that names the file, or into a folder that it is given. */
+/**
+ * A file, and the command that makes it: on its standard output, by a flag that names the file, or into a
+ * folder that it is given.
+ */
 type Artifact = readonly [file: string, script: string, args: readonly string[], by?: "flag" | "folder"];
 
 const printTables = packageFile("dist/bench/print-tables.js");
@@ -61,6 +65,10 @@ const measured: readonly Artifact[] = [
   ["playground.jpg", packageFile("dist/test/support/pictures.js"), [], "folder"],
 ];
 
+/**
+ * Runs the command that makes an artifact and writes the artifact into the folder. Throws an Error if the
+ * command fails.
+ */
 function make(folder: string, [file, script, args, by]: Artifact): void {
   const named = by === "flag" ? [join(folder, file), "--force"] : by === "folder" ? [folder] : [];
   const { status, stdout, stderr } = spawnSync(process.execPath, [script, ...args, ...named], {

@@ -1,6 +1,7 @@
 /** Interleaved runs of several subjects, in Node or in a page. */
 import { median } from "../src/tune/median.js";
 
+/** Times of one benchmarked implementation on one workload, in milliseconds. */
 export interface Row {
   readonly workload: string;
   readonly threads: number;
@@ -11,6 +12,7 @@ export interface Row {
   readonly verified: boolean;
 }
 
+/** Implementation that a benchmark measures. */
 export interface Subject {
   readonly subject: string;
   readonly threads: number;
@@ -21,12 +23,14 @@ export interface Subject {
   close?(): void | Promise<void>;
 }
 
+/** True if two arrays hold the same bytes. */
 export const sameBytes = (a: Uint8Array, b: Uint8Array): boolean =>
   a.byteLength === b.byteLength && a.every((byte, k) => byte === b[k]);
 
 /**
- * Verifies every subject and runs each for `warmUpMs`, then runs them in turns: at each turn one run that wakes threads and brings the
- * subject's own memory back into the caches, and one that counts.
+ * Verifies every benchmarked implementation, warms each up for `warmUpMs` milliseconds, and measures them in
+ * rounds. In a round each runs twice: the first run wakes threads and warms the caches, the second one
+ * counts. Returns a row for each.
  */
 export async function measure(
   workload: string,

@@ -3,7 +3,9 @@ import { spawnSync } from "node:child_process";
 import { median } from "../src/tune/median.js";
 import type { Row } from "./rows.js";
 
-/** This benchmark so many times, one after the other, each in a process of its own: the median of each row. */
+/**
+ * Runs this benchmark `runs` times in sequence, each in its own process, and returns the median of each row.
+ */
 export function rowsOfRuns(runs: number): Row[] {
   const all = Array.from({ length: runs }, (_, run) => {
     console.error(`run ${run + 1} of ${runs}`);

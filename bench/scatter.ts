@@ -2,10 +2,12 @@
  * npm run bench:scatter: writes through an index, on one thread, compiled for one core.
  *
  * `cache`: 512 and 8 rows of 512 f16 written in place into a cache of 262,144 rows, and 8 into one of 1024. `elements`: 1024 x 1024 f32
- * along dim 0, each written once. `add`: 65,536 rows of 128 f32 added to 4096, each of which is named 16 times. Subjects: a call on the caller's
- * arrays (`tilec`), the code of WebAssembly in its own memory (`tilec-code`), a loop in JavaScript, one in C where a compiler is there, and
- * onnxruntime-node on one thread where it is installed. Outputs are verified first, but those of `add`, whose sums go on from run to run where
- * a subject adds in place; subjects run in turns, and medians are compared. `--json` prints the rows.
+ * along dim 0, each written once. `add`: 65,536 rows of 128 f32 added to 4096, each of which is named 16
+ * times. Subjects: a call on the caller's arrays (`tilec`), the code of WebAssembly in its own memory
+ * (`tilec-code`), a loop in JavaScript, one in C where a compiler is there, and onnxruntime-node on one
+ * thread where it is installed. Outputs are verified first, but those of `add`, whose sums go on from run to
+ * run where a subject adds in place; subjects run in turns, and medians are compared. `--json` prints the
+ * rows.
  */
 import { parseArgs } from "node:util";
 import { FastExecutor, simulate } from "../backends/sim/index.js";
@@ -171,7 +173,7 @@ function kernelOf({ dtype, indexShape, inPlace, points, shape, statement }: Scat
 const bytesOf = ({ buffer, byteLength, byteOffset }: Numbers): Uint8Array =>
   new Uint8Array(buffer, byteOffset, byteLength);
 
-/** A subject whose milliseconds are the mean of some calls. */
+/** Returns a subject whose milliseconds are the mean of some calls. */
 const repeated = (subject: string, calls: number, call: () => void, result: () => Numbers): Subject => ({
   subject,
   threads: 1,

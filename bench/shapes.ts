@@ -1,6 +1,6 @@
 /**
- * npm run bench:shapes: five gathers of serving large models, paged, permuted and ragged: which residencies are legal on ascend-a2,
- * what the default takes there, and how long the fast executor takes on this machine.
+ * npm run bench:shapes: five gathers of serving large models, paged, permuted and ragged: which residencies
+ * are legal on ascend-a2, what the default takes there, and how long the fast executor takes on this machine.
  */
 import { simulateBytes } from "../backends/sim/index.js";
 import {
@@ -25,7 +25,10 @@ const func = (operands: string, output: string, map: string): string => {
   return `func @f(${operands}) -> tensor<${output}> {\n  %y = access.gather ${names} ${map} {oob = error}\n  return %y\n}\n`;
 };
 
-/** 4096 tokens of a sequence, as rows of 128 halves from 65,536 of the cache, through a table of pages. */
+/**
+ * Returns the program that reads 4096 tokens of a sequence through a page table: rows of 128 f16 values from
+ * a cache of 65,536 rows.
+ */
 const decode = (page: number): string =>
   func(
     `%kv: tensor<65536x128xf16>, %topk: tensor<4096xi32>, %bt: tensor<${65536 / page}xi32>`,
@@ -56,6 +59,10 @@ const shapes: readonly (readonly [name: string, text: string])[] = [
   ],
 ];
 
+/**
+ * Parses a program and returns its access map. Throws an Error if the text has no function or the function
+ * has no access map.
+ */
 function gatherOf(name: string, text: string): AccessFunc {
   const { module, diagnostics } = parseModule(text, name);
   const [first] = module.funcs;
@@ -65,7 +72,10 @@ function gatherOf(name: string, text: string): AccessFunc {
   return gather;
 }
 
-/** The median of five runs of the fast executor behind a first one, every bit compared with the definition. */
+/**
+ * Returns the median time of five runs of the fast executor after a first run, in milliseconds. Throws an
+ * error if the output of the first run differs from the definition in any bit.
+ */
 function milliseconds(kernel: ReturnType<typeof compile>, gather: AccessFunc): number {
   const inputs = randomInputs(kernel, 1);
   const run = () => simulateBytes(kernel, inputs, { executor: "fast" }).output;
@@ -97,7 +107,10 @@ const rowsOf = (
     });
   });
 
-/** Returns which residencies are legal, and what the default takes there. */
+/**
+ * Returns the documentation table of five gathers: for each residency, the legal tiles, the default tile, its
+ * bytes and its estimated cycles.
+ */
 export const shapesTable = (): Rows => [
   ["gather", "residency", "legal tiles", "default tile", "UB (B)", "moved (B)", "cycles"],
   ...rowsOf((name, label, gather, residency) => {
@@ -110,7 +123,10 @@ export const shapesTable = (): Rows => [
   }),
 ];
 
-/** Returns the milliseconds that the fast executor takes here; none where no tile is legal. */
+/**
+ * Returns a table of milliseconds that the fast executor takes for five gathers on this machine. The cell is
+ * empty if no tile is legal.
+ */
 export const shapesTimesTable = (): Rows => [
   ["gather", "residency", "ms"],
   ...rowsOf((name, label, gather, residency) => {

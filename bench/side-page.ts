@@ -1,9 +1,12 @@
-/** What the page of `openSidePage` runs. */
+/** Code of the page of `openSidePage`. */
 import { gpuSide } from "./gpu-side.js";
 import type { GpuLibrary } from "./library.js";
 import { pageDevice } from "./page-device.js";
 
-/** Makes the side of a build ready for the process that opened the page. */
+/**
+ * Publishes a build under test as the page's global `side`, for the process that opened the page. `launches`
+ * is the number of launches per call.
+ */
 export async function serveSide(library: GpuLibrary, launches: number): Promise<void> {
   const side = gpuSide(library, await pageDevice(), launches, () => performance.now());
   Object.assign(globalThis, { side });

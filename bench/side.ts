@@ -2,28 +2,42 @@
 import { sameBytes, type Subject } from "./rows.js";
 import { expectedOf, inputsOf, workloadOf, type Inputs, type Workload } from "./workloads.js";
 
-/** A subject of bench:sim or bench:webgpu by its names. */
+/**
+ * Key of a benchmarked implementation of bench:sim or bench:webgpu: its name, the workload and the number of
+ * threads.
+ */
 export interface SubjectKey {
   readonly workload: string;
   readonly subject: string;
   readonly threads: number;
 }
 
+/**
+ * Result of opening a benchmarked implementation: whether its output is correct, and its fastest warm-up call
+ * in milliseconds.
+ */
 export interface Opened {
   readonly verified: boolean;
   /** The fastest call while it warmed up. */
   readonly leastMs: number;
 }
 
-/** It has one subject ready at a time. */
+/** One of the two builds that a benchmark compares. One benchmarked implementation is open at a time. */
 export interface Side {
-  /** Makes a subject ready in place of the one before, compares its output with the plain loop's, and warms it up. */
+  /**
+   * Makes a subject ready in place of the one before, compares its output with the plain loop's, and warms it
+   * up.
+   */
   open(key: SubjectKey): Promise<Opened>;
-  /** The fastest of so many calls, after one that wakes threads and brings the side's memory back into the caches. */
+  /**
+   * The fastest of so many calls, after one that wakes threads and brings the side's memory back into the
+   * caches.
+   */
   turn(calls: number): Promise<number>;
   close(): Promise<void>;
 }
 
+/** Benchmarked implementation that is ready to run, with its expected output and its clock. */
 export interface Ready {
   readonly subject: Subject;
   readonly expected: Uint8Array;
@@ -31,13 +45,17 @@ export interface Ready {
   now(): number;
 }
 
+/** Workload with its inputs and its expected output. */
 export interface Tensors {
   readonly workload: Workload;
   readonly inputs: Inputs;
   readonly expected: Uint8Array;
 }
 
-/** A workload's inputs and its output by the plain loop. Those of the latest workload are kept. */
+/**
+ * Returns a function that computes a workload's inputs and its expected output by name. The result for the
+ * latest workload is cached.
+ */
 export function keptTensors(): (name: string) => Tensors {
   let kept: Tensors | undefined;
   return (name) => {
@@ -54,7 +72,10 @@ export function keptTensors(): (name: string) => Tensors {
 const defaultWarmUpMs = 100;
 const warmUpCalls = 3;
 
-/** A side where its subjects run. */
+/**
+ * Returns a build under test whose benchmarked implementations run in this process or page. `makeReady`
+ * prepares an implementation; `warmUpMs` is the warm-up time in milliseconds.
+ */
 export function localSide(makeReady: (key: SubjectKey) => Promise<Ready>, warmUpMs = defaultWarmUpMs): Side {
   let ready: Ready | undefined;
   const call = async (): Promise<number> => {

@@ -5,6 +5,10 @@ import { kernelOf } from "./kernels.js";
 import { tilec, tilecCall } from "./own-subjects.js";
 import { keptTensors, localSide, type Side } from "./side.js";
 
+/**
+ * Returns a build under test that runs its fast executor in this process. One thread is timed by CPU time,
+ * several threads by wall-clock time.
+ */
 export function simSide(library: SimLibrary): Side {
   const tensorsOf = keptTensors();
   return localSide(async ({ workload: name, subject, threads }) => {

@@ -1,9 +1,10 @@
 /**
  * npm run bench:sim: the fast executor beside the libraries and loops that do the same gathers, in one run.
  *
- * Outputs are verified first; then the subjects run in turns, and the medians are compared. What each subject includes is in
- * docs/simulator.md. Figures compare with each other, not between machines. `--json` prints the rows; `--only W4,W5`
- * runs some workloads, and no calls of gathers that are not known; `--only calls` the seven of which whole calls are measured; `--runs 5` gives the median of five runs.
+ * Outputs are verified first; then the subjects run in turns, and the medians are compared. What each subject
+ * includes is in docs/simulator.md. Figures compare with each other, not between machines. `--json` prints
+ * the rows; `--only W4,W5` runs some workloads, and no calls of gathers that are not known; `--only calls`
+ * the seven of which whole calls are measured; `--runs 5` gives the median of five runs.
  * `--against FOLDER` runs tilec's subjects in turns with the same of the build in a folder, without the libraries.
  */
 import { FastExecutor, simulate } from "../backends/sim/index.js";
@@ -41,7 +42,10 @@ import { calls, describe, expectedOf, inputsOf, workloads } from "./workloads.js
 const everyRow = [...workloads, ...calls];
 const { json, chosen, runs, against } = benchArguments(everyRow);
 const rounds = 21;
-/** V8 compiles a loop of a call anew after some hundred calls, and the kernel makes large pages of a new table's small ones. */
+/**
+ * V8 compiles a loop of a call anew after some hundred calls, and the kernel makes large pages of a new
+ * table's small ones.
+ */
 const warmUpMs = 300;
 /** Each starts processes. */
 const coldRounds = 7;
@@ -56,6 +60,10 @@ const own: SimLibrary = {
   spawnThread,
 };
 
+/**
+ * Runs bench:sim once and returns a row for each workload and implementation. Implementations whose library,
+ * compiler or Python is missing are left out, with a line on stderr.
+ */
 async function once(): Promise<Row[]> {
   requirePeers(["onnxruntime-node", "@jax-js/jax"]);
   const found = await findOnnxRuntime();
@@ -116,7 +124,7 @@ async function once(): Promise<Row[]> {
   return rows;
 }
 
-/** This build's subjects beside the same of the build in a folder, without the libraries. */
+/** Compares the subjects of this build with those of the build in a folder. Libraries are left out. */
 const compared = (folder: string): Promise<readonly Comparison[]> =>
   compareBuilds(
     () => Promise.all([forkSide("sim", packageFile("./")), forkSide("sim", folder)]),

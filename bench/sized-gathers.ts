@@ -1,4 +1,7 @@
-/** Gathers of the sizes at which schedules differ, the same ones in every run: from rows of a few bytes to outputs of millions of elements. */
+/**
+ * Gathers of the sizes at which schedules differ, the same ones in every run: from rows of a few bytes to
+ * outputs of millions of elements.
+ */
 import { elementCount, outputOf, type DType, type SourceFunc } from "../ir/index.js";
 import { lcg } from "../src/formats/lcg.js";
 import { onnx, pypto } from "../src/index.js";
@@ -6,11 +9,11 @@ import { onnx, pypto } from "../src/index.js";
 const policies = ["error", "clamp", "zero", "wrap"] as const;
 const dtypes: readonly DType[] = ["f32", "f16", "f32", "i8", "i64"];
 
-/** So many gathers of this seed. */
+/** Returns `count` gathers of random sizes, determined by the seed. */
 export function sizedGathers(count: number, seed: number): SourceFunc[] {
   const draw = lcg(seed);
   const pick = <T>(of: readonly T[]): T => of[Math.floor(draw() * of.length)]!;
-  /** Evenly over the logarithm; a power of two every third time. */
+  /** Returns a random extent, uniform in its logarithm. Every third one on average is a power of two. */
   const extent = (most: number): number => {
     const log = draw() * Math.log2(most);
     return Math.round(2 ** (draw() < 1 / 3 ? Math.round(log) : log));

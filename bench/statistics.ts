@@ -1,20 +1,24 @@
-/** What the benchmarks and the cost model's tests compute from their figures. */
+/** Statistics that the benchmarks and the cost model's tests compute from their figures. */
 
+/** Returns the geometric mean of positive values, or 1 for an empty list. */
 export const geometricMean = (values: readonly number[]): number =>
   Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / Math.max(1, values.length));
 
-/** The value that one in a hundred exceeds, or the greatest of fewer than a hundred. Zero of none. */
+/**
+ * Returns the value that one in a hundred exceeds, or the greatest of fewer than a hundred. Returns 0 for an
+ * empty list.
+ */
 export const percentile99 = (values: readonly number[]): number =>
   [...values].sort((a, b) => a - b)[Math.floor(0.99 * values.length)] ?? 0;
 
-/** Each value's rank; equal ones share the mean of theirs. */
+/** Returns each value's rank; equal ones share the mean of theirs. */
 const ranks = (values: readonly number[]): number[] =>
   values.map((value) => {
     const below = values.filter((other) => other < value).length;
     return below + (values.filter((other) => other === value).length + 1) / 2;
   });
 
-/** Spearman's correlation: Pearson's of the ranks. */
+/** Returns Spearman's correlation: Pearson's correlation of the ranks. */
 export function spearman(x: readonly number[], y: readonly number[]): number {
   const [a, b] = [ranks(x), ranks(y)];
   const mean = (x.length + 1) / 2;

@@ -1,4 +1,4 @@
-/** What bench:sim compares with: each runs one workload on inputs it was given once. */
+/** Subjects that bench:sim compares with. Each subject runs one workload on inputs that it was given once. */
 import { execFileSync } from "node:child_process";
 import { packageFile } from "../src/device/package-files.js";
 import { jaxGather, type Jax } from "./jax.js";
@@ -11,7 +11,10 @@ import { bytesOf, count, outputBytes, plainGather, type Inputs, type Workload } 
 
 const ortDtypes = { f32: "float32", f16: "float16", i8: "int8", u8: "uint8" } as const;
 
-/** `preallocated`: into an output given by the caller, as few callers do. */
+/**
+ * Returns the subject of onnxruntime-node. If `preallocated` is true, it writes into an output given by the
+ * caller, as few callers do.
+ */
 export async function onnxRuntime(
   ort: OnnxRuntime,
   workload: Workload,
@@ -62,7 +65,7 @@ export async function onnxRuntime(
   };
 }
 
-/** jax-js on Wasm. */
+/** Returns the subject of jax-js on Wasm; undefined unless the data is f32 and the indices are i32. */
 export async function jaxJs(workload: Workload, inputs: Inputs): Promise<Subject | undefined> {
   if (workload.dtype !== "f32" || workload.indexType !== "i32") return undefined;
   const jax = (await importPeer("@jax-js/jax/dist/index.js")) as Jax;
@@ -71,6 +74,7 @@ export async function jaxJs(workload: Workload, inputs: Inputs): Promise<Subject
   return jaxGather(jax, workload, inputs);
 }
 
+/** Returns a benchmarked implementation that runs the plain JavaScript loop into one array that it reuses. */
 export function plainJs(workload: Workload, inputs: Inputs): Subject {
   const output = new Uint8Array(outputBytes(workload));
   return {
@@ -84,7 +88,7 @@ export function plainJs(workload: Workload, inputs: Inputs): Subject {
   };
 }
 
-/** The same loop as a call: to a new array. */
+/** Returns a benchmarked implementation that runs the plain JavaScript loop into a new array on each call. */
 export function plainJsCall(workload: Workload, inputs: Inputs): Subject {
   let output = new Uint8Array();
   return {
@@ -99,6 +103,10 @@ export function plainJsCall(workload: Workload, inputs: Inputs): Subject {
   };
 }
 
+/**
+ * Returns a benchmarked implementation that only copies the bytes of the output: the limit that no gather can
+ * beat.
+ */
 export function limit(expected: Uint8Array): Subject {
   const target = new Uint8Array(expected.byteLength);
   return {
@@ -111,10 +119,10 @@ export function limit(expected: Uint8Array): Subject {
   };
 }
 
-/** The C loops, compiled once; absent without a C compiler on the path. */
 /**
- * The loop in C on one thread and two, the same over packed columns where they are no rows by themselves, and a copy of as many
- * bytes as the output has.
+ * Returns the benchmarked implementations of the C loop, each on one thread and on two. One of them only
+ * copies the output's bytes. Element gathers along a dim other than the last also get a loop over packed
+ * columns.
  */
 export function plainC(workload: Workload, binary: string, { paths, out }: InputFiles): Subject[] {
   const { op, axis } = workload;
@@ -140,7 +148,10 @@ export function plainC(workload: Workload, binary: string, { paths, out }: Input
   return loopSubjects(binary, [op, ...sizes.map(String), ...paths], out, asked);
 }
 
-/** The Python that finds PyTorch: the one on the path, or the system's, as Debian's python3-torch installs it. */
+/**
+ * Returns the first Python that can import PyTorch: `python3` on the path, or `/usr/bin/python3`, where
+ * Debian installs it. Returns undefined if neither can.
+ */
 export const pythonWithTorch = (): string | undefined =>
   ["python3", "/usr/bin/python3"].find((python) => {
     try {
@@ -151,7 +162,10 @@ export const pythonWithTorch = (): string | undefined =>
     }
   });
 
-/** PyTorch on one thread and two; its indices are widened before. */
+/**
+ * Returns the subjects of PyTorch on one thread and on two. The indices are widened to 64 bits before the
+ * measurement.
+ */
 export function torch(workload: Workload, python: string, { paths, out }: InputFiles): Subject[] {
   const { op, dtype, indexType, axis } = workload;
   const shapes = [workload.data.join(), workload.indices.join()];

@@ -1,9 +1,10 @@
 /**
- * npm run bench:sweep: measured times of schedules beside the clock's cycles, on the fast executor: for each gather the
- * default, the clock's best, and as many more spread evenly over all that the clock tells apart. Every output is verified.
- * Schedules of one gather run in turns, so many times at each that what the one before left of the machine passes, and in several
- * memories, since a cache likes the pages of one better than those of another. Each time is the median of its shares of the rounds,
- * times the usual round: a machine that does other things beside is slower for all.
+ * npm run bench:sweep: measured times of schedules beside the clock's cycles, on the fast executor: for each
+ * gather the default, the clock's best, and as many more spread evenly over all that the clock tells apart.
+ * Every output is verified. Schedules of one gather run in turns, so many times at each that what the one
+ * before left of the machine passes, and in several memories, since a cache likes the pages of one better
+ * than those of another. Each time is the median of its shares of the rounds, times the usual round: a
+ * machine that does other things beside is slower for all.
  * `--webgpu` launches them on Dawn; `--count 40` measures more of each; `--json` prints every schedule. The figures of the targets
  * `cpu` and of software adapters are fitted on it.
  */
@@ -57,7 +58,10 @@ async function openWebgpu(): Promise<Device> {
   return { target: runner.target, open: (task) => gpuMeasurer(runner, found.gpu.description, task) };
 }
 
-/** The default first, then the clock's best, then evenly spread over the rest by cycles. */
+/**
+ * Returns the schedules to measure, the default first. Then come `most / 4` schedules with the fewest
+ * estimated cycles, and others spread evenly by cycles. At most `most` schedules follow the default.
+ */
 function chosen(func: SourceFunc, target: Target, most: number): Schedule[] {
   const gather = accessOf(func, { target });
   if (gather === undefined) throw new Error("a gather has an access level");
@@ -84,6 +88,10 @@ function chosen(func: SourceFunc, target: Target, most: number): Schedule[] {
   ];
 }
 
+/**
+ * Measures schedules of a gather in rounds and returns the milliseconds of each. The pace of each round,
+ * which all schedules share, is divided out. Throws an Error if a schedule cannot be measured.
+ */
 async function measured(
   source: SourceFunc,
   schedules: readonly Schedule[],

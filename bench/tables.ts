@@ -1,4 +1,7 @@
-/** Tables of the documentation: each is made here alone, for `npm run repro` and for its page, where it stands between two marks. */
+/**
+ * Tables of the documentation: each is made here alone, for `npm run repro` and for its page, where it stands
+ * between two marks.
+ */
 import { readFileSync, writeFileSync } from "node:fs";
 import { packageFile } from "../src/device/package-files.js";
 import { familyTable } from "./families-table.js";
@@ -8,7 +11,7 @@ import { copiesTable, loadsTable, rowGatherTable, stepsTable } from "./published
 import { shapesTable, shapesTimesTable } from "./shapes.js";
 import { tuneTable, tuneTimesTable } from "./tune.js";
 
-/** A table of the documentation. */
+/** Table of the documentation and the function that computes it. */
 export interface DocumentedTable {
   readonly make: () => Rows | Promise<Rows>;
   /** The page that shows it; absent: no page does. */
@@ -22,7 +25,10 @@ export interface DocumentedTable {
 const costModel = "docs/cost-model.md";
 const tuning = "docs/tuning.md";
 
-/** The tables by name: that of their file in `repro/`, and of their marks. */
+/**
+ * Tables of the documentation by name. The name is also that of the file in `repro/` and of the marker
+ * comments around the table in its page.
+ */
 export const tables = {
   loads: { page: costModel, make: loadsTable },
   copies: { page: costModel, make: copiesTable },
@@ -36,20 +42,23 @@ export const tables = {
   "tune-times": { measured: true, make: tuneTimesTable },
 } as const satisfies Readonly<Record<string, DocumentedTable>>;
 
-/** Name of a table. */
+/** Name of a documentation table. */
 export type TableName = keyof typeof tables;
-/** The names. */
+/** Names of all documentation tables. */
 export const tableNames = Object.keys(tables) as readonly TableName[];
-/** Returns a table. */
+/** Returns the documentation table with this name. */
 export const tableOf = (name: TableName): DocumentedTable => tables[name];
 
-/** The marks around a table of a page. */
+/** Returns the marks around a table of a page. */
 const marks = (name: TableName): readonly [string, string] => [
   `<!-- table:${name} -->`,
   `<!-- /table:${name} -->`,
 ];
 
-/** Returns what stands between the marks of a table. Throws an Error for a page without them. */
+/**
+ * Returns the text between the marker comments of a table in a page, trimmed. Throws an Error if the page has
+ * no opening marker for the table.
+ */
 export function shownTable(page: string, name: TableName): string {
   const [begin, end] = marks(name);
   const shown = page.split(begin)[1]?.split(end)[0];
@@ -57,7 +66,10 @@ export function shownTable(page: string, name: TableName): string {
   return shown.trim();
 }
 
-/** Puts a table into its page. */
+/**
+ * Replaces the text of a table between its marker comments in its documentation page. Does nothing for a
+ * table that no page shows. Throws an Error if the page does not have the markers.
+ */
 export function writeTable(name: TableName, text: string): void {
   const { page: file } = tableOf(name);
   if (file === undefined) return;

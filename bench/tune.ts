@@ -1,6 +1,6 @@
 /**
- * npm run bench:tune: what `tune` finds by cycles within 50 full costings, beside the default and the best of the whole grid of
- * candidates: the twenty gathers of bench:default.
+ * npm run bench:tune: what `tune` finds by cycles within 50 full costings, beside the default and the best of
+ * the whole grid of candidates: the twenty gathers of bench:default.
  */
 import { tune } from "../src/tune/index.js";
 import { clockOf } from "../passes/index.js";
@@ -13,7 +13,10 @@ import type { Rows } from "./markdown-table.js";
 
 const target = targets.ascendA2;
 
-/** The fewest cycles of the grid, and how many schedules it holds. */
+/**
+ * Returns the fewest estimated cycles of all candidate schedules of a gather, and the number of candidates.
+ * The cycles are Infinity if there is no candidate.
+ */
 function bestOfGrid(name: string, func: SourceFunc) {
   const gather = accessOf(func, { target });
   if (gather === undefined) throw new Error(`${name} has an access level`);
@@ -29,7 +32,10 @@ function bestOfGrid(name: string, func: SourceFunc) {
 
 const budget = 50;
 
-/** Returns what 50 costings find for each gather. */
+/**
+ * Returns the documentation table of searches with 50 costed schedules: for each gather, the best schedule
+ * found, the best of all candidates and the default.
+ */
 export async function tuneTable(): Promise<Rows> {
   const rows: (readonly (string | number)[])[] = [];
   for (const [name, func] of gathers) {
@@ -52,7 +58,7 @@ export async function tuneTable(): Promise<Rows> {
   return [[...head, "costed", "grid"], ...rows];
 }
 
-/** Returns how long each of those searches takes here. */
+/** Returns a table of the seconds that each search of 50 costed schedules takes on this machine. */
 export async function tuneTimesTable(): Promise<Rows> {
   const rows: (readonly string[])[] = [];
   for (const [name, func] of gathers) {

@@ -1,6 +1,6 @@
 /**
- * One call of a gather that a process has not seen, from the caller's arrays to a new array. What has to be made first counts:
- * compiling, code and memory here, the session there; loading the library does not.
+ * One call of a gather that a process has not seen, from the caller's arrays to a new array. What has to be
+ * made first counts: compiling, code and memory here, the session there; loading the library does not.
  */
 import { simulate } from "../backends/sim/index.js";
 import { compile, onnx, program, targets } from "../src/index.js";
@@ -9,17 +9,22 @@ import { onnxModel } from "./onnx-model.js";
 import { findOnnxRuntime } from "./onnxruntime.js";
 import { bytesOf, count, inputsOf, type Inputs, type Workload } from "./workloads.js";
 
+/** Names of the libraries whose calls of unseen gathers are measured. */
 export const libraries = ["tilec", "onnxruntime-node"] as const;
+/** Name of a library whose calls of unseen gathers are measured. */
 export type Library = (typeof libraries)[number];
 
-/** Elements of a gather, and its rows. */
+/** Sizes of the unseen gathers: a label with the number of output elements, and the number of rows. */
 export const unseenSizes = [
   ["1k", 16],
   ["10k", 160],
   ["100k", 1600],
 ] as const;
 
-/** Gathers of so many rows that differ in the length of the data's rows alone. */
+/**
+ * Returns the `nth` of a series of gathers with this number of rows. They differ only in the row length of
+ * the data, so that each needs a new kernel.
+ */
 export const unseenGather = (rows: number, nth: number): Workload => ({
   name: "",
   op: "gather_elements",
@@ -31,7 +36,10 @@ export const unseenGather = (rows: number, nth: number): Workload => ({
   output: [rows, 64],
 });
 
-/** The inputs of any of the first `most` of these gathers: the indices are the same, the data is as much of the longest as it needs. */
+/**
+ * Returns a function that gives the inputs of the `nth` gather of a series, up to `most`. All gathers share
+ * their indices; each takes a prefix of the same data.
+ */
 export function unseenInputs(rows: number, most: number): (nth: number) => Inputs {
   const { data } = inputsOf(unseenGather(rows, most));
   const { indices } = inputsOf(unseenGather(rows, 0));
@@ -41,11 +49,13 @@ export function unseenInputs(rows: number, most: number): (nth: number) => Input
   };
 }
 
+/** Result of a measured call: its milliseconds and its output as bytes. */
 export interface Called {
   readonly ms: number;
   readonly output: Uint8Array;
 }
 
+/** Function that runs one gather from the caller's arrays, with all preparation, and measures the call. */
 export type Call = (workload: Workload, inputs: Inputs) => Promise<Called>;
 
 const callTilec: Call = (workload, inputs) => {
@@ -57,7 +67,10 @@ const callTilec: Call = (workload, inputs) => {
   return Promise.resolve({ ms: performance.now() - start, output: bytesIn(outputs.output) });
 };
 
-/** The library, loaded; throws where it is not found. */
+/**
+ * Loads a library and resolves to a function that runs one gather with it and measures the call. Rejects if
+ * the library is not installed.
+ */
 export async function callOf(library: Library): Promise<Call> {
   switch (library) {
     case "tilec":
@@ -67,6 +80,10 @@ export async function callOf(library: Library): Promise<Call> {
   }
 }
 
+/**
+ * Loads onnxruntime-node and resolves to a function that measures one call on one thread. The time includes
+ * creating the session. Rejects if the package is not installed.
+ */
 async function callOnnxRuntime(): Promise<Call> {
   const found = await findOnnxRuntime();
   if (!found.ok) throw new Error(found.reason);

@@ -1,4 +1,7 @@
-/** The workloads of bench:values: gathers that dequantize or sum, their inputs from a fixed seed, and what they give by a plain loop. */
+/**
+ * The workloads of bench:values: gathers that dequantize or sum, their inputs from a fixed seed, and what
+ * they give by a plain loop.
+ */
 import { parseModule, type Func } from "../ir/index.js";
 import { lcg } from "../src/formats/lcg.js";
 import { moe, onnx, torch } from "../src/index.js";
@@ -16,12 +19,17 @@ import {
 
 type Elements = Uint8Array | Int8Array | Uint16Array | Int32Array | Float32Array | BigInt64Array;
 
+/** ONNX model of a workload, for onnxruntime, with the types of its inputs. */
 export interface Peer {
   readonly model: Uint8Array;
   /** onnxruntime's type and shape of each input. */
   readonly tensors: Readonly<Record<string, readonly [type: string, shape: readonly number[]]>>;
 }
 
+/**
+ * Workload of bench:values: a program that computes values, its inputs, and a plain loop that gives the
+ * expected output.
+ */
 export interface ValueWorkload {
   readonly name: string;
   readonly func: Func;
@@ -36,7 +44,7 @@ export interface ValueWorkload {
 }
 
 const draw = lcg(1);
-/** A whole number of 24 bits. */
+/** Returns a whole number of 24 bits. */
 const random = (): number => Math.floor(draw() * 2 ** 24);
 
 /** The numbers of all f16. */
@@ -45,9 +53,9 @@ const halves = Float32Array.from({ length: 2 ** 16 }, (_, bits) => {
   if (exponent === 31) return fraction === 0 ? sign * Infinity : NaN;
   return exponent === 0 ? sign * fraction * 2 ** -24 : sign * (1024 + fraction) * 2 ** (exponent - 25);
 });
-/** The nearest f16, ties to even, by the bits of an f32; of numbers in the normal range. */
 const words = new Float32Array(1);
 const wordBits = new Uint32Array(words.buffer);
+/** Returns the bits of the f16 nearest to a number, ties to even. Numbers must be within the range of f16. */
 function halfOf(value: number): number {
   words[0] = value;
   const [bits = 0] = wordBits;
@@ -61,7 +69,10 @@ function halfOf(value: number): number {
   return sign | ((magnitude + 0xfff + ((magnitude >>> 13) & 1) - 0x38000000) >>> 13);
 }
 
-/** Rows of a 4-bit table. `type`: of its scales and its output. */
+/**
+ * Returns the workload that gathers rows of a 4-bit table. `type` is the element type of its scales and its
+ * output.
+ */
 export function embedding(name: string, type: "f16" | "f32", indexType: "i32" | "i64"): ValueWorkload {
   const [rows, columns, block, count] = [151936, 896, 32, 512];
   const [inRow, scales] = [columns / 2, columns / block];
@@ -131,6 +142,7 @@ export function embedding(name: string, type: "f16" | "f32", indexType: "i32" | 
   };
 }
 
+/** Returns the workload that gathers rows of an 8-bit KV cache and multiplies each by its f32 scale. */
 export function cacheRows(): ValueWorkload {
   const [rows, columns, count] = [65536, 128, 4096];
   const q = Int8Array.from({ length: rows * columns }, random);
@@ -180,7 +192,10 @@ export function cacheRows(): ValueWorkload {
   };
 }
 
-/** Rows of the terms of each output row added to it in order, each by its factor. */
+/**
+ * Adds rows of `x` to each row of `y`, in order. `ids` names the rows and `factors` their factors (default
+ * 1). `places` returns the range of positions for an output row.
+ */
 function weightedRows(
   y: Float32Array,
   x: Float32Array,
@@ -205,7 +220,7 @@ function weightedRows(
 const near = (length: number): Float32Array =>
   Float32Array.from({ length }, () => (random() % 2001) / 1000 - 1);
 
-/** Sums of bags of 0 to 39 rows, as a recommender's features are. */
+/** Returns the workload that sums bags of 0 to 39 embedding rows, as recommender models do. */
 export function embeddingBags(): ValueWorkload {
   const [rows, columns, bags] = [100_000, 64, 2048];
   const offsets = new BigInt64Array(bags);
@@ -241,7 +256,7 @@ export function embeddingBags(): ValueWorkload {
   };
 }
 
-/** The rows of 8 experts for each of 512 tokens. */
+/** Returns the workload that combines expert outputs: for each of 512 tokens, the weighted sum of 8 rows. */
 export function combine(): ValueWorkload {
   const [rows, columns, tokens, experts] = [4096, 1024, 512, 8];
   const [x, weights] = [near(rows * columns), near(tokens * experts)];

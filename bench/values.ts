@@ -1,11 +1,14 @@
 /**
- * npm run bench:values: gathers that dequantize or sum, on the fast executor, beside onnxruntime-node and loops in C and JavaScript, in one run.
+ * npm run bench:values: gathers that dequantize or sum, on the fast executor, beside onnxruntime-node and
+ * loops in C and JavaScript, in one run.
  *
- * E is the embedding of a 4-bit language model: 512 rows of [151936, 896], a scale of f16 for each 32 elements. K is rows of an 8-bit KV
- * cache, [65536, 128], with a scale of f32 a row. B is 2048 bags of 0 to 39 rows of [100000, 64], M the combination of 8 rows of [4096, 1024]
- * for each of 512 tokens; ONNX has no operator for either. Outputs are verified against the loop; then the subjects run in turns. `--json` prints the
- * rows, `--runs 5` gives the median of five runs. `--web` runs F instead, E with scales of f32, beside onnxruntime-web in a page of a headless
- * Chromium on SwiftShader, device-resident; onnxruntime-web runs none of the others there.
+ * E is the embedding of a 4-bit language model: 512 rows of [151936, 896], a scale of f16 for each 32
+ * elements. K is rows of an 8-bit KV cache, [65536, 128], with a scale of f32 a row. B is 2048 bags of 0 to
+ * 39 rows of [100000, 64], M the combination of 8 rows of [4096, 1024] for each of 512 tokens; ONNX has no
+ * operator for either. Outputs are verified against the loop; then the subjects run in turns. `--json` prints
+ * the rows, `--runs 5` gives the median of five runs. `--web` runs F instead, E with scales of f32, beside
+ * onnxruntime-web in a page of a headless Chromium on SwiftShader, device-resident; onnxruntime-web runs none
+ * of the others there.
  */
 import { parseArgs } from "node:util";
 import { FastExecutor, simulate } from "../backends/sim/index.js";
@@ -29,6 +32,7 @@ import {
   type ValueWorkload,
 } from "./value-workloads.js";
 
+/** Returns a benchmarked implementation that runs the workload's plain JavaScript loop. */
 function plainJs({ loop, outputBytes }: ValueWorkload): Subject {
   const output = new Uint8Array(outputBytes);
   return {
@@ -42,12 +46,15 @@ function plainJs({ loop, outputBytes }: ValueWorkload): Subject {
   };
 }
 
-/** On one thread and two. */
+/** Returns the subjects of plain C on one thread and on two. */
 function plainC({ name, sizes }: ValueWorkload, binary: string, { paths, out }: InputFiles): Subject[] {
   const asked = [1, 2].map((threads) => ({ subject: "c", threads, what: "run", hasOutput: true }));
   return loopSubjects(binary, [name, ...sizes.map(String), ...paths], out, asked);
 }
 
+/**
+ * Returns a benchmarked implementation that runs an ONNX model on onnxruntime-node with a number of threads.
+ */
 async function onnxRuntime(
   ort: OnnxRuntime,
   inputs: ValueWorkload["inputs"],
@@ -83,6 +90,10 @@ async function onnxRuntime(
 
 const own = { FastExecutor, simulate, spawnThread };
 
+/**
+ * Runs bench:values once on this machine's CPU and returns a row for each workload and implementation.
+ * onnxruntime-node and the C loop are left out if absent, with a line on stderr.
+ */
 async function once(): Promise<Row[]> {
   requirePeers(["onnxruntime-node"]);
   const found = await findOnnxRuntime();
@@ -113,6 +124,10 @@ async function once(): Promise<Row[]> {
   return rows;
 }
 
+/**
+ * Runs the embedding workload in a headless Chromium page with tilec and onnxruntime-web. Returns a row for
+ * each.
+ */
 async function onWeb(): Promise<readonly Row[]> {
   requirePeers(pagePeers);
   const page = await openBenchPage();

@@ -1,4 +1,7 @@
-/** The libraries that run in the page of bench:webgpu. Each runs on a device of its own, of the page's one adapter. */
+/**
+ * The libraries that run in the page of bench:webgpu. Each runs on a device of its own, of the page's one
+ * adapter.
+ */
 import type { Jax } from "./jax.js";
 import { onnxModel } from "./onnx-model.js";
 import type { Subject } from "./rows.js";
@@ -43,7 +46,10 @@ interface Given {
   readonly dims: readonly number[];
 }
 
-/** A model of one output on WebGPU. */
+/**
+ * Returns a benchmarked implementation that runs an ONNX model with one output on onnxruntime-web, on WebGPU.
+ * Inputs and output stay on the device.
+ */
 export async function onnxRuntimeWebModel(
   model: Uint8Array,
   given: Readonly<Record<string, Given>>,
@@ -90,7 +96,10 @@ export async function onnxRuntimeWebModel(
   };
 }
 
-/** onnxruntime-web has no 16- or 8-bit gather on WebGPU without shader-f16, and takes 64-bit indices of GatherND alone. */
+/**
+ * Returns the subject of onnxruntime-web; undefined unless the data is f32. On WebGPU without shader-f16 it
+ * has no gather of 16- or 8-bit elements. It takes 64-bit indices only for GatherND.
+ */
 export async function onnxRuntimeWeb(
   workload: Workload,
   inputs: Inputs,
@@ -113,6 +122,10 @@ export async function onnxRuntimeWeb(
   );
 }
 
+/**
+ * Returns a benchmarked implementation that runs a workload on jax-js, on WebGPU. Resolves to undefined
+ * unless data is f32 and indices are i32.
+ */
 export async function jaxWebGpu(
   workload: Workload,
   inputs: Inputs,
@@ -140,7 +153,10 @@ interface Tf {
   slice(tensor: TfTensor, begin: readonly number[], size: readonly number[]): TfTensor;
 }
 
-/** tfjs has no gather_elements, and gathers f32 alone. */
+/**
+ * Returns the subject of tfjs; undefined for gather_elements, which tfjs lacks, and for element types other
+ * than f32, which it does not gather.
+ */
 export async function tensorFlow(
   workload: Workload,
   inputs: Inputs,

@@ -1,10 +1,11 @@
 /**
- * npm run bench:webgpu: tilec's kernels, by a runner and as modules, beside the libraries, a plain kernel, one by hand and a copy,
- * device-resident, in one run.
+ * npm run bench:webgpu: tilec's kernels, by a runner and as modules, beside the libraries, a plain kernel,
+ * one by hand and a copy, device-resident, in one run.
  *
  * `--node` runs on Dawn in this process, without the libraries and the modules; without it, everything runs in one page of a headless
- * Chromium on SwiftShader, and with `--gpu` in the machine's own Chrome on its GPU, whose rows bench/webgpu-gpu.json keeps.
- * Outputs are verified first; subjects run in turns; medians are compared within the run. `--json` prints the rows;
+ * Chromium on SwiftShader, and with `--gpu` in the machine's own Chrome on its GPU, whose rows
+ * bench/webgpu-gpu.json keeps. Outputs are verified first; subjects run in turns; medians are compared within
+ * the run. `--json` prints the rows;
  * `--only W4,W5` runs some workloads, `--runs 5` gives the median of five runs.
  * `--folds` measures a model's kernels under each policy of `--fold` on Dawn in this process, beside what the clock says of them.
  * `--against FOLDER` runs tilec's kernels in turns with those of the build in a folder, without the rest.
@@ -33,12 +34,12 @@ import { describe, expectedOf, inputsOf } from "./workloads.js";
 
 const { json, node, gpu, folds, chosen, runs, against } = benchArguments();
 const rounds = 9;
-/** Of each run: a GPU ends one in less time than it takes to ask for it. */
+/** Launches of each run: a GPU finishes one launch in less time than its submission takes. */
 const launches = gpu ? 64 : 1;
 
 const library: GpuLibrary = { compile, onnx, program, targets, createRunner };
 
-/** A device of Dawn in this process, which is named on stderr. */
+/** Returns a device of Dawn in this process, which is named on stderr. */
 async function openDawn(): Promise<NodeGpu> {
   const found = await acquireGpu();
   if (!found.ok) throw new Error(found.problem.message);
@@ -53,6 +54,10 @@ async function foldsOnDawn(): Promise<readonly Row[]> {
   return rows;
 }
 
+/**
+ * Measures tilec, two kernels written by hand and a copy on Dawn in this process. Returns a row for each on
+ * each workload.
+ */
 async function onDawn(): Promise<Row[]> {
   const { device } = await openDawn();
   const rows: Row[] = [];
@@ -70,6 +75,10 @@ async function onDawn(): Promise<Row[]> {
   return rows;
 }
 
+/**
+ * Measures every benchmarked implementation in a Chromium page and returns the rows. With `--gpu`, writes the
+ * rows to `bench/webgpu-gpu.json` too. Rejects if `--gpu` finds only an adapter in software.
+ */
 async function inChromium(): Promise<Row[]> {
   requirePeers(pagePeers);
   const page = await openBenchPage(gpu);
@@ -101,7 +110,7 @@ const rows = (): Promise<Row[]> => (node ? onDawn() : inChromium());
 const startSide = (folder: string): Promise<Side> =>
   node ? forkSide("webgpu", folder) : openSidePage(folder, launches, gpu);
 
-/** This build's kernels beside those of the build in a folder, without the libraries. */
+/** Compares the kernels of this build with those of the build in a folder. Libraries are left out. */
 const compared = (folder: string): Promise<readonly Comparison[]> =>
   compareBuilds(
     () => Promise.all([startSide(packageFile("./")), startSide(folder)]),

@@ -1,13 +1,15 @@
 /** The workloads of the benchmarks, their inputs from a fixed seed, and what they give by a plain loop. */
 
+/** Gather operator of a workload. */
 export type WorkloadOp = "gather" | "gather_elements" | "gather_nd";
 
+/** Gather that the benchmarks run: operator, element types, axis and shapes. */
 export interface Workload {
   readonly name: string;
   readonly op: WorkloadOp;
   readonly dtype: "f32" | "f16" | "i8" | "u8";
   readonly indexType: "i32" | "i64";
-  /** Of gather and gather_elements. */
+  /** Axis of gather and gather_elements. */
   readonly axis: number;
   readonly data: readonly number[];
   readonly indices: readonly number[];
@@ -42,14 +44,17 @@ const rows = (name: string, axis: number, data: readonly number[], count: number
   output: data.map((extent, d) => (d === axis ? count : extent)),
 });
 
-/** Elements along the first axis, of fewer rows than the data has. */
+/**
+ * Returns a workload that gathers elements along the first axis, with fewer rows of indices than the data has
+ * rows.
+ */
 const named = (name: string, data: readonly number[], indices: readonly number[]): Workload => ({
   ...elements(name, 0, data),
   indices,
   output: indices,
 });
 
-/** The ten that every benchmark runs. */
+/** Ten workloads that every benchmark runs. */
 export const workloads: readonly Workload[] = [
   rows("W1", 0, [50257, 768], 4096),
   rows("W2", 0, [1_000_000, 4], 1_000_000),
@@ -72,7 +77,10 @@ export const workloads: readonly Workload[] = [
   elements("W10", 1, [4096, 1024], "f32", "i64"),
 ];
 
-/** Few elements or rows of a large table, and a small gather: what bench:sim measures whole calls of. */
+/**
+ * Workloads for bench:sim that measure a whole call: few elements or rows of a large table, and one small
+ * gather.
+ */
 export const calls: readonly Workload[] = [
   named("W11", [262_144, 1024], [64, 1024]),
   named("W12", [100_000, 1024], [64, 1024]),
@@ -93,8 +101,10 @@ const others: readonly Workload[] = [
   elements("W23", 1, [1024, 1024], "u8"),
 ];
 
+/** All workloads of the benchmarks. */
 export const everyWorkload: readonly Workload[] = [...workloads, ...calls, ...others];
 
+/** Returns the workload with this name. Throws an Error if there is none. */
 export function workloadOf(name: string): Workload {
   const found = everyWorkload.find((workload) => workload.name === name);
   if (found === undefined) throw new Error(`no workload ${name}`);
@@ -103,27 +113,33 @@ export function workloadOf(name: string): Workload {
 
 const gate: readonly string[] = ["W1", "W7", ...others.map(({ name }) => name)];
 
-/** Workloads by the name of their group. */
+/** Groups of workloads by name, for `--only`. */
 export const groups: Readonly<Record<string, readonly Workload[]>> = {
   ten: workloads,
   calls,
   gate: everyWorkload.filter(({ name }) => gate.includes(name)),
 };
 
+/** Sizes of the element types in bytes. */
 export const bytesOf = { f32: 4, f16: 2, i8: 1, u8: 1, i32: 4, i64: 8 } as const;
+/** Returns the number of elements of a shape. */
 export const count = (shape: readonly number[]): number =>
   shape.reduce((product, extent) => product * extent, 1);
 
-/** `gather [50257,768] axis 0 by [4096]` */
+/** Formats a workload: `gather f32 [50257,768] axis 0 by i32 [4096]`. */
 export const describe = (w: Workload): string =>
   `${w.op} ${w.dtype} [${w.data.join()}] axis ${w.axis} by ${w.indexType} [${w.indices.join()}]`;
 
+/** Input tensors of a workload as bytes. */
 export interface Inputs {
   readonly data: Uint8Array;
   readonly indices: Uint8Array;
 }
 
-/** Random bits, and random indices in range. */
+/**
+ * Returns random data and random indices in range. Floats are in [1, 2), so that libraries that examine
+ * values meet no NaN.
+ */
 export function inputsOf(workload: Workload): Inputs {
   let state = 0x9e3779b9;
   const next = (): number => {
@@ -134,7 +150,8 @@ export function inputsOf(workload: Workload): Inputs {
   };
   const data = new Uint8Array(count(workload.data) * bytesOf[workload.dtype]);
   const words = new Uint32Array(data.buffer);
-  // Floats in [1, 2), so that libraries that look at values meet no NaN: sign and exponent fixed, mantissa random.
+  // Floats in [1, 2), so that libraries that look at values meet no NaN: sign and exponent fixed, mantissa
+  // random.
   for (let k = 0; k < words.length; k++) {
     const bits = next();
     words[k] = workload.dtype === "f32" ? (bits >>> 9) | 0x3f800000 : (bits & 0x03ff03ff) | 0x3c003c00;
@@ -152,6 +169,10 @@ export function inputsOf(workload: Workload): Inputs {
 
 type Units = Uint8Array | Uint16Array | Uint32Array;
 
+/**
+ * Returns a view of bytes as unsigned integers of `size` bytes, which is 1, 2 or 4. The view shares the
+ * memory.
+ */
 export const unitsOf = (bytes: Uint8Array, size: number): Units =>
   size === 4
     ? new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4)
@@ -159,7 +180,10 @@ export const unitsOf = (bytes: Uint8Array, size: number): Units =>
       ? new Uint16Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 2)
       : bytes;
 
-/** A plain typed-array loop with ONNX's index rules; false when an index is out of range. */
+/**
+ * Gathers with a plain loop over typed arrays, by ONNX's index rules. Returns false if an index is out of
+ * range, true otherwise.
+ */
 export function plainGather(workload: Workload, inputs: Inputs, output: Uint8Array): boolean {
   const size = bytesOf[workload.dtype];
   const [data, out] = [unitsOf(inputs.data, size), unitsOf(output, size)];
@@ -179,13 +203,17 @@ export function plainGather(workload: Workload, inputs: Inputs, output: Uint8Arr
   }
 }
 
-/** The output by the plain loop: what every subject must give. */
+/**
+ * Computes the output of a workload with the plain loop, as bytes. Every benchmarked implementation must give
+ * the same bytes. Throws an Error if an index is out of range.
+ */
 export function expectedOf(workload: Workload, inputs: Inputs): Uint8Array {
   const output = new Uint8Array(outputBytes(workload));
   if (!plainGather(workload, inputs, output)) throw new Error(`${workload.name} has an index out of range`);
   return output;
 }
 
+/** Returns the size of a workload's output in bytes. */
 export const outputBytes = (workload: Workload): number => count(workload.output) * bytesOf[workload.dtype];
 
 const split = (shape: readonly number[], axis: number) => ({
@@ -194,6 +222,10 @@ const split = (shape: readonly number[], axis: number) => ({
   inner: count(shape.slice(axis + 1)),
 });
 
+/**
+ * Gathers slices along an axis with a plain loop. Negative indices count from the end. Returns false if an
+ * index is out of range.
+ */
 function plainRows(w: Workload, data: Units, index: Int32Array, out: Units): boolean {
   const { outer, extent, inner } = split(w.data, w.axis);
   const n = index.length;
@@ -211,6 +243,10 @@ function plainRows(w: Workload, data: Units, index: Int32Array, out: Units): boo
   return true;
 }
 
+/**
+ * Gathers single elements along an axis by 32-bit indices with a plain loop. Negative indices count from the
+ * end. Returns false if an index is out of range.
+ */
 function plainElements(w: Workload, data: Units, index: Int32Array, out: Units): boolean {
   const { outer, extent, inner } = split(w.data, w.axis);
   const n = w.indices[w.axis] ?? 1;
@@ -229,7 +265,10 @@ function plainElements(w: Workload, data: Units, index: Int32Array, out: Units):
   return true;
 }
 
-/** A loop of its own: one over both kinds of array would be slower for each. */
+/**
+ * Gathers elements by 64-bit indices. Returns false if an index is out of range, true otherwise. The loop is
+ * separate, because a loop for both index types would be slower for each.
+ */
 function plainElementsWide(w: Workload, data: Units, index: BigInt64Array, out: Units): boolean {
   const { outer, extent, inner } = split(w.data, w.axis);
   const n = w.indices[w.axis] ?? 1;
@@ -248,6 +287,10 @@ function plainElementsWide(w: Workload, data: Units, index: BigInt64Array, out: 
   return true;
 }
 
+/**
+ * Gathers rows by pairs of indices with a plain loop. Negative indices count from the end. Returns false if
+ * an index is out of range.
+ */
 function plainTuples(w: Workload, data: Units, index: Int32Array, out: Units): boolean {
   const [rowsOf = 1, columns = 1, inner = 1] = w.data;
   for (let j = 0; j < index.length / 2; j++) {

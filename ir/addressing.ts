@@ -1,8 +1,8 @@
 /**
- * Where elements lie: the one derivation of addresses, for executors, code generators and counts.
+ * Addresses of elements: the single derivation for executors, code generators and counts.
  *
- * Every address is a linear form in elements: output dims move it by a step, index operands by a stride, loop variables by what
- * the regions' offsets say.
+ * Every address is a linear form in elements. Output dims add a step, index operands add a stride, and loop
+ * variables add the offsets of regions.
  */
 import {
   dataCoords,
@@ -31,39 +31,54 @@ import { outputRegion, type Task } from "./task/index.js";
 import type { GatherStmt, ReductionChunk, Region, Stmt } from "./tile.js";
 import { at, elementCount, invariant, strides } from "./types.js";
 
-/** A region's place in a memory: where it starts along each dim, and elements between neighbours there. */
+/** Position of a region in a memory: its start along each dim, and the stride of each dim in elements. */
 export interface Place {
   readonly offsets: readonly Linear[];
   readonly strides: readonly number[];
 }
 
-/** The element that coordinates inside a place name, counted from the start of its memory. */
+/**
+ * Returns the address of the element at coordinates inside a place, in elements from the start of the place's
+ * memory.
+ */
 export const addressOf = (coords: readonly Linear[], place: Place): Linear =>
   sumOf(coords.map((coord, k) => scale(add(coord, at(place.offsets, k)), at(place.strides, k))));
 
-/** The first element of a place. */
+/** Returns the address of the first element of a place, in elements from the start of its memory. */
 export const startOf = (place: Place): Linear =>
   sumOf(place.offsets.map((offset, k) => scale(offset, at(place.strides, k))));
 
-/** Addresses of a gather as forms in the dims of its output tile, its index operands and the loop variables. */
+/**
+ * Addresses of a gather, in elements, as linear forms in the dims of its output tile, its index operands and
+ * the loop variables.
+ */
 export interface GatherAddresses {
   /** The element of the data that is read; the first of several. */
   readonly data: Linear;
   /** The element of each read, in the memory of its table. */
   readonly reads: readonly Linear[];
-  /** The index value of each index operand, in the memory of its table; of an index operand that reads nothing the sum itself. */
+  /**
+   * The index value of each index operand, in the memory of its table; of an index operand that reads nothing
+   * the sum itself.
+   */
   readonly indices: readonly Linear[];
   /** The element that is written. */
   readonly output: Linear;
 }
 
-/** `place` says where the memory of a region is; a region of UB may have been elided to one of gm. */
+/**
+ * Returns the addresses of a gather. `place` gives the location of a region in its memory; a region of UB may
+ * have been elided to a region of gm.
+ */
 export const gatherAddresses = (stmt: GatherStmt, place: (region: Region) => Place): GatherAddresses => ({
   ...inputAddresses(stmt, place),
   output: addressOf(stmt.map.write.at, place(stmt.to)),
 });
 
-/** Returns the addresses without that of the output, which may be stored nowhere if it is empty. */
+/**
+ * Returns the addresses that a gather reads. The output's address is left out, because an empty output may
+ * have no memory.
+ */
 export function inputAddresses(
   stmt: GatherStmt,
   place: (region: Region) => Place,
@@ -79,8 +94,8 @@ export function inputAddresses(
 }
 
 /**
- * Where a gather's region lies in global memory, whatever was copied: its own place, the one its load takes it from, or
- * the one its store puts it at.
+ * Returns the place of a gather's region in global memory. For a UB copy, this is the region that its load
+ * reads or that its store writes.
  */
 export function tensorPlace(func: TileFunc, { loads, store }: Task, region: Region): Place {
   const stored = store?.stmt.from === region.buffer ? store.stmt.to : undefined;
@@ -93,7 +108,10 @@ export function tensorPlace(func: TileFunc, { loads, store }: Task, region: Regi
   return { offsets, strides: strides(operand.type.shape) };
 }
 
-/** A form over the dims of a tile as one over those of the tensor in which the tile starts at some offsets. */
+/**
+ * Returns a form over the dims of a tile as a form over the dims of its tensor. `offsets`: where the tile
+ * starts in the tensor.
+ */
 export const overTensor = (form: Linear, offsets: readonly Linear[]): Linear =>
   substitute(form, (of) => {
     // Terms lie behind the dims of a tile.
@@ -102,8 +120,8 @@ export const overTensor = (form: Linear, offsets: readonly Linear[]): Linear =>
   });
 
 /**
- * The map of a tile program over whole tensors, from that inside its regions. Undefined where it differs from one tile to the
- * next, or where no store takes the gather's tile, and of a program without a gather.
+ * Returns the map of a tile program over whole tensors, from the map over its regions. Undefined if the
+ * program has no gather, if no store takes the gather's tile, or if the map differs between tiles.
  */
 export function mapOverTensors(func: TileFunc, task: Task): AccessMap | undefined {
   const { gather } = task;
@@ -120,7 +138,8 @@ export function mapOverTensors(func: TileFunc, task: Task): AccessMap | undefine
 }
 
 /**
- * Returns the gather of a map over whole tensors, all in global memory. `extents`: of each operand.
+ * Returns the gather of a map over whole tensors, all in global memory. `extents`: the sizes of each operand;
+ * by default those of its type.
  */
 export function gatherOverTensors(
   map: AccessMap,
@@ -143,8 +162,9 @@ export function gatherOverTensors(
 }
 
 /**
- * Returns the body of a program whose output has no elements. It has no statement, but where an index value
- * may be rejected all the same: then a loop of no tasks, around the gather that states the map.
+ * Returns the body of a program whose output has no elements. The body is empty unless an index value may
+ * still be rejected. Then the body is a loop without iterations around the gather, so that the program states
+ * the map.
  */
 export function emptyBody(
   map: AccessMap,
@@ -158,19 +178,25 @@ export function emptyBody(
   return [{ op: "for", iv: "t0", lower: none, upper: none, step: 1, mode: "parallel", body }];
 }
 
-/** Where r begins in a run of a gather; in a bag, r is the place in its list whatever the run. */
+/**
+ * Returns the value of r at which a gather's reduction chunk starts. For a segmented reduction it returns 0,
+ * because r is a position in the index list in every chunk.
+ */
 const firstElement = ({ map, chunk }: GatherStmt): Linear =>
   chunk === undefined || map.reduced?.segment !== undefined ? constant(0) : chunk.from;
 
-/** The map of a run with the terms of all. */
+/**
+ * Returns the map with the number of elements of the full reduction. `chunk`: the part of the reduction that
+ * one run of the gather takes.
+ */
 export const fullReduction = (map: AccessMap, chunk: ReductionChunk | undefined): AccessMap =>
   map.reduced === undefined || chunk === undefined
     ? map
     : { ...map, reduced: { ...map.reduced, max: chunk.of } };
 
 /**
- * The number of an output element in the output tensor, as a form in the tile's dims: what a bad index is reported by.
- * Undefined for a tile that no store behind the gather takes.
+ * Returns the number of an output element in the output tensor, as a form in the tile's dims. Reports of
+ * out-of-range indices use this number. Undefined if no store takes the gather's tile.
  */
 export function outputPosition(func: TileFunc, task: Task): Linear | undefined {
   const region = outputRegion(func, task);
@@ -182,10 +208,13 @@ export function outputPosition(func: TileFunc, task: Task): Linear | undefined {
   );
 }
 
-/** How far an address moves with each output dim. */
+/** Returns the step of an address along each output dim. */
 export const stepsOf = (address: Linear, rank: number): number[] =>
   Array.from({ length: rank }, (_, d) => stepAlong(address, "dim", d));
 
-/** Returns the strides of an address along the index operands of a map: 0 for one that picks among nothing. */
+/**
+ * Returns the strides of an address, in elements, along each of the first `indices` index operands of a map;
+ * 0 for an index operand that does not change the address.
+ */
 export const indexStrides = (address: Linear, indices: number): readonly number[] =>
   Array.from({ length: indices }, (_, s) => stepAlong(address, "index", s));

@@ -2,10 +2,10 @@
 import { CompileError, error } from "./diagnostic.js";
 import { isDType } from "./element-types.js";
 
-/** Returns the fields of an object; of anything else none. */
+/** Returns an object as a record of its fields; an empty record for any other value. */
 export const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
-/** True for an object, a list too. */
+/** True if a value is an object; lists are objects too. */
 export const isObject = (value: unknown): boolean => typeof value === "object" && value !== null;
 const isTile = (value: unknown): boolean =>
   Array.isArray(fieldsOf(value)["body"]) && Array.isArray(fieldsOf(value)["operands"]);
@@ -32,10 +32,13 @@ const words = {
   model: "a model, such as readModel(bytes, file)",
 } as const;
 
-/** Kind of an argument. */
+/** Name of a kind of argument that library functions check. */
 export type ArgumentKind = keyof typeof words;
 
-/** True if a value is of a kind. Direct calls: a search of schedules checks hundreds of arguments for each program. */
+/**
+ * True if a value is of a kind. Direct calls: a search of schedules checks hundreds of arguments for each
+ * program.
+ */
 function isOf(kind: ArgumentKind, value: unknown): boolean {
   switch (kind) {
     case "program":
@@ -75,15 +78,15 @@ function isOf(kind: ArgumentKind, value: unknown): boolean {
   }
 }
 
-/** Throws a CompileError (TC702) for an argument of another kind than `call` takes. */
+/** Throws a CompileError (TC702) if an argument of the library function `call` is not of the kind. */
 export const checkArgument = (call: string, kind: ArgumentKind, value: unknown): void => {
   if (!isOf(kind, value)) refuse(call, words[kind], value);
 };
 
-/** What a function takes in words, and whether a value is such. */
+/** Kind of an argument: its description in words, and the predicate that tests a value. */
 export type Kind = readonly [takes: string, holds: (value: unknown) => boolean];
 
-/** Throws a CompileError (TC702) for an argument that is not of a kind. */
+/** Throws a CompileError (TC702) if an argument of the library function `call` is not of the kind. */
 export function checkKind(call: string, [takes, holds]: Kind, value: unknown): void {
   if (!holds(value)) refuse(call, takes, value);
 }

@@ -1,6 +1,6 @@
 /** Attributes of source operators. */
 
-/** An attribute of a source operator. */
+/** Value of an attribute of a source operator. */
 export type AttrValue = number | string | readonly number[];
-/** Attributes by their name in the text form. */
+/** Attributes of a source operator, by their names in the text form. */
 export type Attrs = Readonly<Record<string, AttrValue>>;

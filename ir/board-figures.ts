@@ -1,8 +1,14 @@
-/** Figures of an Ascend core that published measurements of boards fix, as far as they do. `tilec validate --fit` fits them. */
+/**
+ * Figures of an Ascend core that published measurements of boards fix, as far as they do. `tilec validate
+ * --fit` fits them.
+ */
 import { defined } from "./defined.js";
 import type { Figure } from "./figure.js";
 
-/** Cycles, bytes, or as each name says; a rate is per cycle. */
+/**
+ * Figures of an Ascend core that measurements of boards determine. Each is in cycles, in bytes, or in the
+ * unit that its name states; rates are per cycle.
+ */
 export interface BoardFigures {
   /** MTE2: from one load to the next, where nobody waits between them. */
   readonly loadIssueCycles: number;
@@ -25,12 +31,17 @@ export interface BoardFigures {
   /** Capacity of the cache that all cores share, and what they read of it together. */
   readonly l2Bytes: number;
   readonly l2BytesPerCycle: number;
-  /** L2 fetches whole sectors. A burst whose start is not aligned counts whole lines of `unalignedLineBytes`. */
+  /**
+   * L2 fetches whole sectors. A burst whose start is not aligned counts whole lines of `unalignedLineBytes`.
+   */
   readonly sectorBytes: number;
   readonly unalignedLineBytes: number;
   /** Loads of one slab by all cores in the same order take so many times as long as in orders apart. */
   readonly sameSlabFactor: number;
-  /** V: an instruction, and each of its repeats; how many times as long a repeat takes whose sources meet in a bank group. */
+  /**
+   * V: an instruction, and each of its repeats; how many times as long a repeat takes whose sources meet in a
+   * bank group.
+   */
   readonly stepCycles: number;
   readonly stepRepeatCycles: number;
   readonly bankConflictFactor: number;
@@ -46,13 +57,15 @@ export interface BoardFigures {
   readonly blockMicroseconds: number;
   /** The first instruction fetches of a core. */
   readonly coldCycles: number;
-  /** SIMT: an access of a warp of 32 threads, each line of 128 B that it touches, and the call of a function. */
+  /**
+   * SIMT: an access of a warp of 32 threads, each line of 128 B that it touches, and the call of a function.
+   */
   readonly simtWarpCycles: number;
   readonly simtLineCycles: number;
   readonly callCycles: number;
 }
 
-/** Each figure of a board with its source. */
+/** Figures of a board, each with its source. */
 export type BoardTable = Readonly<Record<keyof BoardFigures, Figure>>;
 
 const asc = "mirror-cann/asc-devkit@82b89a15:examples";
@@ -84,7 +97,10 @@ const assumed = (value: number, range: readonly [number, number] | undefined, so
 
 const stated = (value: number, source: string): Figure => ({ value, kind: "vendor text", source });
 
-/** Of an Ascend 910B; `rows` fix what is fitted, and `tilec validate --fit` gives value and range. */
+/**
+ * Figures of an Ascend 910B. `rows` names the measurements that fix a fitted figure; `tilec validate --fit`
+ * gives its value and range.
+ */
 export const boardOfA2: BoardTable = {
   loadIssueCycles: board(20.6, [19.9, 21.4], copies, ["a2-dc-1"]),
   loadLatencyCycles: {
@@ -156,7 +172,7 @@ export const boardOfA2: BoardTable = {
   callCycles: assumed(0, undefined, "no SIMT threads"),
 };
 
-/** Of an Ascend 950. */
+/** Figures of an Ascend 950. */
 export const boardOf950: BoardTable = {
   loadIssueCycles: board(39.6, [37.4, 43], `${copies}; ${hashes}`, [
     "950-dc-1",
@@ -238,7 +254,10 @@ export const boardOf950: BoardTable = {
   ]),
 };
 
-/** Of a machine without a DMA engine. */
+/**
+ * Placeholder figures of a machine without a DMA engine: 0 for cycles and microseconds, 1 for everything
+ * else.
+ */
 export const noBoard = Object.fromEntries(
   Object.keys(boardOfA2).map((name): [string, Figure] => [
     name,

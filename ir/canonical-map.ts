@@ -1,7 +1,8 @@
 /**
- * The one form of a map, whether an operator, a model or a text made it: its text says nothing else, and parses to an equal map. Reads are
- * in the order in which the value names them, each once; an index operand that is no more than the value of another is one index operand with it; index operands of
- * terms stand behind those of the element.
+ * The one form of a map, whether an operator, a model or a text made it: its text says nothing else, and
+ * parses to an equal map. Reads are in the order in which the value names them, each once; an index operand
+ * that is no more than the value of another is one index operand with it; index operands of terms stand
+ * behind those of the element.
  */
 import {
   coordsOf,
@@ -17,7 +18,10 @@ import { dimsOf, index, indicesOf, soleAtom, substitute, type Linear } from "./l
 import { at } from "./types.js";
 import { readsIn, withReads } from "./values/expression.js";
 
-/** An index operand with what tells whether another may take its place. Without `outOfRange`, or under `any`: no policy bounds it by itself. */
+/**
+ * An index operand with what tells whether another may take its place. Without `outOfRange`, or under `any`:
+ * no policy bounds it by itself.
+ */
 interface CanonicalIndex {
   readonly value: Read | Linear;
   readonly outOfRange?: string;
@@ -29,11 +33,15 @@ interface Ordered extends Pick<AccessMap, "domain" | "reduced" | "reads" | "valu
   readonly indices: readonly CanonicalIndex[];
 }
 
-/** Returns a map in its one form, which is itself where it has that; what it names must be there (A9). */
+/**
+ * Returns a map in its canonical form, or the same object if the map is already canonical. Every read and
+ * index operand that the map refers to must exist (rule A9).
+ */
 export function canonicalMap<M extends Ordered>(map: M): M {
   return reductionLast(merged(readsInOrder(map)));
 }
 
+/** Returns a map with its reads in the order in which the value first names them, and equal reads merged. */
 function readsInOrder<M extends Pick<AccessMap, "reads" | "value">>(map: M): M {
   const reads: Read[] = [];
   const numbers = readsIn(map.value).map((k): [own: number, other: number] => {
@@ -51,7 +59,10 @@ function readsInOrder<M extends Pick<AccessMap, "reads" | "value">>(map: M): M {
   };
 }
 
-/** Without bare reads that are no more than the value of another index operand: that one reads. */
+/**
+ * Returns the map without bare reads that serve only as the value of one other index operand. The other index
+ * operand then makes the read itself.
+ */
 function merged<M extends Ordered>(map: M): M {
   const { indices } = map;
   const uses = indices.map(() => 0);
@@ -81,7 +92,10 @@ function merged<M extends Ordered>(map: M): M {
   return inOrder({ ...map, indices: left.map((draft, s) => draft ?? at(indices, s)) }, order);
 }
 
-/** The index operands that depend on r behind all others, as they are evaluated. */
+/**
+ * Returns a map whose index operands that depend on the reduction dim r come after all others, in the order
+ * of evaluation.
+ */
 function reductionLast<M extends Ordered>(map: M): M {
   if (map.reduced === undefined) return map;
   const inReduction = new Set<number>();
@@ -94,7 +108,9 @@ function reductionLast<M extends Ordered>(map: M): M {
   return inOrder(map, [...numbers.filter((s) => !inReduction.has(s)), ...inReduction]);
 }
 
-/** The index operands of these numbers alone, in this order. */
+/**
+ * Returns a map with only the index operands of these numbers, in this order, and all references renumbered.
+ */
 function inOrder<M extends Ordered>(map: M, order: readonly number[]): M {
   if (order.length === map.indices.length && order.every((s, k) => s === k)) return map;
   const numbers = new Map(order.map((s, k) => [s, k]));

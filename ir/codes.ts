@@ -2,7 +2,8 @@
  * Every diagnostic code: its category (what `tilec check` compares), its title, and what it means.
  *
  * TC0xx text and files, TC1xx operator rules, TC2xx IR structure, TC3xx full load and tiles, TC4xx unified
- * buffer, TC5xx target and device, TC6xx run time, TC7xx command line and library use, TC9xx performance hints.
+ * buffer, TC5xx target and device, TC6xx run time, TC7xx command line and library use, TC9xx performance
+ * hints.
  */
 export type Category =
   | "text"
@@ -28,13 +29,13 @@ export type Category =
   | "usage"
   | "hint";
 
-/** What a code stands for, and the family it belongs to. */
+/** Title and category of a diagnostic code. */
 export interface CodeInfo {
   readonly category: Category;
   readonly title: string;
 }
 
-/** Every diagnostic, by its stable code (docs/diagnostics.md). */
+/** Category and title of every diagnostic, by its stable code (docs/diagnostics.md). */
 export const codes = {
   TC001: { category: "text", title: "a character or token that the text form does not have" },
   TC002: { category: "text", title: "text that does not follow the grammar" },
@@ -122,9 +123,9 @@ export const codes = {
   TC913: { category: "hint", title: "a rotation of tasks that changes nothing" },
 } as const satisfies Readonly<Record<string, CodeInfo>>;
 
-/** A stable code: `TC301`. */
+/** Stable code of a diagnostic: `TC301`. */
 export type Code = keyof typeof codes;
-/** Whether a text is one of the codes. */
+/** True if a text is a diagnostic code. */
 export const isCode = (text: string): text is Code => Object.hasOwn(codes, text);
-/** The family of a code, which case files expect by name. */
+/** Returns the category of a code, which case files expect by name. */
 export const categoryOf = (code: Code): Category => codes[code].category;

@@ -1,10 +1,13 @@
-/** Objects without the members that are undefined: `exactOptionalPropertyTypes` tells an absent member from one of no value. */
+/**
+ * Objects without the members that are undefined: `exactOptionalPropertyTypes` tells an absent member from
+ * one of no value.
+ */
 
-/** The members of `T` that can be undefined become optional, and the others stay. */
+/** `T` with each member that can be undefined made optional; the other members stay. */
 export type Defined<T> = { readonly [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
   readonly [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
 };
 
-/** Returns the members that have a value, in their order. */
+/** Returns an object with only the members that are not undefined, in their order. */
 export const defined = <T extends object>(members: T): Defined<T> =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Defined<T>;

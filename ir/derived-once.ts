@@ -1,8 +1,9 @@
 /** Facts that follow from data that never changes. */
 
 /**
- * Returns a function that derives a fact of an object once. Programs, maps and operands never change, so that a fact holds as long as its
- * object lives, and goes with it: no caller has to carry it, and none has to drop it.
+ * Returns a function that computes a value from an object once and caches it as long as the object lives.
+ * Programs, maps and operands never change, so a cached value stays valid. Callers need not pass it along or
+ * drop it.
  */
 export function derivedOnce<K extends object, V extends object | boolean | string>(
   derive: (of: K) => V,

@@ -5,10 +5,10 @@
 import type { Code } from "./codes.js";
 import type { Shape, Span } from "./shape.js";
 
-/** An error refuses; a warning and a hint do not. */
+/** Severity of a diagnostic. Only an error rejects the program or run. */
 export type Severity = "error" | "warning" | "hint";
 
-/** For tools and tests: the numbers of the message by name. */
+/** Numbers and other values of a diagnostic's message by name, for tools and tests. */
 export type DiagnosticData = Readonly<
   Record<
     string,
@@ -16,7 +16,7 @@ export type DiagnosticData = Readonly<
   >
 >;
 
-/** What the compiler has to say: a code, the numbers, the place, a hint that works when followed. */
+/** Message of the compiler: a code, the numbers, the place, and a hint that works when followed. */
 export interface Diagnostic {
   readonly code: Code;
   readonly severity: Severity;
@@ -24,23 +24,23 @@ export interface Diagnostic {
   readonly message: string;
   readonly span?: Span;
   readonly notes?: readonly string[];
-  /** What to do instead. Following it makes the diagnostic go away. */
+  /** Change to make instead. Following it makes the diagnostic go away. */
   readonly hint?: string;
   readonly data?: DiagnosticData;
 }
 
-/** Place, notes, hint and figures of a diagnostic. */
+/** Optional parts of a diagnostic: place, notes, hint and data. */
 export type DiagnosticDetails = Omit<Diagnostic, "code" | "severity" | "message" | "span"> & {
   readonly span?: Span | undefined;
 };
 
-/** A diagnostic that refuses. */
+/** Returns a diagnostic that rejects the program or run. */
 export const error = (code: Code, message: string, details: DiagnosticDetails = {}): Diagnostic =>
   diagnostic("error", code, message, details);
-/** A diagnostic about a program that compiles. */
+/** Returns a diagnostic that warns about a program that compiles. */
 export const warning = (code: Code, message: string, details: DiagnosticDetails = {}): Diagnostic =>
   diagnostic("warning", code, message, details);
-/** A diagnostic that proposes. */
+/** Returns a diagnostic that proposes a change. */
 export const hint = (code: Code, message: string, details: DiagnosticDetails = {}): Diagnostic =>
   diagnostic("hint", code, message, details);
 
@@ -51,11 +51,11 @@ function diagnostic(severity: Severity, code: Code, message: string, details: Di
     : { code, severity, message, span, ...rest };
 }
 
-/** Whether any of them refuses. */
+/** True if any of the diagnostics is an error. */
 export const hasErrors = (diagnostics: readonly Diagnostic[]): boolean =>
   diagnostics.some((d) => d.severity === "error");
 
-/** How diagnostics are shown. */
+/** Options for rendering diagnostics. */
 export interface RenderOptions {
   /** The text of a file that spans point into, to quote its line. */
   readonly source?: (file: string) => string | undefined;
@@ -63,7 +63,10 @@ export interface RenderOptions {
   readonly paint?: (severity: Severity, text: string) => string;
 }
 
-/** A diagnostic as text: the place, the line, the notes, the hint. */
+/**
+ * Returns a diagnostic as text: severity, code and message, then the place, the quoted line, the notes and
+ * the hint.
+ */
 export function renderDiagnostic(diagnostic: Diagnostic, options: RenderOptions = {}): string {
   const { severity, code, message, span, notes = [], hint } = diagnostic;
   const head = `${severity}[${code}]`;
@@ -81,28 +84,34 @@ export function renderDiagnostic(diagnostic: Diagnostic, options: RenderOptions 
   return lines.join("\n");
 }
 
-/** Returns the message of an error that carries these diagnostics: each with its place, notes and hint, one after the other. */
+/**
+ * Returns the message of an error that carries these diagnostics: each diagnostic as text with its place,
+ * notes and hint.
+ */
 export const messageOf = (diagnostics: readonly Diagnostic[]): string =>
   diagnostics.map((diagnostic) => renderDiagnostic(diagnostic)).join("\n");
 
-/** Base of the errors that carry diagnostics; its message has all of each, so that who prints an error prints its hint. */
+/**
+ * Base class of errors that carry diagnostics. The message contains each diagnostic in full, so that printing
+ * the error prints the hints.
+ */
 export abstract class DiagnosticError extends Error {
   constructor(readonly diagnostics: readonly Diagnostic[]) {
     super(messageOf(diagnostics));
   }
 }
 
-/** The user's program, input or schedule is wrong. Carries every diagnostic found. */
+/** Error in the user's program, input or schedule, with every diagnostic that was found. */
 export class CompileError extends DiagnosticError {
   override readonly name = "CompileError";
 }
 
-/** The program is fine, but this run of it is not: an index out of range, a trap of the checked executor. */
+/** Error of one run of a correct program: an index out of range, or a trap of the checked executor. */
 export class RunError extends DiagnosticError {
   override readonly name = "RunError";
 }
 
-/** Throws one CompileError if any of the diagnostics is an error. */
+/** Throws one CompileError with all of the diagnostics if any of them is an error. */
 export function throwIfErrors(diagnostics: readonly Diagnostic[]): void {
   if (hasErrors(diagnostics)) throw new CompileError(diagnostics);
 }

@@ -1,7 +1,10 @@
 /** The word that was probably meant. */
 import { at } from "./types.js";
 
-/** The nearest of `words`, where half of the longer one's letters are the most that differ, and one always may. */
+/**
+ * Returns the word of `words` nearest to `word`, without regard to case; undefined if none is near. A near
+ * word differs in at most half the letters of the longer one, and always may differ in one.
+ */
 export function didYouMean(word: string, words: readonly string[]): string | undefined {
   const near = words.flatMap((candidate) => {
     const max = Math.max(1, Math.floor(Math.max(candidate.length, word.length) / 2));
@@ -14,7 +17,10 @@ export function didYouMean(word: string, words: readonly string[]): string | und
   return near[0]?.candidate;
 }
 
-/** Letters to insert, delete or replace (Levenshtein), row by row (Wagner and Fischer). */
+/**
+ * Returns the Levenshtein distance of two words: the number of letters to insert, delete or replace. It is
+ * computed row by row (Wagner and Fischer).
+ */
 export function distance(a: string, b: string): number {
   let above = Array.from({ length: b.length + 1 }, (_, k) => k);
   for (let i = 1; i <= a.length; i++) {

@@ -1,9 +1,9 @@
 /**
- * The table of element types: one row a type. A gather moves bits and never computes with them, so the backends read the width
- * alone; the rest of a row is for host code and files.
+ * The table of element types: one row a type. A gather moves bits and never computes with them, so the
+ * backends read the width alone; the rest of a row is for host code and files.
  *
- * Elements of 4 and 2 bits are packed as ONNX packs them, the first in the low bits of a byte. Values are computed from them; they
- * are never an index, an output, or moved as they are.
+ * Elements of 4 and 2 bits are packed as ONNX packs them, the first in the low bits of a byte. Values are
+ * computed from them; they are never an index, an output, or moved as they are.
  */
 
 /** A JavaScript array that holds elements. */
@@ -20,9 +20,10 @@ type ElementArray =
   | BigUint64ArrayConstructor;
 
 /**
- * What the bits stand for. `bool`: 0 or 1. `signed` and `unsigned`: an integer in two's complement. `float`: IEEE 754's sign,
- * exponent and mantissa, infinities and NaN among them. `float8`: a real number of 8 bits, as `float8.ts` says. `complex`: two
- * floats, the real part first. `string`: a handle into a table on the host.
+ * Interpretation of an element's bits. `bool`: 0 or 1. `signed` and `unsigned`: an integer in two's
+ * complement. `float`: sign, exponent and mantissa of IEEE 754, including infinities and NaN. `float8`: an
+ * 8-bit real number, as defined in `float8.ts`. `complex`: two floats, the real part first. `string`: a
+ * handle into a table on the host.
  */
 type Meaning =
   | { readonly class: "bool" | "signed" | "unsigned" | "string" | "float8" }
@@ -31,23 +32,33 @@ type Meaning =
 
 type Row = Meaning & {
   readonly bits: number;
-  /** Holds the values where JavaScript has an array of the type, else their bits; packed elements as they lie in bytes. */
+  /**
+   * Holds the values where JavaScript has an array of the type, else their bits; packed elements as they lie
+   * in bytes.
+   */
   readonly array: ElementArray;
   /** NumPy's code. `as`: NumPy has no such type, and its files hold the bits as this one. */
   readonly npy: string | { readonly as: "u8" | "u16" | "u32" | "u64" };
-  /** TensorProto.DataType, and the field for elements that are not in `raw_data`. Absent from ONNX: undefined. */
+  /**
+   * TensorProto.DataType, and the field for elements that are not in `raw_data`. Absent from ONNX: undefined.
+   */
   readonly onnx: readonly [code: number, name: string, field: OnnxField] | undefined;
-  /** In the text of a StableHLO program. Absent from StableHLO: undefined, and its operators refuse the type. */
+  /**
+   * In the text of a StableHLO program. Absent from StableHLO: undefined, and its operators refuse the type.
+   */
   readonly mlir: string | undefined;
   /** jax.numpy's name. Absent from jax: undefined, and its operators refuse the type. */
   readonly jax: string | undefined;
 };
 
-/** The fields of ONNX's TensorProto that hold typed elements. */
+/** Name of a field of ONNX's TensorProto that holds typed elements. */
 export type OnnxField =
   "float_data" | "int32_data" | "string_data" | "int64_data" | "double_data" | "uint64_data";
 
-/** Every element type. A type that is in this table alone is text, memory and files; each operator refuses it until its list has it. */
+/**
+ * Properties of every element type, by its name. A new row gives the type a text form, memory and files. Each
+ * operator rejects the type until the operator's list has it.
+ */
 // prettier-ignore
 export const elementTypes = {
   bool:   { bits: 8,   class: "bool",                array: Uint8Array,     npy: "b1",          onnx: [9, "BOOL", "int32_data"],         mlir: "i1",           jax: "bool" },
@@ -80,50 +91,50 @@ export const elementTypes = {
 
 type Table = typeof elementTypes;
 
-/** An element type. */
+/** Name of an element type: `f32`. */
 export type DType = keyof Table;
-/** Every element type. */
+/** Names of every element type, in the order of the table. */
 export const dtypes = /* @__PURE__ */ Object.keys(elementTypes) as readonly DType[];
-/** Whether a text names an element type. */
+/** True if a text names an element type. */
 export const isDType = (text: string): text is DType => Object.hasOwn(elementTypes, text);
 
 /** The element types of a class. */
 type OfClass<Class extends Row["class"]> = {
   [D in DType]: Table[D]["class"] extends Class ? D : never;
 }[DType];
-/** An element type whose values are whole numbers. */
+/** Element type whose values are whole numbers, including `bool`. */
 export type IntegerType = OfClass<"bool" | "signed" | "unsigned">;
-/** An element type whose values are real numbers. */
+/** Element type whose values are real numbers, including those of 8 bits. */
 export type FloatType = OfClass<"float" | "float8">;
-/** An element type of real numbers of 8 bits. */
+/** Element type whose values are real numbers of 8 bits. */
 export type Float8Type = OfClass<"float8">;
-/** An element type whose values are pairs of floats. */
+/** Element type whose values are complex numbers: pairs of floats. */
 export type ComplexType = OfClass<"complex">;
 
-/** True if the values of a type are real numbers. */
+/** True if the values of an element type are real numbers. */
 export const isFloat = (dtype: DType): dtype is FloatType =>
   elementTypes[dtype].class === "float" || isFloat8(dtype);
-/** True if the values of a type are real numbers of 8 bits. */
+/** True if the values of an element type are real numbers of 8 bits. */
 export const isFloat8 = (dtype: DType): dtype is Float8Type => elementTypes[dtype].class === "float8";
-/** Whether the values of a type are pairs of floats. */
+/** True if the values of a type are pairs of floats. */
 export const isComplex = (dtype: DType): dtype is ComplexType => elementTypes[dtype].class === "complex";
-/** True if the values of a type are whole numbers; those of `bool` are not. */
+/** True if the values of an element type are integers, signed or unsigned. False for `bool`. */
 export const isInteger = (dtype: DType): boolean =>
   ["signed", "unsigned"].includes(elementTypes[dtype].class);
-/** Whether the values of a type are integers that may be negative. */
+/** True if the values of a type are integers that may be negative. */
 export const isSigned = (dtype: DType): boolean => elementTypes[dtype].class === "signed";
 
-/** The element types that indices may have. */
+/** Element types that index values may have. */
 export const indexDTypes = [
   ...(["i8", "i16", "i32", "i64"] as const),
   ...(["u8", "u16", "u32", "u64"] as const),
 ] as const satisfies readonly OfClass<"signed" | "unsigned">[];
-/** An element type of indices. */
+/** Element type of index values. */
 export type IndexDType = (typeof indexDTypes)[number];
-/** Whether a text names an element type of indices. */
+/** True if a text names an element type of indices. */
 export const isIndexDType = (text: string): text is IndexDType => indexDTypes.includes(text as IndexDType);
 
-/** Width of an element in bits. */
+/** Returns the width of an element in bits. */
 export const bitsOf = (dtype: DType): number => elementTypes[dtype].bits;
 
 /** Bits of whole bytes. */
@@ -135,27 +146,34 @@ interface ByteAligned {
   readonly 128: 16;
 }
 
-/** An element type whose elements start at whole bytes. */
+/** Element type of whole bytes: each element starts at a byte. */
 export type ByteAlignedType = {
   [D in DType]: Table[D]["bits"] extends keyof ByteAligned ? D : never;
 }[DType];
 type Bytes<D extends ByteAlignedType> = ByteAligned[Table[D]["bits"]];
 
-/** An element type of which several elements share a byte. */
+/** Packed element type: several elements share a byte. */
 export type PackedType = Exclude<DType, ByteAlignedType>;
-/** Whether several elements share a byte. */
+/** True if several elements of the type share a byte. */
 export const isPacked = (dtype: DType): dtype is PackedType => elementTypes[dtype].bits < 8;
-/** Elements that start in one byte: 2 and 4 of packed types, else 1. */
+/** Returns the number of elements that start in one byte: 2 or 4 for packed types, otherwise 1. */
 export const elementsInByte = (dtype: DType): number => Math.max(1, 8 / bitsOf(dtype));
 
-/** Width of an element in bytes. A type whose elements share bytes does not compile here: its caller has to count bits. */
+/**
+ * Returns the width of an element in bytes. A type whose elements share bytes is a compile-time error: its
+ * callers must count bits.
+ */
 export function bytesOf<D extends ByteAlignedType>(dtype: D): Bytes<D>;
+/** Returns the width of an element in bytes. */
 export function bytesOf(dtype: ByteAlignedType): Bytes<ByteAlignedType> {
   return (elementTypes[dtype].bits / 8) as Bytes<ByteAlignedType>;
 }
 
-/** Bytes that an element takes on average, for counts and estimates: less than one where several share a byte. */
+/**
+ * Returns the mean bytes of an element, for counts and estimates: less than 1 if several elements share a
+ * byte.
+ */
 export const meanBytes = (dtype: DType): number => bitsOf(dtype) / 8;
 
-/** Whole bytes that so many elements take, one behind the other. */
+/** Returns the bytes that this number of elements takes without padding, rounded up to whole bytes. */
 export const bytesFor = (elements: number, dtype: DType): number => Math.ceil((elements * bitsOf(dtype)) / 8);

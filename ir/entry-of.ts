@@ -1,13 +1,16 @@
 /** Records by words that users chose. */
 
 /**
- * Returns the entry of a record by a word that a user chose; undefined where it has none. The members of every object, such as
- * `constructor`, are no entries.
+ * Returns the entry of a record whose key is a word that a user chose; undefined if there is none. Inherited
+ * members such as `constructor` do not count.
  */
 export const entryOf = <T>(record: Readonly<Record<string, T>>, word: string): T | undefined =>
   Object.hasOwn(record, word) ? record[word] : undefined;
 
-/** Returns the entry under a key, or else under another name of the same thing, where that is none of the keys. */
+/**
+ * Returns the entry of a record under `key`, else under the alternative `name` unless that is one of `keys`.
+ * Undefined if the record has no such entry.
+ */
 export const entryCalled = <T>(
   record: Readonly<Record<string, T>>,
   { key, name = key }: { readonly key: string; readonly name?: string },

@@ -1,14 +1,17 @@
 /** Structural equality: the same program, wherever its text stood. */
 import type { AccessFunc, Func, Module, TileFunc } from "./func.js";
 
-/** Equal but for source positions and for what a program is an instance of. Plain data, so the canonical JSON of the rest tells. */
+/**
+ * True if two functions are equal, except for source positions and the program that a function is an instance
+ * of. Functions are plain data, so their canonical JSON is compared.
+ */
 export const equalFunc = (a: Func, b: Func): boolean => canonical(a) === canonical(b);
 
-/** Whether two modules are the same programs, places in their text apart. */
+/** True if two modules contain the same programs. Positions in their text are ignored. */
 export const equalModule = (a: Module, b: Module): boolean =>
   a.funcs.length === b.funcs.length && canonical(a) === canonical(b);
 
-/** What no text says. */
+/** Fields of a function that its text does not state. */
 const unsaid: ReadonlySet<string> = new Set<keyof AccessFunc | keyof TileFunc>([
   "span",
   "opSpan",

@@ -1,11 +1,14 @@
-/** What a thrown error says of one program among many. */
+/** Diagnostics and stack frames of a thrown error, for one program among many. */
 import { CompileError, error, RunError, type Diagnostic } from "./diagnostic.js";
 
-/** Returns where an error was thrown, if it says. */
+/** Returns the top line of an error's stack trace, in a list; an empty list if the error has no stack. */
 export const framesOf = (thrown: unknown): readonly string[] =>
   /^\s*(at .*)$/m.exec(thrown instanceof Error ? (thrown.stack ?? "") : "")?.slice(1) ?? [];
 
-/** Returns the diagnostics that an error carries, or for a bug in tilec one (TC201) that says so: it must not cost other programs. */
+/**
+ * Returns the diagnostics that an error carries. Any other error is a bug in tilec: the result is one
+ * diagnostic (TC201) that reports the bug. So other programs of the same command can still be processed.
+ */
 export function faultsOf(thrown: unknown): readonly Diagnostic[] {
   if (thrown instanceof CompileError || thrown instanceof RunError) return thrown.diagnostics;
   const message = thrown instanceof Error ? thrown.message : String(thrown);
@@ -13,5 +16,5 @@ export function faultsOf(thrown: unknown): readonly Diagnostic[] {
   return [error("TC201", `internal error: ${message}`, { notes, data: { bug: true } })];
 }
 
-/** True if a diagnostic tells of a bug in tilec. */
+/** True if a diagnostic reports a bug in tilec. */
 export const isBug = ({ data }: Diagnostic): boolean => data?.["bug"] === true;

@@ -1,14 +1,16 @@
 /** A figure of a target, with what is known of it. */
 
 /**
- * Kinds of figures, by how well they are known. `board`: fitted to measurements of hardware. `vendor text`: stated by who made the hardware or its
- * interface. `model of others`: a fit or a calibration that others published. `simulator`: from another simulator's sources.
+ * Kinds of evidence for a figure of a target, strongest first. `board`: fitted to measurements of hardware.
+ * `vendor text`: stated by the maker of the hardware or of its interface. `model of others`: a fit or
+ * calibration that others published. `simulator`: taken from another simulator's sources. `assumption`: none
+ * of these.
  */
 export const figureKinds = ["board", "vendor text", "model of others", "simulator", "assumption"] as const;
-/** Kind of a figure: how well it is known. */
+/** Kind of evidence for a figure of a target. */
 export type FigureKind = (typeof figureKinds)[number];
 
-/** Source of a figure, and how sure it is. */
+/** Source of a figure, with the kind of its evidence and the range that the source allows. */
 export interface FigureSource {
   readonly source: string;
   readonly kind: FigureKind;
@@ -18,19 +20,19 @@ export interface FigureSource {
   readonly rows?: readonly string[];
 }
 
-/** A value beside its source. */
+/** Figure of a target: its value and its source. */
 export interface Figure extends FigureSource {
   readonly value: number;
 }
 
-/** The values of a table of figures. */
+/** Returns the value of each figure in a table, by the figure's name. */
 export const valuesOf = <K extends string>(table: Readonly<Record<K, Figure>>): Readonly<Record<K, number>> =>
   Object.fromEntries(Object.entries<Figure>(table).map(([name, { value }]) => [name, value])) as Record<
     K,
     number
   >;
 
-/** The sources of a table of figures. */
+/** Returns the source of each figure in a table, by the figure's name. */
 export const sourcesOf = <K extends string>(
   table: Readonly<Record<K, Figure>>,
 ): Readonly<Record<K, FigureSource>> =>

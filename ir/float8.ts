@@ -1,12 +1,13 @@
 /**
- * Real numbers of 8 bits. Sources: OCP 8-bit Floating Point Specification (OFP8) 1.0, section 5, for E4M3 and E5M2; onnx/onnx
- * docs/docsgen/source/technical/float8.md for FNUZ (finite numbers and NaN, no negative zero); OCP Microscaling Formats
- * Specification (MX) 1.0, section 5.4.1, for E8M0; Luo et al., "Ascend HiFloat8 Format for Deep Learning", tables 1 to 3, for HiF8.
+ * Real numbers of 8 bits. Sources: OCP 8-bit Floating Point Specification (OFP8) 1.0, section 5, for E4M3 and
+ * E5M2; onnx/onnx docs/docsgen/source/technical/float8.md for FNUZ (finite numbers and NaN, no negative
+ * zero); OCP Microscaling Formats Specification (MX) 1.0, section 5.4.1, for E8M0; Luo et al., "Ascend
+ * HiFloat8 Format for Deep Learning", tables 1 to 3, for HiF8.
  */
 import type { Float8Type } from "./element-types.js";
 import { at } from "./types.js";
 
-/** A format with a sign, an exponent and a mantissa. */
+/** Layout of an 8-bit floating-point format with a sign, an exponent and a mantissa. */
 export interface Float8Format {
   /** Bits of the mantissa, without the leading one. */
   readonly mantissa: number;
@@ -14,11 +15,13 @@ export interface Float8Format {
   readonly bias: number;
   /** Bits of positive infinity. Absent: the format has none. */
   readonly infinity?: number;
-  /** `top`: NaN has the highest bits without the sign, above infinity. `negative-zero`: it has the sign bit alone. */
+  /**
+   * `top`: NaN has the highest bits without the sign, above infinity. `negative-zero`: it has the sign bit alone.
+   */
   readonly nan: "top" | "negative-zero";
 }
 
-/** The formats with a sign, an exponent and a mantissa. */
+/** Layouts of the 8-bit floating-point formats that have a sign, an exponent and a mantissa. */
 export const float8Formats = {
   f8e4m3fn: { mantissa: 3, bias: 7, nan: "top" },
   f8e4m3fnuz: { mantissa: 3, bias: 8, nan: "negative-zero" },
@@ -26,7 +29,7 @@ export const float8Formats = {
   f8e5m2fnuz: { mantissa: 2, bias: 16, nan: "negative-zero" },
 } as const satisfies Readonly<Partial<Record<Float8Type, Float8Format>>>;
 
-/** Returns the number that 8 bits stand for. */
+/** Returns the number that 8 bits encode in a type; NaN and infinities included. */
 export function float8Value(type: Float8Type, bits: number): number {
   switch (type) {
     case "f8e8m0fnu":
@@ -41,6 +44,7 @@ export function float8Value(type: Float8Type, bits: number): number {
   }
 }
 
+/** Returns the number that 8 bits encode in a format with a sign, an exponent and a mantissa. */
 function formatValue({ mantissa, bias, infinity, nan }: Float8Format, bits: number): number {
   const [sign, magnitude] = [bits >= 0x80 ? -1 : 1, bits & 0x7f];
   if (nan === "negative-zero" ? bits === 0x80 : magnitude > (infinity ?? 0x7e)) return NaN;
@@ -50,7 +54,10 @@ function formatValue({ mantissa, bias, infinity, nan }: Float8Format, bits: numb
   return sign * significand * 2 ** (Math.max(exponent, 1) - bias - mantissa);
 }
 
-/** The prefix behind the sign says how many bits the exponent has; the exponent has a sign, and its leading one is not stored. */
+/**
+ * The prefix behind the sign says how many bits the exponent has; the exponent has a sign, and its leading
+ * one is not stored.
+ */
 const hif8Prefixes = [
   { from: 0x60, exponent: 4, mantissa: 1 },
   { from: 0x40, exponent: 3, mantissa: 2 },
@@ -59,6 +66,7 @@ const hif8Prefixes = [
   { from: 0x08, exponent: 0, mantissa: 3 },
 ] as const;
 
+/** Returns the number that 8 bits encode in HiF8. */
 function hif8Value(bits: number): number {
   const [sign, magnitude] = [bits >= 0x80 ? -1 : 1, bits & 0x7f];
   if (bits === 0x80) return NaN;
@@ -80,7 +88,7 @@ interface Finite {
 
 const finiteNumbers = new Map<Float8Type, readonly Finite[]>();
 
-/** Returns the finite numbers of a type without a sign, in ascending order. */
+/** Returns the finite numbers of a type that are not negative, each with its bits, in ascending order. */
 export function finiteFloat8(type: Float8Type): readonly Finite[] {
   const cached = finiteNumbers.get(type);
   if (cached !== undefined) return cached;
@@ -107,8 +115,9 @@ const nanBits = {
 const infinityBits: Readonly<Partial<Record<Float8Type, number>>> = { f8e5m2: 0x7c, hif8: 0x6f };
 
 /**
- * Returns the bits of the number of the type that is nearest to `value`; of two, the even bits. Beyond the largest number by half of
- * its unit or more: infinity, or NaN where the type has none. `f8e8m0fnu` has NaN for numbers that are not positive.
+ * Returns the bits of the number nearest to `value` in a type; of two equally near, the one with even bits. A
+ * value beyond the largest number by half its unit or more becomes infinity, or NaN in a type without
+ * infinity. `f8e8m0fnu` gives NaN for numbers that are not positive.
  */
 export function float8Bits(type: Float8Type, value: number): number {
   if (Number.isNaN(value) || (type === "f8e8m0fnu" && value <= 0)) return nanBits[type];
@@ -120,7 +129,10 @@ export function float8Bits(type: Float8Type, value: number): number {
   return signed === nanBits[type] ? bits : signed;
 }
 
-/** Returns the bits of the finite number nearest to a magnitude; undefined beyond the largest. */
+/**
+ * Returns the bits of the finite number nearest to a magnitude; undefined if the magnitude rounds beyond the
+ * largest.
+ */
 function nearestMagnitude(type: Float8Type, magnitude: number): number | undefined {
   const finite = finiteFloat8(type);
   let [low, high] = [0, finite.length];

@@ -1,8 +1,11 @@
 /** Frameworks whose own compiler cuts the tiles that a user types, and their facts. */
 
-/** Frameworks that tilec judges tiles for: `access.gather … {framework = pypto}`. */
+/** Frameworks whose tile rules tilec checks: `access.gather … {framework = pypto}`. */
 export const frameworks = ["pypto"] as const;
-/** A framework that cuts tiles itself: its users type tiles for its operator, and its rules bind on every target. */
+/**
+ * Framework whose compiler cuts the tiles: users write tiles for its operators. Its rules apply on every
+ * target.
+ */
 export type Framework = (typeof frameworks)[number];
 
 /** Facts of a framework. */
@@ -17,7 +20,7 @@ interface FrameworkFacts {
   readonly tailSource: string;
 }
 
-/** The facts of each framework. */
+/** Title, tile call and tile rule of each framework. */
 export const frameworkFacts = {
   pypto: {
     title: "PyPTO",
@@ -27,6 +30,6 @@ export const frameworkFacts = {
   },
 } as const satisfies Readonly<Record<Framework, FrameworkFacts>>;
 
-/** Returns the line of a program that sets a tile: `pypto.set_vec_tile_shapes(64, 512)`. */
+/** Returns the line of a framework's program that sets a tile: `pypto.set_vec_tile_shapes(64, 512)`. */
 export const tileCall = (framework: Framework, tile: readonly number[]): string =>
   `${frameworkFacts[framework].setTile}(${tile.join(", ")})`;

@@ -1,8 +1,14 @@
-/** Figures of a GPU that decide whether staging pays. No device fixes them: each has the range of the devices that it stands for. */
+/**
+ * Figures of a GPU that decide whether staging pays. No device fixes them: each has the range of the devices
+ * that it stands for.
+ */
 import type { Figure } from "./figure.js";
 import { maxElements } from "./types.js";
 
-/** Bytes, shares, or as each name says; a rate is per cycle. */
+/**
+ * Figures of a GPU that decide whether staging data in workgroup memory pays. Each is in bytes, a share, or
+ * in the unit that its name states; rates are per cycle.
+ */
 export interface GpuFigures {
   /** WebGPU: workgroup memory for each lane of a core whose lanes are all in flight. */
   readonly laneStorageBytes: number;
@@ -15,7 +21,7 @@ export interface GpuFigures {
 /** Table of these figures. */
 type GpuTable = Readonly<Record<keyof GpuFigures, Figure>>;
 
-/** The figures of a GPU with the limits of every device. */
+/** Figures of a GPU that has only the limits every WebGPU device has. */
 export const anyGpu: GpuTable = {
   laneStorageBytes: {
     value: 32,
@@ -38,7 +44,7 @@ export const anyGpu: GpuTable = {
   },
 };
 
-/** The same of a machine whose unified buffer is no memory of lanes. */
+/** Figures of a machine whose unified buffer is not shared by lanes: placeholders that nothing reads. */
 export const noGpu: GpuTable = {
   laneStorageBytes: {
     value: maxElements,
@@ -49,5 +55,5 @@ export const noGpu: GpuTable = {
   clearBytesPerCycle: { value: maxElements, kind: "assumption", source: "nothing is set to zero: not read" },
 };
 
-/** Names of these figures. */
+/** Names of the figures of a GPU. */
 export const gpuFigureNames = Object.keys(anyGpu) as readonly (keyof GpuFigures)[];

@@ -1,4 +1,7 @@
-/** tilec/ir: types, the three levels, text form, tiling rules, verifier, diagnostics, targets. Imports nothing. */
+/**
+ * tilec/ir: types, the three levels, text form, tiling rules, verifier, diagnostics, targets. Imports
+ * nothing.
+ */
 export * from "./access.js";
 export * from "./addressing.js";
 export * from "./attrs.js";

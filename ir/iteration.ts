@@ -1,4 +1,4 @@
-/** Which iteration of a tile program writes an output element. */
+/** Iteration of a tile program that writes a given output element. */
 import { outputOf, type TileFunc } from "./func.js";
 import { evaluate, loopVariables, type Env, type Linear } from "./linear.js";
 import { iterations } from "./intervals/loop-bounds.js";
@@ -6,7 +6,10 @@ import { outputRegion, taskOfTile } from "./task/index.js";
 import type { ForStmt, GatherStmt } from "./tile.js";
 import { at } from "./types.js";
 
-/** Loops whose variables some forms depend on, through the bounds of inner loops too; outermost first. */
+/**
+ * Returns the loops whose variables some forms depend on, through the bounds of inner loops too; outermost
+ * first.
+ */
 export function loopsMoving(forms: readonly Linear[], loops: readonly ForStmt[]): ForStmt[] {
   const needed = new Set(forms.flatMap((form) => [...loopVariables(form)]));
   for (const loop of [...loops].reverse()) {
@@ -16,7 +19,7 @@ export function loopsMoving(forms: readonly Linear[], loops: readonly ForStmt[])
   return loops.filter((loop) => needed.has(loop.iv));
 }
 
-/** One element of a gather, under values of the loops around it. */
+/** One output element of a gather, with the values of the loop variables under which it is written. */
 export interface Iteration {
   readonly gather: GatherStmt;
   readonly env: Env;
@@ -24,7 +27,10 @@ export interface Iteration {
   readonly dims: readonly number[];
 }
 
-/** Undefined for a program that writes no such element. `point`: coordinates in the output tensor. */
+/**
+ * Returns the iteration of the gather that writes an output element. Undefined if the program does not write
+ * that element. `point`: coordinates in the output tensor.
+ */
 export function iterationWriting(func: TileFunc, point: readonly number[]): Iteration | undefined {
   const task = taskOfTile(func);
   const region = outputRegion(func, task);
@@ -44,7 +50,11 @@ export function iterationWriting(func: TileFunc, point: readonly number[]): Iter
   return { gather, env, dims };
 }
 
-/** The nearest step of each loop, as lowering has it; loops that run otherwise are few enough to be tried. */
+/**
+ * Returns the values of loop variables at which the range from `offset` with `size` elements contains
+ * `target`. Undefined if no iteration does. The nearest step of each loop is tried first, as lowering builds
+ * loops; else every iteration is tried.
+ */
 function writingOne(
   offset: Linear,
   size: Linear,

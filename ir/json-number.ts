@@ -1,13 +1,15 @@
-/** Numbers as JSON holds them: it has none for a NaN and the infinities, which are words, as in case files. */
+/**
+ * Numbers as JSON holds them: it has none for a NaN and the infinities, which are words, as in case files.
+ */
 
-/** The numbers that JSON lacks, by their words. */
+/** Numbers that JSON cannot represent, by the words that replace them. */
 export const nonFiniteNumbers = { NaN: NaN, Infinity: Infinity, "-Infinity": -Infinity } as const;
-/** Word of a number that JSON lacks. */
+/** Word for a number that JSON cannot represent. */
 export type NonFiniteWord = keyof typeof nonFiniteNumbers;
-/** A number, or the word of one that JSON lacks. */
+/** Number, or the word for a number that JSON cannot represent. */
 export type JsonNumber = number | NonFiniteWord;
 
-/** Returns a number as JSON holds it. */
+/** Returns a number in the form that JSON can hold: NaN and the infinities become words. */
 export function jsonNumber(value: number): JsonNumber {
   if (Number.isFinite(value)) return value;
   if (Number.isNaN(value)) return "NaN";

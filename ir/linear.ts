@@ -1,14 +1,18 @@
 /**
- * Linear forms: the one way to write a coordinate of an access map, an offset, a size, a loop bound or an address.
+ * Linear forms: the one way to write a coordinate of an access map, an offset, a size, a loop bound or an
+ * address.
  *
- * A form is a constant plus terms, each an atom times a whole number, in canonical order: two forms that mean the same
- * sum are equal values. Access maps use the atoms `dim`, `index`, `div` and `mod`, before their sizes are bound also `symbol`;
- * tile programs use `iv` and `min`, addresses both.
+ * A form is a constant plus terms, each an atom times a whole number, in canonical order: two forms that mean
+ * the same sum are equal values. Access maps use the atoms `dim`, `index`, `div` and `mod`, before their
+ * sizes are bound also `symbol`; tile programs use `iv` and `min`, addresses both.
  */
 import { checkArgument } from "./argument.js";
 import { assertNever, at, InternalError } from "./types.js";
 
-/** What a linear form is over: an output dim, an index value, a loop variable. */
+/**
+ * Variable part of a term in a linear form: an output dim, an index value, a loop variable, a size, or a
+ * nested expression.
+ */
 export type Atom =
   /** A coordinate of the output. */
   | { readonly kind: "dim"; readonly dim: number }
@@ -24,34 +28,37 @@ export type Atom =
   | { readonly kind: "mod"; readonly of: Linear; readonly by: number }
   | { readonly kind: "min"; readonly of: readonly [Linear, Linear] };
 
-/** An atom times a whole number. */
+/** Term of a linear form: an atom times an integer. */
 export interface Term {
   readonly by: number;
   readonly of: Atom;
 }
 
-/** A constant and terms in canonical order: coordinates, offsets, sizes and bounds. */
+/**
+ * Linear form: a constant plus terms in canonical order. Coordinates, offsets, sizes and bounds are linear
+ * forms.
+ */
 export interface Linear {
   readonly at: number;
   readonly terms: readonly Term[];
 }
 
-/** A form without terms. */
+/** Returns the linear form of a constant, which has no terms. */
 export const constant = (value: number): Linear => ({ at: value, terms: [] });
 const atom = (of: Atom): Linear => ({ at: 0, terms: [{ by: 1, of }] });
-/** A loop variable. */
+/** Returns the linear form of a loop variable. */
 export const iv = (name: string): Linear => atom({ kind: "iv", name });
-/** A size by its name. */
+/** Returns the form of a symbol, a size that has a name. */
 export const symbol = (name: string): Linear => atom({ kind: "symbol", name });
-/** An output dim. */
+/** Returns the linear form of an output dim. */
 export const dim = (d: number): Linear => atom({ kind: "dim", dim: d });
-/** An index value. */
+/** Returns the linear form of an index value: the index operand with this number. */
 export const index = (s: number): Linear => atom({ kind: "index", index: s });
 
-/** The difference of two forms. */
+/** Returns the difference of two linear forms, `lhs - rhs`. */
 export const sub = (lhs: Linear, rhs: Linear): Linear => add(lhs, scale(rhs, -1));
 
-/** The sum of two forms. */
+/** Returns the sum of two linear forms. */
 export function add(lhs: Linear, rhs: Linear): Linear {
   checkArgument("add", "coordinate", lhs);
   checkArgument("add", "coordinate", rhs);
@@ -72,7 +79,7 @@ export function add(lhs: Linear, rhs: Linear): Linear {
   return { at: lhs.at + rhs.at, terms };
 }
 
-/** A form times a whole number. */
+/** Returns a linear form times an integer. */
 export function scale(form: Linear, by: number): Linear {
   if (by === 1) return form;
   if (by === 0) return constant(0);
@@ -80,19 +87,25 @@ export function scale(form: Linear, by: number): Linear {
   return { at: form.at * by, terms: form.terms.map((term) => ({ by: term.by * by, of: term.of })) };
 }
 
-/** The lesser of two forms. */
+/** Returns the minimum of two linear forms. */
 export function min(lhs: Linear, rhs: Linear): Linear {
   if (isConstant(lhs) && isConstant(rhs)) return constant(Math.min(lhs.at, rhs.at));
   return equalLinear(lhs, rhs) ? lhs : atom({ kind: "min", of: [lhs, rhs] });
 }
 
-/** The quotient of a form, rounded down; `by` is at least 1. One of a negative number stays, so that rule V2 sees it. */
+/**
+ * Returns the quotient of a linear form by a constant, rounded down; `by` is at least 1. The quotient of a
+ * negative constant is not computed, so that the verifier sees it (rule V2).
+ */
 export function div(form: Linear, by: number): Linear {
   if (by === 1) return form;
   return isNatural(form) ? constant(quotient(form.at, by)) : atom({ kind: "div", of: form, by });
 }
 
-/** The remainder of a form, never negative; `by` is at least 1. One of a negative number stays, as with {@link div}. */
+/**
+ * Returns the remainder of a linear form by a constant, never negative; `by` is at least 1. The remainder of
+ * a negative constant is not computed, so that the verifier sees it (rule V2).
+ */
 export function mod(form: Linear, by: number): Linear {
   checkArgument("mod", "coordinate", form);
   if (by === 1) return constant(0);
@@ -101,38 +114,44 @@ export function mod(form: Linear, by: number): Linear {
 
 const isNatural = (form: Linear): boolean => isConstant(form) && form.at >= 0;
 
-/** The quotient, rounded down. */
+/** Returns the quotient of two numbers, rounded down. */
 export const quotient = (value: number, by: number): number => Math.floor(value / by);
-/** The remainder, never negative. */
+/** Returns the remainder of a division rounded down: it is not negative for a positive `by`. */
 export const remainder = (value: number, by: number): number => value - by * quotient(value, by);
 
-/** The greatest number that divides two numbers that are not negative; of 0 and another one, the other one. */
+/**
+ * Returns the greatest common divisor of two numbers that are not negative. With 0, the divisor is the other
+ * number.
+ */
 export const greatestCommonDivisor = (a: number, b: number): number =>
   b === 0 ? a : greatestCommonDivisor(b, a % b);
 
-/** The sum of forms; 0 of none. */
+/** Returns the sum of linear forms; the constant 0 for an empty list. */
 export const sumOf = (forms: readonly Linear[]): Linear => forms.reduce(add, constant(0));
 
-/** Whether a form has no terms. */
+/** True if a form has no terms. */
 export const isConstant = (form: Linear): boolean => form.terms.length === 0;
 
-/** Whether sizes alone move a form: once they are bound, it is a number. */
+/** True if a form depends on sizes only: it becomes a number when they are bound. */
 export const isFixed = (form: Linear): boolean =>
   !atomsOf(form).some(({ kind }) => kind === "dim" || kind === "index" || kind === "iv");
 
-/** What of a form is no dim times a number. */
+/** Returns a form without the terms that are a dim times a number. */
 export const withoutDims = ({ at: constantTerm, terms }: Linear): Linear => ({
   at: constantTerm,
   terms: terms.filter(({ of }) => of.kind !== "dim"),
 });
 
-/** The atom of a form that is one atom and nothing else. */
+/**
+ * Returns the only atom of a linear form that is one atom times 1 without a constant. Undefined for any other
+ * form.
+ */
 export function soleAtom(form: Linear): Atom | undefined {
   const [only] = form.terms;
   return form.at === 0 && form.terms.length === 1 && only?.by === 1 ? only.of : undefined;
 }
 
-/** True if a form is an output dim and nothing else. */
+/** True if a linear form is just the output dim with this number. */
 export function isDim(form: Linear | undefined, number: number): boolean {
   const only = form === undefined ? undefined : soleAtom(form);
   return only?.kind === "dim" && only.dim === number;
@@ -148,7 +167,10 @@ const kindOrder: Readonly<Record<Atom["kind"], number>> = {
   min: 6,
 };
 
-/** Symbols before dims before index operands before loop variables before what is made of them; 0 for atoms that mean the same. */
+/**
+ * Compares two atoms in canonical order: symbols, dims, index operands, loop variables, then div, mod and
+ * min. Returns 0 for equal atoms.
+ */
 function compareAtoms(a: Atom, b: Atom): number {
   if (a.kind === "dim" && b.kind === "dim") return a.dim - b.dim;
   if (a.kind === "index" && b.kind === "index") return a.index - b.index;
@@ -161,6 +183,7 @@ function compareAtoms(a: Atom, b: Atom): number {
   return kindOrder[a.kind] - kindOrder[b.kind];
 }
 
+/** Compares two linear forms in a fixed order; returns 0 if they are equal. */
 function compareLinears(a: Linear, b: Linear): number {
   if (a === b) return 0;
   if (a.at !== b.at) return a.at - b.at;
@@ -172,13 +195,13 @@ function compareLinears(a: Linear, b: Linear): number {
   return a.terms.length - b.terms.length;
 }
 
-/** Whether two forms are the same; canonical order makes that equality of parts. */
+/** True if two forms are equal. Canonical order makes this equality of their parts. */
 export const equalLinear = (a: Linear, b: Linear): boolean => compareLinears(a, b) === 0;
 
-/** Values of loop variables, or of symbols, by name. */
+/** Values of loop variables or symbols, by name. */
 export type Env = ReadonlyMap<string, number>;
 
-/** Values of dims and index operands, by number. */
+/** Values of the dims and of the index operands, in the order of their numbers. */
 export interface Point {
   readonly dims: readonly number[];
   readonly indices: readonly number[];
@@ -186,7 +209,10 @@ export interface Point {
 
 const nowhere: Point = { dims: [], indices: [] };
 
-/** The value of a form for loop variables and, in maps and addresses, a point. */
+/**
+ * Returns the value of a linear form. `env` has the loop variables and symbols; `point` has the dims and
+ * index operands. Throws an InternalError for a variable or symbol without a value.
+ */
 export function evaluate(form: Linear, env: Env, point: Point = nowhere): number {
   let sum = form.at;
   for (const { by, of } of form.terms) {
@@ -220,7 +246,7 @@ export function evaluate(form: Linear, env: Env, point: Point = nowhere): number
   return sum;
 }
 
-/** `evaluate` with index operands of any size. */
+/** Evaluates a form exactly, like `evaluate`, for index operands of any size. */
 export function evaluateExact(
   form: Linear,
   dims: readonly (number | bigint)[],
@@ -255,10 +281,10 @@ export function evaluateExact(
 
 const exactRemainder = (value: bigint, by: bigint): bigint => ((value % by) + by) % by;
 
-/** Every atom of a form, those inside others after them. */
+/** Returns every atom of a linear form; atoms inside a div, mod or min follow the atom that contains them. */
 export const atomsOf = (form: Linear): Atom[] => collectFrom(form, (of) => of);
 
-/** What is found among the atoms of a form, those inside others after them. */
+/** Collects the defined results of `of` over all atoms of a form. An atom precedes the atoms inside it. */
 function collectFrom<T>(form: Linear, of: (atom: Atom) => T | undefined, results: T[] = []): T[] {
   for (const term of form.terms) {
     const value = of(term.of);
@@ -268,7 +294,7 @@ function collectFrom<T>(form: Linear, of: (atom: Atom) => T | undefined, results
   return results;
 }
 
-/** The forms that an atom is made of. */
+/** Returns the linear forms inside a div, mod or min; an empty list for other atoms. */
 export function innerForms(of: Atom): readonly Linear[] {
   switch (of.kind) {
     case "dim":
@@ -288,7 +314,10 @@ export function innerForms(of: Atom): readonly Linear[] {
 
 const none: readonly Linear[] = [];
 
-/** A form with other forms in the place of some of its atoms, wherever they stand; undefined leaves one as it is. */
+/**
+ * Returns a linear form with some of its atoms replaced, also those inside div, mod and min. An atom stays if
+ * `put` returns undefined for it.
+ */
 export function substitute(form: Linear, put: (of: Atom) => Linear | undefined): Linear {
   if (isConstant(form)) return form;
   const within = (of: Atom): Linear => {
@@ -313,14 +342,16 @@ export function substitute(form: Linear, put: (of: Atom) => Linear | undefined):
   return sumOf([constant(form.at), ...form.terms.map(({ by, of }) => scale(within(of), by))]);
 }
 
-/** Symbols that have a size become it; others stay. */
+/**
+ * Returns a linear form with each symbol that has a size replaced by the size. Symbols without a size stay.
+ */
 export const bindSymbols = (form: Linear, sizes: Env): Linear =>
   substitute(form, (of) => {
     const size = of.kind === "symbol" ? sizes.get(of.name) : undefined;
     return size === undefined ? undefined : constant(size);
   });
 
-/** The loop variables that a form reads. */
+/** Returns the names of the loop variables in a linear form. */
 export const loopVariables = (form: Linear): ReadonlySet<string> =>
   isConstant(form)
     ? noVariables
@@ -328,38 +359,50 @@ export const loopVariables = (form: Linear): ReadonlySet<string> =>
 
 const noVariables: ReadonlySet<string> = new Set();
 
-/** The symbols that a form is made of. */
+/** Returns the names of the symbols in a linear form; a name occurs once for each use. */
 export const symbolsOf = (form: Linear): string[] =>
   collectFrom(form, (of) => (of.kind === "symbol" ? of.name : undefined));
 
-/** Output dims that a coordinate follows. */
+/** Returns the output dims that a coordinate depends on. */
 export const dimsOf = (form: Linear): number[] =>
   collectFrom(form, (of) => (of.kind === "dim" ? of.dim : undefined));
 
-/** Index operands that a coordinate depends on. */
+/** Returns the index operands that a coordinate depends on. */
 export const indicesOf = (form: Linear): number[] =>
   collectFrom(form, (of) => (of.kind === "index" ? of.index : undefined));
 
-/** True if dims and index operands move a form by steps of one length each: none stands inside a div, a mod or a minimum. */
+/**
+ * True if a linear form is affine in dims and index operands: none of them is inside a div, a mod or a
+ * minimum.
+ */
 export const isAffine = ({ terms }: Linear): boolean =>
   terms.every(({ of }) =>
     innerForms(of).every((inner) => !atomsOf(inner).some(({ kind }) => kind === "dim" || kind === "index")),
   );
 
-/** Returns the distance that a form moves when an output dim or an index operand moves by one. */
+/**
+ * Returns the distance by which a linear form changes when an output dim or an index operand grows by one.
+ * Uses inside div, mod and min do not count.
+ */
 export const stepAlong = ({ terms }: Linear, kind: "dim" | "index", number: number): number =>
   terms.reduce((sum, { by, of }) => {
     const position = of.kind === "dim" ? of.dim : of.kind === "index" ? of.index : -1;
     return of.kind === kind && position === number ? sum + by : sum;
   }, 0);
 
-/** The part of an affine address that one iteration of the loops fixes: no dims, no index operands. */
+/**
+ * Returns the part of an affine address that is fixed in one iteration of the loops: the form without dims
+ * and index operands.
+ */
 export const loopForm = ({ at: constantTerm, terms }: Linear): Linear => ({
   at: constantTerm,
   terms: terms.filter(({ of }) => of.kind !== "dim" && of.kind !== "index"),
 });
 
-/** The largest value of a size, which is a constant or a minimum with one; undefined for other forms. */
+/**
+ * Returns the largest value of a size that is a constant or a minimum with a constant; undefined for other
+ * forms.
+ */
 export function largestValue(form: Linear): number | undefined {
   if (isConstant(form)) return form.at;
   const only = soleAtom(form);

@@ -1,6 +1,6 @@
 /**
- * The gather operators with every dialect rule already applied: effective shapes (DirectML's leading ones removed), a
- * non-negative axis. One access map per operator; everything later derives from the map.
+ * The gather operators with every dialect rule already applied: effective shapes (DirectML's leading ones
+ * removed), a non-negative axis. One access map per operator; everything later derives from the map.
  */
 import {
   gatherOver,
@@ -13,17 +13,23 @@ import {
 import { constant, dim, index, type Linear } from "./linear.js";
 import { assertNever, at, type DType, type Shape, type TensorType } from "./types.js";
 
-/** What a gather does, its dialect's attributes resolved. */
+/** Operation of a gather after the attributes of its dialect are resolved. */
 export type Operator =
   | { readonly op: "gather"; readonly axis: number; readonly data: Shape; readonly indices: Shape }
   | { readonly op: "gather_elements"; readonly axis: number; readonly data: Shape; readonly indices: Shape }
   | { readonly op: "gather_nd"; readonly batchDims: number; readonly data: Shape; readonly indices: Shape }
-  /** Any other, stated by its map: windows, several index inputs, views. `inputs`: the data, then what it is read by. */
+  /**
+   * Any other, stated by its map: windows, several index inputs, views. `inputs`: the data, then what it is
+   * read by.
+   */
   | {
       readonly op: "mapped";
       readonly map: AccessMap;
       readonly inputs: readonly Shape[];
-      /** Dims of the output of a scatter that an index names, and that the domain has too: profiles pin the tile along them. */
+      /**
+       * Dims of the output of a scatter that an index names, and that the domain has too: profiles pin the
+       * tile along them.
+       */
       readonly sharedDims?: readonly number[];
       /** Shape of the output of a scatter. Absent of a gather, whose output is its domain. */
       readonly output?: Shape;
@@ -32,21 +38,33 @@ export type Operator =
        * elements, bool that counts as 0 and 1.
        */
       readonly types?: readonly DType[];
-      /** Rows of a page, where it gathers rows through one table of pages: of the data, by tokens, by the table. */
+      /**
+       * Rows of a page, where it gathers rows through one table of pages: of the data, by tokens, by the
+       * table.
+       */
       readonly rowsOfPage?: number;
     };
 
-/** Effective shapes of the inputs: the data, then what it is read by. */
+/**
+ * Returns the effective shapes of the inputs: that of the data, then those of the index operands and the
+ * other inputs.
+ */
 export const inputShapes = (operator: Operator): readonly Shape[] =>
   operator.op === "mapped" ? operator.inputs : [operator.data, operator.indices];
 
-/** A tensor as an operator reads it: its effective shape, and of bytes the elements packed in them. `k`: among inputs and output. */
+/**
+ * Returns the type of a tensor as an operator reads it: the effective shape and element type. The element
+ * type differs where bytes hold packed elements. `k`: position of the tensor among the inputs and the output.
+ */
 export const effectiveType = (operator: Operator, { dtype }: TensorType, k: number): TensorType => ({
   dtype: (operator.op === "mapped" ? operator.types?.[k] : undefined) ?? dtype,
   shape: at([...inputShapes(operator), outputShape(operator)], k),
 });
 
-/** gather: data[:a] + indices + data[a+1:]; gather_elements: indices; gather_nd: indices[:-1] + data[b+K:]. */
+/**
+ * Returns the shape of the output. gather: data[:a] + indices + data[a+1:]; gather_elements: indices;
+ * gather_nd: indices[:-1] + data[b+K:].
+ */
 export function outputShape(operator: Operator): Shape {
   if (operator.op === "mapped") return operator.output ?? operator.map.domain;
   const { data, indices } = operator;
@@ -63,8 +81,8 @@ export function outputShape(operator: Operator): Shape {
 }
 
 /**
- * Returns the operator by its map, with inputs that are read as elements of other types than their tensors
- * have.
+ * Returns the operator as a `mapped` one whose inputs have these element types in place of those of their
+ * tensors.
  */
 export const readAs = (
   operator: Operator,
@@ -79,8 +97,8 @@ export const readAs = (
 });
 
 /**
- * Dims that are a gather dim of the data and, with the same number, a dim of the output: an index tensor of the output's
- * shape has them.
+ * Returns the shared dims: gather dims of the data whose number is also a dim of the output. An index tensor
+ * with the output's shape has these dims too.
  */
 export function sharedDimsOf(operator: Operator): readonly number[] {
   switch (operator.op) {
@@ -97,8 +115,9 @@ export function sharedDimsOf(operator: Operator): readonly number[] {
 }
 
 /**
- * Where each data coordinate comes from: design table "three levels, one idea". Input 0 is data, 1 the indices.
- * A mapped operator's index operands have their policies already.
+ * Returns the access map of an operator: the source of each data coordinate (design table "three levels, one
+ * idea"). Input 0 is the data, input 1 the indices. The index operands of a mapped operator have their
+ * policies already.
  */
 export function accessMap(operator: Operator, negative: NegativeIndex, outOfRange: OutOfBounds): AccessMap {
   if (operator.op === "mapped") return operator.map;

@@ -1,4 +1,4 @@
-/** What an index value means: one definition, executed here and printed by each code generator. */
+/** Meaning of index values: one definition that is executed here and printed by each code generator. */
 import { checkArgument } from "./argument.js";
 import { defined } from "./defined.js";
 import { isRead, type AccessMap, type DynamicBounds, type OutOfBounds, type IndexOperand } from "./access.js";
@@ -14,10 +14,11 @@ import {
 } from "./types.js";
 
 /**
- * What a value outside [0, below) becomes. `report`: the run is rejected. `promised`: the caller said that there is none; a
- * backend may report it or read anything inside the tensor's memory. `none`: the element reads as fill bits, and a point that needs the
- * value for what it writes writes nothing. `nearest`:
- * the first or the last element. `remainder`: the value modulo `extent`, never negative.
+ * Treatment of an index value outside [0, extent). `report`: the run is rejected. `promised`: the caller
+ * guarantees that no such value occurs. A backend may report such a value, or read anything inside the
+ * tensor's memory. `none`: the element reads as fill bits; a point that needs the value for its write
+ * coordinates writes nothing. `nearest`: the first or the last element. `remainder`: the value modulo
+ * `extent`, never negative.
  */
 export type Outside = "report" | "promised" | "none" | "nearest" | "remainder";
 
@@ -30,10 +31,13 @@ const outside = {
   wrap: "remainder",
 } as const satisfies Readonly<Record<OutOfBounds, Outside>>;
 
-/** Bytes of an index value. */
+/** Width of an index value in bytes. */
 export type IndexBytes = ReturnType<typeof bytesOf<IndexDType>>;
 
-/** An index operand's policy for index values of a type. */
+/**
+ * Rule by which an index value of some type selects an element: the policy of its index operand, with the
+ * type's signedness and width.
+ */
 export interface IndexRule {
   readonly extent: number;
   /** Added to a negative value first; absent where none can be, or where none may. */
@@ -44,13 +48,16 @@ export interface IndexRule {
   readonly bytes: IndexBytes;
   /** The element that is left out: a value that names it has none. */
   readonly excluded?: number;
-  /** Whether a value can come out as no element at all: by its policy, as the one left out, or because there is none to name. */
+  /**
+   * True if a value may name no element: by the policy, because the element is excluded, or because the
+   * extent is 0.
+   */
   readonly mayBeNone: boolean;
-  /** What of the numbers sizes tell, in a program over symbols. */
+  /** Names of the bounds that depend on symbol sizes, in a program over symbols. */
   readonly dynamic?: DynamicBounds;
 }
 
-/** An index operand's policy with its bound: every index operand's but those under `any`. */
+/** Index operand with a policy other than `any`, and so with an extent. */
 export interface Bounded {
   readonly outOfRange: OutOfBounds;
   readonly extent: number;
@@ -59,13 +66,16 @@ export interface Bounded {
   readonly dynamic?: DynamicBounds;
 }
 
-/** True if an index operand has a policy that bounds it. */
+/** True if an index operand is bounded: it has an extent and a policy other than `any`. */
 export function isBounded(index: IndexOperand): index is IndexOperand & Bounded {
   checkArgument("isBounded", "object", index);
   return index.outOfRange !== "any" && index.extent !== undefined;
 }
 
-/** The rule of an index operand: a sum may be negative and as wide as any. Undefined under `any`, which takes a value as it is. */
+/**
+ * Returns the rule of an index operand. The value of a sum has the rule of an i64. Undefined under `any`,
+ * which leaves the value unbounded.
+ */
 export function ruleOfIndex(
   index: IndexOperand,
   inputs: readonly { readonly type: TensorType }[],
@@ -74,13 +84,13 @@ export function ruleOfIndex(
   return indexRule(index, isRead(index.value) ? at(inputs, index.value.table).type.dtype : "i64");
 }
 
-/** Bytes of the values of an index type. */
+/** Returns the bytes of a value of an index type. Throws an InternalError for another type. */
 export function indexBytes(dtype: DType): IndexBytes {
   if (!isIndexDType(dtype)) throw new InternalError(`${dtype} is no index type`);
   return bytesOf(dtype);
 }
 
-/** Rule by which the values of an index operand name elements. */
+/** Returns the rule by which the values of an index operand name elements. */
 export function indexRule(index: Bounded, dtype: DType): IndexRule {
   checkArgument("indexRule", "object", index);
   checkArgument("indexRule", "dtype", dtype);
@@ -98,51 +108,65 @@ export function indexRule(index: Bounded, dtype: DType): IndexRule {
   };
 }
 
-/** Whether a run of a map may end at an index value, which is then reported: under `error`, and where a bag is longer than it may be. */
+/**
+ * True if an index value may end a run and be reported: under `error`, or where a segment may be too long.
+ */
 export const mayReport = ({ indices, reduced }: Pick<AccessMap, "indices" | "reduced">): boolean =>
   indices.some(({ outOfRange }) => outOfRange !== "any" && outside[outOfRange] === "report") ||
   reduced?.segment !== undefined;
 
-/** True if an index operand may give no coordinate, and its elements be fill. */
+/** True if an index value may select no element, so that fill bits are read instead. */
 export const mayBeNone = ({ outOfRange, extent, excluded }: Bounded): boolean =>
   outside[outOfRange] === "none" || extent === 0 || excluded !== undefined;
 
-/** True if a run of a map may end at an index value: one out of range, or the bounds of a bag. */
+/**
+ * True if a run of a map may be rejected because of an index value. Such a value is out of range, or bounds a
+ * segment wrongly.
+ */
 export const mayReject = ({ indices, reduced }: Pick<AccessMap, "indices" | "reduced">): boolean =>
   reduced?.segment !== undefined ||
   indices.some(
     ({ outOfRange }) => outOfRange !== "any" && ["report", "promised"].includes(outside[outOfRange]),
   );
 
-/** The element reads as zero bits. */
+/** Result of resolving an index value that selects no element: fill bits are read, and nothing is written. */
 export const noElement = -1;
-/** The value is out of range and the policy says that this matters. */
+/** Result of resolving an index value that is out of range under `error` or `unchecked`. */
 export const outOfRange = -2;
-/** The value that a point of a scatter writes is the fill bits: an index value that only reads need names no element. */
+/**
+ * Result for a point of a scatter that writes the fill bits: an index value that only the point's reads need
+ * selects no element.
+ */
 export const fillValue = -3;
 
 /**
- * The element that a value names, `noElement` or `outOfRange`. `value` is exact up to 2^53 and outside every extent
- * beyond; `exact` is exact always.
+ * Returns the element that an index value selects, or `noElement` or `outOfRange`. `value` is exact up to
+ * 2^53, and beyond that at least outside every extent. `exact` returns the exact value.
  */
 export function resolveIndex(rule: IndexRule, value: number, exact: () => bigint): number {
   checkArgument("resolveIndex", "index rule", rule);
   return elementNamedBy(rule, value, exact);
 }
 
-/** The part of a rule that says which element a value names. */
+/** Part of an index rule that decides which element a value selects. */
 export interface NamingRule extends Pick<IndexRule, "extent" | "outside"> {
   readonly wrapNegativeBy?: number | undefined;
   readonly excluded?: number | undefined;
 }
 
-/** Returns what `resolveIndex` does, by a rule that needs no check. */
+/**
+ * Returns the element that an index value selects, or `noElement` or `outOfRange`, as {@link resolveIndex}
+ * does. It does not check its arguments.
+ */
 export function elementNamedBy(rule: NamingRule, value: number, exact: () => bigint): number {
   const element = elementOf(rule, value, exact);
   return element === rule.excluded ? noElement : element;
 }
 
-/** Returns the same with the element that is left out. */
+/**
+ * Returns the element that an index value selects, before the excluded element is left out. The result may be
+ * `noElement` or `outOfRange`.
+ */
 function elementOf(rule: NamingRule, value: number, exact: () => bigint): number {
   const { extent, wrapNegativeBy = 0 } = rule;
   if (value >= 0 && value < extent) return value;

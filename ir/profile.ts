@@ -1,14 +1,18 @@
 /**
  * The readings of PyPTO's full-load rule, and where each one stands.
  *
- * PyPTO's page of `gather` has changed: until 2026-04-02 its constraint 4 pinned the tile along dim to the view; since then the tile
- * may cut index and result there. Its code has never read the view. Each reading is a profile, chosen by name.
+ * PyPTO's page of `gather` has changed: until 2026-04-02 its constraint 4 pinned the tile along dim to the
+ * view; since then the tile may cut index and result there. Its code has never read the view. Each reading is
+ * a profile, chosen by name.
  */
 import { profiles, type Profile, type Schedule } from "./schedule.js";
 
-/** What PyPTO's operators take, by where it stands; `specification` has a page of `pypto.gather` alone. */
+/**
+ * Statements of the types and ranks that PyPTO's operators take, by source. `specification` has a page of
+ * `pypto.gather` only.
+ */
 export const pyptoLevels = ["specification", "documented", "head"] as const;
-/** A statement of what PyPTO's operators take. */
+/** Source that states which types and ranks PyPTO's operators accept. */
 export type PyptoLevel = (typeof pyptoLevels)[number];
 
 /** A reading of the full-load rule and its sources. */
@@ -21,9 +25,12 @@ interface ProfileFacts {
   readonly level: PyptoLevel;
   /** True if a tile of rows stays strictly below the buffer, as PyPTO's pages have it (`<`). */
   readonly rowsUnderBudget: boolean;
-  /** Citation of the code that reads the first entries of a tile of more entries than the output has dims; absent where a page asks for as many. */
+  /**
+   * Citation of the code that reads the first entries of a tile of more entries than the output has dims;
+   * absent where a page asks for as many.
+   */
   readonly longerTiles?: string;
-  /** Where the profile stands, in one line. */
+  /** Source of the profile, in one line. */
   readonly stands: string;
   /** Citation of the rule that the input is whole along its gather dim. */
   readonly fullInput: string;
@@ -41,7 +48,7 @@ const current = `${page} at 883e7df (2026-08-22; so since 3d2141b, 2026-04-02)`;
 const code =
   "hicann/pypto framework/src/interface/operation/vector/indexing.cpp at 883e7df (2026-08-22), TiledGatherElementOperation";
 
-/** Each profile with the rules that it has and where they stand. */
+/** Rules of each profile, with the sources that state them. */
 export const profileFacts = {
   strict: {
     pinsView: true,
@@ -77,16 +84,19 @@ export const profileFacts = {
   },
 } as const satisfies Readonly<Record<Profile, ProfileFacts>>;
 
-/** Profile of a schedule that names none. */
+/** Profile of a schedule that does not name one. */
 export const defaultProfile: Profile = "strict";
 
-/** Returns the facts of a schedule's profile. */
+/**
+ * Returns the rules and sources of a schedule's profile; those of the default profile if the schedule names
+ * none.
+ */
 export const profileOf = ({ profile = defaultProfile }: Pick<Schedule, "profile">): ProfileFacts =>
   profileFacts[profile];
 
-/** Returns the name of a schedule's profile for a message; `none` where full load is not in force. */
+/** Returns the name of a schedule's profile for a message; `none` if the full-load rule does not apply. */
 export const profileName = ({ profile }: Pick<Schedule, "profile">): string => profile ?? "none";
 
-/** Returns the profiles that are read where `profile` refuses: those after it. */
+/** Returns the profiles after `profile`: the readings to try if `profile` rejects a program. */
 export const laterProfiles = (profile: Profile): readonly Profile[] =>
   profiles.slice(profiles.indexOf(profile) + 1);

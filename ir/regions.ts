@@ -1,9 +1,12 @@
-/** Facts about the statements of a tile program: which regions and buffers they touch, and which pipe runs them. */
+/**
+ * Facts about the statements of a tile program: which regions and buffers they touch, and which pipe runs
+ * them.
+ */
 import { operandNamed, type Func, type TileFunc } from "./func.js";
 import { accessesOf, isMoving, type Pipe, type Stmt, type UbBuffer } from "./tile.js";
 import { bitsOf, InternalError, type DType, type Shape } from "./types.js";
 
-/** One access of a statement to a UB buffer. */
+/** Access of a statement to a UB buffer. */
 export interface UbAccess {
   readonly buffer: UbBuffer;
   readonly write: boolean;
@@ -11,17 +14,17 @@ export interface UbAccess {
   readonly updates?: true;
 }
 
-/** By name; allocs stand at the top. */
+/** Returns the UB buffers of a tile program by name. Allocations are at the top level of the body. */
 export function ubBuffers(func: TileFunc): ReadonlyMap<string, UbBuffer> {
   const buffers = new Map<string, UbBuffer>();
   for (const stmt of func.body) if (stmt.op === "alloc") buffers.set(stmt.buffer.name, stmt.buffer);
   return buffers;
 }
 
-/** Whether a name is an operand of the function. */
+/** True if a name is an operand of the function. */
 export const isParam = (func: TileFunc, name: string): boolean => operandNamed(func, name) !== undefined;
 
-/** Element type and extents of a parameter or a UB buffer. */
+/** Returns the element type and the extents of a parameter or a UB buffer. Undefined for an unknown name. */
 export function typeOfBuffer(
   func: TileFunc,
   buffers: ReadonlyMap<string, UbBuffer>,
@@ -30,19 +33,26 @@ export function typeOfBuffer(
   return operandNamed(func, name)?.type ?? buffers.get(name);
 }
 
-/** Returns the UB tiles that a statement takes whole, without a region. */
+/** Returns the names of the UB tiles that a statement accesses whole, without a region. */
 export const fullBuffers = (stmt: Stmt): readonly string[] =>
   accessesOf(stmt).flatMap(({ buffer, region }) => (region === undefined ? [buffer] : []));
 
-/** Whether some index values have 64 bits, which no vector unit takes. */
+/** True if some index values have 64 bits, which no vector unit takes. */
 export const hasWideIndices = ({ operands }: Pick<Func, "operands">): boolean =>
   operands.some(({ role, type }) => role === "indices" && bitsOf(type.dtype) === 64);
 
-/** Returns the pipe of a gather, by whether its data lies in UB: rows are fetched by the pipe of the loads. */
+/**
+ * Returns the pipe on which a gather runs. Data in global memory: MTE2, the pipe of the loads. Data in UB
+ * (`inUb`): V, or S if index values have 64 bits.
+ */
 export const gatherPipe = (func: Pick<Func, "operands">, inUb: boolean): Pipe =>
   inUb ? (hasWideIndices(func) ? "S" : "V") : "MTE2";
 
-/** Returns the pipe of a statement: one that only touches UB runs on V, but a gather by 64-bit indices and a scatter on S. */
+/**
+ * Returns the pipe on which a statement runs; undefined for loops, allocations and syncs. A statement that
+ * only touches UB runs on V. A scatter in UB, and a gather there by 64-bit indices, run on S. A scatter into
+ * global memory runs on MTE3.
+ */
 export function pipeOf(stmt: Stmt, func: TileFunc): Pipe | undefined {
   if (stmt.op === "load") return "MTE2";
   if (stmt.op === "store") return "MTE3";
@@ -61,7 +71,10 @@ export const ubAccesses = (stmt: Stmt, func: TileFunc, buffers = ubBuffers(func)
     return [{ buffer, write, ...(updates === true ? { updates } : {}) }];
   });
 
-/** `ubAccesses` for a program that runs its statements many times: each is looked at once. */
+/**
+ * Returns a cached `ubAccesses` for a program that runs its statements many times: each statement is analysed
+ * once.
+ */
 export function accessLookup(func: TileFunc): (stmt: Stmt) => readonly UbAccess[] {
   const buffers = ubBuffers(func);
   const cached = new Map<Stmt, readonly UbAccess[]>();

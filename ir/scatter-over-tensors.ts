@@ -10,9 +10,9 @@ import { firstTable, type ForStmt, type Region, type ScatterStmt } from "./tile.
 import { at } from "./types.js";
 
 /**
- * Returns the map over whole tensors of the scatter of a tile program. Undefined for a program without one, and where its tiles, one
- * after another, are not the points of the domain in an order that gives the same bits: a program written by hand may take some points,
- * or take them otherwise.
+ * Returns the map over whole tensors of the scatter of a tile program. Undefined for a program without one,
+ * and where its tiles, one after another, are not the points of the domain in an order that gives the same
+ * bits: a program written by hand may take some points, or take them otherwise.
  */
 export function scatterOverTensors(func: TileFunc): AccessMap | undefined {
   const all = statementsOf(func);
@@ -35,7 +35,10 @@ export function scatterOverTensors(func: TileFunc): AccessMap | undefined {
   return isDynamic || !isInOrder({ map, operands: func.operands }, around, scatter.loops) ? undefined : map;
 }
 
-/** Returns where a region starts in its tensor: the one that its tile was loaded from, or is stored to. Undefined for several. */
+/**
+ * Returns the offsets of a region in its tensor, from the load or store that copies the region's tile.
+ * Undefined if no copy exists, or if copies have different offsets.
+ */
 function offsetsIn(func: TileFunc, all: readonly Located[], region: Region): readonly Linear[] | undefined {
   if (operandNamed(func, region.buffer) !== undefined) return region.offsets;
   const copied = all.flatMap(({ stmt }): readonly Region[] => {
@@ -51,7 +54,10 @@ function offsetsIn(func: TileFunc, all: readonly Located[], region: Region): rea
     : region.offsets.map((offset, k) => add(at(tensor.offsets, k), offset));
 }
 
-/** Returns the loops that cut each dim of a scatter's domain to tiles, outermost first. Undefined where the tiles are not the domain. */
+/**
+ * Returns the loops that cut each dim of a scatter's domain to tiles, outermost first. Undefined where the
+ * tiles are not the domain.
+ */
 function loopsAround({ stmt, loops }: Located<ScatterStmt>): readonly (readonly ForStmt[])[] | undefined {
   const around = stmt.map.domain.map((extent, d) => {
     const first = at(stmt.origin, d);
@@ -86,8 +92,8 @@ interface Piece {
 }
 
 /**
- * Returns the loops whose iterations cut a dim to pieces like this one, outermost first: a loop over tiles stands alone or inside a loop
- * over views. Undefined where the pieces, one after another, are not the dim.
+ * Returns the loops whose iterations cut a dim to pieces like this one, outermost first: a loop over tiles
+ * stands alone or inside a loop over views. Undefined where the pieces, one after another, are not the dim.
  */
 function loopsAlong(
   { first, end }: Piece,

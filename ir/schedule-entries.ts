@@ -1,6 +1,6 @@
 /**
- * The entries of a schedule: how each is written, what it means, what holds where nobody gives it. Texts, flags, checks of
- * options, case files, completions and forms derive from this table.
+ * The entries of a schedule: how each is written, what it means, what holds where nobody gives it. Texts,
+ * flags, checks of options, case files, completions and forms derive from this table.
  */
 import { checkArgument } from "./argument.js";
 import { defaultProfile } from "./profile.js";
@@ -20,7 +20,7 @@ import type { Shape } from "./types.js";
 /** Whole numbers, one for each output dim: `[8, 64]` in a text, `8,64` as a flag. */
 interface ListForm {
   readonly form: "list";
-  /** What an option of the library takes, in words. */
+  /** Description of the value that the library's option takes, in words. */
   readonly takes: string;
 }
 
@@ -37,16 +37,16 @@ interface WordForm<Word> {
 }
 
 /**
- * One value for all operands, or a value for each operand by its key: `{kv = gm, bt = ub}` in a text, `kv=gm,bt=ub` as a
- * flag.
+ * One value for all operands, or a value for each operand by its key: `{kv = gm, bt = ub}` in a text,
+ * `kv=gm,bt=ub` as a flag.
  */
 interface ByOperandForm<All, Each> {
   readonly form: "by-operand";
   readonly all: readonly All[];
   readonly each: readonly Each[];
-  /** What an option of the library takes, in words. */
+  /** Description of the value that the library's option takes, in words. */
   readonly takes: string;
-  /** What a flag with another value is told, and what to write instead. */
+  /** Message for a flag with an invalid value. `write` states what to type instead. */
   readonly rule: string;
   readonly write: string;
 }
@@ -61,16 +61,16 @@ type FormOf<T> = [T] extends [Shape]
       : ByOperandForm<Extract<T, string | number>, Extract<T, Readonly<Record<string, unknown>>>[string]>;
 
 interface Row<T> {
-  /** What `--help` calls the value. */
+  /** Name of the value in `--help`. */
   readonly argument: string;
   readonly help: string;
-  /** What `--help` says behind `help`. */
+  /** Text that `--help` appends to `help`. */
   readonly usage?: string;
-  /** Whether the compiler and searches choose among several values where the entry is open. */
+  /** True if the compiler and searches choose among several values where the entry is absent. */
   readonly searched: boolean;
   /** Stays open where nobody gives it: what it means follows from the gather and all other entries. */
   readonly derived?: true;
-  /** What holds where the entry is open; absent where the gather decides, too. */
+  /** Returns the value of an absent entry on a target. Absent where the value depends on the gather too. */
   readonly default?: (target: Target) => T;
 }
 
@@ -179,7 +179,10 @@ const rows = {
 
 type Rows = typeof rows;
 
-/** Entries that a search chooses where they are open: what tells the schedules of one search apart. */
+/**
+ * Names of the schedule entries for which a search chooses a value if none is given. They identify a schedule
+ * among those of one search.
+ */
 export type SearchedEntry = { [K in keyof Rows]: Rows[K]["searched"] extends true ? K : never }[keyof Rows];
 
 /** Entries whose value depends on the gather where they are open. */
@@ -187,7 +190,7 @@ type OptionalEntry = {
   [K in keyof Rows]: Rows[K] extends { readonly default: unknown } ? never : K;
 }[keyof Rows];
 
-/** An entry of a schedule, whichever it is. */
+/** Entry of a schedule: its names in texts and flags, its form and its default. */
 export type ScheduleEntry = Row<EntryValue> & {
   readonly key: keyof Schedule;
   /** Its name in a text: `ub_bytes`. */
@@ -198,7 +201,10 @@ export type ScheduleEntry = Row<EntryValue> & {
 
 const keys = Object.keys(rows) as readonly (keyof Schedule)[];
 
-/** `ubBytes` is `ub_bytes` in a text and `--ub-bytes` as a flag. */
+/**
+ * Returns a camel-case key with `mark` before each capital letter, in lower case: `ubBytes` is `ub_bytes` in
+ * a text and `--ub-bytes` as a flag.
+ */
 const withBreaks = (key: string, mark: string): string =>
   key.replaceAll(/[A-Z]/g, (letter) => mark + letter.toLowerCase());
 
@@ -209,16 +215,16 @@ const named = (key: keyof Schedule): ScheduleEntry => ({
   ...rows[key],
 });
 
-/** Every entry by its key, in the order in which entries are printed. */
+/** Entries of a schedule by key, in the order in which they are printed. */
 export const scheduleEntries = Object.fromEntries(keys.map((key) => [key, named(key)])) as Readonly<
   Record<keyof Schedule, ScheduleEntry>
 >;
 
-/** The entry that a text calls by this name. */
+/** Returns the schedule entry with this name in the text form; undefined if there is none. */
 export const entryInText = (name: string): ScheduleEntry | undefined =>
   Object.values(scheduleEntries).find(({ text }) => text === name);
 
-/** The words that an entry takes as it stands, not by operand. */
+/** Returns the words that an entry takes as its only value, not by operand. */
 export function wordsOf(entry: ScheduleEntry): readonly string[] {
   switch (entry.form) {
     case "list":
@@ -231,7 +237,7 @@ export function wordsOf(entry: ScheduleEntry): readonly string[] {
   }
 }
 
-/** The entries that are given, of a value that may have other fields. */
+/** Returns the schedule entries of a value that are defined, without any other fields of the value. */
 export const givenEntries = (from: Schedule): Schedule =>
   Object.fromEntries(keys.flatMap((key) => (from[key] === undefined ? [] : [[key, from[key]]])));
 
@@ -240,14 +246,20 @@ const defaults = keys.flatMap((key) => {
   return defaultOf === undefined ? [] : [[key, defaultOf] as const];
 });
 
-/** What holds on a target in place of entries that nobody gives, but for those that the gather decides, too. */
+/**
+ * Returns the default values of absent entries on a target, without the entries that depend on the gather
+ * too.
+ */
 export function defaultsOn(target: Target): Required<Omit<Schedule, OptionalEntry>> {
   const entries: Partial<Record<keyof Schedule, EntryValue>> = {};
   for (const [key, defaultOf] of defaults) entries[key] = defaultOf(target);
   return entries as Required<Omit<Schedule, OptionalEntry>>;
 }
 
-/** True if every choice is made. Throws a CompileError (TC702) for what is no schedule. */
+/**
+ * True if every entry of a schedule is chosen, except those that follow from the gather. Throws a
+ * CompileError (TC702) if the value is not a schedule.
+ */
 export function isResolved(schedule: Schedule): schedule is ResolvedSchedule {
   checkArgument("isResolved", "schedule", schedule);
   return (

@@ -5,44 +5,65 @@
  */
 import type { Shape } from "./types.js";
 
-/** `strict`: the specification's page. `pages`: PyPTO's pages since April 2026. `head`: its code. See {@link profileFacts}. */
+/**
+ * Names of the profiles, which are readings of PyPTO's full-load rule ({@link profileFacts}). `strict`: the
+ * specification's page. `pages`: PyPTO's pages since April 2026. `head`: PyPTO's code.
+ */
 export const profiles = ["strict", "pages", "head"] as const;
-/** A reading of the full-load rule, by name. */
+/** Name of a profile: a reading of PyPTO's full-load rule. */
 export type Profile = (typeof profiles)[number];
 
-/** Where the gather's data lives: `ub` full load, then gather in UB; `gm` rows straight from global memory. */
+/**
+ * Residencies of the gather's data. `ub`: a full load, then a gather in UB. `gm`: rows straight from global
+ * memory. `auto`: chosen by the compiler.
+ */
 export const residencies = ["ub", "gm", "auto"] as const;
-/** Where an operand of a gather lives when it is read. */
+/** Memory that holds an operand of a gather when it is read. */
 export type Residency = Exclude<(typeof residencies)[number], "auto">;
 
 /**
- * Of the data, or by operand (`keyOf`): the data, and the index tables that are named. Tables that are not are where the target
- * has them.
+ * Residency of the data, or residencies by operand key (`keyOf`): of the data and of index tables. The target
+ * decides for index tables that are not named.
  */
 export type Residencies = Residency | Readonly<Record<string, Residency>>;
 
-/** `full` counts padding, scratch and buffers; `spec` the sum of the tiles alone, as PyPTO's page states it. */
+/**
+ * Rules for the bytes that count against the UB budget. `full` counts tiles with padding, scratch and copies.
+ * `spec` counts the tiles alone, as PyPTO's page states.
+ */
 export const budgetRules = ["full", "spec"] as const;
-/** What counts against the UB budget. */
+/** Rule that determines which bytes count against the UB budget. */
 export type BudgetRule = (typeof budgetRules)[number];
 
-/** Copies of a tile in UB: with 2, a load or a store hides behind what reads or writes the other copy. */
+/**
+ * Number of copies of a tile in UB. With 2 copies, a load or store overlaps with the statements that use the
+ * other copy.
+ */
 export type Copies = 1 | 2;
 
-/** For every operand alike, or by operand (`keyOf`) with one copy of those that are not named. */
+/**
+ * Number of copies of tiles in UB: one number for every operand, or a number by operand key (`keyOf`). An
+ * operand without an entry has one copy.
+ */
 export type Buffers = Copies | Readonly<Record<string, Copies>>;
 
-/** The instructions that a gather becomes on an Ascend core (docs/pto.md); `direct` on every other target. */
+/**
+ * Classes of instructions by which an Ascend core executes a gather (docs/pto.md). On every other target the
+ * class is `direct`.
+ */
 export const gatherClasses = ["flat", "row-copy", "row-fetch", "mgather", "scalar", "direct"] as const;
-/** The instructions that a gather becomes. */
+/** Class of instructions that execute a gather. */
 export type GatherClass = (typeof gatherClasses)[number];
 
-/** Orders in which a core takes its tasks: from the first, or from another one on each core. */
+/**
+ * Orders in which a core runs its tasks. `off`: from its first task on. `on`: each core starts at a different
+ * task.
+ */
 export const rotations = ["off", "on"] as const;
-/** Order in which a core takes its tasks. */
+/** Order in which a core runs its tasks. */
 export type Rotation = (typeof rotations)[number];
 
-/** The choices that the user made. */
+/** Choices of a schedule that the user made; absent entries are chosen by the compiler. */
 export interface Schedule {
   /** Extents over the output dims, in elements. */
   readonly tile?: Shape;
@@ -52,7 +73,10 @@ export interface Schedule {
   readonly residency?: Residencies | "auto";
   /** A permutation of the output dims, outermost loop first. */
   readonly order?: readonly number[];
-  /** Copies of what the loops move (ir/tiling/copies.ts): 2 is double buffering. What stays in place keeps one. */
+  /**
+   * Copies of what the loops move (ir/tiling/copies.ts): 2 is double buffering. What stays in place keeps
+   * one.
+   */
   readonly buffers?: Buffers;
   /** Cores that share the tasks. */
   readonly cores?: number;
@@ -61,11 +85,16 @@ export interface Schedule {
   readonly ubBytes?: number;
   /** The instructions of the gather, where these are given: else those that take the fewest cycles. */
   readonly lowering?: GatherClass;
-  /** `on`: each core begins at another of its tasks, so that cores which share slabs of the data load them apart. */
+  /**
+   * `on`: each core begins at another of its tasks, so that cores which share slabs of the data load them apart.
+   */
   readonly rotate?: Rotation;
 }
 
-/** A schedule with every choice made. Without a profile, full load is not in force: the data stays in global memory. */
+/**
+ * Schedule with every choice made. Without a profile the full-load rule does not apply, and the data stays in
+ * global memory.
+ */
 export interface ResolvedSchedule
   extends
     Required<Omit<Schedule, "lowering" | "profile" | "rotate">>,
@@ -73,10 +102,10 @@ export interface ResolvedSchedule
   readonly residency: Residencies;
 }
 
-/** A value that some entry takes. */
+/** Value of an entry of a schedule. */
 export type EntryValue = Required<Schedule>[keyof Schedule];
 
-/** As flags take it: `8,64`, `gm`, `2`, or by operand `kv=gm,bt=ub`. */
+/** Formats an entry as flags take it: `8,64`, `gm`, `2`, or by operand `kv=gm,bt=ub`. */
 export const formatEntry = (value: EntryValue): string => {
   if (typeof value !== "object") return String(value);
   if (Array.isArray(value)) return value.join();

@@ -1,7 +1,9 @@
 /**
- * A target is a plain value: what one core offers and what its operations cost. Every figure carries its source.
+ * A target is a plain value: what one core offers and what its operations cost. Every figure carries its
+ * source.
  *
- * Compilation is judged under a target; a WebGPU device is another target than the Ascend core a program names.
+ * Compilation is judged under a target; a WebGPU device is another target than the Ascend core a program
+ * names.
  */
 import { boardOf950, boardOfA2, noBoard, type BoardFigures } from "./board-figures.js";
 import { sourcesOf, valuesOf, type FigureKind, type FigureSource } from "./figure.js";
@@ -9,21 +11,22 @@ import { anyGpu, noGpu, type GpuFigures } from "./gpu-figures.js";
 import { maxElements } from "./types.js";
 import { defaultLimits, requestedLimits, type WgslLimits } from "./wgsl-limits.js";
 
-/** PTO-ISA's headers for Ascend cores: those of A2 and A3, and those of the 950. */
+/** Header sets of PTO-ISA for Ascend cores: `a2a3` for A2 and A3, `a5` for the 950. */
 export const isas = ["a2a3", "a5"] as const;
-/** The headers of PTO-ISA that an Ascend core takes. */
+/** Header set of PTO-ISA with which kernels of an Ascend core are compiled. */
 export type Isa = (typeof isas)[number];
 
-/** What kind of machine a target is. */
+/** Kind of machine that a target is. */
 export type TargetKind = "ascend" | "webgpu" | "cpu";
 
 /**
- * `banks`: UB lies in banks of one 32-bit word; lanes side by side that read different words of one bank wait for each other.
- * `cache-sets`: UB lies in a cache; lines a large power of two apart throw each other out of it.
+ * Resource that rows of a tile in UB compete for when indices lead from row to row. `banks`: UB consists of
+ * banks of 32-bit words; neighbouring lanes that read different words of one bank wait for each other.
+ * `cache-sets`: UB is in a cache; lines that are a large power of two apart evict each other.
  */
 export type SharedByRows = "nothing" | "banks" | "cache-sets";
 
-/** What a kind of machine does, whatever its figures. */
+/** Capabilities of a kind of machine, independent of its figures. */
 export interface TargetFacts {
   /** A gather reads and writes global memory in place, and stages only the data of a full load. */
   readonly gathersInPlace: boolean;
@@ -39,13 +42,16 @@ export interface TargetFacts {
   readonly vectorUnit: boolean;
   /** A DMA engine moves global memory: instructions of rows of one length, each row in whole blocks of UB. */
   readonly dmaEngine: boolean;
-  /** What the rows of one column of a tile in UB must not share, where indices lead from row to row. */
+  /**
+   * Hardware resource that the rows of one column of a UB tile must not share, where indices lead from row to
+   * row.
+   */
   readonly sharedByRows: SharedByRows;
   /** Its figures are fitted on measured times: the clock tells differences below 1 % that are not there. */
   readonly fittedClock: boolean;
 }
 
-/** What holds of every target of a kind. */
+/** Capabilities of all targets of each kind. */
 export const targetFacts: Readonly<Record<TargetKind, TargetFacts>> = {
   ascend: {
     gathersInPlace: false,
@@ -82,14 +88,16 @@ export const targetFacts: Readonly<Record<TargetKind, TargetFacts>> = {
   },
 };
 
-/** Every kind of machine. */
+/** Kinds of machines that targets have. */
 export const targetKinds = Object.keys(targetFacts) as readonly TargetKind[];
 
-/** The numbers of a target. Bytes, cycles, elements or counts, as each name says. */
+/** Numbers of a target. Each is in bytes, cycles, elements or counts, as its name states. */
 export interface TargetFigures extends BoardFigures, GpuFigures {
   /** Capacity of the unified buffer of one core; of a workgroup's memory on WebGPU. */
   readonly ubBytes: number;
-  /** Above this many bytes a library may overwrite the buffer; equal to `ubBytes` where nothing is reserved. */
+  /**
+   * Above this many bytes a library may overwrite the buffer; equal to `ubBytes` where nothing is reserved.
+   */
   readonly ubSafeBytes: number;
   /** Rows in UB are padded to this, and UB addresses are multiples of it. */
   readonly blockBytes: number;
@@ -101,8 +109,9 @@ export interface TargetFigures extends BoardFigures, GpuFigures {
   /** Rows that one DMA instruction moves at most. */
   readonly dmaRows: number;
   /**
-   * V: one row of a vector gather, of one repeat of `vectorBytes`; each further repeat takes `gatherRepeatCycles`. Elsewhere
-   * a repeat is `lanes` elements one by one, or `lanes` pieces of `vectorBytes` of the rows that indices name.
+   * V: one row of a vector gather, of one repeat of `vectorBytes`; each further repeat takes
+   * `gatherRepeatCycles`. Elsewhere a repeat is `lanes` elements one by one, or `lanes` pieces of
+   * `vectorBytes` of the rows that indices name.
    */
   readonly gatherRowCycles: number;
   readonly gatherRepeatCycles: number;
@@ -121,12 +130,13 @@ export interface TargetFigures extends BoardFigures, GpuFigures {
   /** One launch of a kernel behind another, besides its tasks: no part of a kernel's own cycles. */
   readonly launchCycles: number;
   /**
-   * Tasks of a core that hide each other's waits. A chosen tile leaves every core so many, while there is work for all lanes.
+   * Tasks of a core that hide each other's waits. A chosen tile leaves every core so many, while there is
+   * work for all lanes.
    */
   readonly tasksPerCore: number;
   /**
-   * Upper limit on a task's elements. It is needed where the UB budget does not apply: for tasks that work in place in global
-   * memory, and for tasks shared by lanes, where a longer task only makes each lane slower.
+   * Upper limit on a task's elements. It is needed where the UB budget does not apply: for tasks that work in
+   * place in global memory, and for tasks shared by lanes, where a longer task only makes each lane slower.
    */
   readonly directElements: number;
   /** WebGPU: lanes of a workgroup at most. */
@@ -135,37 +145,46 @@ export interface TargetFigures extends BoardFigures, GpuFigures {
   readonly laneBytes: number;
 }
 
+/** Target of a compilation: a machine with its capabilities and figures, and the source of each figure. */
 export interface Target extends TargetFigures {
   readonly name: string;
   readonly kind: TargetKind;
   readonly title: string;
-  /** Whether a vector gather in UB needs scratch of two aligned index rows (PyPTO's hidden tmp). */
+  /** True if a vector gather in UB needs scratch of two aligned index rows (PyPTO's hidden tmp). */
   readonly gatherScratch: boolean;
-  /** Whether loads, gathers and stores of a core run side by side. */
+  /** True if the loads, gathers and stores of a core run concurrently. */
   readonly overlaps: boolean;
-  /** Of an Ascend core: the headers of PTO-ISA that its kernels are compiled with. Absent: `a2a3`. */
+  /** PTO-ISA headers with which the kernels of an Ascend core are compiled. Absent: `a2a3`. */
   readonly isa?: Isa;
   /** Element sizes in bytes that a vector gather in UB takes. */
   readonly vectorGatherBytes: readonly number[];
   readonly defaultResidency: "ub" | "gm" | "auto";
-  /** `rows`: only gathers of whole rows read global memory (PyPTO index_select, PTO MGATHER); `any`: every gather. */
+  /**
+   * `rows`: only gathers of whole rows read global memory (PyPTO index_select, PTO MGATHER); `any`: every gather.
+   */
   readonly gmGather: "rows" | "any";
-  /** Of a WebGPU device: what it may bind. Absent: `requestedLimits`. */
+  /** Limits of a WebGPU device, such as the buffers that it may bind. Absent: `requestedLimits`. */
   readonly limits?: WgslLimits;
   readonly sources: Readonly<Record<keyof TargetFigures, FigureSource>>;
 }
 
-/** Class of WebGPU devices: a GPU, or an adapter in software, which runs the lanes of a workgroup one after the other. */
+/** Class of WebGPU devices. `software`: an adapter that runs the lanes of a workgroup one after the other. */
 export type DeviceClass = "gpu" | "software";
 
-/** True if lanes do not read side by side, as on adapters in software: what each reads and writes should then lie together. */
+/**
+ * True if neighbouring lanes do not read side by side: `laneBytes` is 16 or less, as on software adapters.
+ * The bytes that one lane reads or writes should then be contiguous.
+ */
 export const readsAlone = (laneBytes: number): boolean => laneBytes <= 16;
 
-/** Returns the class of the devices that a WebGPU target stands for. */
+/** Returns the class of the devices for which a WebGPU target compiles. */
 export const deviceClassOf = ({ laneBytes }: Target): DeviceClass =>
   readsAlone(laneBytes) ? "software" : "gpu";
 
-/** A WebGPU target for devices with these limits: their workgroup memory is its unified buffer. */
+/**
+ * Returns a WebGPU target for devices with these limits. Its unified buffer is the workgroup memory of the
+ * devices.
+ */
 export function withLimits(target: Target, limits: WgslLimits): Target {
   const bytes = limits.maxComputeWorkgroupStorageSize;
   const storage: FigureSource = {
@@ -181,7 +200,7 @@ export function withLimits(target: Target, limits: WgslLimits): Target {
   };
 }
 
-/** The limits of the WebGPU devices that a target stands for. */
+/** Returns the limits of the WebGPU devices for which a target compiles. */
 export const deviceLimits = ({ limits = requestedLimits }: Pick<Target, "limits">): WgslLimits => limits;
 
 const from = (kind: FigureKind, source: string): FigureSource => ({ kind, source });
@@ -214,7 +233,7 @@ const copies = from(
 const cycles = from("simulator", "hicann/pypto framework/src/interface/operation/cycles.cpp and cycles.h");
 const repeat = from("vendor text", "hiascend.com cceapi_0057: one vector repeat is 256 B");
 
-/** The Atlas A2 series; each figure names its source. */
+/** Target for the Atlas A2 series (Ascend 910B); each figure has a source. */
 export const ascendA2: Target = {
   name: "ascend-a2",
   kind: "ascend",
@@ -278,7 +297,7 @@ export const ascendA2: Target = {
   },
 };
 
-/** The Atlas A3 series; each figure names its source. */
+/** Target for the Atlas A3 series (Ascend 910C); each figure has a source. */
 export const ascendA3: Target = {
   ...ascendA2,
   name: "ascend-a3",
@@ -294,14 +313,15 @@ const asA2 = {
   copyBytesPerCycle: onA2,
 } satisfies Partial<Target["sources"]>;
 
-/** The Ascend 950; each figure names its source. */
+/** Target for the Ascend 950; each figure has a source. */
 export const ascend950: Target = {
   ...ascendA2,
   name: "ascend-950",
   isa: "a5",
   title: "Ascend 950PR: 248 KiB unified buffer, 64 vector cores",
   gatherScratch: true,
-  // By 32-bit indices its header gathers every second element of 1 byte (pto-isa include/pto/npu/a5/TGather.hpp:103).
+  // By 32-bit indices its header gathers every second element of 1 byte (pto-isa
+  // include/pto/npu/a5/TGather.hpp:103).
   vectorGatherBytes: [2, 4, 8],
   ubBytes: 253952,
   firstLevelBytes: 253952,
@@ -328,7 +348,7 @@ export const ascend950: Target = {
 const gpuweb = from("vendor text", "gpuweb/gpuweb: default limits");
 const notModelled = assumed("relative weights for choosing a tile; WebGPU time is measured, never estimated");
 
-/** A WebGPU device with the limits that every device has. */
+/** Target for WebGPU devices. Its unified buffer is the workgroup memory that every device has. */
 export const webgpu: Target = {
   name: "webgpu",
   kind: "webgpu",
@@ -412,7 +432,7 @@ export const webgpu: Target = {
 const sweep = from("board", "npm run bench:sweep: twenty gathers on one Xeon of 48 KiB and 2 MiB of caches");
 const unused = assumed("no part of a gather in place");
 
-/** The machine that the fast executor runs on. */
+/** Target for the CPU on which the fast executor runs. */
 export const cpu: Target = {
   ...webgpu,
   name: "cpu",
@@ -474,18 +494,18 @@ export const cpu: Target = {
   },
 };
 
-/** Every built-in target. */
+/** Built-in targets. */
 export const targets = { ascendA2, ascendA3, ascend950, webgpu, cpu } as const;
 for (const target of Object.values(targets)) {
   Object.freeze(target);
   Object.freeze(target.sources);
 }
-/** What a program without a target is for. */
+/** Target of a program that names none. */
 export const defaultTarget = ascendA2;
 
 /** Names of the built-in targets. */
 export const targetNames: readonly string[] = Object.values(targets).map((target) => target.name);
 
-/** The built-in target of that name, if there is one. */
+/** Returns the built-in target with a name; undefined if there is none. */
 export const findTarget = (name: string): Target | undefined =>
   Object.values(targets).find((target) => target.name === name);

@@ -1,8 +1,8 @@
 /**
  * The tile level: loops, memory spaces, addresses; nothing implied.
  *
- * One gather statement serves every operator and residency: each of its operands is a region of a `gm` or a `ub`
- * buffer. One sync statement serves every target: a pipe flag on Ascend, a workgroup barrier on WebGPU.
+ * One gather statement serves every operator and residency: each of its operands is a region of a `gm` or a
+ * `ub` buffer. One sync statement serves every target: a pipe flag on Ascend, a workgroup barrier on WebGPU.
  */
 import { formsOf, mapForms, type AccessMap } from "./access.js";
 import { constant, min, soleAtom, sub, type Linear } from "./linear.js";
@@ -17,12 +17,15 @@ import {
   type Span,
 } from "./types.js";
 
-/** MTE2 moves gm to ub, V gathers, MTE3 moves ub to gm, S walks addresses one by one. */
+/**
+ * Pipelines of a core. MTE2 copies global memory to UB, V computes and gathers, MTE3 copies UB to global
+ * memory. S, the scalar unit, handles addresses one by one.
+ */
 export const pipes = ["MTE2", "V", "MTE3", "S"] as const;
-/** A pipeline of a core; statements on different pipes run at one time unless a sync orders them. */
+/** Pipeline of a core. Statements on different pipelines run at the same time unless a sync orders them. */
 export type Pipe = (typeof pipes)[number];
 
-/** A tile of a tensor in UB: row-major, each innermost row padded to `rowBytes`. */
+/** Tile of a tensor in UB: row-major, each innermost row padded to `rowBytes`. */
 export interface UbBuffer {
   readonly name: string;
   readonly dtype: DType;
@@ -34,14 +37,14 @@ export interface UbBuffer {
   readonly addresses?: readonly number[];
 }
 
-/** A box of a buffer: offsets and sizes in elements. */
+/** Rectangular region of a buffer: offset and size along each dim, in elements. */
 export interface Region {
   readonly buffer: string;
   readonly offsets: readonly Linear[];
   readonly sizes: readonly Linear[];
 }
 
-/** A loop over tiles of a dim. */
+/** Loop over the tiles of a dim. */
 export interface ForStmt {
   readonly op: "for";
   readonly iv: string;
@@ -54,14 +57,14 @@ export interface ForStmt {
   readonly span?: Span;
 }
 
-/** Takes a buffer of UB. */
+/** Allocation of a buffer in UB. */
 export interface AllocStmt {
   readonly op: "alloc";
   readonly buffer: UbBuffer;
   readonly span?: Span;
 }
 
-/** gm to ub, to the origin of the destination. */
+/** Copy of a region of global memory to a UB tile, from the origin of the tile on. */
 export interface LoadStmt {
   readonly op: "load";
   readonly from: Region;
@@ -69,40 +72,55 @@ export interface LoadStmt {
   readonly span?: Span;
 }
 
-/** The terms that one run of a gather takes in, of all that its elements have. */
+/**
+ * Chunk of a reduction: the part of the reduction elements of an output element that one run of a gather
+ * combines.
+ */
 export interface ReductionChunk {
-  /** What the terms come to so far, and where their number is not told by the program, that number: tiles of UB. */
+  /**
+   * UB tiles that hold the reduction's partial results. Where the program does not fix the number of
+   * reduction elements, a tile holds that number too.
+   */
   readonly into: readonly string[];
-  /** Counted from the first term of an element. A run from 0 sets what terms come to, one up to `of` makes the elements. */
+  /**
+   * Counted from the first term of an element. A run from 0 sets what terms come to, one up to `of` makes the
+   * elements.
+   */
   readonly from: Linear;
   readonly to: Linear;
   readonly of: number;
 }
 
-/** The one statement that gathers: each operand lies in gm or in ub. */
+/** Gather: the only statement that gathers. Each operand is a region of global memory or of a UB tile. */
 export interface GatherStmt {
   readonly op: "gather";
-  /** Where each input of the function is read, in the order of the map's tables. */
+  /** Region in which each input of the function is read, in the order of the map's tables. */
   readonly from: readonly Region[];
   readonly to: Region;
   /** Relates coordinates inside the regions. */
   readonly map: AccessMap;
-  /** Where the region of each index input starts in its tensor, by table from 1. */
+  /** Coordinates in its tensor at which the region of each index input starts, by table from 1. */
   readonly origins: readonly (readonly Linear[])[];
   /** Absent: all terms at once. The map then has those of the longest run. */
   readonly chunk?: ReductionChunk;
-  /** UB buffers that the statement alone writes and reads: addresses of a vector gather, and what a value is computed in. */
+  /**
+   * UB buffers that the statement alone writes and reads: addresses of a vector gather, and what a value is
+   * computed in.
+   */
   readonly scratch?: readonly string[];
   readonly span?: Span;
 }
 
 /**
- * Writes values of points to elements that index values name. Points are taken in row-major order; other elements of the region keep
- * what they hold.
+ * Scatter: a statement that writes the values of points to elements that index values select. Points are
+ * processed in row-major order. Other elements of the region do not change.
  */
 export interface ScatterStmt {
   readonly op: "scatter";
-  /** Regions of the inputs that the map reads, in the order of its tables: all, or those behind a base that it does not read. */
+  /**
+   * Regions of the inputs that the map reads, in the order of its tables: all, or those behind a base that it
+   * does not read.
+   */
   readonly from: readonly Region[];
   readonly to: Region;
   /** Relates coordinates inside the regions; its domain is the whole one. */
@@ -114,7 +132,7 @@ export interface ScatterStmt {
   readonly span?: Span;
 }
 
-/** Sets every element of a UB tile to the same bits. */
+/** Statement that sets every element of a UB tile to the same bits. */
 export interface FillStmt {
   readonly op: "fill";
   readonly to: string;
@@ -123,7 +141,7 @@ export interface FillStmt {
   readonly span?: Span;
 }
 
-/** ub to gm, from the origin of the source. */
+/** Copy of a UB tile, from its origin on, to a region of global memory. */
 export interface StoreStmt {
   readonly op: "store";
   readonly from: string;
@@ -132,8 +150,9 @@ export interface StoreStmt {
 }
 
 /**
- * `to` waits for all that `from` was given before the latest run of this statement (`lag` 0), or before the one
- * `lag` runs earlier: with two buffers the previous user of a slot is two iterations back.
+ * Synchronization of two pipelines: `to` waits for earlier statements of `from`. `lag` 0: those before the
+ * latest run of this sync. `lag` 1: those before the previous run. With two buffers, the previous user of a
+ * slot is two iterations back.
  */
 export interface SyncStmt {
   readonly op: "sync";
@@ -143,17 +162,17 @@ export interface SyncStmt {
   readonly span?: Span;
 }
 
-/** A statement of a tile program. */
+/** Statement of a tile program. */
 export type Stmt =
   ForStmt | AllocStmt | LoadStmt | GatherStmt | ScatterStmt | FillStmt | StoreStmt | SyncStmt;
-/** A statement that reads or writes elements. */
+/** Statement that reads or writes elements. */
 export type MovingStmt = Exclude<Stmt, ForStmt | AllocStmt | SyncStmt>;
 
 /** True if a statement reads or writes elements. */
 export const isMoving = (stmt: Stmt): stmt is MovingStmt =>
   stmt.op !== "for" && stmt.op !== "alloc" && stmt.op !== "sync";
 
-/** An access of a statement to a tensor or a UB tile. */
+/** Access of a statement to a tensor or a UB tile. */
 export interface StmtAccess {
   readonly buffer: string;
   readonly write: boolean;
@@ -161,7 +180,10 @@ export interface StmtAccess {
   readonly region?: Region;
   /** True if a write leaves other elements of the tile as they are. */
   readonly updates?: true;
-  /** True if the tile only holds values of the statement itself, between its start and its end or its next run. */
+  /**
+   * True if the tile only holds values of the statement itself, between its start and its end or its next
+   * run.
+   */
   readonly temporary?: true;
 }
 
@@ -171,7 +193,10 @@ const regionAccess = (region: Region, write: boolean): StmtAccess => ({
   region,
 });
 
-/** Returns the accesses that a statement makes itself, reads first; none of a loop, whose body has its own. */
+/**
+ * Returns the accesses of a statement, reads first; an empty list for loops, allocations and syncs.
+ * Statements in a loop's body are not included.
+ */
 export function accessesOf(stmt: Stmt): readonly StmtAccess[] {
   switch (stmt.op) {
     case "load":
@@ -202,21 +227,27 @@ export function accessesOf(stmt: Stmt): readonly StmtAccess[] {
   }
 }
 
-/** Returns the number of the input that the first region of a scatter is of: the base has none where the map does not read it. */
+/**
+ * Returns the number of the input to which the first region of a scatter belongs. It is above 0 if the map
+ * does not read the base: then the base has no region.
+ */
 export const firstTable = (stmt: ScatterStmt, inputs: number): number => inputs - stmt.from.length;
 
-/** True if a body has statements of a scatter. */
+/** True if a body contains a scatter, or a fill, which only scatter programs have. */
 export const hasScatter = (body: readonly Stmt[]): boolean =>
   flatten(body).some(({ op }) => op === "scatter" || op === "fill");
 
-/** Returns the regions that a statement states. */
+/** Returns the regions in a statement's accesses. */
 export const regionsOf = (stmt: Stmt): readonly Region[] =>
   accessesOf(stmt).flatMap(({ region }) => region ?? []);
 
-/** Returns the statements inside a statement. */
+/** Returns the statements in the body of a loop; an empty list for any other statement. */
 export const children = (stmt: Stmt): readonly Stmt[] => (stmt.op === "for" ? stmt.body : []);
 
-/** Returns the linear forms that a statement states itself: bounds, offsets, sizes, and the coordinates of its map. */
+/**
+ * Returns the linear forms in a statement: bounds, offsets, sizes, and the coordinates of its map. The body
+ * of a loop is left out.
+ */
 export function formsOfStmt(stmt: Stmt): readonly Linear[] {
   if (stmt.op === "for") return [stmt.lower, stmt.upper];
   const renamed =
@@ -232,11 +263,14 @@ export function formsOfStmt(stmt: Stmt): readonly Linear[] {
   return [...renamed, ...regionsOf(stmt).flatMap(({ offsets, sizes }) => [...offsets, ...sizes])];
 }
 
-/** Returns a statement with others inside; the statement itself where it has none inside. */
+/** Returns a loop with its body replaced; returns any other statement unchanged. */
 export const withChildren = (stmt: Stmt, inside: (body: readonly Stmt[]) => readonly Stmt[]): Stmt =>
   stmt.op === "for" ? { ...stmt, body: inside(stmt.body) } : stmt;
 
-/** Returns a statement, and all inside it, with another form in the place of each, and another map in the place of a gather's. */
+/**
+ * Returns a statement, with all statements inside it, in which `form` replaces each linear form. `map`
+ * replaces the maps of gathers and scatters; by default it applies `form` to their forms.
+ */
 export function mapStatement(
   stmt: Stmt,
   form: (form: Linear) => Linear,
@@ -288,23 +322,26 @@ export function mapStatement(
   }
 }
 
-/** The sizes of all that a gather walks over: of its output tile, and behind them the number of terms. */
+/**
+ * Returns the sizes over which a gather is evaluated. They are the sizes of its output tile and, for a
+ * reduction, the number of reduction elements as the last dim.
+ */
 export const walkedSizes = ({ map, to, chunk }: GatherStmt): readonly Linear[] =>
   map.reduced === undefined
     ? to.sizes
     : [...to.sizes, chunk === undefined ? constant(map.reduced.max) : lengthOf(chunk)];
 
-/** How many terms a run takes in. */
+/** Returns the number of reduction elements in a chunk. */
 function lengthOf({ from, to }: ReductionChunk): Linear {
   const only = soleAtom(to);
   return only?.kind === "min" ? min(sub(only.of[0], from), sub(only.of[1], from)) : sub(to, from);
 }
 
-/** Bytes of one copy of a UB tile. */
+/** Returns the bytes of one copy of a UB tile. */
 export const ubBytes = (buffer: UbBuffer): number =>
   elementCount(buffer.shape.slice(0, -1)) * buffer.rowBytes;
 
-/** Elements between neighbours of a UB tile along each dim: rows are padded. */
+/** Returns the elements between neighbours of a UB tile along each dim; rows are padded. */
 export function ubStrides(buffer: Pick<UbBuffer, "dtype" | "shape" | "rowBytes">): number[] {
   const result = strides(buffer.shape);
   for (let k = buffer.shape.length - 2; k >= 0; k--) {
@@ -314,6 +351,6 @@ export function ubStrides(buffer: Pick<UbBuffer, "dtype" | "shape" | "rowBytes">
   return result;
 }
 
-/** Every statement of a body, those inside a loop after it. */
+/** Returns every statement of a body in order; statements inside a loop follow the loop. */
 export const flatten = (body: readonly Stmt[]): readonly Stmt[] =>
   body.flatMap((stmt) => [stmt, ...flatten(children(stmt))]);

@@ -9,8 +9,9 @@ export class UniqueNames {
   }
 
   /**
-   * Returns a name that nothing has yet, and takes it. It is the first of the wanted names that has a letter or digit, cut to
-   * 100 characters, with a number behind it where that name is taken; `unnamed` where none has.
+   * Returns a name that nothing has yet, and takes it. It is the first of the wanted names that has a letter
+   * or digit, cut to 100 characters, with a number behind it where that name is taken; `unnamed` where none
+   * has.
    */
   next(...wanted: readonly string[]): string {
     const base = wanted.map(wordOf).find((name) => name !== "") ?? "unnamed";

@@ -3,7 +3,10 @@ import { counted } from "./counted.js";
 import { error, type Diagnostic, type DiagnosticData } from "./diagnostic.js";
 import type { Span } from "./types.js";
 
-/** Limits of a device as data, named as in GPUSupportedLimits: kernels compile without a device. */
+/**
+ * Limits of a WebGPU device as data, named as in GPUSupportedLimits. With them, kernels compile without a
+ * device.
+ */
 export interface WgslLimits {
   readonly maxBindingsPerBindGroup: number;
   readonly maxBufferSize: number;
@@ -18,7 +21,7 @@ export interface WgslLimits {
   readonly maxUniformBuffersPerShaderStage: number;
 }
 
-/** The limits every WebGPU device has (gpuweb specification, section 3.6.2). */
+/** Limits that every WebGPU device has (gpuweb specification, section 3.6.2). */
 export const defaultLimits: WgslLimits = {
   maxBindingsPerBindGroup: 1000,
   maxBufferSize: 268435456,
@@ -37,8 +40,8 @@ export const defaultLimits: WgslLimits = {
 const largestBuffer = 2 ** 32 - 4;
 
 /**
- * The limits of the target `webgpu`: those of every device, and buffers as large as a device may be requested with, which most
- * adapters offer. Few adapters offer more of the rest.
+ * Limits of the target `webgpu`: those of every device, but with the largest buffers that can be requested.
+ * Most adapters offer such buffers. Few offer more than the default of the other limits.
  */
 export const requestedLimits: WgslLimits = {
   ...defaultLimits,
@@ -46,10 +49,10 @@ export const requestedLimits: WgslLimits = {
   maxStorageBufferBindingSize: largestBuffer,
 };
 
-/** Every limit that kernels meet. */
+/** Names of all limits that kernels must respect. */
 export const limitNames = Object.keys(defaultLimits) as readonly (keyof WgslLimits)[];
 
-/** The limits of `needed` that `limits` do not hold, each with what is needed of it. */
+/** Returns the limits that a kernel exceeds, each with the value that the kernel needs. */
 export const overLimits = (needed: Partial<WgslLimits>, limits: WgslLimits): Partial<WgslLimits> =>
   Object.fromEntries(
     limitNames.flatMap((name) => {
@@ -58,20 +61,25 @@ export const overLimits = (needed: Partial<WgslLimits>, limits: WgslLimits): Par
     }),
   );
 
-/** Prints limits as `--limits` takes them: `maxBufferSize=64,maxStorageBuffersPerShaderStage=10`. */
+/**
+ * Returns limits as text in the form of `--limits`: `maxBufferSize=64,maxStorageBuffersPerShaderStage=10`.
+ */
 export const formatLimits = (limits: Partial<WgslLimits>): string =>
   Object.entries(limits)
     .map(([name, value]) => `${name}=${value}`)
     .join(",");
 
-/** Storage buffers that a kernel binds, with what they are for. */
+/** Number of storage buffers that a kernel binds, and a text that lists their purposes. */
 export interface StorageBuffers {
   readonly count: number;
   /** `12 inputs, the output, the status of index errors`. */
   readonly bindings: string;
 }
 
-/** Counts the storage buffers of a kernel: one for each operand, and one for the status word where an index may be reported. */
+/**
+ * Returns the number of storage buffers of a kernel: one for each operand, and one for the status word if an
+ * index error may be reported.
+ */
 export function storageBuffersOf(inputs: number, reports: boolean): StorageBuffers {
   const bindings = [
     counted(inputs, "input"),
@@ -81,14 +89,17 @@ export function storageBuffersOf(inputs: number, reports: boolean): StorageBuffe
   return { count: inputs + 1 + Number(reports), bindings: bindings.join(", ") };
 }
 
-/** TC502 for a kernel that binds more storage buffers than a stage may have. */
+/** Returns TC502 for a kernel that binds more storage buffers than a stage may have. */
 export function tooManyBuffers({ count, bindings }: StorageBuffers, limit: number, span?: Span): Diagnostic {
   const name = "maxStorageBuffersPerShaderStage";
   const message = `the kernel binds ${count} storage buffers (${bindings}), over the device's ${name} of ${limit}`;
   return beyondDevice(message, { [name]: count }, "split the program", { count, limit }, span);
 }
 
-/** TC502 for a tensor that takes more than one buffer, or one binding, of a device holds. Undefined where it fits. */
+/**
+ * Returns TC502 for a tensor that exceeds the largest buffer or the largest binding of a device. Undefined if
+ * the tensor fits.
+ */
 export function tooLargeBuffer(
   tensor: string,
   bytes: number,
@@ -103,7 +114,10 @@ export function tooLargeBuffer(
   return beyondDevice(message, over, "split the tensor", { bytes, limit }, span);
 }
 
-/** TC502 for a kernel that takes more of some limits than a device has; `otherwise`: what to do without another device. */
+/**
+ * Returns TC502 for a kernel that exceeds some limits of a device. `otherwise`: the remedy that needs no
+ * other device.
+ */
 export function beyondDevice(
   message: string,
   needed: Partial<WgslLimits>,

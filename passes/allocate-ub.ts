@@ -3,8 +3,9 @@
  *
  *   %data_ub = alloc : ub<3x2xf32, row 32>     →     %data_ub = alloc : ub<3x2xf32, row 32> at [0]
  *
- * In program order, one behind the other: the operands of one gather are all live while it runs. Two copies lie side by
- * side. Reports TC401 should the peak exceed the budget, which fit-ub's sum rules out under the full rule.
+ * In program order, one behind the other: the operands of one gather are all live while it runs. Two copies
+ * lie side by side. Reports TC401 should the peak exceed the budget, which fit-ub's sum rules out under the
+ * full rule.
  */
 import { defined } from "../ir/defined.js";
 import { error } from "../ir/diagnostic.js";
@@ -12,6 +13,10 @@ import { ubBytes, type AllocStmt, type Stmt, type UbBuffer } from "../ir/tile.js
 import { alignUp } from "../ir/types.js";
 import { definePass } from "./pass.js";
 
+/**
+ * Pass that assigns aligned, disjoint byte addresses to the UB buffers. Reports an error (TC401) if they
+ * exceed the UB budget.
+ */
 export const allocateUb = definePass({
   name: "allocate-ub",
   summary: "aligned, disjoint byte addresses for the UB buffers",

@@ -5,8 +5,8 @@
  *     →
  *   %output = access.gather %data, %indices (d0, d1) -> (%indices[d0, d1], d1) {oob = error, paired = [0], framework = pypto, operator = gather}
  *
- * The dialect's rules are applied here, its defaults written down, its leading ones dropped (with the schedule
- * entries that belong to them). Below this pass nothing knows the dialect. May report TC1xx.
+ * The dialect's rules are applied here, its defaults written down, its leading ones dropped (with the
+ * schedule entries that belong to them). Below this pass nothing knows the dialect. May report TC1xx.
  */
 import { defined } from "../ir/defined.js";
 import { error, type Diagnostic } from "../ir/diagnostic.js";
@@ -21,7 +21,10 @@ import { verifyMap } from "../ir/verify/map-rules.js";
 import { formatType, sameShape, type Shape } from "../ir/types.js";
 import { definePass } from "./pass.js";
 
-/** The broken rules of a map from an operator that tilec does not have. One in JavaScript may be no map, over which the rules crash. */
+/**
+ * Returns the broken rules of a map from an operator that tilec does not have. An operator in JavaScript may
+ * return something that is no map, on which the rules crash: TC201.
+ */
 function mapFaults(access: AccessFunc): readonly Diagnostic[] {
   try {
     return verifyMap(access.map, access, access.opSpan);
@@ -30,7 +33,10 @@ function mapFaults(access: AccessFunc): readonly Diagnostic[] {
   }
 }
 
-/** Returns the gather with its map, which breaks no rule, in the one form of maps. */
+/**
+ * Returns a gather with its map in canonical form; the same gather if its map already is. The map must be
+ * valid.
+ */
 function inOneForm(access: AccessFunc): AccessFunc {
   const { symbolic } = access;
   const map = canonicalMap(access.map);
@@ -43,7 +49,10 @@ function inOneForm(access: AccessFunc): AccessFunc {
   };
 }
 
-/** Source operators become one access gather (docs/passes/01-canonicalize-access.md). A map that breaks a rule stays as it is for the verifier. */
+/**
+ * Pass that replaces a source operator by one access gather (docs/passes/01-canonicalize-access.md). Leaves
+ * an invalid map unchanged for the verifier.
+ */
 export const canonicalizeAccess = definePass({
   name: "canonicalize-access",
   summary: "one access op for every source op; the dialect's rules are applied",
@@ -118,7 +127,10 @@ export const canonicalizeAccess = definePass({
   },
 });
 
-/** Entries for the framework's leading ones go; a schedule of another rank stays for its own diagnostic. */
+/**
+ * Returns a schedule without the entries of the leading dims that only the framework's output has. An entry
+ * of any other rank stays, so that the check of its rank reports it.
+ */
 function trimmed(schedule: Schedule, output: Shape, rank: number): Schedule {
   const extra = output.length - rank;
   if (extra <= 0) return schedule;

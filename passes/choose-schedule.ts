@@ -1,6 +1,6 @@
 /**
- * The fastest schedule of a gather under the clock: a hill climb over its space by the estimate, whose few best the clock decides
- * between.
+ * The fastest schedule of a gather under the clock: a hill climb over its space by the estimate, whose few
+ * best the clock decides between.
  */
 import { estimatesOfTile, lowerBoundsOf } from "../ir/clock/index.js";
 import { targetFacts, type Target } from "../ir/target.js";
@@ -12,14 +12,19 @@ import { ScheduleSpace } from "./space/schedule-space.js";
 
 /** Schedules whose clock is read at most. */
 const clocked = 4;
-/** Schedules within this factor of the fewest cycles count as as fast (npm run bench:sweep). */
+/**
+ * Returns the factor within which schedules count as equally fast as the one with the fewest cycles (npm run
+ * bench:sweep).
+ */
 export const asFast = ({ kind }: Target): number => (targetFacts[kind].fittedClock ? 1.01 : 1);
 
 /**
- * Undefined when no tile is legal. `against`: cycles of a schedule that is known already; orders of loops that take over a tenth more
- * are not searched around. Stays within the target's safe size where that leaves a choice. Deterministic: fewest
- * cycles, then fewest idle cores in the last round, bytes, bytes of UB, then the larger tile; of what a fitted clock does not tell
- * apart, the one that takes the least of UB.
+ * Returns the best schedule; undefined if no tile is legal. `against`: cycles of a schedule that is already
+ * known. The search omits orders of loops that take over a tenth more.
+ *
+ * The choice stays within the target's safe size if some tile does. It is deterministic: fewest cycles, then
+ * fewest idle cores in the last round, bytes, bytes of UB, then the larger tile. Of schedules that a fitted
+ * clock does not distinguish, it takes the one with the least UB.
  */
 export function chooseSchedule(tiling: Tiling, against = Infinity): Tiling | undefined {
   const space = new ScheduleSpace(tiling);
@@ -29,13 +34,17 @@ export function chooseSchedule(tiling: Tiling, against = Infinity): Tiling | und
   if (elementCount(tiling.extents) === 0) return start;
   const { ubBytes } = tiling.schedule;
   if (availableUb >= ubCapacity(start)) return fastest(space, against);
-  // What a lowering adds stays within the safe size too: where it would take more if it could, the schedule says how much there is.
+  // What a lowering adds stays within the safe size too: where it would take more if it could, the schedule
+  // says how much there is.
   const best = fastest(new ScheduleSpace(tiling.with({ ubBytes: availableUb }), availableUb), against);
   const free = best.with({ ubBytes });
   return decided(free).footprint.planned <= availableUb ? free : best;
 }
 
-/** Returns the best schedule of a space whose smallest tile is legal. */
+/**
+ * Returns the tiling with the fastest schedule of a space, whose smallest tile must be legal. `against`:
+ * cost, in cycles, of a schedule that is already known.
+ */
 function fastest(space: ScheduleSpace, against: number): Tiling {
   const { start } = space;
   const { target } = start;
@@ -59,7 +68,10 @@ function fastest(space: ScheduleSpace, against: number): Tiling {
   return best?.tiling ?? start;
 }
 
-/** Returns the few that may be the fastest: of those that the estimate does not tell apart, the ones that take the least of UB. */
+/**
+ * Returns the few candidates that are worth the exact clock, the best by estimate first. Candidates with
+ * about the same estimate follow, least UB first.
+ */
 function worthTheirClock([first, ...others]: readonly Weighed[], target: Target): readonly Weighed[] {
   if (first === undefined) return [];
   const same = others.filter(({ cost }) => cost <= first.cost * asFast(target));
@@ -68,17 +80,20 @@ function worthTheirClock([first, ...others]: readonly Weighed[], target: Target)
   return [first, ...[...smallest, ...near].slice(0, clocked - 1)];
 }
 
-/** What is known of a schedule whose clock was read. */
+/** Figures that break ties between schedules whose clocks were read. */
 export interface Tie {
   readonly idleCores: number;
-  /** Of global memory. */
+  /** Bytes that move through global memory. */
   readonly bytes: number;
   readonly ubBytes: number;
-  /** Of one output tile. */
+  /** Elements of one output tile. */
   readonly elements: number;
 }
 
-/** What decides between schedules of as many cycles, the less the better: idle cores in the last round, bytes, bytes of UB, a smaller tile. */
+/**
+ * Returns the keys that decide between schedules of equal cycles; smaller keys win. They are idle cores in
+ * the last round, bytes, bytes of UB, and the negated size of the tile: a larger tile wins.
+ */
 export const tieBreaks = ({ idleCores, bytes, ubBytes, elements }: Tie): readonly number[] => [
   idleCores,
   bytes,
@@ -93,7 +108,10 @@ const tieOf = (tiling: Tiling): Tie => ({
   elements: elementCount(tiling.tile),
 });
 
-/** Keys in the order of their weight. */
+/**
+ * Compares two sort keys entry by entry, the most significant first. Returns a negative number, 0 or a
+ * positive number.
+ */
 export function compareKeys(a: readonly number[], b: readonly number[]): number {
   for (let k = 0; k < a.length; k++) {
     const difference = at(a, k) - at(b, k);

@@ -8,7 +8,10 @@ import { lowerToTile } from "./lower-to-tile.js";
 import type { Pass } from "./pass.js";
 import { selectTile } from "./select-tile.js";
 
-/** The default passes in order. What each requires and ensures holds them to it (docs/passes). */
+/**
+ * Passes of the default pipeline, in order. The properties that each requires and ensures fix this order
+ * (docs/passes).
+ */
 export const defaultPipeline: readonly Pass[] = [
   canonicalizeAccess,
   selectTile,

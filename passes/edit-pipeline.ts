@@ -4,7 +4,10 @@ import { CompileError, error } from "../ir/diagnostic.js";
 import { defaultPipeline } from "./default-pipeline.js";
 import type { Pass } from "./pass.js";
 
-/** One change to a pipeline: a pass beside another one, in its place or at the end; or a pass left out. */
+/**
+ * Change to a pipeline: a pass inserted after or before another, put in the place of another, or appended; or
+ * a pass removed by name.
+ */
 export type PipelineEdit =
   | { readonly pass: Pass; readonly after: string }
   | { readonly pass: Pass; readonly before: string }
@@ -12,7 +15,7 @@ export type PipelineEdit =
   | { readonly pass: Pass }
   | { readonly no: string };
 
-/** Whether these are the passes of the default pipeline, in its order. */
+/** True if these are the passes of the default pipeline, in its order. */
 export const isDefaultPipeline = (passes: readonly Pass[]): boolean =>
   passes.length === defaultPipeline.length && passes.every((pass, k) => pass === defaultPipeline[k]);
 
@@ -21,7 +24,10 @@ const refusal = (message: string, hint: string): CompileError =>
 
 const namesOf = (passes: readonly Pass[]): string => passes.map(({ name }) => name).join(", ");
 
-/** Where the one pass of a name stands. */
+/**
+ * Returns the position of the only pass with a name. Throws a CompileError (TC702) if no pass has the name,
+ * or several have it.
+ */
 function placeOf(name: string, passes: readonly Pass[]): number {
   const place = passes.findIndex((pass) => pass.name === name);
   if (place === -1) throw refusal(`no pass ${name} runs in the pipeline`, namesOf(passes));
@@ -30,6 +36,10 @@ function placeOf(name: string, passes: readonly Pass[]): number {
   return place;
 }
 
+/**
+ * Returns the passes after one edit. Throws a CompileError (TC702) if the pass that the edit refers to does
+ * not run, or runs twice.
+ */
 function edited(passes: readonly Pass[], edit: PipelineEdit): readonly Pass[] {
   if ("no" in edit) return passes.toSpliced(placeOf(edit.no, passes), 1);
   const { pass } = edit;
@@ -40,8 +50,8 @@ function edited(passes: readonly Pass[], edit: PipelineEdit): readonly Pass[] {
 }
 
 /**
- * The default pipeline, or another one, after edits in order. Throws a CompileError (TC702) for an edit beside a pass that does
- * not run, or that runs twice.
+ * Returns a pipeline after edits in order; the default pipeline if none is given. Throws a CompileError
+ * (TC702) for an edit that refers to a pass that does not run, or that runs twice.
  */
 export const editPipeline = (
   edits: readonly PipelineEdit[],
@@ -57,7 +67,10 @@ const grammar =
 /** Words of the grammar. */
 const words: readonly string[] = ["default", "no", "after", "before", "instead", "of"];
 
-/** Throws a CompileError (TC702) for passes that a list cannot name: two of one name, a word of the grammar, more than one word. */
+/**
+ * Checks that a pipeline text can refer to each pass by name. Throws a CompileError (TC702) for two passes of
+ * one name, a word of the grammar, or more than one word.
+ */
 export function checkPassNames(passes: readonly Pass[]): void {
   checkArgument("checkPassNames", "list", passes);
   const taken = new Map(defaultPipeline.map((pass) => [pass.name, pass]));
@@ -77,10 +90,11 @@ export function checkPassNames(passes: readonly Pass[]): void {
 }
 
 /**
- * The pipeline that a text names, of passes of one's own and the built-in ones: names in order
- * (`canonicalize-access, mine, lower-to-tile`), or edits of the built-in pipeline (`default, mine after select-tile`,
- * `default, mine before hoist-loads`, `default, mine instead of insert-sync`, `default, no hoist-loads`). Throws a CompileError
- * (TC702) for a text that is neither, and for passes that it cannot name.
+ * Parses the text of a pipeline of built-in passes and `extra` ones, and returns its passes. The text lists
+ * names in order (`canonicalize-access, mine, lower-to-tile`) or edits the default pipeline. Edits are
+ * `default, mine after select-tile`, `default, mine before hoist-loads`, `default, mine instead of
+ * insert-sync` and `default, no hoist-loads`. Throws a CompileError (TC702) for any other text, and for
+ * passes that a text cannot name.
  */
 export function parsePipeline(list: string, extra: readonly Pass[] = []): readonly Pass[] {
   checkArgument("parsePipeline", "text", list);
@@ -105,6 +119,10 @@ export function parsePipeline(list: string, extra: readonly Pass[] = []): readon
   );
 }
 
+/**
+ * Parses one entry of a pipeline text, split into words, as an edit. `find` returns the pass of a name.
+ * Throws a CompileError (TC702) for an invalid entry.
+ */
 function editOf(item: readonly string[], find: (name: string) => Pass): PipelineEdit {
   const text = item.join(" ");
   const [, name = "", relation, place = ""] =

@@ -5,9 +5,10 @@
  *     →
  *   access.gather … {oob = error, paired = [0], data_tile = [3, 2], indices_tile = [3, 2]}
  *
- * Direct data dims follow the tile, gather dims are whole; `strict` and `pages` also want view >= max(input, index) along a paired dim,
- * and `strict` tile = view there. May report TC301, TC304 for a tile of packed elements that starts inside a byte, TC201 for stated tiles
- * that are not the derived ones, and TC906 for a tile entry larger than its extent.
+ * Direct data dims follow the tile, gather dims are whole; `strict` and `pages` also want view >= max(input,
+ * index) along a paired dim, and `strict` tile = view there. May report TC301, TC304 for a tile of packed
+ * elements that starts inside a byte, TC201 for stated tiles that are not the derived ones, and TC906 for a
+ * tile entry larger than its extent.
  */
 import { error, warning } from "../ir/diagnostic.js";
 import { inputsOf, type AccessFunc } from "../ir/func.js";
@@ -18,7 +19,10 @@ import { at, formatShape, invariant, sameShape } from "../ir/types.js";
 import { definePass } from "./pass.js";
 import { remedies } from "./remedies.js";
 
-/** Refuses a tile that cuts a gather dim (docs/passes/03-enforce-full-load.md). */
+/**
+ * Pass that derives the operand tiles and rejects a schedule whose tile or view cuts a gather dim
+ * (docs/passes/03-enforce-full-load.md).
+ */
 export const enforceFullLoad = definePass({
   name: "enforce-full-load",
   summary: "derives operand tiles; refuses a tile or view that cuts a gather dim",
@@ -38,7 +42,7 @@ export const enforceFullLoad = definePass({
   },
 });
 
-/** Tiles that the text states are kept to, or refused. */
+/** Refuses (TC201) tiles that the text states and that differ from those of the schedule. */
 function statedOtherwise(func: AccessFunc, tiles: AccessFunc["tiles"] & object) {
   return inputsOf(func).flatMap(({ role }, table) => {
     const [stated, derived] = [func.tiles?.[table], at(tiles, table)];
@@ -48,7 +52,10 @@ function statedOtherwise(func: AccessFunc, tiles: AccessFunc["tiles"] & object) 
   });
 }
 
-/** Warns (TC906) of an entry beyond what it covers. */
+/**
+ * Returns a warning (TC906) if a tile entry is larger than the extent that it covers; an empty list
+ * otherwise.
+ */
 function reportLarger(tiling: Tiling) {
   const { gather, schedule, tile } = tiling;
   const judged = judgedTile(tiling);

@@ -1,8 +1,8 @@
 /**
  * fit-ub: refuses a tile whose footprint exceeds the unified buffer. Changes nothing.
  *
- * May report TC401 (over budget, with the arithmetic and the nearest legal tiles), TC402 (no tile is legal), TC905
- * (within the budget but above the target's safe size).
+ * May report TC401 (over budget, with the arithmetic and the nearest legal tiles), TC402 (no tile is legal),
+ * TC905 (within the budget but above the target's safe size).
  */
 import { warning, type Diagnostic } from "../ir/diagnostic.js";
 import { isResolved } from "../ir/schedule-entries.js";
@@ -12,7 +12,7 @@ import { decided } from "./lowered.js";
 import { definePass } from "./pass.js";
 import { remedies } from "./remedies.js";
 
-/** Refuses what does not fit the unified buffer (docs/passes/04-fit-ub.md). */
+/** Pass that rejects a tile whose footprint exceeds the unified buffer (docs/passes/04-fit-ub.md). */
 export const fitUb = definePass({
   name: "fit-ub",
   summary: "refuses a tile whose footprint exceeds the unified buffer",
@@ -30,7 +30,10 @@ export const fitUb = definePass({
   },
 });
 
-/** Returns TC905 for a legal schedule whose kernel takes more than the target's safe size. */
+/**
+ * Returns a warning (TC905) if the kernel of a legal schedule takes more bytes of UB than the target's safe
+ * size. Returns an empty list otherwise, and if the schedule states another UB budget.
+ */
 export function aboveSafe(tiling: Tiling): Diagnostic[] {
   const { target, gather } = tiling;
   const { planned: bytes, budget } = decided(tiling).footprint;

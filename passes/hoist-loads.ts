@@ -6,14 +6,16 @@
  *     gather …                                         gather …
  *   }                                                }
  *
- * A full-loaded data tile never depends on the loops that walk the indices: this is where a gather earns its reuse.
- * Stops at parallel loops: each task owns its unified buffer.
+ * A full-loaded data tile never depends on the loops that walk the indices: this is where a gather earns its
+ * reuse. Stops at parallel loops: each task owns its unified buffer.
  */
 import { loopVariables } from "../ir/linear.js";
 import { formsOfStmt, type ForStmt, type LoadStmt, type Stmt } from "../ir/tile.js";
 import { definePass } from "./pass.js";
 
-/** Loads leave the loops that they do not depend on (docs/passes/06-hoist-loads.md). */
+/**
+ * Pass that moves loads out of the serial loops that they do not depend on (docs/passes/06-hoist-loads.md).
+ */
 export const hoistLoads = definePass({
   name: "hoist-loads",
   summary: "moves loads out of the serial loops they do not depend on",
@@ -26,12 +28,16 @@ export const hoistLoads = definePass({
   },
 });
 
-/** The body itself where nothing moves. */
+/** Returns the body itself where nothing moves. */
 function hoistIn(body: readonly Stmt[]): readonly Stmt[] {
   const hoisted = body.flatMap((stmt) => (stmt.op === "for" ? hoistFrom(stmt) : [stmt]));
   return hoisted.length === body.length && hoisted.every((stmt, k) => stmt === body[k]) ? body : hoisted;
 }
 
+/**
+ * Returns a loop, preceded by the loads that do not use its variable and are moved out of it. A parallel loop
+ * keeps its loads.
+ */
 function hoistFrom(loop: ForStmt): Stmt[] {
   const body = hoistIn(loop.body);
   if (loop.mode === "parallel") return [body === loop.body ? loop : { ...loop, body }];

@@ -1,14 +1,16 @@
 /**
- * insert-sync: orders accesses of different pipes to the same UB bytes. Last, because reusing an address makes hazards.
+ * insert-sync: orders accesses of different pipes to the same UB bytes. Last, because reusing an address
+ * makes hazards.
  *
  *   load %data[…] to %data_ub          sync V -> MTE2
  *   gather %data_ub[…] …          →    load %data[…] to %data_ub
  *                                      sync MTE2 -> V
  *                                      gather %data_ub[…] …
  *
- * Within a body the earlier statement's pipe is waited for right before the later statement. Across iterations the
- * writer waits for the users of the copy it overwrites: all earlier ones, or with two copies (`lag 1`) all but those
- * of the previous iteration. On WebGPU every task has a workgroup memory of its own, so only serial loops carry.
+ * Within a body the earlier statement's pipe is waited for right before the later statement. Across
+ * iterations the writer waits for the users of the copy it overwrites: all earlier ones, or with two copies
+ * (`lag 1`) all but those of the previous iteration. On WebGPU every task has a workgroup memory of its own,
+ * so only serial loops carry.
  */
 import type { TileFunc } from "../ir/func.js";
 import { targetFacts, type Target } from "../ir/target.js";
@@ -17,7 +19,10 @@ import { at } from "../ir/types.js";
 import { accessLookup, pipeOf, type UbAccess } from "../ir/regions.js";
 import { definePass } from "./pass.js";
 
-/** Orders the pipes (docs/passes/08-insert-sync.md). */
+/**
+ * Pass that inserts syncs to order the accesses of different pipes to the same UB bytes
+ * (docs/passes/08-insert-sync.md).
+ */
 export const insertSync = definePass({
   name: "insert-sync",
   summary: "orders the accesses of different pipes to the same UB bytes",
@@ -33,6 +38,10 @@ interface PipeAccess extends UbAccess {
   readonly pipe: Pipe;
 }
 
+/**
+ * Returns the statements of a body with the syncs that order conflicting UB accesses of different pipes.
+ * `carried`: true if accesses also conflict across iterations of the body.
+ */
 function syncBody(
   body: readonly Stmt[],
   touchesOf: (stmt: Stmt) => readonly PipeAccess[],
@@ -78,10 +87,14 @@ function syncBody(
   return out;
 }
 
-/** Two accesses that must stay in order: of different pipes, to bytes they share, at least one a write. */
+/**
+ * True if two accesses must stay in order: they are of different pipes, share bytes, and at least one is a
+ * write.
+ */
 const conflict = (a: PipeAccess, b: PipeAccess): boolean =>
   a.pipe !== b.pipe && (a.write || b.write) && shareBytes(a.buffer, b.buffer);
 
+/** True if two UB buffers are the same buffer or overlap in memory. */
 function shareBytes(a: UbBuffer, b: UbBuffer): boolean {
   if (a.name === b.name) return true;
   const range = (buffer: UbBuffer): readonly [number, number] => {
@@ -93,7 +106,10 @@ function shareBytes(a: UbBuffer, b: UbBuffer): boolean {
   return startA < endB && startB < endA;
 }
 
-/** What a statement, or all that a loop holds, touches on which pipe. */
+/**
+ * Returns a function that gives the UB accesses of a statement, or of all statements in a loop, each with its
+ * pipe.
+ */
 function pipeAccesses(func: TileFunc): (stmt: Stmt) => readonly PipeAccess[] {
   const lookup = accessLookup(func);
   const touchesOf = (stmt: Stmt): readonly PipeAccess[] => {

@@ -1,6 +1,6 @@
 /**
- * The tile program that a tiling stands for, and how long it takes: what the pipeline makes of it, without the judgement of
- * its rules. So every report and every choice reads the clock of the program that would run.
+ * The tile program that a tiling stands for, and how long it takes: what the pipeline makes of it, without
+ * the judgement of its rules. So every report and every choice reads the clock of the program that would run.
  */
 import { cyclesOf, type ClockResult } from "../ir/clock/index.js";
 import type { Func, DynamicTile, TileFunc } from "../ir/func.js";
@@ -14,18 +14,22 @@ import { insertSync } from "./insert-sync.js";
 import { dynamicTileProgram, tileProgram } from "./tile-program.js";
 import { contextFor } from "./pass.js";
 
-/** The tile program of a tiling, through the passes after the choice of its schedule. */
+/** Returns the tile program of a tiling, as the passes after the choice of a schedule produce it. */
 export const lowered = (tiling: Tiling): TileFunc => finished(tileProgram(decided(tiling)), tiling);
 
 /**
- * Returns the tile program for all sizes of a gather's symbols, under a schedule that was chosen at the largest sizes. Undefined for a
- * scatter, which is compiled for each of its sizes.
+ * Returns the tile program for all sizes of a gather's symbols, under a schedule that was chosen at the
+ * largest sizes. Undefined for a scatter, which is compiled for each of its sizes.
  */
 export const dynamicLowered = (tiling: Tiling, symbolic: Symbolic): DynamicTile | undefined =>
   tiling.scatter === undefined
     ? { ...finished(dynamicTileProgram(decided(tiling), symbolic), tiling), symbolic }
     : undefined;
 
+/**
+ * Returns a tile program after loads are hoisted, addresses allocated and syncs inserted. Diagnostics of
+ * these passes are dropped.
+ */
 function finished(program: TileFunc, { target }: Tiling): TileFunc {
   // A tile over its budget has cycles too: explain shows them beside the refusal.
   const context = contextFor(target);
@@ -37,12 +41,15 @@ function finished(program: TileFunc, { target }: Tiling): TileFunc {
   return func;
 }
 
-/** Clocks of tilings, and of what they became once a lowering was decided: a tiling knows no pass. Weak: searches drop tilings. */
+/**
+ * Clocks of tilings, and of what they became once a lowering was decided: a tiling knows no pass. Weak:
+ * searches drop tilings.
+ */
 const clocks = new WeakMap<Tiling, ClockResult>();
 
 /**
- * The clock of the program that a tiling becomes: the cycles that its run reports. Read once. What the lowering adds to UB changes none of
- * them.
+ * Returns the clock of the program that a tiling becomes, with the cycles that a run of the program reports.
+ * The result is cached. UB that the lowering adds changes no cycles.
  */
 export function clockOf(tiling: Tiling): ClockResult {
   const clock = clocks.get(tiling) ?? cyclesOf(finished(tileProgram(tiling), tiling), tiling.target);
@@ -50,7 +57,10 @@ export function clockOf(tiling: Tiling): ClockResult {
   return clock;
 }
 
-/** Returns the tiling with the lowering that the clock chooses for its program, which its footprint then counts. */
+/**
+ * Returns the tiling with the lowering that the clock chooses for its program. The footprint of the result
+ * includes the UB of that lowering.
+ */
 export function decided(tiling: Tiling): Tiling {
   const lowering = tiling.decided(() => {
     // Elsewhere there is one way.

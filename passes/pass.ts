@@ -5,36 +5,41 @@ import type { Target } from "../ir/target.js";
 import { Tilings } from "../ir/tiling/index.js";
 import type { Property } from "../ir/verify/property.js";
 
-/** What a pass may read and where it reports. */
+/** Data that a pass may read, and the function by which it reports. */
 export interface PassContext {
   readonly target: Target;
   /** Passes report here; an error stops the pipeline after the pass. */
   readonly report: (diagnostic: Diagnostic) => void;
-  /** What a gather means under its schedule: tiles, footprint, loops, traffic. */
+  /** Tilings of gathers under their schedules: tiles, footprint, loops, traffic. */
   readonly tilings: Tilings;
 }
 
-/** A context of its own, for passes that are run one by one. */
+/**
+ * Returns a new context for passes that are run one by one. Diagnostics are dropped unless `report` is given.
+ */
 export const contextFor = (target: Target, report: PassContext["report"] = () => undefined): PassContext => ({
   target,
   report,
   tilings: new Tilings(target),
 });
 
-/** A pure function over functions, with what it requires and ensures. */
+/**
+ * Compiler pass: a pure function from one form of a program function to another, with the properties that it
+ * requires and ensures.
+ */
 export interface Pass {
   readonly name: string;
   /** One line for `tilec opt --help` and the docs. */
   readonly summary: string;
   readonly requires: readonly Property[];
   readonly ensures: readonly Property[];
-  /** Of a pass that was loaded: the file it comes from, and the text by which records tell its versions apart. */
+  /** Origin of a pass that was loaded: its file, and the text by which records tell its versions apart. */
   readonly origin?: { readonly file: string; readonly text: string };
   /** The function after the pass; its argument when there is nothing to do. */
   run(func: Func, context: PassContext): Func;
 }
 
-/** Whether a value from outside TypeScript's sight is a pass. */
+/** True if a value of unknown type is a pass. */
 export function isPass(value: unknown): value is Pass {
   const pass = value as Partial<Pass> | null;
   return (
@@ -46,5 +51,5 @@ export function isPass(value: unknown): value is Pass {
   );
 }
 
-/** Freezes the declaration; exists so that a pass file reads as one sentence. */
+/** Freezes a pass and returns it. A pass file declares its pass with this call. */
 export const definePass = (pass: Pass): Pass => Object.freeze(pass);

@@ -1,9 +1,11 @@
 /**
- * Runs passes in order: checks what each requires, verifies structure and what it ensures, stops at the first pass
- * that reports an error. A pass that breaks its promise is a bug in tilec (or in the user's pass), not a user error.
+ * Runs passes in order: checks what each requires, verifies structure and what it ensures, stops at the first
+ * pass that reports an error. A pass that breaks its promise is a bug in tilec (or in the user's pass), not a
+ * user error.
  *
- * The result of a user's pass is verified at once. Passes of the default pipeline that follow one another at one level are
- * verified together, by the result of the last; where that is broken, by each result, so that the first that broke it is named.
+ * The result of a user's pass is verified at once. Passes of the default pipeline that follow one another at
+ * one level are verified together, by the result of the last; where that is broken, by each result, so that
+ * the first that broke it is named.
  */
 import { error, hasErrors, messageOf, type Diagnostic } from "../ir/diagnostic.js";
 import { framesOf } from "../ir/faults.js";
@@ -18,7 +20,7 @@ import { contextFor, type Pass, type PassContext } from "./pass.js";
 /** The built-in passes. */
 const builtIn: ReadonlySet<Pass> = new Set(defaultPipeline);
 
-/** What watches and verifies a pipeline. */
+/** Hooks of a pipeline, and its verification. */
 export interface PipelineOptions {
   /** Called before each pass with what it is given. */
   readonly beforePass?: (pass: Pass, before: Func) => void;
@@ -28,19 +30,22 @@ export interface PipelineOptions {
   readonly verifyEach?: boolean;
 }
 
-/** What a pipeline made, as far as it came, and what was said on the way. */
+/** Result of a pipeline, as far as its passes ran, and the diagnostics. */
 export interface PipelineResult {
   readonly func: Func;
   readonly diagnostics: readonly Diagnostic[];
-  /** What its passes asked for. */
+  /** Tilings that the passes requested. */
   readonly tilings: Tilings;
 }
 
-/** A pass that crashed or broke its promise: a bug in the pass. Carries the program it was given. */
+/**
+ * Error for a pass that crashed, or whose result lacks a property that it ensures: a bug in the pass. Carries
+ * the program that the pass was given.
+ */
 export class PassError extends InternalError {
   /** The pass's name. */
   readonly pass: string;
-  /** Whether the pass is one of tilec's. */
+  /** True if the pass is built into tilec. */
   readonly builtIn: boolean;
   /** The same diagnostics, each with the name and file of the pass. */
   readonly faults: readonly Diagnostic[];
@@ -61,6 +66,10 @@ export class PassError extends InternalError {
   }
 }
 
+/**
+ * Runs a pass and returns its result. Throws a PassError if the pass crashes or returns no function.
+ * `verifyEarlier` runs after a crash, since an earlier pass may be its cause.
+ */
 function runPass(pass: Pass, func: Func, context: PassContext, verifyEarlier: () => void): Func {
   let result: Func;
   try {
@@ -79,7 +88,7 @@ function runPass(pass: Pass, func: Func, context: PassContext, verifyEarlier: ()
 
 const levels: Readonly<Record<Func["level"], true>> = { source: true, access: true, tile: true };
 
-/** A pass in JavaScript is held to no type. */
+/** True if the result of a pass is a function. A pass in JavaScript is not checked against a type. */
 const isFunc = (result: unknown): result is Func =>
   typeof result === "object" &&
   result !== null &&
@@ -93,7 +102,10 @@ interface PassRun {
   readonly after: Func;
 }
 
-/** What a result breaks of the structure and of what some passes ensure. A function that a pass hands on as it was has what it had. */
+/**
+ * Returns the diagnostics of a result that breaks structure rules, or properties that some passes ensure. The
+ * structure of a function that a pass returned unchanged is not checked again.
+ */
 const brokenBy = (
   { before, after }: PassRun,
   ensures: Iterable<Property>,
@@ -103,7 +115,10 @@ const brokenBy = (
   ...[...new Set(ensures)].flatMap((property) => verify(after, property, target, tilings)),
 ];
 
-/** Throws a PassError for the first of passes that ran one after the other whose result is not what it ensures. */
+/**
+ * Verifies the results of passes that ran one after the other. Throws a PassError for the first pass whose
+ * result lacks a property that the pass ensures.
+ */
 function verifyRun(runs: readonly PassRun[], context: PassContext): void {
   const [first, last] = [runs[0], runs.at(-1)];
   if (first === undefined || last === undefined) return;
@@ -115,7 +130,10 @@ function verifyRun(runs: readonly PassRun[], context: PassContext): void {
   }
 }
 
-/** The result of a pass of the user's may be no program at all, over which a verifier crashes. */
+/**
+ * Verifies the result of a user's pass. The result may be no program at all, on which a verifier crashes:
+ * throws a PassError.
+ */
 function verifyCustom(pass: Pass, func: Func, verifyThem: () => void): void {
   try {
     verifyThem();
@@ -126,7 +144,11 @@ function verifyCustom(pass: Pass, func: Func, verifyThem: () => void): void {
   }
 }
 
-/** Runs passes in order and verifies what each requires and ensures. Stops at the first that reports an error. */
+/**
+ * Runs passes in order and verifies the properties that each requires and ensures. Returns the last function
+ * with all diagnostics. Stops at the first pass that reports an error. Throws a PassError if a pass crashes
+ * or its result lacks an ensured property.
+ */
 export function runPipeline(
   input: Func,
   passes: readonly Pass[],
@@ -139,7 +161,7 @@ export function runPipeline(
   if (hasErrors(diagnostics)) return { func: input, diagnostics, tilings };
   const verifies = options.verifyEach !== false;
   let func = input;
-  /** What `func` was seen to have, or is of passes that are not verified yet. */
+  /** Properties of `func` that are verified, or that passes ensure whose results are not verified yet. */
   let properties = new Set<Property>();
   let unverified: PassRun[] = [];
   const verifyThem = (): void => {

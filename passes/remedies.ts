@@ -1,4 +1,7 @@
-/** Alternatives to an illegal schedule: what the compiler chooses under other entries, and the flags that select it. */
+/**
+ * Alternatives to an illegal schedule: what the compiler chooses under other entries, and the flags that
+ * select it.
+ */
 import { readPolicies, withPolicy } from "../ir/access.js";
 import type { AccessFunc } from "../ir/func.js";
 import { defaultProfile, laterProfiles } from "../ir/profile.js";
@@ -19,21 +22,27 @@ import { chooseSchedule } from "./choose-schedule.js";
 import { withBuffers } from "./with-buffers.js";
 import { defaultOrder, withDefaults } from "./with-defaults.js";
 
-/** A legal schedule beside one that is not. */
+/** Legal schedule that is suggested instead of an illegal one, with the flags that select it. */
 export interface Remedy {
   readonly tiling: Tiling;
   /** The flags that lead there, beside those that the user gave. */
   readonly flags: string;
 }
 
-/** Entries that a choice keeps; absent ones are chosen. */
+/** Schedule entries that stay fixed while the compiler chooses the absent ones. */
 export type PinnedEntries = Omit<Schedule, "residency" | "tile"> & { readonly residency: Residencies };
 
-/** True if a schedule states an entry that speaks of a full load: the verdict is about what was typed. */
+/**
+ * True if a schedule states an entry that concerns full loads: tile, view, profile, lowering or rotation.
+ * Such a schedule is judged under the default residency unless it states one.
+ */
 export const pinsResidency = ({ tile, view, profile, lowering, rotate }: Schedule): boolean =>
   [tile, view, profile, lowering, rotate].some((entry) => entry !== undefined);
 
-/** The schedule that the compiler chooses under some entries instead of the user's. Undefined where no tile is legal there. */
+/**
+ * Returns the schedule that the compiler chooses with some entries fixed, with the flags that select it.
+ * Undefined if no tile is legal under these entries, or the target does not allow them.
+ */
 export function remedyTo(gather: AccessFunc, pinned: PinnedEntries, target: Target): Remedy | undefined {
   const { residency } = pinned;
   if (dataResidency(gather, pinned) === "gm" && !gmAllowed(gather, target)) return undefined;
@@ -51,15 +60,19 @@ export function remedyTo(gather: AccessFunc, pinned: PinnedEntries, target: Targ
 }
 
 /**
- * Returns the given entries, completed with the target's defaults. Where a framework reads its inputs in global memory the target's residency
- * is no default: without a stated one there is none, so that every flag names its own.
+ * Returns the given entries, completed with the target's defaults. Where a framework reads its inputs in
+ * global memory the target's residency is no default: without a stated one there is none, so that every flag
+ * names its own.
  */
 function withTargets(gather: AccessFunc, given: Schedule, target: Target): Schedule {
   const { residency, ...defaults } = defaultsOn(target);
   return { ...defaults, ...(readsInGm(gather, target) ? {} : { residency }), ...given };
 }
 
-/** Flags to add to the user's to get a tiling: its tile, and each entry that is not the default for that tile. */
+/**
+ * Returns the flags that, added to the user's flags, select a tiling: its tile, and each entry that is not
+ * the default for that tile.
+ */
 export function flagsTo(gather: AccessFunc, { schedule, target }: Tiling): string {
   const { view, order, buffers: resolved, ...followed } = schedule;
   const { buffers: _, ...given } = gather.schedule;
@@ -76,7 +89,11 @@ export function flagsTo(gather: AccessFunc, { schedule, target }: Tiling): strin
   );
 }
 
-/** Returns the schedules under every later profile and every other residency, each where some tile is legal there. */
+/**
+ * Returns legal alternatives to a schedule: one for each later profile and each other residency under which
+ * some tile is legal. If there are none and a lowering is stated, returns the alternative under another
+ * out-of-range policy, if any.
+ */
 export function remedies({ gather, schedule, target }: Tiling): Remedy[] {
   const [, ...residencies] = residencyChoices(gather, target, ["ub", "gm"]);
   const others: readonly Pick<PinnedEntries, "residency" | "profile">[] = [
@@ -94,7 +111,10 @@ export function remedies({ gather, schedule, target }: Tiling): Remedy[] {
   return list.length > 0 || gather.schedule.lowering === undefined ? list : withOtherPolicy(gather, target);
 }
 
-/** The first out-of-range policy under which a gather can have the instructions that it asks for, wherever its data is then. */
+/**
+ * Returns a remedy with the first out-of-range policy under which a gather can have the requested
+ * instructions. Its data may then be in UB or in global memory. Empty if there is none.
+ */
 function withOtherPolicy(gather: AccessFunc, target: Target): Remedy[] {
   for (const policy of readPolicies) {
     const other = { ...gather, map: withPolicy(gather.map, policy) };
@@ -106,7 +126,10 @@ function withOtherPolicy(gather: AccessFunc, target: Target): Remedy[] {
   return [];
 }
 
-/** The user's schedule without its tile, and without the view if a tile was given. */
+/**
+ * Returns the user's schedule without its tile, and without its view if it states a tile. Entries that a
+ * resolved schedule holds by default are dropped.
+ */
 export function unpinnedSchedule(gather: AccessFunc): Omit<Schedule, "tile"> {
   const { tile, view, order, buffers, ...kept } = gather.schedule;
   // A resolved schedule holds defaults that nobody chose: what equals the default is dropped.

@@ -1,6 +1,7 @@
 /**
- * The tile program of a scatter. Tasks are tiles along the dims of the domain that the written region follows. Each loads its region of
- * the base, or copies it in global memory, then takes its points chunk by chunk in order, and stores the region where it was in UB.
+ * The tile program of a scatter. Tasks are tiles along the dims of the domain that the written region
+ * follows. Each loads its region of the base, or copies it in global memory, then takes its points chunk by
+ * chunk in order, and stores the region where it was in UB.
  */
 import { mapForms, walked } from "../ir/access.js";
 import { defined } from "../ir/defined.js";
@@ -29,7 +30,7 @@ import { at } from "../ir/types.js";
 import { UniqueNames } from "../ir/unique-names.js";
 import { dimBounds, inputRegion, nest, type DimBounds, type TileBounds } from "./tile-bounds.js";
 
-/** Returns the program before loads are hoisted; without addresses and syncs. */
+/** Returns the tile program of a scatter, without hoisted loads, addresses and syncs. */
 export function scatterProgram(tiling: ScatterTiling): TileFunc {
   const { scatter, schedule, tile, loops } = tiling;
   const { map, operands, name, target, span } = scatter;
@@ -113,7 +114,10 @@ export function scatterProgram(tiling: ScatterTiling): TileFunc {
   };
 }
 
-/** Returns the region of the output that a task writes: whole along the dims that no task cuts. */
+/**
+ * Returns the bounds of the output region that a task writes, one entry for each output dim. A dim that tasks
+ * do not cut is whole.
+ */
 function writtenBounds(
   { scatter, tasks }: ScatterTiling,
   bounds: readonly TileBounds[],
@@ -148,15 +152,21 @@ function filled({ scatter }: ScatterTiling, region: (buffer: string) => Region, 
     : { op: "load", from: region(base.name), to };
 }
 
-/** Part of a dim of the output that a task copies box by box: from an offset up to the least of some ends, from that offset. */
+/**
+ * Part of a dim of the output that a task copies box by box: from an offset up to the least of some ends,
+ * from that offset.
+ */
 interface CopiedDim {
   readonly offset: Linear;
-  /** Where the walk over boxes begins, and its ends; absent where one box covers the part. */
+  /** Start of the walk over boxes, and its ends; absent if one box covers the part. */
   readonly walk?: { readonly from: Linear; readonly ends: readonly [Linear, ...Linear[]] };
   readonly size: Linear;
 }
 
-/** Returns the statements that copy a part of the base to the output through UB, and their tile. */
+/**
+ * Returns the statements that copy a part of the base (the output's initial values) to the output through a
+ * UB buffer, and that buffer. A constant base fills the buffer once.
+ */
 function copied(
   tiling: ScatterTiling,
   copy: BaseCopy,
@@ -201,7 +211,10 @@ function copied(
   return { buffer, body: [...fill, ...walk] };
 }
 
-/** Returns each dim of the output as a task copies it. */
+/**
+ * Returns the offset, size and loop with which a task copies a part of the base (the output's initial
+ * values), for each output dim.
+ */
 function copiedDims(
   { scatter, tasks, written, tile }: ScatterTiling,
   { after, shape }: BaseCopy,

@@ -5,10 +5,11 @@
  *     →
  *   schedule {tile = [64, 128], view = [3000, 768], profile = head, residency = ub, order = [1, 0], …}
  *
- * Without a tile, tile, view, order, buffers and, where none is stated, residency are chosen together, by the clock
- * (choose-schedule.ts). With one, so are the buffers (with-buffers.ts), and the rest is the plain default. May report TC302 and TC303 (no schedule), TC402 (no legal
- * tile), TC403 (residency), TC502 (more buffers than the device binds), TC906 (a tile of more
- * entries than the output has dims), TC907 (the residency that the clock took).
+ * Without a tile, tile, view, order, buffers and, where none is stated, residency are chosen together, by the
+ * clock (choose-schedule.ts). With one, so are the buffers (with-buffers.ts), and the rest is the plain
+ * default. May report TC302 and TC303 (no schedule), TC402 (no legal tile), TC403 (residency), TC502 (more
+ * buffers than the device binds), TC906 (a tile of more entries than the output has dims), TC907 (the
+ * residency that the clock took).
  */
 import { isMove, isScatter, rowDim } from "../ir/access.js";
 import { hint as hintDiagnostic, warning, type Diagnostic } from "../ir/diagnostic.js";
@@ -50,7 +51,10 @@ import { reportWritten, writtenResidencies } from "./written-residencies.js";
 import { withBuffers } from "./with-buffers.js";
 import { withDefaults } from "./with-defaults.js";
 
-/** Writes the schedule down in full (docs/passes/02-select-tile.md). */
+/**
+ * Pass that keeps the user's schedule and chooses every entry that is left open
+ * (docs/passes/02-select-tile.md).
+ */
 export const selectTile = definePass({
   name: "select-tile",
   summary: "keeps the user's schedule and chooses what it leaves open",
@@ -96,7 +100,7 @@ export const selectTile = definePass({
   },
 });
 
-/** TC906 for a tile of more entries than the output has dims. */
+/** Returns TC906 for a tile with more entries than the output has dims. */
 function reportLonger(gather: AccessFunc, chosen: Tiling): Diagnostic[] {
   const { schedule } = gather;
   if (!isLongerTile(gather, schedule)) return [];
@@ -107,7 +111,7 @@ function reportLonger(gather: AccessFunc, chosen: Tiling): Diagnostic[] {
   return [warning("TC906", message, { span: gather.opSpan, notes })];
 }
 
-/** TC907 for tables that the default leaves in global memory for want of room. */
+/** Returns TC907 for tables that the default leaves in global memory because UB is too small. */
 function reportAvailableUb(func: AccessFunc, residency: Residencies, target: Target): Diagnostic[] {
   const name = formatEntry(residency);
   const { defaultResidency: plain } = target;
@@ -118,7 +122,7 @@ function reportAvailableUb(func: AccessFunc, residency: Residencies, target: Tar
   return [hintDiagnostic("TC907", message, { span: func.opSpan, hint: `--residency ${name}` })];
 }
 
-/** Why a rotation changes nothing, by how tasks share slabs. */
+/** Reasons why a rotation changes nothing, by how tasks share slabs; undefined where it has an effect. */
 const rotationFaults: Readonly<Record<SlabSharing, string | undefined>> = {
   none: "no two tasks load the same slab of the data",
   "one task": "no core has a second task to begin at",
@@ -126,7 +130,7 @@ const rotationFaults: Readonly<Record<SlabSharing, string | undefined>> = {
   several: undefined,
 };
 
-/** TC913 for a rotation of tasks that changes nothing. */
+/** Returns TC913 for a rotation of tasks that changes nothing. */
 function reportRotation(tiling: Tiling): Diagnostic[] {
   const { gather, schedule, target } = tiling;
   if (schedule.rotate !== "on") return [];
@@ -138,7 +142,7 @@ function reportRotation(tiling: Tiling): Diagnostic[] {
   return [hintDiagnostic("TC913", message, { span: gather.opSpan, hint: "leave rotate out" })];
 }
 
-/** TC908 for second copies that are asked for and not kept. */
+/** Returns TC908 for second copies that are requested and not kept. */
 function reportSingle(tiling: Tiling): Diagnostic[] {
   const { gather, schedule, target } = tiling;
   if (!doubles(schedule.buffers)) return [];
@@ -161,11 +165,17 @@ function reportSingle(tiling: Tiling): Diagnostic[] {
   });
 }
 
-/** The schedule for one residency: the user's tile, legal or not, with the best buffers, or the best legal one. */
+/**
+ * Returns the schedule for one residency: the user's tile, legal or not, with the best buffers, or the best
+ * legal one.
+ */
 const complete = (tiling: Tiling, against?: number): Tiling | undefined =>
   tiling.gather.schedule.tile === undefined ? chooseSchedule(tiling, against) : withBuffers(tiling);
 
-/** Returns the plain defaults in the residency that a refusal speaks of: the first of those to choose among in which some tile is legal. */
+/**
+ * Returns the default schedule in the residency that a refusal describes. It is the first candidate in which
+ * some tile is legal, or the first candidate if none is.
+ */
 export function spokenOf(
   func: AccessFunc,
   [first, ...others]: readonly [Residencies, ...Residencies[]],
@@ -180,11 +190,18 @@ export function spokenOf(
 }
 
 /**
- * Returns the residency that is stated, in its shortest form, or those to choose among. Without one, the target's default judges: where no tile is
- * legal under it, or an entry pins it, it is the only one. Else the clock weighs all others beside it. A tile or a view
- * of an operator whose framework loads the data whole is judged so on every target: only a stated `gm` leaves the data in global
- * memory. Where the framework reads every input in global memory, so may a kernel, and the first one does: what it stages is its own.
- * `typed`: whether there is such a tile.
+ * Returns the candidate residencies of a program: only the stated one in its shortest form, or those to
+ * choose among.
+ *
+ * Without a stated residency, the target's default comes first. It is the only candidate if no tile is legal
+ * under it or an entry of the schedule pins it. Otherwise all other residencies follow, and the clock
+ * chooses.
+ *
+ * For an operator whose framework loads the data whole, a stated tile or view is judged by that rule on every
+ * target. Only a stated `gm` then leaves the data in global memory. If the framework reads every input in
+ * global memory, the kernel may too: that residency comes first.
+ *
+ * `typed`: true if the schedule states a tile or view.
  */
 export function residenciesOf(
   func: AccessFunc,
@@ -194,7 +211,8 @@ export function residenciesOf(
   if (isScatter(func.map)) return writtenResidencies(func, target);
   const { schedule } = func;
   const { residency } = schedule;
-  // Under PyPTO's own profiles `gm` says where the data is, and where all else is by PyPTO's rule, which counts the result alone.
+  // Under PyPTO's own profiles `gm` says where the data is, and where all else is by PyPTO's rule, which
+  // counts the result alone.
   const free =
     residency === undefined ||
     residency === "auto" ||
@@ -212,8 +230,8 @@ export function residenciesOf(
 }
 
 /**
- * Returns a target's default; of a computed value that has no legal tile so, the first residency that has one: its tables that are too long for
- * the unified buffer stay in global memory.
+ * Returns a target's default; of a computed value that has no legal tile so, the first residency that has
+ * one: its tables that are too long for the unified buffer stay in global memory.
  */
 function withAvailableUb(func: AccessFunc, target: Target, preferred: Residencies): Residencies {
   const plain = shortest(func, target, preferred);
@@ -222,7 +240,10 @@ function withAvailableUb(func: AccessFunc, target: Target, preferred: Residencie
   return residencyChoices(func, target, gmAllowed(func, target) ? ["ub", "gm"] : ["ub"]).find(fits) ?? plain;
 }
 
-/** Returns the residencies of a gather whose framework reads its inputs in global memory, the one that takes the least of UB first. */
+/**
+ * Returns the candidate residencies of a gather whose framework reads its inputs in global memory, least UB
+ * first. Residencies that do not allow a stated lowering are left out.
+ */
 function leastFirst(
   func: AccessFunc,
   target: Target,
@@ -245,14 +266,20 @@ function leastFirst(
   return [first, ...others];
 }
 
-/** A legal residency under its best schedule; `cycles` of its clock, or that no schedule of it is under where it has lost already. */
+/**
+ * A legal residency under its best schedule; `cycles` of its clock, or that no schedule of it is under where
+ * it has lost already.
+ */
 interface Weighed {
   readonly tiling: Tiling;
   readonly cycles: number;
   readonly lost: boolean;
 }
 
-/** The fastest; of as fast ones the later, which takes less of UB. */
+/**
+ * Returns the fastest tiling among the candidate residencies; of equally fast ones the later, which takes
+ * less UB. Undefined if no tile is legal and none is stated. May report the choice in a hint (TC907).
+ */
 function decideResidency(
   func: AccessFunc,
   options: readonly [Residencies, ...Residencies[]],
@@ -308,7 +335,10 @@ function decideResidency(
   return chosen.tiling;
 }
 
-/** Returns the cause for which the data is not loaded whole: the rule that refuses the stated tile, or the smallest one. */
+/**
+ * Returns the cause for which the data is not loaded whole: the rule that refuses the stated tile, or the
+ * smallest one.
+ */
 function whyNoFullLoad(tiling: Tiling): string {
   const broken = judge(statedOrSmallest(tiling)).find((verdict) => !verdict.pass);
   return broken === undefined || broken.rule.startsWith("ub-")

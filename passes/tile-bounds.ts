@@ -1,4 +1,4 @@
-/** Where the tiles of a schedule start and end, and the loops over them. */
+/** Bounds of the tiles of a schedule, and the loops over them. */
 import { followedDims, spanOver, type AccessMap, type Followed } from "../ir/access.js";
 import {
   add,
@@ -18,25 +18,31 @@ import type { Loop, Tiling } from "../ir/tiling/index.js";
 import type { Region, Stmt } from "../ir/tile.js";
 import { at } from "../ir/types.js";
 
-/** Where a tile starts along a dim and how much of it exists, in elements. */
+/** Bounds of a tile along a dim, in elements: its start, and the size of the part within the extent. */
 export interface TileBounds {
   readonly offset: Linear;
   readonly size: Linear;
 }
 
-/** The same with the ranges of the loops over views and tiles along the dim. */
+/** Bounds of a tile along a dim, with the ranges of the loops over views and tiles of that dim. */
 export interface DimBounds extends TileBounds {
   readonly viewRange: readonly [Linear, Linear];
   readonly tileRange: readonly [Linear, Linear];
 }
 
-/** The tiles of one operand along an output dim: the extent that they cut, in elements, and how many of these each covers. */
+/**
+ * Partition of one output dim into tiles of an operand, in elements: `limit` is the extent, `step` the size
+ * of a tile.
+ */
 export interface Cut {
   readonly limit: number;
   readonly step: number;
 }
 
-/** Returns the part of an input that a tile reads: what follows output dims moves with them, the rest is whole. */
+/**
+ * Returns the offsets and sizes of the region of an input that a tile reads. Input dims that depend on output
+ * dims move with the tile; the others are read whole.
+ */
 export function inputRegion(
   map: AccessMap,
   table: number,
@@ -54,7 +60,7 @@ export function inputRegion(
   return { offsets: along.map((b) => b.offset), sizes: along.map((b) => b.size) };
 }
 
-/** The least coordinate in a tile: what is taken away counts from the tile's last element. */
+/** Returns the least coordinate in a tile: what is taken away counts from the tile's last element. */
 const firstOf = ({ form }: Followed, bounds: readonly TileBounds[]): Linear =>
   sumOf([
     withoutDims(form),
@@ -64,7 +70,7 @@ const firstOf = ({ form }: Followed, bounds: readonly TileBounds[]): Linear =>
     }),
   ]);
 
-/** Returns where the tiles along a dim start and end. */
+/** Returns the offset and size of a tile along an output dim, and the ranges of the view and tile loops. */
 export function dimBounds(
   dim: number,
   extent: Linear,
@@ -88,7 +94,9 @@ export function dimBounds(
 /** At every size. */
 const isMultiple = (extent: Linear, of: number): boolean => isConstant(extent) && extent.at % of === 0;
 
-/** Returns some statements inside loops. */
+/**
+ * Returns statements nested in loops, the first loop outermost; the statements alone if there are no loops.
+ */
 export function nest(
   loops: readonly Loop[],
   bounds: readonly DimBounds[],

@@ -1,6 +1,6 @@
 /**
- * The tile program that a tiling stands for, before loads are hoisted: loops over output tiles, with memory spaces spelled out. Everything
- * is loaded in the innermost loop. An empty output has no tasks (`emptyBody`).
+ * The tile program that a tiling stands for, before loads are hoisted: loops over output tiles, with memory
+ * spaces spelled out. Everything is loaded in the innermost loop. An empty output has no tasks (`emptyBody`).
  */
 import { defined } from "../ir/defined.js";
 import { followedDims, gatheredTable, isRead, mapForms, type AccessMap, type Read } from "../ir/access.js";
@@ -16,13 +16,13 @@ import { UniqueNames } from "../ir/unique-names.js";
 import { dimBounds, inputRegion, nest, type DimBounds, type TileBounds } from "./tile-bounds.js";
 import { scatterProgram } from "./scatter-program.js";
 
-/** The program before loads are hoisted; without addresses and syncs. */
+/** Returns the tile program before loads are hoisted; it has no addresses and no syncs. */
 export const tileProgram = (tiling: Tiling): TileFunc =>
   tiling.scatter === undefined ? programOf(tiling, tiling.gather.map) : scatterProgram(tiling.scatter);
 
 /**
- * The same program for every size that the symbols of its gather may have, with the loops and the buffers that it has at the
- * most: outermost extents are symbols, and tails a minimum.
+ * Returns one tile program for every size that the symbols of its gather may have. Its loops and buffers are
+ * those of the largest sizes. Outermost extents are symbols, and tails are a minimum.
  */
 export function dynamicTileProgram(tiling: Tiling, symbolic: Symbolic): TileFunc {
   invariant(tiling.scatter === undefined, "a scatter has no program for all sizes");
@@ -31,6 +31,10 @@ export function dynamicTileProgram(tiling: Tiling, symbolic: Symbolic): TileFunc
   return { ...programOf(tiling, dynamicMap(symbolic, inputs), symbolic.outermost), symbolic };
 }
 
+/**
+ * Returns the tile program of a tiling that computes a map. `outermost`: for each operand, the symbol of its
+ * outermost extent, or null if that extent is fixed.
+ */
 function programOf(tiling: Tiling, map: AccessMap, outermost: readonly (string | null)[] = []): TileFunc {
   const { name, operands, target, span } = tiling.gather;
   const extents = operands.map(({ type }, k) => extentsOver(type.shape, outermost[k] ?? null));
@@ -45,7 +49,7 @@ function programOf(tiling: Tiling, map: AccessMap, outermost: readonly (string |
   };
 }
 
-/** `extents`: of each operand, outermost first. */
+/** Lowers a tiling to statements. `extents`: those of each operand, outermost first. */
 function lower(tiling: Tiling, map: AccessMap, extents: readonly (readonly Linear[])[]): Stmt[] {
   const { gather, operands } = tiling;
   const outputAt = outputPlace(gather);
@@ -54,7 +58,7 @@ function lower(tiling: Tiling, map: AccessMap, extents: readonly (readonly Linea
   );
   const names = new UniqueNames(gather.operands.map(({ name }) => name));
   const tiles = tilesOf(tiling, names);
-  /** The tile of an operand in UB. */
+  /** Returns the tile of an operand in UB. */
   const tileOf = (operand: number): string => {
     const tile = tiles.find(({ use }) => typeof use !== "string" && use.operand === operand);
     invariant(tile !== undefined, `operand ${operand} has a tile in UB`);
@@ -75,7 +79,10 @@ function lower(tiling: Tiling, map: AccessMap, extents: readonly (readonly Linea
     offsets: bounds.map((b) => b.offset),
     sizes: bounds.map((b) => b.size),
   };
-  /** Where the gather finds an operand: its UB tile, from the origin, or global memory. */
+  /**
+   * Returns the region at which the gather accesses an operand: its UB tile, from the origin, or global
+   * memory.
+   */
   const source = (region: Region, operand: number): Region =>
     at(operands, operand).inUb
       ? {
@@ -119,7 +126,7 @@ function lower(tiling: Tiling, map: AccessMap, extents: readonly (readonly Linea
   ];
 }
 
-/** The map where so many terms are taken in at once. */
+/** Returns the map where so many terms are taken in at once. */
 const withReductionTile = (map: AccessMap, elements: number): AccessMap =>
   map.reduced === undefined || map.reduced.max === elements
     ? map
@@ -132,6 +139,10 @@ interface ReductionTile {
   readonly loop?: Omit<ForStmt, "body">;
 }
 
+/**
+ * Returns the bounds of a reduction tile, with its chunk and loop if the tile is shorter than the reduction.
+ * Undefined if the map has no reduction.
+ */
 function reductionTileOf(
   { reductionTile }: Tiling,
   { reduced }: AccessMap,
@@ -154,8 +165,8 @@ function reductionTileOf(
 }
 
 /**
- * The map inside the regions of a tile: dims count from where the tile starts, coordinates from where the region of their
- * operand does.
+ * Returns a map relative to the regions of a tile. Dims count from the start of the tile, and coordinates
+ * from the start of their operand's region.
  */
 function mapInside(map: AccessMap, regions: readonly Region[], bounds: readonly TileBounds[]): AccessMap {
   // What is known of a map is known by its identity.
@@ -168,7 +179,7 @@ function mapInside(map: AccessMap, regions: readonly Region[], bounds: readonly 
   );
 }
 
-/** Whether every coordinate is a dim that its region moves with, or follows none. */
+/** True if every coordinate is a dim that its region moves with, or depends on no dim. */
 function staysInside(map: AccessMap): boolean {
   const stay = ({ table, at: coords }: Read): boolean => {
     const followed = followedDims(map, table);
@@ -188,7 +199,9 @@ interface UbTile {
   readonly buffer: UbBuffer;
 }
 
-/** Returns a buffer for each part of what the kernel takes, under names of their own. PyPTO's scratch is none. */
+/**
+ * Returns a buffer for each part of what the kernel takes, under names of their own. PyPTO's scratch is none.
+ */
 const tilesOf = ({ gather, footprint }: Tiling, names: UniqueNames): readonly UbTile[] =>
   footprint.parts
     .filter(({ use }) => use !== "scratch")
@@ -199,7 +212,10 @@ const tilesOf = ({ gather, footprint }: Tiling, names: UniqueNames): readonly Ub
 
 const fullDim = (size: number): TileBounds => ({ offset: constant(0), size: constant(size) });
 
-/** Returns the part of the data that a tile cuts along each output dim: longer than the tile where its framework cuts it so. */
+/**
+ * Returns the bounds, along each output dim, of the part of the data that a tile cuts. The part is longer
+ * than the tile if the framework cuts the data into longer parts.
+ */
 function cutBounds(
   tiling: Tiling,
   bounds: readonly DimBounds[],

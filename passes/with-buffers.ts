@@ -6,8 +6,9 @@ import { availableUbOf, fits } from "./space/fits.js";
 import { doubled } from "./space/variants.js";
 
 /**
- * The same with the buffers that take the fewest cycles, of those that fit; of as fast ones the fewest copies. Stays within the
- * target's safe size where the tile does. As it is where buffers are stated, and where the schedule is not legal.
+ * Returns the tiling with the buffers that take the fewest cycles among those that fit; of equally fast ones,
+ * the fewest copies. Stays within the target's safe UB size if the tile does. Unchanged if buffers are stated
+ * or the schedule is not legal.
  */
 export function withBuffers(tiling: Tiling): Tiling {
   if (elementCount(tiling.extents) === 0 || !isLegal(tiling)) return tiling;

@@ -1,4 +1,7 @@
-/** What a schedule leaves open, by the plain defaults: where a search starts, and what holds beside a tile that is stated. */
+/**
+ * Plain defaults for entries that a schedule leaves absent: the start of a search, and the values for a
+ * stated tile.
+ */
 import { followedBy, gatheredTable, isScatter } from "../ir/access.js";
 import type { AccessFunc } from "../ir/func.js";
 import { defaultProfile } from "../ir/profile.js";
@@ -16,7 +19,10 @@ import {
 } from "../ir/tiling/index.js";
 import { at, type Shape } from "../ir/types.js";
 
-/** The plain defaults; the tile starts at the whole output. */
+/**
+ * Returns a tiling of the stated schedule, with plain defaults for all other entries. The default tile is the
+ * whole output.
+ */
 export function withDefaults(func: AccessFunc, residency: Residencies, target: Target): Tiling {
   const { schedule } = func;
   const { profile = defaultProfile } = schedule;
@@ -43,8 +49,8 @@ export function withDefaults(func: AccessFunc, residency: Residencies, target: T
 }
 
 /**
- * Returns a stated schedule, without its profile, and the plain defaults of what it leaves open: one copy of each tile, and one tile of
- * the whole extents.
+ * Returns a stated schedule, without its profile, completed by plain defaults: one copy of each tile, and one
+ * tile of the whole extents.
  */
 export function plainSchedule(
   { profile: _, ...stated }: Schedule,
@@ -57,7 +63,10 @@ export function plainSchedule(
   return { ...defaults, order, buffers: 1, tile: full, view: full, ...stated, residency };
 }
 
-/** Dims the data follows come first, so that loops of indices alone can reuse its tile. */
+/**
+ * Returns the default order of loops. Dims that the data depends on come first, so that loops of indices
+ * alone can reuse its tile.
+ */
 export function defaultOrder(func: AccessFunc): number[] {
   const dataDims = followedBy(func.map, gatheredTable);
   const dims = domainOf(func).map((_, d) => d);

@@ -18,8 +18,9 @@ function preferred({ map, ...func }: AccessFunc, target: Target): Choices<Reside
 }
 
 /**
- * Returns the residency that is stated, in its shortest form; those to choose among where it is `auto`; otherwise the first in which some
- * tile is legal, or the preferred one where none is.
+ * Returns the candidate residencies of a scatter: only the stated one in its shortest form, or all choices
+ * under `auto`. Without a stated residency, returns the first in which some tile is legal, or the preferred
+ * one if none is.
  */
 export function writtenResidencies(func: AccessFunc, target: Target): Choices<Residencies> {
   const { residency } = func.schedule;
@@ -32,7 +33,11 @@ export function writtenResidencies(func: AccessFunc, target: Target): Choices<Re
   return [choices.find((other) => anyLegal(withDefaults(func, other, target))) ?? choices[0]];
 }
 
-/** Returns TC907 where points are not written where the target prefers it, and where a stated tile leaves that to the target. */
+/**
+ * Returns a hint (TC907) with the memory in which points are written, if the schedule does not state it. The
+ * hint is given if this memory is not the preferred one, or if the target chose it for a stated tile.
+ * Otherwise returns an empty list.
+ */
 export function reportWritten(func: AccessFunc, residency: Residencies, target: Target): Diagnostic[] {
   const [first] = preferred(func, target);
   if (func.framework !== undefined && func.sharedDims.length > 0) return [];

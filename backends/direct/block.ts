@@ -1,30 +1,34 @@
 /**
- * Rows of a gather whose index values are resolved together, before any of them moves. Two short loops take less time than a long one:
- * the second has nothing to wait for but memory.
+ * Rows of a gather whose index values are resolved together, before any of them moves. Two short loops take
+ * less time than a long one: the second has nothing to wait for but memory.
  */
 import { outOfRange, resolveIndex, type IndexRule } from "../../ir/policy.js";
 import { invariant } from "../../ir/types.js";
 import { indexReader, indexWords, type HostTensor, type IndexReader, type IndexWords } from "../memory.js";
 
-/** Rows of a block at most: what is known of them stays in the first cache level. */
+/**
+ * Upper limit of the rows in a block. The addresses and flags of that many rows stay in the first-level
+ * cache.
+ */
 export const blockRows = 1024;
 
-/** Differences of addresses in the data: 32-bit ones where every address is. */
+/** Differences between addresses in the data: 32-bit integers if every address has 32 bits. */
 export type AddressOffsets = Int32Array | Float64Array;
 
 /**
- * A whole number, as an integer where it is one of 32 bits. V8 may hold one as a double, and then computes every place that begins at it
- * in doubles, which takes three times as long.
+ * Returns a whole number as an integer if it has 32 bits. V8 may hold it as a double, and then computes every
+ * address from it in doubles, which takes three times as long.
  */
 export const asInteger = (place: number): number => (Math.abs(place) < 2 ** 31 ? place | 0 : place);
 
+/** Returns an array of `length` address differences, all 0: doubles if `isWide`, else 32-bit integers. */
 export const offsets = (length: number, isWide: boolean): AddressOffsets =>
   isWide ? new Float64Array(length) : new Int32Array(length);
 
-/** The first rows of a block, each with the place of its data beyond an address that all share. */
+/** First rows of a block, each with the address of its data relative to a shared base address. */
 export class Block {
   readonly addresses: AddressOffsets;
-  /** Whether some row has no element: `ended` is then 1 for each of those, and 0 for the others. */
+  /** True if some row has no element: `ended` is then 1 for each such row, and 0 for the others. */
   anyEnded = false;
   readonly ended = new Uint8Array(blockRows);
   /** The first row with a value out of range, `blockRows` where there is none. */
@@ -50,7 +54,10 @@ export class Block {
 
 const noWords = new Int32Array();
 
-/** Index values that one policy takes, each with the data that it leads to. */
+/**
+ * Resolver of the index values under one out-of-range policy. Adds to each row's address the data offset that
+ * its index value gives.
+ */
 export class IndexLine {
   private tensor: HostTensor | undefined;
   private words: IndexWords["words"] = noWords;
@@ -80,8 +87,8 @@ export class IndexLine {
   }
 
   /**
-   * Adds what the value at place `first + offsets[k]` leads to, for each row `k`, to `from[k]`, and ends rows whose value names no
-   * element. A row that has ended stays so.
+   * Adds what the value at place `first + offsets[k]` leads to, for each row `k`, to `from[k]`, and ends rows
+   * whose value names no element. A row that has ended stays so.
    */
   resolve(block: Block, from: AddressOffsets, offsets: Int32Array, first: number, count: number): void {
     const place = asInteger(first);
@@ -110,7 +117,7 @@ export class IndexLine {
     }
   }
 
-  /** The same of values that are two words each. */
+  /** Resolves index values of two words each. */
   private resolveWide(
     block: Block,
     from: AddressOffsets,
@@ -133,7 +140,7 @@ export class IndexLine {
     }
   }
 
-  /** The element that any value names, 0 where it names none and its row ends. */
+  /** Returns the element that any value names, 0 where it names none and its row ends. */
   private resolved(block: Block, row: number, place: number): number {
     if (block.ended[row] === 1) return 0;
     const { tensor } = this;

@@ -1,6 +1,6 @@
 /**
- * A walk whose forms divide its dims, as walks over blocks and the places in them, whose forms do not: `d div 32` is the number of a
- * block of d, and moves by steps as any dim does.
+ * A walk whose forms divide its dims, as walks over blocks and the places in them, whose forms do not: `d div
+ * 32` is the number of a block of d, and moves by steps as any dim does.
  */
 import {
   add,
@@ -15,13 +15,16 @@ import {
 } from "../../ir/linear.js";
 import { at, type Shape } from "../../ir/types.js";
 
-/** Forms to evaluate at every point of a shape. */
+/** Linear forms that are evaluated at every point of a shape. */
 export interface FormWalk {
   readonly sizes: Shape;
   readonly forms: readonly Linear[];
 }
 
-/** Returns walks that together have the same values; one that cannot be taken by blocks as it is. */
+/**
+ * Splits forms over a shape into sets that together give the same values and whose forms do not divide dims.
+ * A set whose dims cannot be cut into blocks is returned as it is.
+ */
 export function walksByBlocks(walk: FormWalk): readonly FormWalk[] {
   for (const d of walk.sizes.keys()) {
     const block = blockOf(walk.forms, d);
@@ -30,7 +33,10 @@ export function walksByBlocks(walk: FormWalk): readonly FormWalk[] {
   return [walk];
 }
 
-/** The one number by which forms divide a dim, alone; undefined where there is none, or where a quotient or remainder has more in it. */
+/**
+ * Returns the one number by which forms divide a dim. Undefined if there are several or none, or if a
+ * quotient or remainder contains more than that dim.
+ */
 function blockOf(forms: readonly Linear[], d: number): number | undefined {
   const by = new Set<number>();
   for (const of of forms.flatMap(atomsOf)) {
@@ -43,7 +49,10 @@ function blockOf(forms: readonly Linear[], d: number): number | undefined {
   return by.size === 1 ? block : undefined;
 }
 
-/** Whole blocks, and what is left of the last one: each with the number of a block in place of the dim, and the place in it after that. */
+/**
+ * Splits a dim into its whole blocks and the rest of the last block, and returns the forms over each. Two
+ * dims replace the dim: the number of the block, then the position in it.
+ */
 function inBlocks({ forms, sizes }: FormWalk, d: number, block: number): readonly FormWalk[] {
   const size = at(sizes, d);
   const [blocks, left] = [Math.floor(size / block), size % block];

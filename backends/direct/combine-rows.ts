@@ -14,7 +14,10 @@ import type { AddressOffsets } from "./block.js";
 import type { RowArray } from "./move-rows.js";
 import type { writeRows } from "./write-rows.js";
 
-/** Returns what combines rows as `writeRows` writes them. `dtype`: of the output; `from`: of the updates. Units are elements. */
+/**
+ * Returns a function that combines rows of updates with the elements of the output, with the parameters of
+ * {@link writeRows}. Units are elements. `dtype`: element type of the output; `from`: of the updates.
+ */
 export function combineRows(
   combine: Exclude<AccessMap["write"]["combine"], "set">,
   dtype: DType,
@@ -41,7 +44,9 @@ function numbersIn(units: RowArray): UnitArray {
   return units;
 }
 
-/** Adds f32: by arrays of floats, and where a sum is NaN, the bits of the one that all have. */
+/**
+ * Adds rows of f32. The sums are computed in arrays of floats. A NaN sum gets the bits of the canonical NaN.
+ */
 function addFloats(
   source: RowArray,
   target: RowArray,
@@ -83,7 +88,7 @@ function oneNaN(bits: UnitArray, values: Float32Array, first: number, end: numbe
   for (let k = first; k < end; k++) if (Number.isNaN(values[k])) bits[k] = floatFormats.f32.nan;
 }
 
-/** Adds whole numbers of 32 bits. */
+/** Adds rows of 32-bit whole numbers. */
 function addWords(
   source: RowArray,
   target: RowArray,

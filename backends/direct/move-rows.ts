@@ -1,17 +1,23 @@
 /**
- * Rows of a block, moved. V8 compiles a loop for the kinds of arrays that it has seen. A loop that has seen several takes twice as
- * long with each, so each unit has loops of its own; their text is the same.
+ * Rows of a block, moved. V8 compiles a loop for the kinds of arrays that it has seen. A loop that has seen
+ * several takes twice as long with each, so each unit has loops of its own; their text is the same.
  */
 import type { UnitArray } from "../memory.js";
 import { asInteger, type AddressOffsets } from "./block.js";
 
-/** Units of rows. By eight bytes a loop takes half as long as by four. Not as f64: an engine need not keep the bits of a NaN. */
+/**
+ * Array whose elements are the units in which rows are moved. 8-byte units take half the loop time of 4-byte
+ * ones. They are not f64: an engine need not preserve the bits of a NaN.
+ */
 export type RowArray = UnitArray | BigUint64Array;
 
-/** A row of no more units is moved by a loop, a longer one by a call of the engine's. */
+/** Upper limit of the units in a row that a loop moves. A call of the engine moves a longer row. */
 export const shortRowUnits = 48;
 
-/** Rows [first, end) of a block: `row` units each, of arrays of one kind, from `base` on in the source, row after row in the target from `into` on. */
+/**
+ * Moves rows [first, end) of a block, of `row` units each, between arrays of one kind. `base`: offset of the
+ * rows in the source. `into`: offset in the target, where the rows are contiguous.
+ */
 export function moveRows(
   source: RowArray,
   target: RowArray,
@@ -36,6 +42,11 @@ export function moveRows(
   }
 }
 
+/**
+ * Copies the rows of a block from `first` up to, not including, `end`, with the loop for the type of their
+ * arrays. `row`: units of a row. Rows are read at `base` plus their addresses, and written one after the
+ * other from `into` on.
+ */
 function moveAtOnce(
   source: RowArray,
   target: RowArray,
@@ -63,22 +74,31 @@ function moveAtOnce(
 
 /** Arrays of more bytes lie in memory, not in a cache. */
 const farBytes = 2 ** 25;
-/** Rows whose first lines are read before any of them moves, so that the misses of all overlap, and lines of each. */
+/**
+ * Rows whose first lines are read before any of them moves, so that the misses of all overlap, and lines of
+ * each.
+ */
 const rowsAhead = 16;
 const linesAhead = 8;
 const lineBytes = 64;
 
-/** What was read ahead: nobody asks for it, and the engine cannot leave the reads out. */
+/**
+ * Combination of the words that were read ahead last. No code uses it: it keeps the engine from removing the
+ * reads.
+ */
 const ahead = { read: 0 };
 
-/** An array whose elements are numbers, for reading ahead. Undefined for bigints of 16 GiB or more: no array of words is as long. */
+/**
+ * Returns an array whose elements are numbers, for reading ahead. Undefined for bigints of 16 GiB or more: no
+ * array of words is as long.
+ */
 function wordsOf(source: RowArray): UnitArray | undefined {
   if (!(source instanceof BigUint64Array)) return source;
   const length = 2 * source.length;
   return length < 2 ** 32 ? new Uint32Array(source.buffer, source.byteOffset, length) : undefined;
 }
 
-/** `per`: words in a unit. */
+/** Reads ahead from rows, so that their cache misses overlap. `per`: words in a unit. */
 function readAhead(
   words: UnitArray,
   per: number,
@@ -98,7 +118,7 @@ function readAhead(
   ahead.read = read;
 }
 
-/** By views that are all of one kind: `subarray` takes half as long again. */
+/** Moves long rows by views of one kind: `subarray` takes half as long again. */
 function moveLong(
   source: RowArray,
   target: RowArray,
@@ -116,6 +136,10 @@ function moveLong(
     bytes.set(new Uint8Array(buffer, byteOffset + (base + (addresses[k] ?? 0)) * unit, length), to);
 }
 
+/**
+ * Copies 8-byte units of a block from `base` plus their addresses to consecutive places from `into` on. The
+ * block's rows are one unit each, from `first` up to, not including, `end`.
+ */
 function moveWides(
   source: BigUint64Array,
   target: BigUint64Array,
@@ -139,6 +163,10 @@ function moveWides(
   for (; k < end; k++, to++) target[to] = source[base + (addresses[k] ?? 0)] ?? 0n;
 }
 
+/**
+ * Copies 4-byte units of a block from `base` plus their addresses to consecutive places from `into` on. The
+ * block's rows are one unit each, from `first` up to, not including, `end`.
+ */
 function moveWords(
   source: Uint32Array,
   target: Uint32Array,
@@ -162,6 +190,10 @@ function moveWords(
   for (; k < end; k++, to++) target[to] = source[base + (addresses[k] ?? 0)] ?? 0;
 }
 
+/**
+ * Copies 2-byte units of a block from `base` plus their addresses to consecutive places from `into` on. The
+ * block's rows are one unit each, from `first` up to, not including, `end`.
+ */
 function moveHalves(
   source: Uint16Array,
   target: Uint16Array,
@@ -185,6 +217,10 @@ function moveHalves(
   for (; k < end; k++, to++) target[to] = source[base + (addresses[k] ?? 0)] ?? 0;
 }
 
+/**
+ * Copies bytes of a block from `base` plus their addresses to consecutive places from `into` on. The block's
+ * rows are one byte each, from `first` up to, not including, `end`.
+ */
 function moveBytes(
   source: Uint8Array,
   target: Uint8Array,
@@ -208,6 +244,10 @@ function moveBytes(
   for (; k < end; k++, to++) target[to] = source[base + (addresses[k] ?? 0)] ?? 0;
 }
 
+/**
+ * Copies rows of `row` 8-byte units from `base` plus their addresses to consecutive places from `into` on.
+ * Rows are those of a block from `first` up to, not including, `end`.
+ */
 function moveWideRows(
   source: BigUint64Array,
   target: BigUint64Array,
@@ -235,6 +275,10 @@ function moveWideRows(
   }
 }
 
+/**
+ * Copies rows of `row` 4-byte units from `base` plus their addresses to consecutive places from `into` on.
+ * Rows are those of a block from `first` up to, not including, `end`.
+ */
 function moveWordRows(
   source: Uint32Array,
   target: Uint32Array,
@@ -262,7 +306,7 @@ function moveWordRows(
   }
 }
 
-/** Rows that are no whole words are rare: one loop serves them. */
+/** Moves rows that are no whole words. They are rare, so one loop serves all of them. */
 function movePartialRows(
   source: UnitArray,
   target: UnitArray,

@@ -1,6 +1,6 @@
 /**
- * Inputs of which a call names few rows: those alone are copied to where a kernel reads them, whatever lies beside them there. Shapes
- * decide which inputs these are, never index values.
+ * Inputs of which a call names few rows: those alone are copied to where a kernel reads them, whatever lies
+ * beside them there. Shapes decide which inputs these are, never index values.
  */
 import { derivedOnce } from "../../ir/derived-once.js";
 import { isRead, reductionDim, walked } from "../../ir/access.js";
@@ -26,7 +26,7 @@ import { walksByBlocks } from "./blocks-of-dims.js";
 import { walkTime } from "./times.js";
 import { GatherWalk, rowOf, type RowVisitor } from "./walk.js";
 
-/** An input of which rows are copied. */
+/** Input of which only the rows that index values select are copied. */
 export interface NamedInput {
   readonly operand: Operand;
   readonly key: string;
@@ -36,7 +36,10 @@ export interface NamedInput {
 /** The rows that a read names. */
 interface NamedRead {
   readonly walk: GatherWalk;
-  /** Of the output, and terms of a sum; 1 along dims that do not move the read. */
+  /**
+   * Extents of the walk: the output's dims, and the number of reduction elements. The extent is 1 along dims
+   * that do not move the read.
+   */
   readonly sizes: Shape;
   /** Bits of the first row's address without index values, and of a row. */
   readonly start: number;
@@ -48,11 +51,15 @@ interface NamedRead {
   readonly starts: readonly number[];
 }
 
-/** Those for which copies of rows take less time than copies of the whole. */
+/**
+ * Returns the inputs of a program for which copies of the selected rows take less time than a copy of the
+ * whole input.
+ */
 export const namedInputs = derivedOnce((tile: TileFunc): readonly NamedInput[] =>
   planNamed(tile).filter(takesLess),
 );
 
+/** True if copies of an input's selected rows take less time than a copy of the whole input. */
 function takesLess({ operand, reads }: NamedInput): boolean {
   const time = reads.reduce(
     (sum, { rowBits, rows, sizes, walk }) => sum + walkTime(walk, sizes, rows, rowBits / 8, 1),
@@ -61,7 +68,10 @@ function takesLess({ operand, reads }: NamedInput): boolean {
   return time <= byteCount(operand.type);
 }
 
-/** Whatever it takes. None where the tiles of a program written by hand have maps of their own. */
+/**
+ * Returns the inputs of which rows can be copied alone, whatever the copies cost. Empty if the tiles of a
+ * hand-written program have maps of their own.
+ */
 export function planNamed(tile: TileFunc): readonly NamedInput[] {
   const gather = planTogether(tile);
   if (gather === undefined) return [];
@@ -87,7 +97,7 @@ interface ReadWalk {
   readonly indices: readonly IndexStep[];
 }
 
-/** The rows of one read, by one walk or by several; undefined where no walk finds them. */
+/** Returns the rows of one read, by one walk or by several. Undefined if no walk finds them. */
 function planRead(
   tile: TileFunc,
   gather: GatherPlan,
@@ -107,6 +117,10 @@ function planRead(
   );
 }
 
+/**
+ * Returns the points at which a read is evaluated, with its address and index values. Undefined if the read
+ * is in a segment whose index values depend on the segment itself.
+ */
 function readWalk(tile: TileFunc, { indexSteps, stmt }: GatherPlan, address: Linear): ReadWalk | undefined {
   const { map } = stmt;
   const shape = walked(map, outputOf(tile).type.shape);
@@ -120,8 +134,9 @@ function readWalk(tile: TileFunc, { indexSteps, stmt }: GatherPlan, address: Lin
 }
 
 /**
- * The walk over the whole list in which segments lie, wherever they begin: their elements are at the places before the greatest value at
- * which a segment ends. Undefined where an index value depends on its segment in another way.
+ * Returns a read's address and index values over the whole list that contains the segments, wherever they
+ * begin. The list's elements are at the positions before the greatest value at which a segment can end.
+ * Undefined if an index value depends on its segment in another way.
  */
 function listWalk(
   { address, shape, indices }: ReadWalk,
@@ -146,6 +161,7 @@ function listWalk(
   };
 }
 
+/** Returns the rows of an input that a read selects, with the iterator that visits them. */
 function namedRead(tile: TileFunc, table: number, walk: ReadWalk): NamedRead {
   const { address, shape, indices } = rowsLast(walk);
   const forms = indices.map(({ form }) => form);
@@ -179,7 +195,10 @@ function namedRead(tile: TileFunc, table: number, walk: ReadWalk): NamedRead {
   };
 }
 
-/** Puts the dims that index values, quotients and remainders depend on before those along which rows lie: terms before columns. */
+/**
+ * Returns a read with its dims reordered. Dims that index values, quotients and remainders depend on come
+ * first; those along which rows are contiguous come last.
+ */
 function rowsLast({ address, shape, indices }: ReadWalk): ReadWalk {
   const forms = [...indices.map(({ form }) => form), { at: 0, terms: beyondSteps(address) }];
   const first = new Set(forms.flatMap(dimsOf));
@@ -197,14 +216,17 @@ function rowsLast({ address, shape, indices }: ReadWalk): ReadWalk {
 /** Rows between two looks at the clock. */
 const rowsAtOnce = 2 ** 14;
 
-/** A part of the copies. */
+/** Amount of one part of the copies, in bytes. */
 export interface CopiedRows {
   readonly bytes: number;
   /** Bytes of the pages that these lie in, at most. */
   readonly touched: number;
 }
 
-/** Copies the rows that a call names to their places in other arrays, part by part. */
+/**
+ * Copies the rows that a call selects to the same positions in other arrays. Yields the amount copied after
+ * each part.
+ */
 export function* copyNamed(
   named: readonly NamedInput[],
   from: HostInputs,

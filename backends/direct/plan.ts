@@ -1,6 +1,7 @@
 /**
- * The plan of a call that reads the caller's arrays where they are, and writes the output in the same pass: that of the one gather
- * over whole tensors. Shapes decide whether it moves less than copies into a memory of WebAssembly would, never index values.
+ * The plan of a call that reads the caller's arrays where they are, and writes the output in the same pass:
+ * that of the one gather over whole tensors. Shapes decide whether it moves less than copies into a memory of
+ * WebAssembly would, never index values.
  */
 import { derivedOnce } from "../../ir/derived-once.js";
 import { isMove } from "../../ir/access.js";
@@ -13,7 +14,7 @@ import { indexInputs } from "../index-inputs.js";
 import { callTime, walkTime } from "./times.js";
 import { GatherWalk, rowOf } from "./walk.js";
 
-/** The walk over the output, row by row. */
+/** Plan of a gather that reads the caller's arrays in place and writes the output row by row. */
 export interface DirectPlan {
   readonly tile: TileFunc;
   readonly gather: GatherPlan;
@@ -21,7 +22,10 @@ export interface DirectPlan {
   /** Neighbours in the data and in the output, which one set of index values picks. */
   readonly rows: number;
   readonly rowElements: number;
-  /** Bytes that move at once at most: rows, the place of the first and the steps between them are whole numbers of them. */
+  /**
+   * Bytes that move at once at most: rows, the place of the first and the steps between them are whole
+   * numbers of them.
+   */
   readonly unit: 1 | 2 | 4 | 8;
   /** Inputs with indices, of which a call keeps a copy for its report. */
   readonly indices: readonly Operand[];
@@ -33,7 +37,10 @@ export interface DirectPlan {
 
 const weighedOnce = derivedOnce(weighed);
 
-/** Undefined where copies and WebAssembly take less, and where the tiles of a program written by hand have maps of their own. */
+/**
+ * Returns the plan of a call in place. Undefined if copies and WebAssembly take less, or if the tiles of a
+ * hand-written program have maps of their own.
+ */
 export function directPlanOf(tile: TileFunc): DirectPlan | undefined {
   const plan = weighedOnce(tile);
   return plan === "copied" ? undefined : plan;
@@ -44,7 +51,7 @@ function weighed(tile: TileFunc): DirectPlan | "copied" {
   return plan !== undefined && movesLess(plan) ? plan : "copied";
 }
 
-/** Whatever it takes. */
+/** Returns the plan of a call in place, whatever it costs. */
 export function planDirect(tile: TileFunc): DirectPlan | undefined {
   const gather = planTogether(tile);
   // Values are computed by WebAssembly.
@@ -71,7 +78,7 @@ export function planDirect(tile: TileFunc): DirectPlan | undefined {
   };
 }
 
-/** The walk of a plan in units of so many bytes, kept with it. */
+/** Returns the iterator over a plan's rows in units of `unit` bytes. The plan caches it. */
 export function gatherWalkOf(
   { gather, sizes, tile, walks }: DirectPlan,
   unit: DirectPlan["unit"],
@@ -89,7 +96,7 @@ export function gatherWalkOf(
   return walk;
 }
 
-/** Whether the walk takes less time than copies of the inputs. */
+/** True if the walk takes at most as long as copies of the inputs and a call of WebAssembly. */
 function movesLess(plan: DirectPlan): boolean {
   const { rowElements, rows, sizes, tile, unit } = plan;
   const rowBytes = rowElements * outputBytes(tile);

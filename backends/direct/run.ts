@@ -12,8 +12,8 @@ import { gatherWalkOf, type DirectPlan } from "./plan.js";
 import type { RowVisitor } from "./walk.js";
 
 /**
- * Gathers output elements [from, to) of the outermost dim into `output`. Throws a RunError (TC601) for the first output element with an
- * index out of range.
+ * Gathers into `output` the elements from `from` up to, not including, `to` along the outermost dim. Throws a
+ * RunError (TC601) for the first output element with an index out of range.
  */
 export function runDirect(
   plan: DirectPlan,
@@ -49,7 +49,7 @@ export function runDirect(
 
 const noLoops: ReadonlyMap<string, number> = new Map();
 
-/** The plan's unit, or a smaller one where the caller's array starts between two of them. */
+/** Returns the plan's unit, or a smaller one where the caller's array starts between two of them. */
 const unitFor = ({ unit }: DirectPlan, { byteOffset }: Bytes): DirectPlan["unit"] =>
   ([8, 4, 2] as const).find((size) => size <= unit && byteOffset % size === 0) ?? 1;
 
@@ -98,7 +98,7 @@ class Mover implements RowVisitor {
     throw indexOutOfRange({ map: gather.stmt.map, operands: tile.operands, inputs }, row * rowElements);
   }
 
-  /** The output is new: it is zero. */
+  /** Writes the fill of rows. Zero bits need no write: the output is new, so it is zero. */
   private fill(first: number, count: number): void {
     const { plan, target, units } = this;
     const { fill } = plan.gather;

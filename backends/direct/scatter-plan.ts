@@ -1,6 +1,7 @@
 /**
- * The plan of a call that writes points in the caller's arrays, or in a copy of the base: rows of updates go where index values lead, by
- * the walk that gathers read by. Updates that are no rows as they lie are made first, by a gather over the domain.
+ * The plan of a call that writes points in the caller's arrays, or in a copy of the base: rows of updates go
+ * where index values lead, by the walk that gathers read by. Updates that are no rows as they lie are made
+ * first, by a gather over the domain.
  */
 import { gatherOver, isMove, isRead, type AccessMap, type Read } from "../../ir/access.js";
 import { addressOf, gatherOverTensors, stepsOf } from "../../ir/addressing.js";
@@ -16,12 +17,15 @@ import { stagesOf } from "../plan/stages.js";
 import { scatterMapOf } from "../scatter-map.js";
 import { GatherWalk, rowOf } from "./walk.js";
 
-/** Source of the updates: an input whose elements are those of the domain, or a gather that makes them. */
+/**
+ * Source of a scatter's updates: an input whose elements are those of the domain in order, or a gather that
+ * makes them.
+ */
 export type Updates =
   | { readonly kind: "input"; readonly operand: Operand; readonly dtype: DType; readonly first: number }
   | { readonly kind: "made"; readonly tile: TileFunc; readonly dtype: DType };
 
-/** Rows of updates that go to the output by one set of index values each. */
+/** Rows of updates, each of which goes to one place in the output, given by one set of index values. */
 export interface ScatterRows {
   readonly updates: Updates;
   /** Number of the first element that is written where index values add nothing. */
@@ -37,7 +41,7 @@ export interface ScatterRows {
   readonly walks: Map<number, GatherWalk>;
 }
 
-/** Plan of the calls of a scatter. */
+/** Plan for the calls of a scatter. */
 export interface ScatterPlan {
   readonly tile: TileFunc;
   /** Map over whole tensors. */
@@ -50,9 +54,16 @@ export interface ScatterPlan {
   readonly rows?: ScatterRows;
 }
 
-/** Returns the plan of a scatter. Throws a CompileError (TC505) for a program whose tiles are not the points of a domain in order. */
+/**
+ * Returns the plan of a scatter, cached by its program. Throws a CompileError (TC505) if the program's tiles
+ * are not the points of a domain in order.
+ */
 export const scatterPlanOf = derivedOnce(planScatter);
 
+/**
+ * Returns the plan of a scatter. Throws a CompileError (TC505) if the program's tiles are not the points of a
+ * domain in order.
+ */
 function planScatter(tile: TileFunc): ScatterPlan {
   const map = scatterMapOf(tile);
   const tables = indexTables(map, tile);
@@ -66,6 +77,9 @@ function planScatter(tile: TileFunc): ScatterPlan {
   };
 }
 
+/**
+ * Returns the rows of updates that a scatter writes; undefined if its points have to be written one by one.
+ */
 function rowsOf(tile: TileFunc, map: AccessMap): ScatterRows | undefined {
   const updates = updatesOf(tile, map);
   if (updates === undefined) return undefined;
@@ -94,7 +108,7 @@ function rowsOf(tile: TileFunc, map: AccessMap): ScatterRows | undefined {
   };
 }
 
-/** Returns the walk of a plan in units of so many bytes, kept with it. */
+/** Returns the iterator over a scatter's rows in units of `unit` bytes. `walks` of the rows caches it. */
 export function scatterWalkOf({ map, tile }: ScatterPlan, { walks }: ScatterRows, unit: number): GatherWalk {
   const existing = walks.get(unit);
   if (existing !== undefined) return existing;
@@ -118,7 +132,7 @@ function elementOf({ operands }: TileFunc, { table, at: coords }: Read) {
   return addressOf(coords, { offsets: shape.map(() => constant(0)), strides: strides(shape) });
 }
 
-/** Returns where updates come from; undefined where each point is looked at by itself. */
+/** Returns the source of a scatter's updates; undefined if each point has to be handled by itself. */
 function updatesOf(tile: TileFunc, map: AccessMap): Updates | undefined {
   const types = map.reads.map(({ table }) => at(tile.operands, table).type.dtype);
   const { domain, reads } = map;
@@ -142,7 +156,10 @@ function updatesOf(tile: TileFunc, map: AccessMap): Updates | undefined {
   return { kind: "made", tile: updatesGather(tile, map, dtype), dtype };
 }
 
-/** Returns the gather that makes the updates of a domain. Where a point is skipped, its update is any. */
+/**
+ * Returns the gather that makes the updates of a scatter's domain. The update of a skipped point has any
+ * value.
+ */
 function updatesGather(tile: TileFunc, map: AccessMap, dtype: DType): TileFunc {
   const used = [
     ...new Set(

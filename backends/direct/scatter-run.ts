@@ -1,4 +1,7 @@
-/** A call of a scatter: all of its index values are looked at before anything that the caller holds is written. */
+/**
+ * A call of a scatter: all of its index values are looked at before anything that the caller holds is
+ * written.
+ */
 import { outputBytes, outputOf, type TileFunc } from "../../ir/func.js";
 import { RunError } from "../../ir/diagnostic.js";
 import { outOfRange } from "../../ir/policy.js";
@@ -16,16 +19,19 @@ import { scatterWalkOf, type ScatterPlan, type ScatterRows, type Updates } from 
 import type { RowVisitor } from "./walk.js";
 import { writeRows } from "./write-rows.js";
 
-/** Returns the updates that a gather makes, row-major over the domain, in memory that the next call may overwrite. */
+/**
+ * Function that runs the gather which makes a scatter's updates. It returns them row-major over the domain,
+ * in memory that the next call may overwrite.
+ */
 export type MakesUpdates = (tile: TileFunc, inputs: HostInputs) => Generator<number, Uint8Array>;
 
 /** Elements between two looks at the clock. */
 const elementsAtOnce = 2 ** 16;
 
 /**
- * Runs a scatter; yields now and then. Returns the output's bytes, which are those of the base where that is written in place. Throws a
- * RunError: TC601 for the first point with an index out of range, else TC607 for the first duplicate under `duplicates = error`.
- * Nothing is then written.
+ * Runs a scatter and returns the output's bytes, which are those of the base if it is written in place.
+ * Yields from time to time. Throws a RunError for the first point with an index out of range (TC601), else
+ * for the first duplicate under `duplicates = error` (TC607). Nothing is then written.
  */
 export function* scatterSteps(
   plan: ScatterPlan,
@@ -58,7 +64,10 @@ export function* scatterSteps(
   return target;
 }
 
-/** Returns the updates where they lie, or those that a gather makes, which finds the first index out of range. */
+/**
+ * Returns the bytes of a scatter's updates: of an input, or as a gather makes them. Throws a RunError (TC601)
+ * for the first point at which that gather has an index out of range.
+ */
 function* updatesIn(
   mapped: MappedInputs,
   updates: Updates,
@@ -74,7 +83,7 @@ function* updatesIn(
   }
 }
 
-/** Walks over the rows of a domain in slices. */
+/** Visits the rows of a scatter's domain in slices, and yields 0 after each slice. */
 function* walkRows(
   plan: ScatterPlan,
   rows: ScatterRows,
@@ -166,7 +175,7 @@ class Writer extends Checker {
     this.put(atBase, address, 0, 1, row);
   }
 
-  /** `first`: the number of the block's first row. */
+  /** Writes rows of a block. `first`: the number of the block's first row. */
   private put(addresses: AddressOffsets, base: number, from: number, end: number, first: number): void {
     const { begin, source, target, units } = this;
     this.write(source, target, addresses, base, units, from, end, begin + (first + from) * units);

@@ -1,6 +1,7 @@
 /**
- * The walk over the rows of a gather: index values stage by stage, each looked up once for all that lies inside its dims, and those of
- * the last stage by the block. A row is what one set of index values picks: neighbours in the data and in the output.
+ * The walk over the rows of a gather: index values stage by stage, each looked up once for all that lies
+ * inside its dims, and those of the last stage by the block. A row is what one set of index values picks:
+ * neighbours in the data and in the output.
  */
 import { gatheredTable } from "../../ir/access.js";
 import { stepsOf } from "../../ir/addressing.js";
@@ -14,7 +15,7 @@ import type { Stage } from "../plan/stages.js";
 import { IndexWalk, type IndexStep } from "../index-walk.js";
 import { Block, blockRows, IndexLine, offsets, type AddressOffsets } from "./block.js";
 
-/** What is done with the rows of a walk, which come in the order of the output, numbered from 0. */
+/** Receiver of the rows of a walk. Rows come in the order of the output, numbered from 0. */
 export interface RowVisitor {
   /** The first `count` rows of a block, the first of which is row `first`. */
   block(block: Block, from: number, count: number, first: number): void;
@@ -22,22 +23,30 @@ export interface RowVisitor {
   row(address: number, row: number): void;
   /** So many rows from `first` on have no element. `element`: why, `noElement` or `outOfRange`. */
   none(first: number, count: number, element: number): void;
-  /** An index value is read. Where this is given, values that hang on no other are read whatever these name. */
+  /**
+   * An index value is read. Where this is given, values that hang on no other are read whatever these name.
+   */
   read?(table: number, position: number): void;
 }
 
 /** Source of the value of an index operand in the walk. */
 interface Lookup {
   readonly step: IndexStep;
-  /** How far its place moves with each dim; absent where more than dims and loops move it. */
+  /**
+   * Steps of the value's position along each dim, in elements. Absent if the position depends on more than
+   * dims and loops.
+   */
   readonly by?: readonly number[];
-  /** Where its place starts, for an iteration of the loops. */
+  /** Start of the value's position: its part that is constant within an iteration of the loops. */
   readonly start: Linear;
-  /** Whether the element's other values have a part in it. */
+  /** True if the value depends on other index values of the element, or is a sum. */
   readonly hangs: boolean;
 }
 
-/** What a stage adds to the address of the data: its values times elements, and what is no multiple of one. */
+/**
+ * Terms that a stage adds to the address of the data: its index values times strides, and all other terms
+ * (`rest`).
+ */
 interface Adds {
   readonly strides: readonly { readonly index: number; readonly by: number }[];
   readonly rest: Linear;
@@ -66,31 +75,33 @@ interface Layout {
 interface Blocks {
   readonly dim: number;
   readonly elements: number;
-  /** Whether the block resolves the last stage's values. */
+  /** True if the block resolves the index values of the last stage. */
   readonly resolves: boolean;
   /** From the first row of a block to each: in the data, and in the table of each direct index operand. */
   readonly data: AddressOffsets;
   readonly addresses: readonly Int32Array[];
 }
 
-/** What walks share: one goes at a time. */
+/** Blocks that all walks share, since only one walk runs at a time. */
 const shared: { near?: Block; far?: Block } = {};
 const blockOf = (isWide: boolean): Block =>
   isWide ? (shared.far ??= new Block(true)) : (shared.near ??= new Block(false));
 
-/** What a walk goes through. */
+/** Input of a walk: its index values, and the address of its rows. */
 export interface WalkInput extends Pick<GatherPlan, "indexSteps" | "stages"> {
-  /** Where its rows lie in a table: in the data, unless one is given. */
+  /** Address of the rows in the table that is read: the data, unless `table` is given. */
   readonly address: Linear;
   readonly table?: number;
   readonly rank: number;
   /** Units of an address in an element. */
   readonly scale: number;
-  /** Whether visitors ask for each value that is read. */
+  /** True if visitors have `read`, which is called for each index value that is read. */
   readonly isRead?: boolean;
 }
 
-/** Dims from `outer` on share their index values, and are neighbours in the data. */
+/**
+ * Returns the dims of a row: those from `outer` on share their index values and are contiguous in the data.
+ */
 export function rowOf(
   sizes: readonly number[],
   by: readonly number[],
@@ -102,6 +113,10 @@ export function rowOf(
   return { outer, rowElements };
 }
 
+/**
+ * Iterator over the rows of a gather. Resolves index values stage by stage, each once for all that lies
+ * inside its dims, and those of the last stage block by block.
+ */
 export class GatherWalk {
   private readonly lookups: readonly Lookup[];
   /** By their dims, the first at -1. */
@@ -121,7 +136,9 @@ export class GatherWalk {
   private env: Env = new Map();
   private placed: readonly number[] = [];
   private layout: Layout | undefined;
-  /** Rows of the block that are resolved, and the place of the first index value of each direct index operand. */
+  /**
+   * Rows of the block that are resolved, and the place of the first index value of each direct index operand.
+   */
   private resolved = 0;
   private readonly firsts: number[] = [];
 
@@ -150,7 +167,10 @@ export class GatherWalk {
     this.isWide = elementCount(inputOf(func, table).type.shape) * scale >= 2 ** 31;
   }
 
-  /** Undefined where more than dims and loops move the place of one. */
+  /**
+   * Returns the index operands of the last stage with the strides of their addresses. Undefined if more than
+   * dims and loops changes the address of one.
+   */
   private directOf(resolved: readonly StridedIndex[]): readonly Direct[] | undefined {
     const direct = resolved.flatMap(({ rule, index, stride, table }): Direct[] => {
       const { by } = at(this.lookups, index);
@@ -162,7 +182,10 @@ export class GatherWalk {
     return direct.length === resolved.length ? direct : undefined;
   }
 
-  /** Index values of an output of some sizes: those that are resolved by the block, and those that are looked up alone. */
+  /**
+   * Returns the number of index values of an output of some sizes: those that are resolved by the block, and
+   * those that are looked up alone.
+   */
   valuesOf(sizes: readonly number[]): { readonly inBlocks: number; readonly alone: number } {
     let [inBlocks, alone] = [0, 0];
     for (const entry of this.stages) {
@@ -188,7 +211,10 @@ export class GatherWalk {
     for (const { line } of this.direct ?? []) line.release();
   }
 
-  /** Place of the first value of each index operand, in the loops around the gather; zero where more than dims and loops move it. */
+  /**
+   * Place of the first value of each index operand, in the loops around the gather; zero where more than dims
+   * and loops move it.
+   */
   get starts(): readonly Linear[] {
     return this.lookups.map(({ by, start }) => (by === undefined ? zero : start));
   }
@@ -201,8 +227,8 @@ export class GatherWalk {
   }
 
   /**
-   * Elements [from, to) of the outermost dim of an output of some sizes. `start`: the address of the data where no value adds to
-   * it. `starts`, `env`: the values of the getters `starts` and `variables`.
+   * Walks elements [from, to) of the outermost dim of an output of some sizes. `start`: the address of the
+   * data before values add to it. `starts`, `env`: the values of the getters `starts` and `variables`.
    */
   walk(
     visitor: RowVisitor,
@@ -228,7 +254,8 @@ export class GatherWalk {
     const { outer, rowElements } = rowOf(sizes, this.by, this.last);
     const rows = sizes.map((_, d) => elementCount(sizes.slice(d + 1, outer)));
     const head = { sizes, outer, rowElements, rows };
-    // The stage before the last is outside of a block, and so is the last where its values lead to one another.
+    // The stage before the last is outside of a block, and so is the last where its values lead to one
+    // another.
     const first = (this.direct === undefined ? this.last : this.previous) + 1;
     let dim = outer - 1;
     if (dim < first) return head;
@@ -257,7 +284,10 @@ export class GatherWalk {
     return { ...head, blocks: { dim, elements, resolves, data, addresses } };
   }
 
-  /** All inside dims up to `d`. `from`: the address of the data as far as it is known. `ended`: the rows have no element. */
+  /**
+   * Walks everything inside the dims up to `d`. `from`: the address of the data as far as it is known.
+   * `ended`: the rows have no element.
+   */
   private enter(
     visitor: RowVisitor,
     layout: Layout,
@@ -345,7 +375,7 @@ export class GatherWalk {
     return place;
   }
 
-  /** The value of an index operand at the dims so far; below zero: it ends the rows inside. */
+  /** Returns the value of an index operand at the dims so far; below zero: it ends the rows inside. */
   private lookUp(visitor: RowVisitor, index: number): number {
     const { by, step } = at(this.lookups, index);
     const { dims, env } = this;

@@ -1,12 +1,16 @@
 /**
- * Rows of updates, written where a block's addresses lead, in order: a later row may write what an earlier one wrote. V8 compiles a loop for
- * the kinds of arrays that it has seen, so each unit has loops of its own; their text is the same.
+ * Rows of updates, written where a block's addresses lead, in order: a later row may write what an earlier
+ * one wrote. V8 compiles a loop for the kinds of arrays that it has seen, so each unit has loops of its own;
+ * their text is the same.
  */
 import type { UnitArray } from "../memory.js";
 import { asInteger, type AddressOffsets } from "./block.js";
 import { shortRowUnits, type RowArray } from "./move-rows.js";
 
-/** Writes rows [first, end) of a block: `row` units each, row after row from `from` on in the source, to `base` and their addresses in the target. */
+/**
+ * Writes the rows of a block from `first` up to, not including, `end`. `row`: units of a row. Rows are read
+ * one after the other from `from` on, and written at `base` plus their addresses.
+ */
 export function writeRows(
   source: RowArray,
   target: RowArray,
@@ -28,7 +32,7 @@ export function writeRows(
   else writeBytes(source, target as UnitArray, addresses, to, units, first, end, begin);
 }
 
-/** Writes by views that are all of one kind, rows that follow one another in the target together. */
+/** Writes long rows by views of bytes. Rows that follow one another in the target are written together. */
 function writeLong(
   source: RowArray,
   target: RowArray,
@@ -56,6 +60,10 @@ function writeLong(
   }
 }
 
+/**
+ * Writes rows of 8-byte units, read one after the other from `from` on, at `base` plus their addresses.
+ * `row`: units of a row.
+ */
 function writeWides(
   source: BigUint64Array,
   target: BigUint64Array,
@@ -72,6 +80,10 @@ function writeWides(
   }
 }
 
+/**
+ * Writes rows of 4-byte units, read one after the other from `from` on, at `base` plus their addresses.
+ * `row`: units of a row.
+ */
 function writeWords(
   source: Uint32Array,
   target: Uint32Array,
@@ -88,6 +100,10 @@ function writeWords(
   }
 }
 
+/**
+ * Writes rows of 2-byte units, read one after the other from `from` on, at `base` plus their addresses.
+ * `row`: units of a row.
+ */
 function writeHalves(
   source: Uint16Array,
   target: Uint16Array,
@@ -104,6 +120,10 @@ function writeHalves(
   }
 }
 
+/**
+ * Writes rows of bytes, read one after the other from `from` on, at `base` plus their addresses. `row`: bytes
+ * of a row.
+ */
 function writeBytes(
   source: UnitArray,
   target: UnitArray,

@@ -1,19 +1,23 @@
 /**
- * Copies left out: a gather that reads its inputs where a load finds them, and writes its output where a store puts it. The
- * program that comes out is a tile program like any other, with the same bits.
+ * Copies left out: a gather that reads its inputs where a load finds them, and writes its output where a
+ * store puts it. The program that comes out is a tile program like any other, with the same bits.
  */
 import type { TileFunc } from "../../ir/func.js";
 import { taskOfTile } from "../../ir/task/index.js";
 import { accessesOf, flatten, withChildren, type GatherStmt, type Stmt } from "../../ir/tile.js";
 import { within } from "./join-runs.js";
 
+/** Program without the copies that its gather does not need, and the statements that are left out. */
 export interface Elided {
   readonly func: TileFunc;
   /** The statements that are left out. */
   readonly gone: ReadonlySet<Stmt>;
 }
 
-/** `stays`: whether a table's tile is still loaded, by the table's number. */
+/**
+ * Returns the program without the loads and the store around its gather. `stays`: true if the tile of a table
+ * is still loaded, by the table's number.
+ */
 export function elide(func: TileFunc, stays: (table: number) => boolean): Elided {
   const task = taskOfTile(func);
   const gather = task.gather?.stmt;
@@ -43,6 +47,6 @@ export function elide(func: TileFunc, stays: (table: number) => boolean): Elided
   return { func: { ...func, body }, gone };
 }
 
-/** A body with other statements in the place of each, those inside loops first. */
+/** Returns a body with other statements in the place of each, those inside loops first. */
 const rewrite = (body: readonly Stmt[], put: (stmt: Stmt) => readonly Stmt[]): readonly Stmt[] =>
   body.flatMap((stmt) => put(withChildren(stmt, (inside) => rewrite(inside, put))));

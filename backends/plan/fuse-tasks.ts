@@ -1,6 +1,6 @@
 /**
- * Short tasks fused, so that one has rows enough to run side by side: the opposite of a split. The program that comes out is a
- * tile program like any other, with fewer parallel iterations and the same bits.
+ * Short tasks fused, so that one has rows enough to run side by side: the opposite of a split. The program
+ * that comes out is a tile program like any other, with fewer parallel iterations and the same bits.
  */
 import { formsOf, gatheredTable, indexed } from "../../ir/access.js";
 import type { TileFunc } from "../../ir/func.js";
@@ -22,7 +22,10 @@ const maxSlabBytes = 2 ** 15;
 /** Tasks that are left at least: enough for threads to share them evenly. */
 const fewestTasks = 256;
 
-/** The program whose tasks have a number of rows, by iterations of its innermost parallel loop fused, where its form allows. */
+/**
+ * Returns the program with iterations of its innermost parallel loop fused, so that each task has `rows`
+ * rows. Unchanged if the form of the program does not allow it.
+ */
 export function fuseTasks(func: TileFunc, rows: number): TileFunc {
   const { nest } = taskOfTile(func);
   const inner = nest.loops[nest.loops.length - 1];
@@ -46,7 +49,10 @@ export function fuseTasks(func: TileFunc, rows: number): TileFunc {
   return { ...func, body: [...stmts.slice(0, allocs.length), loops] };
 }
 
-/** Whether each element of the innermost output dim has an index of its own, at coordinates that the loop does not move by itself. */
+/**
+ * True if each element of the innermost output dim has its own index, and no coordinate depends on the
+ * variable of `loop`.
+ */
 const takesElements = ({ map, to }: GatherStmt, loop: ForStmt): boolean =>
   indexed(map).has(to.sizes.length - 1) && formsOf(map).every((form) => !loopVariables(form).has(loop.iv));
 
@@ -60,7 +66,10 @@ class Fuse {
     private readonly times: number,
   ) {}
 
-  /** Of the data's slab; no other tile may lie in UB. */
+  /**
+   * Returns the widened allocation of the data's slab. Undefined for any other buffer, which may not be in
+   * UB, and for a slab that cannot be widened or would exceed `maxSlabBytes`.
+   */
   alloc(buffer: UbBuffer): Stmt | undefined {
     const { gather } = this;
     const along = followers(gather, gatheredTable, this.d);
@@ -71,7 +80,7 @@ class Fuse {
     return ubBytes(wide) <= maxSlabBytes ? { op: "alloc", buffer: wide } : undefined;
   }
 
-  /** Undefined for a statement that no fused task has. */
+  /** Returns a statement of the fused task. Undefined for a statement that no fused task has. */
   stmt(stmt: Stmt): Stmt | undefined {
     const { d, gather } = this;
     if (stmt.op === "sync") return stmt;
@@ -85,7 +94,10 @@ class Fuse {
     return to === undefined || from.length < stmt.from.length ? undefined : { ...stmt, from, to };
   }
 
-  /** Widened along `dims`: a tensor's starts further there with each iteration, a tile's has all of them. */
+  /**
+   * Returns a region that is widened along `dims`. A tensor's region starts further along with each
+   * iteration; a tile's region has all iterations. Undefined if it cannot be widened.
+   */
   private region(region: Region, dims: readonly number[]): Region | undefined {
     const { loop, times } = this;
     const moves = isParam(this.func, region.buffer);

@@ -1,6 +1,7 @@
 /**
- * A gather as every machine carries it out: where its elements lie, at which output dim each index value is read, how far what
- * was read there serves, and what an element without an index has. How many bytes move at a time is the machine's to add.
+ * A gather as every machine carries it out: where its elements lie, at which output dim each index value is
+ * read, how far what was read there serves, and what an element without an index has. How many bytes move at
+ * a time is the machine's to add.
  */
 import { defined } from "../../ir/defined.js";
 import { fillBytes, isMove, reductionDim, type AccessMap } from "../../ir/access.js";
@@ -18,6 +19,10 @@ import { indexSteps, type IndexStep } from "../index-walk.js";
 import { pageAlong, type PagedDims } from "./page.js";
 import { stagesOf, type Stage } from "./stages.js";
 
+/**
+ * Plan of a gather, independent of the machine: addresses, the stages at which index values are read, and the
+ * bytes of an element without an index.
+ */
 export interface GatherPlan {
   readonly stmt: GatherStmt;
   /** Loops around it, outermost first. */
@@ -28,27 +33,33 @@ export interface GatherPlan {
   /** Steps that give the index operands their values, in the order of the map. */
   readonly indexSteps: readonly IndexStep[];
   readonly stages: readonly Stage[];
-  /** The innermost output dim that an index operand, or a quotient or remainder in the data's address, follows. -1: none. */
+  /**
+   * The innermost output dim that an index operand, or a quotient or remainder in the data's address,
+   * follows. -1: none.
+   */
   readonly last: number;
-  /** Where elements of `last` are taken by the page. */
+  /** Page along the dim `last`, if the gather takes the elements of that dim page by page. */
   readonly page?: PagedDims;
-  /** How an element is computed; absent where it moves as it is. */
+  /** Plan of the computation of an element; absent if elements move without change. */
   readonly values?: ValuePlan;
   /** The bytes of an element that has none. */
   readonly fill: Uint8Array;
-  /** Whether an element may have none. */
+  /** True if an element of the output may have no source element. */
   readonly mayBeNone: boolean;
-  /** Whether the policy reports a value out of range. */
+  /**
+   * True if the gather may report an index value: one out of range by its policy, or the end of a segment
+   * that is too long.
+   */
   readonly reports: boolean;
 }
 
-/** What surrounds a gather in its program. */
+/** A gather and the loops around it. */
 export interface GatherAt {
   readonly stmt: GatherStmt;
   readonly loops: readonly ForStmt[];
 }
 
-/** `addresses`: in the memories of a machine. */
+/** Plans a gather. `addresses`: its addresses in the memories of a machine. */
 export function planGather(
   func: TileFunc,
   { stmt, loops }: GatherAt,
@@ -87,7 +98,7 @@ export function planGather(
   };
 }
 
-/** Whether an element is another for each term. */
+/** True if the address depends on the reduction element, directly or through an index value. */
 export const isReadInReduction = (
   address: Linear,
   indices: readonly IndexStep[],
@@ -104,12 +115,12 @@ const valuesOf = ({ value, reads }: AccessMap, inputs: readonly TensorType[]): V
 
 const fillOf = (map: AccessMap, func: TileFunc): Uint8Array => fillBytes(map, outputOf(func).type.dtype);
 
-/** An address without its steps along the dims of a row. */
+/** Returns an address without its steps along the dims of a row. */
 const withinStages = (address: Linear, last: number): Linear => ({
   at: address.at,
   terms: address.terms.filter((term) => term.of.kind !== "dim" || term.of.dim <= last),
 });
 
-/** The most that sizes can be, in any iteration of the loops around them. */
+/** Returns the largest value of each size in any iteration of the loops around it. */
 export const maxSizesOf = (sizes: readonly Linear[], loops: readonly ForStmt[]): Shape =>
   sizes.map((size) => Math.max(0, boundsOf(size, loops)[1]));

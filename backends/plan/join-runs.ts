@@ -1,6 +1,7 @@
 /**
- * Runs of a gather that take in the terms of its elements part by part, joined to one with all terms: machines that keep sums in registers
- * have no use for parts. The program that comes out is a tile program like any other, with the same bits.
+ * Runs of a gather that take in the terms of its elements part by part, joined to one with all terms:
+ * machines that keep sums in registers have no use for parts. The program that comes out is a tile program
+ * like any other, with the same bits.
  */
 import { derivedOnce } from "../../ir/derived-once.js";
 import { followedDims, mapForms, spanOver, reductionDim } from "../../ir/access.js";
@@ -18,9 +19,16 @@ import {
 } from "../../ir/tile.js";
 import { at } from "../../ir/types.js";
 
-/** The program itself where a gather has all terms. */
+/**
+ * Returns the program with the chunks of its gather's reduction joined into one that has all reduction
+ * elements. The program itself if nothing is in chunks. The result is cached.
+ */
 export const joinRuns = derivedOnce(joined);
 
+/**
+ * Returns the program with the chunks of its gather's reduction joined into one that has all reduction
+ * elements. The program itself if nothing is in chunks.
+ */
 function joined(func: TileFunc): TileFunc {
   const { gather } = taskOfTile(func);
   const loop = gather?.loops.at(-1);
@@ -37,7 +45,10 @@ function joined(func: TileFunc): TileFunc {
   return { ...func, body: put(func.body) };
 }
 
-/** What a run loads is read in place: its tile has no room for all terms. */
+/**
+ * Returns the gather over all reduction elements. Inputs that a chunk loads are read in place, because their
+ * tiles have no capacity for all reduction elements.
+ */
 function withFullReduction(
   { chunk, ...stmt }: GatherStmt,
   { iv }: ForStmt,
@@ -64,7 +75,7 @@ function withFullReduction(
   return { ...stmt, from, map, origins: stmt.origins.map((origin) => origin.map(first)) };
 }
 
-/** A region of a tile as one of the tensor in which the tile is a region. */
+/** Returns a region of a tile as a region of the tensor that contains the tile. */
 export const within = (region: Region, tile: Region): Region => ({
   buffer: tile.buffer,
   offsets: region.offsets.map((offset, k) => add(at(tile.offsets, k), offset)),

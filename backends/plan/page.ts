@@ -1,7 +1,13 @@
-/** Output dims that a map follows by the page: through the quotient and the remainder of one form by one number. */
+/**
+ * Output dims that a map follows by the page: through the quotient and the remainder of one form by one
+ * number.
+ */
 import { dimsOf, equalLinear, type Linear, type Term } from "../../ir/linear.js";
 
-/** Page of rows: while its quotient stays, so do the index operands, and the data go on by a step. */
+/**
+ * Page of rows along an output dim, whose elements share one quotient. Within a page the index operands stay
+ * the same, and the data's address advances by a constant step.
+ */
 export interface PagedDims {
   /** One more with each element of the dim. */
   readonly form: Linear;
@@ -15,8 +21,8 @@ export interface PagedDims {
 const longestPage = 2 ** 30;
 
 /**
- * The pages of an output dim, from the address of the data and the forms of the index operands. Undefined where these follow the dim in
- * another way too.
+ * Returns the pages of an output dim, from the address of the data and the forms of the index operands.
+ * Undefined if these depend on the dim in another way too.
  */
 export function pageAlong(d: number, data: Linear, indices: readonly Linear[]): PagedDims | undefined {
   const isAlong = ({ of }: Term): boolean => dimsOf({ at: 0, terms: [{ by: 1, of }] }).includes(d);

@@ -6,7 +6,7 @@ import { planGather, type GatherPlan } from "./gather.js";
 
 /**
  * Returns the plan of a program's gather over whole tensors, with addresses in them. Undefined for a program
- * without a gather, and for one written by hand whose tiles have maps of their own.
+ * without a gather, and for one written by hand whose map differs between tiles.
  */
 export function planTogether(func: TileFunc): GatherPlan | undefined {
   const task = taskOfTile(func);

@@ -1,7 +1,7 @@
-/** How far the elements of a box lie together, from the innermost dim outwards. */
+/** Contiguous runs of the elements of a region, from the innermost dim outwards. */
 import { isConstant, type Linear } from "../../ir/linear.js";
 
-/** Bytes copied at once: output dims from `outer` on. */
+/** Run of contiguous bytes that are copied at once. It covers the output dims from `outer` on. */
 export interface Run {
   readonly outer: number;
   readonly bytes: number;
@@ -9,7 +9,10 @@ export interface Run {
   readonly times?: number;
 }
 
-/** Bytes that lie together in every place, each given by its bytes between neighbours; no dim before `first`. */
+/**
+ * Returns the longest run of bytes that is contiguous in every memory. `stridesByDim`: for each memory, the
+ * bytes between neighbours along each dim. Dims before `first` are not part of the run.
+ */
 export function commonRun(
   sizes: readonly Linear[],
   stridesByDim: readonly (readonly number[])[],
@@ -29,5 +32,6 @@ export function commonRun(
   }
 }
 
+/** Returns the integers from `from` up to, not including, `to`. */
 export const range = (from: number, to: number): number[] =>
   Array.from({ length: Math.max(0, to - from) }, (_, k) => from + k);

@@ -1,6 +1,7 @@
 /**
- * Long tasks cut into slices, so that a run can be watched and given up between two of them, and threads share what one task
- * holds. The program that comes out is a tile program like any other, with more parallel iterations and the same bits.
+ * Long tasks cut into slices, so that a run can be watched and given up between two of them, and threads
+ * share what one task holds. The program that comes out is a tile program like any other, with more parallel
+ * iterations and the same bits.
  */
 import { gatheredTable, mapForms, readsOf } from "../../ir/access.js";
 import type { TileFunc } from "../../ir/func.js";
@@ -31,12 +32,15 @@ import {
 import { at, elementCount } from "../../ir/types.js";
 import { maxSizesOf } from "./gather.js";
 
-/** Elements of a slice: some milliseconds, whatever their size. */
+/** Number of elements in a slice of a task, which takes some milliseconds for every element type. */
 export const splitElements = 2 ** 20;
 /** A slice loads its data again; it moves so many times as much. */
 const movesPerReload = 16;
 
-/** The program with every task that is longer than a slice cut, where its form allows. */
+/**
+ * Returns the program with every task that is longer than a slice cut into slices. Unchanged if the form of
+ * the program does not allow it.
+ */
 export function splitTasks(func: TileFunc): TileFunc {
   const around = sizesAround(func);
   const { gather, nest } = taskOfTile(func);
@@ -50,7 +54,10 @@ export function splitTasks(func: TileFunc): TileFunc {
   return taskOfTile(hoisted).nest.loops.length > loops.length ? splitTasks(hoisted) : func;
 }
 
-/** `data`: the buffer that elements are gathered from. */
+/**
+ * Cuts a part of a task into tasks of its own, as a parallel loop. Undefined if the body is short enough or
+ * cannot be cut. `data`: the buffer that elements are gathered from.
+ */
 function cutTask(
   body: readonly Stmt[],
   loops: readonly ForStmt[],
@@ -70,7 +77,7 @@ function cutTask(
   return work.op === "gather" ? cutGather(work, loads, after, loops, max) : undefined;
 }
 
-/** Elements that a body loads and gathers, over all iterations of the loops in it. */
+/** Returns the number of elements that a body loads and gathers, over all iterations of the loops in it. */
 export function elementCopies(body: readonly Stmt[], loops: readonly ForStmt[]): number {
   return body.reduce((sum, stmt) => {
     if (stmt.op === "for") return sum + trips(stmt, loops) * elementCopies(stmt.body, [...loops, stmt]);
@@ -85,7 +92,10 @@ export function elementCopies(body: readonly Stmt[], loops: readonly ForStmt[]):
 const trips = (loop: ForStmt, loops: readonly ForStmt[]): number =>
   Math.max(0, Math.ceil(boundsOf(sub(loop.upper, loop.lower), loops)[1] / loop.step));
 
-/** So many iterations of a serial loop become a task. */
+/**
+ * Cuts a serial loop into tasks: each takes the iterations that move up to `max` elements, at least one.
+ * Undefined if one task takes all.
+ */
 function cutLoop(
   loop: ForStmt,
   loads: readonly Stmt[],
@@ -104,7 +114,10 @@ function cutLoop(
   return { ...loop, iv: name, step, mode: "parallel", body: [...loads, chunk] };
 }
 
-/** So many elements along the outermost dim that can be cut become a task. */
+/**
+ * Cuts a gather into tasks along the outermost dim that can be cut: each gathers up to `max` elements.
+ * Undefined if the gather needs no cut or cannot be cut.
+ */
 function cutGather(
   gather: GatherStmt,
   loads: readonly Stmt[],
@@ -143,7 +156,9 @@ function cutGather(
   };
 }
 
-/** The gather whose map starts further along an output dim, inside the same regions. */
+/**
+ * Returns a gather whose map starts `start` elements further along output dim `d`. Its regions stay the same.
+ */
 function further(gather: GatherStmt, d: number, start: Linear): GatherStmt {
   const shifted = (form: Linear): Linear =>
     substitute(form, (of) => (of.kind === "dim" && of.dim === d ? add(dim(d), start) : undefined));
@@ -152,18 +167,18 @@ function further(gather: GatherStmt, d: number, start: Linear): GatherStmt {
   return { ...gather, map: { ...mapForms(map, shifted), write: map.write } };
 }
 
-/** Dims of an input that follow an output dim. */
+/** Returns the dims of an input that depend on an output dim. */
 export const followers = ({ map }: GatherStmt, table: number, d: number): number[] =>
   (readsOf(map, table)[0] ?? []).flatMap((coord, k) => (dimsOf(coord).includes(d) ? [k] : []));
 
-/** A region from `start` on along one dim, and of another size there. */
+/** Returns a region that begins `start` further along one dim, and has another size there. */
 const slice = (region: Region, k: number, start: Linear, size: Linear): Region => ({
   ...region,
   offsets: region.offsets.map((offset, n) => (n === k ? add(offset, start) : offset)),
   sizes: region.sizes.map((old, n) => (n === k ? size : old)),
 });
 
-/** A loop variable that none of these loops has. */
+/** Returns a loop variable that none of these loops has. */
 function fresh(loops: readonly ForStmt[]): string {
   const taken = loops.map((loop) => loop.iv);
   for (let k = 0; ; k++) if (!taken.includes(`s${k}`)) return `s${k}`;

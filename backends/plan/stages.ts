@@ -1,37 +1,46 @@
 /**
- * Where index values are read: each as soon as the output dims that it follows are known, so that one value serves all that
- * lies inside them.
+ * Stages at which index values are read. Each value is read once the output dims that it depends on are
+ * given. One read then serves everything inside these dims.
  */
 import { dimsOf, indicesOf, type Linear, type Term } from "../../ir/linear.js";
 import { at } from "../../ir/types.js";
 
-/** Index operands that are read once for everything inside an output dim. */
+/** Group of index operands that are read once for everything inside an output dim. */
 export interface Stage {
   /** The innermost dim whose loop stands around them; -1: none. */
   readonly dim: number;
   /** Numbers of the index operands, in the order of the map. */
   readonly indices: readonly number[];
-  /** The terms of the data's address that are known here and at no stage before: index operands, and quotients and remainders of dims. */
+  /**
+   * The terms of the data's address that are known here and at no stage before: index operands, and quotients
+   * and remainders of dims.
+   */
   readonly adds: Linear;
 }
 
-/** Whether a term moves with an output dim by steps of one length. */
+/** True if the term is a multiple of an output dim: it moves along that dim in steps of constant length. */
 export const isStep = ({ of }: Term): boolean => of.kind === "dim";
 
-/** True if a term moves with output dims or index operands. */
+/** True if a term depends on output dims or index operands. */
 export const isOverPoint = (term: Term): boolean => {
   const form = { at: 0, terms: [term] };
   return dimsOf(form).length > 0 || indicesOf(form).length > 0;
 };
 
-/** The terms of an address that no pointer follows by steps: index operands, and quotients and remainders of dims. */
+/**
+ * Returns the terms of an address that do not advance by constant steps: index operands, and quotients and
+ * remainders of dims.
+ */
 export const beyondSteps = ({ terms }: Linear): readonly Term[] =>
   terms.filter((term) => !isStep(term) && isOverPoint(term));
 
 /**
- * The stages of a map, outermost first. `indices`: its addresses and sums. None stands outside of the one before it, so that the
- * first index operand that ends an element does so. The last one knows the whole address of the data but for its steps, and those of the
- * other elements that a value is made from.
+ * Returns the stages at which a map's index operands are read, outermost first. `indices`: addresses of the
+ * index operands, or their sums.
+ *
+ * No stage is outside of an earlier one. So index operands are read in the order of the map, and the first
+ * that can end an element does so. At the last stage, the data's address is known except for its constant
+ * steps. So are the addresses of the other elements that a value is computed from.
  */
 export function stagesOf(
   indices: readonly Linear[],

@@ -1,19 +1,25 @@
 /**
- * Advance of a form along an unrolled step: so many neighbouring elements of an output dim, the first of which is a multiple of their
- * number. Each advance is proved from the loops around the gather.
+ * Advance of a form along an unrolled step: so many neighbouring elements of an output dim, the first of
+ * which is a multiple of their number. Each advance is proved from the loops around the gather.
  */
 import { residue } from "../../ir/intervals/loop-bounds.js";
 import { dimsOf, substitute, scale, dim, type Atom, type Linear } from "../../ir/linear.js";
 import type { ForStmt } from "../../ir/tile.js";
 
-/** Steps of `count` elements along an output dim of a tile, inside some loops, outermost first. */
+/**
+ * Unrolled steps of `count` elements along an output dim of a tile. `loops`: the loops around them, outermost
+ * first.
+ */
 export interface UnrolledSteps {
   readonly dim: number;
   readonly count: number;
   readonly loops: readonly ForStmt[];
 }
 
-/** Returns how far a form moves from each element of a step to the next, in every step; undefined where no one number is proved. */
+/**
+ * Returns the difference of a form between neighbouring elements of a step, equal in all steps. Undefined if
+ * no such constant can be proved.
+ */
 export function advanceAlong(form: Linear, steps: UnrolledSteps): number | undefined {
   let sum = 0;
   for (const { by, of } of form.terms) {
@@ -24,6 +30,10 @@ export function advanceAlong(form: Linear, steps: UnrolledSteps): number | undef
   return sum;
 }
 
+/**
+ * Returns the difference of an atom's value between neighbouring elements of a step, equal in all steps.
+ * Undefined if no such constant can be proved.
+ */
 function advanceOf(of: Atom, steps: UnrolledSteps): number | undefined {
   if (!dimsOf({ at: 0, terms: [{ by: 1, of }] }).includes(steps.dim)) return 0;
   switch (of.kind) {
@@ -33,7 +43,8 @@ function advanceOf(of: Atom, steps: UnrolledSteps): number | undefined {
     case "mod": {
       const inner = advanceAlong(of.of, steps);
       if (inner === 0) return 0;
-      // The values of a step lie in one block of the quotient, if a step begins at a multiple of what it moves and blocks hold whole ones.
+      // The values of a step lie in one block of the quotient, if a step begins at a multiple of what it
+      // moves and blocks hold whole ones.
       const advance = inner === undefined ? 0 : inner * steps.count;
       if (advance <= 0 || of.by % advance !== 0 || !beginsAtMultiples(of.of, advance, steps))
         return undefined;
@@ -48,7 +59,7 @@ function advanceOf(of: Atom, steps: UnrolledSteps): number | undefined {
   }
 }
 
-/** True if the value of a form at the first element of each step is proved to be a multiple of a number. */
+/** True if a form is proved to be a multiple of a number at the first element of each step. */
 export const beginsAtMultiples = (
   form: Linear,
   of: number,

@@ -2,7 +2,10 @@
 import { assertNever, at } from "../../ir/types.js";
 import type { ValueStep } from "../../ir/values/index.js";
 
-/** Returns by step whether its value is the same for all elements. `isStill`: asked of a read; `reduced`: of what the terms come to. */
+/**
+ * Returns a list with true for each step of a value whose result neighbouring elements share. `isStill`: true
+ * if they share a read; `reduced`: true if they share the result of the reduction.
+ */
 export function stillSteps(
   steps: readonly ValueStep[],
   isStill: (read: number) => boolean,

@@ -1,6 +1,6 @@
 /**
- * The index operands whose values alone decide where the data is read: its address is a sum of strides times their values. Several elements or
- * rows can look such values up together.
+ * The index operands whose values alone decide where the data is read: its address is a sum of strides times
+ * their values. Several elements or rows can look such values up together.
  */
 import { stepAlong } from "../../ir/linear.js";
 import type { IndexRule } from "../../ir/policy.js";
@@ -8,7 +8,7 @@ import { at } from "../../ir/types.js";
 import type { GatherPlan } from "./gather.js";
 import { beyondSteps } from "./stages.js";
 
-/** An index operand whose own address depends on no other index value. */
+/** Index operand whose address depends on no other index value. */
 export interface StridedIndex {
   readonly index: number;
   /** The input that it reads. */
@@ -19,8 +19,9 @@ export interface StridedIndex {
 }
 
 /**
- * The index operands of the last stage, in the order of the map. Undefined if that stage has none, if one of them is addressed by another index operand,
- * or if the stage adds anything else to the address of the data.
+ * Returns the index operands of the last stage, in the order of the map. Undefined if that stage has none, or
+ * one has no policy, excludes an index value or is addressed by another index operand. Also undefined if the
+ * stage adds anything else to the data's address.
  */
 export function stridedIndices({
   indexSteps,

@@ -1,4 +1,7 @@
-/** What the parts of a kernel share while it is written: lines, names of tiles and types, forms in the program's names. */
+/**
+ * State that the parts of a kernel share while the kernel is emitted: lines, names of tiles and types, and
+ * printed linear forms.
+ */
 import { intervalOf } from "../../ir/intervals/intervals.js";
 import { isConstant, largestValue, scale, type Linear } from "../../ir/linear.js";
 import { printAddend, printForm, printOperand, type FormLanguage } from "../../ir/text/form-text.js";
@@ -10,7 +13,7 @@ import { printSize, ptoForms, type Coordinate } from "./forms.js";
 import type { PtoPlan } from "./plan.js";
 import type { Word } from "./words.js";
 
-/** A number of rows or words: what it is when the kernel runs, and at most. */
+/** Number of rows or words: an expression for its value in the running kernel, and its maximum. */
 export interface Extent {
   readonly text: string;
   readonly max: number;
@@ -22,11 +25,13 @@ const timesText = (text: string, by: number): string => (by === 1 ? text : `${te
 
 const numbered = (name: string, k: number): string => (k === 0 ? name : `${name}${k + 1}`);
 
+/** Returns an extent that is a constant number of rows or words. */
 export const fixed = (count: number): Extent => ({ text: String(count), max: count, fixed: true });
 
 /**
- * A tile type: a matrix of words, of which a part is valid. Its rows are whole blocks (pto-isa include/pto/common/pto_tile.hpp:1522),
- * and its address is one of a block (common/buffer_limits.hpp:28).
+ * Tile type: a matrix of words, of which a part is valid. Its rows are whole blocks (pto-isa
+ * include/pto/common/pto_tile.hpp:1522), and its address is a multiple of a block
+ * (common/buffer_limits.hpp:28).
  */
 export interface TileShape {
   readonly word: Word;
@@ -36,27 +41,31 @@ export interface TileShape {
   readonly valid: readonly [rows: Extent, columns: Extent];
 }
 
+/** State that the emitters of one kernel share: its lines, and the names of its tiles, types and sizes. */
 export class PtoContext {
   readonly out = new Lines("    ");
   private readonly types = new Map<string, string[]>();
   private readonly counts = new Map<string, number>();
-  /** What non-constant sizes are called, by their printed form. */
+  /** Names of the variables that hold non-constant sizes, by the printed form of the size. */
   private readonly sizeNames = new Map<string, string>();
   /** The tile that stands for a whole buffer, where one is in scope. */
   private tiles = new Map<string, string>();
-  /** Whether a quotient of what may be negative was printed. */
+  /**
+   * True if a quotient was printed whose dividend may be negative: the kernel then needs a function that
+   * rounds down.
+   */
   private roundsDown = false;
 
   constructor(readonly plan: PtoPlan) {}
 
-  /** `tile0`, `tile1`, … */
+  /** Returns a new name with a number: `tile0`, `tile1`, … */
   fresh(name: string): string {
     const count = this.counts.get(name) ?? 0;
     this.counts.set(name, count + 1);
     return `${name}${count}`;
   }
 
-  /** A block whose tiles are gone behind it. */
+  /** Emits a block; the tiles declared in it are unknown after it. */
   scope(head: string, body: () => void): void {
     const outer = this.tiles;
     this.tiles = new Map(outer);
@@ -68,7 +77,7 @@ export class PtoContext {
     return this.tiles.get(buffer);
   }
 
-  /** The name of a type, declared once at the top of the kernel: `UbData`, `UbData2`, … */
+  /** Returns the name of a type, declared once at the top of the kernel: `UbData`, `UbData2`, … */
   type(name: string, text: string): string {
     const types = this.types.get(name) ?? [];
     if (!types.includes(text)) types.push(text);
@@ -134,12 +143,12 @@ export class PtoContext {
     return printForm(form, this.language(dims, indices));
   }
 
-  /** The same in `int64_t`. */
+  /** Returns the same in `int64_t`. */
   wideForm(form: Linear, dims: readonly Coordinate[], indices: readonly string[]): string {
     return printForm(form, this.language(dims, indices, true));
   }
 
-  /** ` + …`, or nothing. */
+  /** Returns a form as an addend: ` + …`, or an empty text. */
   more(form: Linear, dims: readonly Coordinate[] = [], indices: readonly string[] = []): string {
     return printAddend(form, this.language(dims, indices));
   }
@@ -163,7 +172,7 @@ export class PtoContext {
     for (const key of this.sizeNames.keys()) if (!before.has(key)) this.sizeNames.delete(key);
   }
 
-  /** A size, of which each counts for so many words. */
+  /** Returns a size, of which each counts for so many words. */
   extent(form: Linear, max: number, each = 1): Extent {
     if (isConstant(form)) return fixed(form.at * each);
     const size = this.sizeNames.get(this.form(form));
@@ -188,7 +197,7 @@ export class PtoContext {
     this.out.line(`TASSIGN(${variable}, ${address});`);
   }
 
-  /** A tile of a whole buffer: the one in scope, or one that is declared here. */
+  /** Returns a tile of a whole buffer: the one in scope, or one that is declared here. */
   bufferTile(buffer: UbBuffer, sizes: readonly Linear[]): string {
     const tile = this.tiles.get(buffer.name);
     if (tile !== undefined) return tile;
@@ -202,12 +211,16 @@ export class PtoContext {
     this.tiles.set(buffer.name, variable);
   }
 
-  /** A buffer as a matrix, of which a box from its origin is valid: the rows of its leading dims, folded. */
+  /**
+   * Returns a buffer as a matrix, of which a box from its origin is valid: the rows of its leading dims,
+   * folded.
+   */
   bufferShape(buffer: UbBuffer, sizes: readonly Linear[]): TileShape {
     const word = this.plan.words(buffer.name);
     const outer = buffer.shape.slice(0, -1);
     const extents = outer.map((max, k) => this.extent(at(sizes, k), max));
-    // Rows of a box whose inner dims are short lie apart: all rows count then. The first dim of several rows may be short.
+    // Rows of a box whose inner dims are short lie apart: all rows count then. The first dim of several rows
+    // may be short.
     const first = outer.findIndex((rows) => rows > 1);
     const packed = extents.every((extent, k) => k <= first || (extent.fixed && extent.max === at(outer, k)));
     const last = sizes[buffer.shape.length - 1];
@@ -222,7 +235,7 @@ export class PtoContext {
     };
   }
 
-  /** `Data`, `Index`, `Output`: what types are named after. */
+  /** Returns the name of a buffer's role, which types are named after: `Data`, `Index` or `Output`. */
   nameOf({ name }: Pick<UbBuffer, "name">): string {
     const { gather, func } = this.plan;
     const operand = func.operands.find((other) => other.name === name);
@@ -232,19 +245,19 @@ export class PtoContext {
     return name === gather.stmt.from[0]?.buffer ? roleNames.data : roleNames.indices;
   }
 
-  /** The byte address of the copy of a buffer that was written last. */
+  /** Returns the byte address of the copy of a buffer that was written last. */
   address({ name, buffers }: UbBuffer): string {
     const variable = this.plan.names.buffer(name);
     return buffers === 2 ? `${variable}[${this.plan.names.copyIndex(name)}]` : variable;
   }
 
-  /** The other copy, from here on. */
+  /** Emits the switch to the other copy of a double buffer, for all code from here on. */
   switchCopy({ name, buffers }: UbBuffer): void {
     if (buffers === 2) this.out.line(`${this.plan.names.copyIndex(name)} ^= 1;`);
     this.tiles.delete(name);
   }
 
-  /** A byte address inside a buffer. */
+  /** Returns a byte address inside a buffer. */
   within(
     buffer: UbBuffer,
     elements: Linear,
@@ -265,7 +278,7 @@ export class PtoContext {
     this.out.line(`wait_flag(PIPE_${from}, PIPE_${to}, ${event});`);
   }
 
-  /** Vector instructions that each need what the one before wrote. */
+  /** Emits vector instructions of which each needs the result of the one before. */
   vector(...instructions: readonly string[]): void {
     instructions.forEach((instruction, k) => {
       if (k > 0) this.barrier();
@@ -280,6 +293,7 @@ export class PtoContext {
 
 const roleNames = { data: "Data", indices: "Index", output: "Output" } as const;
 
+/** Returns the product of extents, with its maximum. */
 export function product(extents: readonly Extent[]): Extent {
   const dynamic = extents.filter((extent) => !extent.fixed);
   const count = elementCount(extents.flatMap((extent) => (extent.fixed ? [extent.max] : [])));

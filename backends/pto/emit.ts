@@ -28,8 +28,9 @@ import { resolverLines } from "./indices.js";
 import { emitTransfer } from "./transfer.js";
 
 /**
- * A tile program as one C++ translation unit for PTO-ISA. Throws a CompileError: TC505 for what PTO-ISA cannot express, TC202
- * for buffers without addresses, TC401 where what the lowering adds does not fit behind them.
+ * Emits a tile program as one C++ translation unit for PTO-ISA. Throws a CompileError: TC505 for a program
+ * that PTO-ISA cannot express, TC202 for buffers without addresses, TC401 if the buffers that the lowering
+ * adds exceed UB.
  */
 export function emitPto(func: TileFunc, target: Target): PtoKernel {
   checkArgument("emitPto", "tile program", func);
@@ -45,6 +46,7 @@ export function emitPto(func: TileFunc, target: Target): PtoKernel {
   };
 }
 
+/** Returns the C++ text of a planned kernel. */
 function textOf(plan: PtoPlan): string {
   const { func, target, gather, nest } = plan;
   const { entryPoint } = plan.names;
@@ -106,6 +108,7 @@ const isScalar = ({ lowering, values }: PtoGather): boolean => {
   }
 };
 
+/** Writes the constants of a kernel: addresses of its UB buffers, then its tile types. */
 function emitConstants(context: PtoContext): void {
   const { out, plan } = context;
   const { buffers, added } = plan;
@@ -134,6 +137,7 @@ const meanings: Readonly<Record<AddedName, string>> = {
   border: "a block of zeros, for index values outside",
 };
 
+/** Writes the body of a kernel: its setup, variables and tasks, and the report of indices out of range. */
 function emitBody(context: PtoContext, gather: PtoGather): void {
   const { out, plan } = context;
   const { nest, buffers, func } = plan;
@@ -168,6 +172,7 @@ function emitBody(context: PtoContext, gather: PtoGather): void {
   }
 }
 
+/** Writes the setup that precedes the tasks. Only the lowering `flat` has one. */
 function emitSetup(context: PtoContext, gather: PtoGather): void {
   switch (gather.lowering.class) {
     case "flat":
@@ -184,7 +189,7 @@ function emitSetup(context: PtoContext, gather: PtoGather): void {
   }
 }
 
-/** The perfect nest of parallel loops, as one loop over tasks. */
+/** Emits the perfect nest of parallel loops as one loop over tasks. */
 function emitTasks(context: PtoContext): void {
   const { out, plan } = context;
   const { nest, names } = plan;
@@ -223,7 +228,10 @@ function emitTasks(context: PtoContext): void {
   );
 }
 
-/** Sizes that a loop's variable completes: no loop that comes later has a part in them. */
+/**
+ * Declares the sizes that are known with a loop's variable: they depend on that variable and on none of a
+ * later loop.
+ */
 function declareSizes(
   context: PtoContext,
   body: readonly Stmt[],
@@ -240,6 +248,7 @@ function declareSizes(
   }
 }
 
+/** Writes statements, each preceded by a comment with its text. */
 function emitStmts(context: PtoContext, body: readonly Stmt[]): void {
   const { out } = context;
   for (const stmt of body) {
@@ -270,6 +279,7 @@ function emitStmts(context: PtoContext, body: readonly Stmt[]): void {
   }
 }
 
+/** Writes a loop with its body. */
 function emitFor(context: PtoContext, stmt: ForStmt): void {
   const variable = context.plan.names.iv(stmt.iv);
   const range = `int32_t ${variable} = ${context.form(stmt.lower)}; ${variable} < ${context.form(stmt.upper)}`;
@@ -281,6 +291,7 @@ function emitFor(context: PtoContext, stmt: ForStmt): void {
   });
 }
 
+/** Writes a load from global memory into the current copy of a UB buffer. */
 function emitLoad(context: PtoContext, stmt: LoadStmt): void {
   const buffer = context.plan.buffers.get(stmt.to);
   const operand = operandNamed(context.plan.func, stmt.from.buffer);
@@ -300,6 +311,7 @@ function emitLoad(context: PtoContext, stmt: LoadStmt): void {
   if (tile !== undefined) context.setTile(buffer, tile);
 }
 
+/** Writes a store from a UB buffer to global memory. */
 function emitStore(context: PtoContext, stmt: StoreStmt): void {
   const buffer = context.plan.buffers.get(stmt.from);
   const operand = operandNamed(context.plan.func, stmt.to.buffer);
@@ -317,6 +329,7 @@ function emitStore(context: PtoContext, stmt: StoreStmt): void {
   });
 }
 
+/** Writes the instructions of the program's gather, as its lowering requires. */
 function emitGather(context: PtoContext): void {
   const { gather } = context.plan;
   invariant(gather !== undefined, "the kernel has a gather");
@@ -350,13 +363,14 @@ function emitGather(context: PtoContext): void {
 const laggedSyncs = (func: TileFunc): SyncStmt[] =>
   flatten(func.body).filter((stmt): stmt is SyncStmt => stmt.op === "sync" && stmt.lag === 1);
 
-/** The counter of a sync with lag 1, and the first of its two events. */
+/** Returns the counter of a sync with lag 1, and the first of its two events. */
 function lagOf({ plan }: PtoContext, stmt: SyncStmt) {
   const first = plan.events.get(stmt);
   invariant(first !== undefined, "every sync has an event");
   return { counter: `sync${laggedSyncs(plan.func).indexOf(stmt)}`, first };
 }
 
+/** Writes a sync between two pipes by event flags. A sync with lag 1 alternates between two event ids. */
 function emitSync(context: PtoContext, stmt: SyncStmt): void {
   const { out } = context;
   if (stmt.lag === 0) {

@@ -1,10 +1,13 @@
-/** Which event ids the syncs of a program use on a core. */
+/** Event ids that the syncs of a program use on a core. */
 import type { TileFunc } from "../../ir/func.js";
 import { flatten, type SyncStmt } from "../../ir/tile.js";
 
-// Each ordered pair of pipes has ids 0 to 7: instructions of the library use 0, the program's syncs 1 to 6, the lowering of a gather 7.
+// Each ordered pair of pipes has ids 0 to 7: instructions of the library use 0, the program's syncs 1 to 6,
+// the lowering of a gather 7.
 const firstEvent = 1;
+/** Number of event ids that the program's syncs can use for each ordered pair of pipes. */
 export const eventsOfProgram = 6;
+/** Event id that the lowering of a gather uses. */
 export const eventOfLowering = 7;
 
 /** The ids that the syncs of an ordered pair of pipes need. */
@@ -15,8 +18,8 @@ interface PairEvents {
 }
 
 /**
- * Numbers the syncs of each ordered pair of pipes, in program order; one with lag 1 takes two ids. `first`: the first id of each sync.
- * A pair may need more ids than there are.
+ * Returns the event ids for the syncs of each ordered pair of pipes, numbered in program order. A sync with
+ * lag 1 takes two ids. `first`: the first id of each sync. A pair may need more ids than there are.
  */
 export function eventIds(func: TileFunc): {
   readonly first: ReadonlyMap<SyncStmt, number>;

@@ -1,12 +1,15 @@
-/** Linear forms as C++ in `int32_t`, quotients and remainders in `int64_t`: what may leave these is refused before anything is printed. */
+/**
+ * Linear forms as C++ in `int32_t`, quotients and remainders in `int64_t`: what may leave these is refused
+ * before anything is printed.
+ */
 import { soleAtom, type Linear, type Term } from "../../ir/linear.js";
 import { printForm, type Amount, type FormLanguage } from "../../ir/text/form-text.js";
 import { assertNever, at, InternalError } from "../../ir/types.js";
 
-/** A coordinate along a dim: its name, or the number that it always is. */
+/** Coordinate along a dim: the name of a variable, or a constant. */
 export type Coordinate = string | number;
 
-/** What the atoms of a form are called where it is printed. */
+/** Names of the atoms of a form in the printed text. */
 export interface PtoVocabulary {
   readonly iv: (name: string) => string;
   /** By output dim. */
@@ -20,7 +23,10 @@ export interface PtoVocabulary {
   readonly remainder: (of: Linear, by: number) => string;
 }
 
-/** Returns the language of forms over some words: longest strides first. */
+/**
+ * Returns the rules to print linear forms in C++ over a vocabulary. Terms with the largest factors come
+ * first.
+ */
 export function ptoForms(words: PtoVocabulary): FormLanguage {
   const cast = (name: string, by: number): Amount =>
     words.isWide === true ? { by, text: `(int64_t)${name}` } : tight(name, by);
@@ -61,7 +67,7 @@ function leastText([a, b]: readonly [Linear, Linear], language: FormLanguage): s
   return `${second} < ${first} ? ${second} : ${first}`;
 }
 
-/** Returns the text of a size. A minimum that stands alone needs no parentheses. */
+/** Returns the C++ text of a size. A minimum that is the whole form has no parentheses. */
 export function printSize(form: Linear, language: FormLanguage): string {
   const only = soleAtom(form);
   return only?.kind === "min" ? leastText(only.of, language) : printForm(form, language);

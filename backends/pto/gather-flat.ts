@@ -11,10 +11,11 @@
  *   shape (:96); on A5 words of 1 to 8 bytes (a5/TGather.hpp:22), 8 of them by 32-bit indices alone (:29).
  * - TCVT has no assertion. Its dispatch has the pairs of types used here: 8-bit to half (TCvt.hpp:767, 771), 16-bit to float (775),
  *   64-bit to 32-bit (779), float and half to 32-bit (828, 843), half to `uint8_t` (857). *
- * include/pto/npu/a5 takes them too: TADDS, TMULS, TMAXS, TMINS, TSHRS, TEXPANDS of `int32_t` (TAddS.hpp:57, TMulS.hpp:57, TMaxs.hpp:57,
- * TMins.hpp:57, TShrS.hpp:57, TExpandS.hpp:149), TADD, TSUB, TMUL, TMAX (TAdd.hpp:60, TSub.hpp:59, TMul.hpp:59, TMax.hpp:59), TAND and
- * TOR (TAnd.hpp:55, TOr.hpp:54), and the pairs of TCVT: 8-bit to half (TCvt.hpp:1868, 1902), 16-bit to float (1991), 64-bit to
- * 32-bit (2207), float and half to 32-bit (1271, 1420), half to `uint8_t` (1493).
+ * include/pto/npu/a5 takes them too: TADDS, TMULS, TMAXS, TMINS, TSHRS, TEXPANDS of `int32_t` (TAddS.hpp:57,
+ * TMulS.hpp:57, TMaxs.hpp:57, TMins.hpp:57, TShrS.hpp:57, TExpandS.hpp:149), TADD, TSUB, TMUL, TMAX
+ * (TAdd.hpp:60, TSub.hpp:59, TMul.hpp:59, TMax.hpp:59), TAND and TOR (TAnd.hpp:55, TOr.hpp:54), and the pairs
+ * of TCVT: 8-bit to half (TCvt.hpp:1868, 1902), 16-bit to float (1991), 64-bit to 32-bit (2207), float and
+ * half to 32-bit (1271, 1420), half to `uint8_t` (1493).
  */
 import type { Coordinate } from "./forms.js";
 import { dim, scale, sumOf, type Linear } from "../../ir/linear.js";
@@ -30,10 +31,10 @@ const programOf = ({ lowering }: PtoGather): FlatProgram => {
   return lowering.flat;
 };
 
-/** Where a strip lies in the tiles of the program: the coordinates of its first element. */
+/** Chunk of a gather in the program's tiles: the coordinates of its first element, and the tiles. */
 interface Chunk {
   readonly dims: readonly Coordinate[];
-  /** Of the tile that it is in. */
+  /** Sizes of the output tile that the chunk is in, by dim. */
   readonly sizes: readonly Extent[];
   readonly index: UbBuffer;
   readonly output: UbBuffer;
@@ -46,7 +47,10 @@ interface Access {
   readonly write: boolean;
 }
 
-/** What instructions touched since the last barrier: one that needs what another wrote, or overwrites what it read, waits. */
+/**
+ * Accesses of the instructions since the last barrier. A barrier is emitted before an instruction that reads
+ * or overwrites what another wrote, or overwrites what another read.
+ */
 class Touched {
   private readonly accesses: Access[] = [];
 
@@ -73,6 +77,7 @@ const access = ({ in: name, from }: WordRun, length: number, write = false): Acc
   write,
 });
 
+/** Returns the ranges of UB words that one step of a flat gather reads and writes. */
 function accessesOf(step: FlatStep): readonly Access[] {
   switch (step.op) {
     case "TADDS":
@@ -119,7 +124,7 @@ class Rows {
     private readonly chunk?: Chunk,
   ) {}
 
-  /** The tile of a run of 32-bit words. */
+  /** Returns the tile of a run of 32-bit words. */
   of(run: WordRun, length: number): string {
     return this.tile("Row", i32, this.address(run), { rows: 1, columns: length, pitch: length });
   }
@@ -145,7 +150,7 @@ class Rows {
     return row;
   }
 
-  /** A byte address. */
+  /** Returns a byte address. */
   address({ in: name, from }: WordRun): string {
     const { chunk, program } = this;
     const more = from === 0 ? "" : ` + ${4 * from}`;
@@ -156,7 +161,10 @@ class Rows {
       : this.within(chunk.output, program.starts.output, program.wordBytes) + more;
   }
 
-  /** Where a strip starts in a buffer of the program, or in the widened data. */
+  /**
+   * Returns the byte address at which a chunk starts in a buffer of the program; in the widened data if
+   * `buffer` is undefined.
+   */
   within(buffer: UbBuffer | undefined, starts: readonly number[], bytes: number): string {
     const { context, chunk } = this;
     const offset: Linear = sumOf(starts.map((start, d) => scale(dim(d), start * bytes)));
@@ -170,7 +178,7 @@ class Rows {
 const number = (value: string | number): string =>
   `(int32_t)${/^-?\d+$/.test(String(value)) ? value : `(${value})`}`;
 
-/** What a core sets up before its first task. */
+/** Emits the setup of a core before its first task. */
 export function emitFlatSetup(context: PtoContext, gather: PtoGather): void {
   const program = programOf(gather);
   const { seeds, steps } = program.setup;
@@ -185,7 +193,7 @@ export function emitFlatSetup(context: PtoContext, gather: PtoGather): void {
   emitSteps(context, rows, steps, () => "0");
 }
 
-/** The fold of what was seen, and its last words. */
+/** Emits the fold of the out-of-range flags, and the test of the words that remain. */
 export function emitOutOfRangeFlags(context: PtoContext, gather: PtoGather): void {
   const program = programOf(gather);
   const rows = new Rows(context, program);
@@ -197,6 +205,7 @@ export function emitOutOfRangeFlags(context: PtoContext, gather: PtoGather): voi
   context.out.line(`for (int32_t c = 0; c < ${words}; c++) bad = bad || ${flags}.GetValue(c) != 0;`);
 }
 
+/** Emits a gather with the lowering `flat`: vector instructions on one chunk of elements after another. */
 export function emitFlat(context: PtoContext, gather: PtoGather): void {
   const { plan } = context;
   const { stmt, pipe } = gather;
@@ -251,7 +260,7 @@ export function emitFlat(context: PtoContext, gather: PtoGather): void {
   if (pipe !== "V") context.wait("V", pipe);
 }
 
-/** The data tile as f16, whose bits the gather moves. */
+/** Emits the conversion of the data tile to f16; the gather moves the bits of these. */
 function emitWidened(context: PtoContext, words: number, data: UbBuffer): void {
   const rows = new Rows(context, {
     wordBytes: 1,
@@ -265,6 +274,10 @@ function emitWidened(context: PtoContext, words: number, data: UbBuffer): void {
   context.out.line(`TCVT(${wide}, ${bytes}, RoundMode::CAST_NONE);`);
 }
 
+/**
+ * Emits one chunk of a flat gather: the steps that compute its addresses, then TGATHER, then conversions of
+ * widened elements.
+ */
 function emitChunk(
   context: PtoContext,
   gather: PtoGather,
@@ -294,11 +307,12 @@ function emitChunk(
   const halves = rows.tile("Halves", half, address, shape);
   const bytes = rows.tile("Bytes", u8, place, shape);
   context.barrier();
-  // To `uint8_t`: a conversion to `int8_t` that does not saturate takes scratch (pto-isa include/pto/npu/a2a3/TCvt.hpp:948).
+  // To `uint8_t`: a conversion to `int8_t` that does not saturate takes scratch (pto-isa
+  // include/pto/npu/a2a3/TCvt.hpp:948).
   context.out.line(`TCVT(${bytes}, ${halves}, RoundMode::CAST_TRUNC, SaturationMode::ON);`);
 }
 
-/** What of a dim is in the tile, from a strip's start on. */
+/** Returns the valid extent of a dim of the tile, counted from the start of a chunk. */
 function validExtent({ dims, sizes }: Chunk, { dim: d, extent, each }: ChunkDim): Extent {
   const size = at(sizes, d);
   const start = at(dims, d);
@@ -308,6 +322,10 @@ function validExtent({ dims, sizes }: Chunk, { dim: d, extent, each }: ChunkDim)
   return { text: each === 1 ? valid : `${valid} * ${each}`, max: extent * each, fixed: false };
 }
 
+/**
+ * Emits the instructions of a flat gather's steps, with a barrier before each step that depends on an earlier
+ * one. Returns the accesses since the last barrier.
+ */
 function emitSteps(
   context: PtoContext,
   rows: Rows,
@@ -380,7 +398,10 @@ function emitSteps(
   return touched;
 }
 
-/** Float has every value of 16 bits, half every one of 8. */
+/**
+ * Emits the conversion of short index values to 32 bits. Float has every value of 16 bits, half every value
+ * of 8 bits.
+ */
 function emitWiden(
   context: PtoContext,
   rows: Rows,
@@ -397,7 +418,10 @@ function emitWiden(
   context.out.line(`TCVT(${to}, ${between}, RoundMode::CAST_TRUNC);`);
 }
 
-/** Marks of the valid part alone: padding and what an earlier tile left behind hold anything. */
+/**
+ * Emits instructions that add a chunk's out-of-range flags to those of earlier chunks. Only the valid part
+ * counts: padding, and words that an earlier tile left, hold any value.
+ */
 function emitSee(
   context: PtoContext,
   rows: Rows,

@@ -1,8 +1,9 @@
 /**
  * Rows that one index names: fetched from global memory by MGATHER or TLOAD, or copied within UB by TMOV.
  *
- * TMOV takes two tiles that are declared with the same rows and columns (hw-native-sys/pto-isa 3186c381, include/pto/npu/a2a3/TMov.hpp:140):
- * a row of the output has the pitch of a row of the data, since both hold the same box.
+ * TMOV takes two tiles that are declared with the same rows and columns (hw-native-sys/pto-isa 3186c381,
+ * include/pto/npu/a2a3/TMov.hpp:140): a row of the output has the pitch of a row of the data, since both hold
+ * the same box.
  */
 import type { Coordinate } from "./forms.js";
 import { rowDim } from "../../ir/access.js";
@@ -17,7 +18,7 @@ import { clamped, wrappedNegative, marksOf } from "./steps.js";
 import { emitTransfer } from "./transfer.js";
 import { i32 } from "./words.js";
 
-/** Loops over the first dims of the output tile; their coordinates. */
+/** Emits loops over the first dims of the output tile; `body` gets their coordinates. */
 export function overDims(
   context: PtoContext,
   { stmt }: PtoGather,
@@ -45,6 +46,7 @@ export function overDims(
   nest(0);
 }
 
+/** Emits a gather with the lowering `mgather`: one MGATHER instruction fetches rows from global memory. */
 export function emitMgather(context: PtoContext, gather: PtoGather): void {
   const { out, plan } = context;
   const { stmt, addresses } = gather;
@@ -65,9 +67,10 @@ export function emitMgather(context: PtoContext, gather: PtoGather): void {
   const table = context.fresh("load");
   const shaped = columns.fixed ? "" : `, ${type}::Shape((int64_t)${columns.text})`;
   out.line(`${type} ${table}(${plan.names.buffer(data)}${context.more(loopForm(addresses.data))}${shaped});`);
-  // Both take a list of `int32_t` in one row, and a tile of words of 1 to 4 bytes (pto-isa include/pto/npu/a2a3/MGather.hpp:410,
-  // 413, 463). The table's inner extent is the tile's valid columns (include/pto/npu/a5/MGather.hpp:516): both are fixed or neither.
-  // MGATHER waits for V and MTE3 and not for MTE2, which loaded the indices (pto-isa include/pto/npu/a2a3/MGather.hpp:129).
+  // Both take a list of `int32_t` in one row, and a tile of words of 1 to 4 bytes (pto-isa
+  // include/pto/npu/a2a3/MGather.hpp:410, 413, 463). The table's inner extent is the tile's valid columns
+  // (include/pto/npu/a5/MGather.hpp:516): both are fixed or neither. MGATHER waits for V and MTE3 and not for
+  // MTE2, which loaded the indices (pto-isa include/pto/npu/a2a3/MGather.hpp:129).
   context.wait("MTE2", "V");
   let picked = list;
   if (plan.added.has("addresses")) {
@@ -87,6 +90,10 @@ export function emitMgather(context: PtoContext, gather: PtoGather): void {
   if (onV) context.wait("V", "MTE2");
 }
 
+/**
+ * Emits a gather with the lowering `row-fetch`: a TLOAD from global memory for each row that index values
+ * select.
+ */
 export function emitRowFetch(context: PtoContext, gather: PtoGather): void {
   const { out, plan } = context;
   const { stmt, addresses, rules } = gather;
@@ -134,6 +141,7 @@ export function emitRowFetch(context: PtoContext, gather: PtoGather): void {
   context.wait("S", "MTE2");
 }
 
+/** Emits a gather with the lowering `row-copy`: a TMOV within UB for each row that index values select. */
 export function emitRowCopy(context: PtoContext, gather: PtoGather): void {
   const { out, plan } = context;
   const { stmt, addresses, rules, pipe } = gather;
@@ -175,7 +183,7 @@ export function emitRowCopy(context: PtoContext, gather: PtoGather): void {
   context.wait(after, before);
 }
 
-/** Zeros over whole rows of UB, their padding too, as 32-bit words whatever the element type. */
+/** Emits zeros over whole rows of UB, padding included, as 32-bit words for every element type. */
 function emitZeros(
   context: PtoContext,
   { bytes, rows }: { bytes: number; rows: number },
@@ -188,7 +196,10 @@ function emitZeros(
   context.out.line(`TEXPANDS(${zero}, (int32_t)0);`);
 }
 
-/** Reads each index operand, by table from 1: in its tile, or in global memory where it stays there. */
+/**
+ * Returns a reader of index values for each input from number 1 on. It reads the operand's tile in UB, or
+ * global memory if the operand has no tile.
+ */
 export function indexReaders(context: PtoContext, { stmt }: PtoGather): readonly Reader[] {
   return stmt.from.slice(1).map(({ buffer, sizes }): Reader => {
     const declared = context.plan.buffers.get(buffer);

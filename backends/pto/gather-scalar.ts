@@ -8,6 +8,7 @@ import { indexReaders, overDims } from "./gather-rows.js";
 import { dataBuffer, outputBuffer, type PtoGather } from "./plan.js";
 import { emitIndices, reportsSome } from "./indices.js";
 
+/** Emits a gather with the lowering `scalar`: the scalar unit moves it element by element. */
 export function emitScalar(context: PtoContext, gather: PtoGather): void {
   const { out, plan } = context;
   const { stmt, addresses, pipe } = gather;

@@ -31,7 +31,7 @@ import { emitIndexSteps, type Reader } from "./indices.js";
 import { emitTransfer } from "./transfer.js";
 import { dataWord, numberWord, type Word } from "./words.js";
 
-/** Writes the gather of a value. */
+/** Emits a gather that computes the values of its elements. */
 export function emitValues(context: PtoContext, gather: PtoGather): void {
   const types = inputsOf(context.plan.func).map(({ type }) => type.dtype);
   new ValueRows(context, gather, programOfRows(gather.stmt.map, types)).emit();
@@ -48,7 +48,10 @@ class ValueRows {
   private readonly byRow: boolean;
   /** Elements of a row. */
   private readonly columns: Extent;
-  /** Tile that the elements of each read are brought to, by its number; absent where they lie in one as a row does. */
+  /**
+   * Tile that the elements of each read are brought to, by its number; absent where they lie in one as a row
+   * does.
+   */
   private readonly gathered: readonly (UbBuffer | undefined)[];
   private readonly slots: readonly UbBuffer[];
   private readonly sum: UbBuffer | undefined;
@@ -95,7 +98,9 @@ class ValueRows {
     for (const pipe of ["S", "V", "MTE2"] as const) this.hand(pipe, [gather.pipe]);
   }
 
-  /** All that a pipe was given comes before what others are given from here on. */
+  /**
+   * Emits waits, so that all work given to a pipe so far precedes the work given to other pipes from here on.
+   */
   private hand(from: Pipe, others: readonly Pipe[]): void {
     for (const to of others) if (to !== from) this.context.wait(from, to);
   }
@@ -169,7 +174,7 @@ class ValueRows {
     });
   }
 
-  /** The first half of a write of one element. */
+  /** Returns the first half of the write of one output element. */
   private elementOf(dims: readonly Coordinate[]): string {
     const tile = this.context.tileOf(this.output.name);
     invariant(tile !== undefined, "the output tile is declared");
@@ -282,7 +287,7 @@ class ValueRows {
     });
   }
 
-  /** The word of an element, at a column where one is named. */
+  /** Returns the word of an element, at a column where one is named. */
   private element(read: number, { dims, indices }: Point, column?: string): string {
     const { map } = this.gather.stmt;
     const point = [...dims];
@@ -293,8 +298,8 @@ class ValueRows {
   }
 
   /**
-   * A word for neighbours: from the last of them, each over the whole row up to its end, since a tile begins
-   * at a block.
+   * Emits the words that several neighbours share, from the last word to the first. Each word fills the row
+   * from its start to the end of its neighbours, since a tile begins at a block.
    */
   private spread(read: number, to: UbBuffer, point: Point): void {
     const { context, gather } = this;
@@ -373,13 +378,13 @@ class ValueRows {
     }
   }
 
-  /** An instruction of V behind all that it was given before. */
+  /** Emits an instruction of V after a barrier, so that it follows everything V was given before. */
   private vector(instruction: string): void {
     this.context.barrier();
     this.context.out.line(`${instruction};`);
   }
 
-  /** The tile of a place as words. */
+  /** Returns the tile of a place as words. */
   private tileOf(place: VectorPlace, word: Word, point: Point): string {
     switch (place.kind) {
       case "slot":
@@ -415,7 +420,7 @@ class ValueRows {
     return tile;
   }
 
-  /** A tile that stands for a row of the value's own. */
+  /** Returns a tile that stands for a row of the value's own. */
   private rowTile(buffer: UbBuffer, word: Word): string {
     const key = `${buffer.name} ${word.name}`;
     const existing = this.tiles.get(key);
@@ -454,7 +459,7 @@ class ValueRows {
   }
 }
 
-/** The places that an instruction names, each with the words that it takes them for. */
+/** Returns the operands of an instruction, each with the word type that the instruction has for it. */
 function wordsOf(step: VectorStep): readonly (readonly [VectorPlace, Word])[] {
   const as = (word: Word, ...locations: readonly VectorPlace[]) =>
     locations.map((place) => [place, word] as const);
@@ -469,7 +474,7 @@ function wordsOf(step: VectorStep): readonly (readonly [VectorPlace, Word])[] {
 const isQuotientOf = (atom: Atom, dim: number): boolean =>
   atom.kind === "div" && dimsOf(atom.of).includes(dim);
 
-/** The bits that a maximum or minimum begins at, and +0 of a sum, as an `int32_t`. */
+/** Returns the bits that a maximum or minimum begins at, and +0 of a sum, as an `int32_t`. */
 function startOf(how: Reduction, word: VectorWord): number {
   if (how !== "max" && how !== "min") return 0;
   const top = how === "max" ? -1 : 1;
@@ -477,7 +482,7 @@ function startOf(how: Reduction, word: VectorWord): number {
   return top < 0 ? -(2 ** 31) : 2 ** 31 - 1;
 }
 
-/** Fill bits as a signed word. */
+/** Returns the fill bits as a signed word. */
 const signedFill = (bytes: Uint8Array): string =>
   String(
     BigInt.asIntN(
@@ -486,6 +491,7 @@ const signedFill = (bytes: Uint8Array): string =>
     ),
   );
 
+/** Returns the C++ literal of a scalar with the given bits. */
 function scalarText(word: VectorWord, bits: number): string {
   if (word === "i32") return `(int32_t)${bits | 0}`;
   const value = numberOf("f32", bits);

@@ -8,26 +8,36 @@ import type { IndexStep } from "../index-walk.js";
 import type { PtoContext } from "./context.js";
 import type { PtoGather, PtoPlan } from "./plan.js";
 
-/** Reads an index value at a place in its memory. */
+/**
+ * Function that returns a C++ expression for the index value at a position. The position is a C++ expression
+ * too.
+ */
 export type Reader = (place: string) => string;
 
-/** The type in which an index is compared. */
+/** Returns the type in which an index is compared. */
 const compared = (dtype: DType): string => `${isSigned(dtype) ? "" : "u"}int${bitsOf(dtype)}_t`;
 
-/** What resolves values under a policy: each differs in what it makes of those outside. */
+/**
+ * Returns the name of the C++ function that resolves index values under a policy. Policies that treat values
+ * out of range in the same way share a function.
+ */
 function resolverOf({ names }: PtoPlan, { rules }: PtoGather, outside: Outside): string {
   const kinds = new Set(rules.map((rule) => otherwise(rule.outside).join("\n")));
   const place = [...kinds].indexOf(otherwise(outside).join("\n"));
   return `${names.entryPoint}_index${place === 0 ? "" : place + 1}`;
 }
 
-/** True if some elements outside are zeros and others are reported: the first index operand that ends an element decides. */
+/**
+ * True if index values out of range give zeros for some index operands and are reported for others. The first
+ * index operand that ends an element decides.
+ */
 export const reportsSome = ({ reports, rules }: PtoGather): boolean =>
   reports && rules.some(({ mayBeNone, outside }) => mayBeNone && outside !== "report");
 
 /**
- * Declares `inside` and `s0`, `s1`, … at a point; their names. Nothing is read by an index value behind one that is outside: its
- * place may be anywhere. `readers`: of the tensors of indices, by table from 1.
+ * Declares `inside` and the index values `s0`, `s1`, … at a point, and returns the names of the index values.
+ * An index value that depends on one out of range is not read, since its position may be anywhere. `readers`:
+ * by number of the input, from 1 on.
  */
 export function emitIndices(
   context: PtoContext,
@@ -47,7 +57,7 @@ export function emitIndices(
   return names;
 }
 
-/** Index values to declare, and how. */
+/** Index values to declare at a point, with their readers and names. */
 export interface IndicesAt {
   readonly steps: readonly IndexStep[];
   /** Reads an index value of a table. */
@@ -61,7 +71,7 @@ export interface IndicesAt {
   readonly marks: boolean;
 }
 
-/** Declares index values, and whether all of them name an element. */
+/** Declares index values, and a variable that is true if all of them select an element. */
 export function emitIndexSteps(
   context: PtoContext,
   gather: PtoGather,
@@ -113,7 +123,7 @@ export function emitIndexSteps(
   }
 }
 
-/** What a value outside becomes; n is 0 where the data has no element. */
+/** Returns the lines of C++ that treat a value out of range. In them, n is 0 if the data has no element. */
 function otherwise(outside: Outside): string[] {
   switch (outside) {
     case "nearest":
@@ -134,7 +144,7 @@ function otherwise(outside: Outside): string[] {
   }
 }
 
-/** The functions that `emitIndices` calls. */
+/** Returns the lines of the C++ functions that the text of `emitIndices` calls. */
 export function resolverLines(plan: PtoPlan, gather: PtoGather): string[] {
   const all = new Map(gather.rules.map(({ outside }) => [resolverOf(plan, gather, outside), outside]));
   return [...all].flatMap(([name, outside]) => [

@@ -1,17 +1,22 @@
-/** What a PTO-ISA emitter hands to a toolchain: text, parameters and what the host launches. Plain data. */
+/**
+ * Output of a PTO-ISA emitter for a toolchain: text, parameters, and the blocks that the host launches. All
+ * of it is plain data.
+ */
 import type { Role } from "../../ir/func.js";
 import type { ElementCondition } from "../ascend-answer.js";
 
-/** A parameter of the kernel, in the order of its signature. */
+/** Parameter of the kernel, in the order of its signature. */
 export interface PtoParam {
   readonly name: string;
-  /** `status`: an `int32_t` for each block, cleared by the host; 1 where a block met an index out of range. */
+  /**
+   * `status`: an `int32_t` for each block, cleared by the host; 1 where a block met an index out of range.
+   */
   readonly role: Role | "status";
   /** C++ type of the words it moves. */
   readonly word: string;
 }
 
-/** Bytes of unified buffer that the kernel uses by one name. */
+/** Bytes of unified buffer that the kernel uses under one name. */
 export interface PtoBuffer {
   readonly name: string;
   /** Byte address of each copy. */
@@ -20,7 +25,7 @@ export interface PtoBuffer {
   readonly bytes: number;
 }
 
-/** A tile program as PTO-ISA C++, and what a host needs to launch it (docs/pto.md). */
+/** Tile program as PTO-ISA C++, with the data that a host needs to launch it (docs/pto.md). */
 export interface PtoKernel {
   /** One C++ translation unit. */
   readonly code: string;
@@ -32,6 +37,9 @@ export interface PtoKernel {
   readonly buffers: readonly PtoBuffer[];
   /** Bytes of unified buffer up to the end of the last buffer. */
   readonly ubPeak: number;
-  /** Under what conditions on the elements that index values name a machine gives the stated bits. Empty: under all. */
+  /**
+   * Under what conditions on the elements that index values name a machine gives the stated bits. Empty:
+   * under all.
+   */
   readonly assumes: readonly ElementCondition[];
 }

@@ -3,14 +3,17 @@ import type { TileFunc } from "../../ir/func.js";
 import { flatten } from "../../ir/tile.js";
 import { Identifiers, namesOf, type Names } from "../names.js";
 
+/** Identifiers of a PTO-ISA kernel for the names of its program. */
 export interface PtoNames extends Names {
-  /** Of the variable that says which copy of a UB buffer is in turn. */
+  /** Returns the identifier of the variable that holds the number of the current copy of a UB buffer. */
   readonly copyIndex: (buffer: string) => string;
-  /** Name of the kernel: `tilec_kernel_gather` for `@gather`. Its other declarations begin with it and `_`. */
+  /**
+   * Name of the kernel: `tilec_kernel_gather` for `@gather`. Its other declarations begin with it and `_`.
+   */
   readonly entryPoint: string;
 }
 
-/** Returns the identifiers of a program's kernel. */
+/** Returns the identifiers of a program's PTO-ISA kernel. */
 export function ptoNamesOf(func: TileFunc): PtoNames {
   const identifiers = new Identifiers();
   const doubled = flatten(func.body).flatMap((stmt) =>

@@ -1,6 +1,6 @@
 /**
- * A tile program as a PTO-ISA kernel, decided before any text: words, tasks, event ids, the lowering of its gather, and
- * where what the lowering adds lies in UB.
+ * A tile program as a PTO-ISA kernel, decided before any text: words, tasks, event ids, the lowering of its
+ * gather, and where what the lowering adds lies in UB.
  */
 import { refuseScatter } from "../refuse-scatter.js";
 import { defined } from "../../ir/defined.js";
@@ -42,7 +42,7 @@ import {
 } from "./refusals.js";
 import { dataWord, i32, indexWord, type Word } from "./words.js";
 
-/** The gather of a kernel; its addresses count in elements of the memory that each region is in. */
+/** Gather of a kernel. Its addresses count elements of the memory that contains each region. */
 export interface PtoGather extends GatherPlan {
   /** Rules of the index operands that have a policy, in their order. */
   readonly rules: readonly IndexRule[];
@@ -51,6 +51,7 @@ export interface PtoGather extends GatherPlan {
   readonly pipe: Pipe;
 }
 
+/** Plan of a PTO-ISA kernel: all decisions that precede its text. */
 export interface PtoPlan {
   readonly func: TileFunc;
   readonly target: Target;
@@ -60,7 +61,10 @@ export interface PtoPlan {
   /** Absent for an output without elements. */
   readonly gather?: PtoGather;
   readonly buffers: ReadonlyMap<string, UbBuffer>;
-  /** Of an operand or a UB buffer, by its name in the program. */
+  /**
+   * Returns the word type that elements of an operand or a UB buffer move as, by the buffer's name in the
+   * program.
+   */
   readonly words: (name: string) => Word;
   /** The first event id of each sync. */
   readonly events: ReadonlyMap<SyncStmt, number>;
@@ -71,7 +75,10 @@ export interface PtoPlan {
   readonly assumes: readonly ElementCondition[];
 }
 
-/** Throws a CompileError: TC505 for what PTO-ISA cannot express, TC202 without addresses, TC401 where UB is too small. */
+/**
+ * Plans the PTO-ISA kernel of a tile program. Throws a CompileError: TC505 if PTO-ISA cannot express the
+ * program, TC202 for buffers without addresses, TC401 if UB is too small.
+ */
 export function planPto(given: TileFunc, target: Target): PtoPlan {
   refuseScatter(given, "PTO-ISA");
   const func = writtenBy(given);
@@ -122,6 +129,7 @@ function refuse(diagnostics: readonly Diagnostic[]): void {
   if (diagnostics.length > 0) throw new CompileError(diagnostics);
 }
 
+/** Returns a function that gives the word type of an operand or a UB buffer, by its name. */
 function wordsOf(
   func: TileFunc,
   buffers: ReadonlyMap<string, UbBuffer>,
@@ -137,6 +145,7 @@ function wordsOf(
   };
 }
 
+/** Returns the plan of a kernel's gather, with its lowering and the pipe it runs on. */
 function gatherOf(
   func: TileFunc,
   buffers: ReadonlyMap<string, UbBuffer>,
@@ -161,8 +170,9 @@ function gatherOf(
 }
 
 /**
- * Returns where each part of what the lowering adds lies: in the program's scratch, which has a tile for each, or where a program was
- * written otherwise behind its own buffers, each part on a block of its own.
+ * Returns the byte address of each buffer that the lowering adds, and the end of the UB in use. They lie in
+ * the program's scratch if it has a large enough tile for each. Otherwise they follow the program's buffers,
+ * each at a multiple of a block.
  */
 function placed(adds: readonly Added[], scratch: readonly UbBuffer[], peak: number, target: Target) {
   const added = new Map<AddedName, { address: number; bytes: number }>();
@@ -178,7 +188,7 @@ function placed(adds: readonly Added[], scratch: readonly UbBuffer[], peak: numb
   return { added, end };
 }
 
-/** What the host passes, in the order of the kernel's parameters. */
+/** Returns the parameters that the host passes, in the order of the kernel's signature. */
 export function paramsOf({ func, names, words, gather }: PtoPlan): readonly PtoParam[] {
   const paramOf = ({ name, role }: Operand): PtoParam => ({
     name: names.buffer(name),
@@ -189,10 +199,10 @@ export function paramsOf({ func, names, words, gather }: PtoPlan): readonly PtoP
   return [...func.operands.map(paramOf), ...(gather?.reports === true ? [status] : [])];
 }
 
-/** Returns the identifier of what the lowering adds. */
+/** Returns the identifier of a buffer that the lowering adds. */
 export const addedName = (added: AddedName): string => `${added}_ub`;
 
-/** Everything the kernel keeps in UB. */
+/** Returns all buffers that the kernel has in UB. */
 export const ptoBuffers = ({ buffers, added, names }: PtoPlan): readonly PtoBuffer[] => [
   ...[...buffers.values()].map((buffer) => ({
     name: names.buffer(buffer.name),
@@ -202,10 +212,11 @@ export const ptoBuffers = ({ buffers, added, names }: PtoPlan): readonly PtoBuff
   ...[...added].map(([name, { address, bytes }]) => ({ name: addedName(name), addresses: [address], bytes })),
 ];
 
-/** The data's memory: a UB buffer, or global memory. */
+/** Returns the UB buffer that contains the data; undefined if the data is in global memory. */
 export const dataBuffer = ({ buffers }: PtoPlan, { stmt }: PtoGather): UbBuffer | undefined =>
   buffers.get(at(stmt.from, gatheredTable).buffer);
 
+/** Returns the UB buffer that the gather writes. */
 export const outputBuffer = ({ buffers, func }: PtoPlan, { stmt }: PtoGather): UbBuffer => {
   const buffer = buffers.get(stmt.to.buffer);
   invariant(buffer !== undefined, `%${outputOf(func).name} is written through a tile`);

@@ -1,4 +1,4 @@
-/** What no PTO-ISA kernel can be. */
+/** Diagnostics for programs that no PTO-ISA kernel can express. */
 import { error, type Diagnostic } from "../../ir/diagnostic.js";
 import { gatheredTable, isMove, isRead, type AccessMap } from "../../ir/access.js";
 import { inputsOf, type TileFunc } from "../../ir/func.js";
@@ -16,6 +16,7 @@ import { ascendAnswer, computesValues } from "../ascend-answer.js";
 import { eventsOfProgram } from "./events.js";
 import { missingType, type Word } from "./words.js";
 
+/** Returns an error (TC505) for a program whose target is not an Ascend one. */
 export const notForPto = (func: TileFunc, target: Target): Diagnostic[] => [
   error("TC505", `PTO-ISA is for Ascend targets; this program is for ${target.name}`, {
     span: func.span,
@@ -23,7 +24,10 @@ export const notForPto = (func: TileFunc, target: Target): Diagnostic[] => [
   }),
 ];
 
-/** Maps whose elements are not read from the data alone, by index values from tensors of indices. */
+/**
+ * Returns an error (TC505) for a gather that PTO-ISA kernels have no form for; an empty list otherwise. Its
+ * elements must come from the data, by index values from other inputs.
+ */
 export function beyondForm(func: TileFunc, stmt: GatherStmt | undefined): Diagnostic[] {
   if (stmt === undefined) return [];
   const what = isMove(stmt.map) ? strange(stmt.map) : beyondRows(func, stmt);
@@ -43,6 +47,9 @@ function beyondRows(func: TileFunc, { map, chunk }: GatherStmt): string | undefi
   return chunk === undefined ? undefined : "a sum that is carried from part to part: take all terms at once";
 }
 
+/**
+ * Returns the text of the first feature of a map that kernels have no form for; undefined if there is none.
+ */
 function strange(map: AccessMap): string | undefined {
   const { indices, fill } = map;
   if (indices.some(({ value }) => isRead(value) && value.table === gatheredTable))
@@ -52,7 +59,10 @@ function strange(map: AccessMap): string | undefined {
   return fill === undefined ? undefined : `an element outside with other bits than zeros, ${fill}`;
 }
 
-/** Types and memories that the instructions do not take. */
+/**
+ * Returns the error for the first element type, buffer or region that the instructions do not take; an empty
+ * list if there is none. TC202 is for a buffer without an address, TC505 for all others.
+ */
 export function misfits(
   func: TileFunc,
   buffers: ReadonlyMap<string, UbBuffer>,
@@ -95,7 +105,10 @@ const refused = (stmt: Stmt, message: string): Diagnostic =>
 /** Words, and values of int32_t, stay below this. */
 const limit = 2 ** 31;
 
-/** Kernels count in int32_t: offsets, sizes, and the variables of loops with their last increment. */
+/**
+ * Returns errors (TC505) for statements with an offset, size or loop variable that may exceed int32_t. The
+ * last increment of a variable counts.
+ */
 export const beyondInt32 = (func: TileFunc): Diagnostic[] =>
   statementsOf(func).flatMap(({ stmt, loops }) => {
     const forms =
@@ -114,7 +127,9 @@ export const beyondInt32 = (func: TileFunc): Diagnostic[] =>
 /** Index values, and sums of them, stay this near to 0: a kernel holds them as int64_t. */
 const int64Limit = 2 ** 62;
 
-/** Sums of index values that kernels cannot hold. */
+/**
+ * Returns an error (TC505) if a sum of index values may exceed int64_t in a kernel; an empty list otherwise.
+ */
 export function beyondInt64({ stmt, indexSteps, addresses, ranges }: GatherPlan): Diagnostic[] {
   const magnitude = (form: Linear): number =>
     form.terms.reduce((sum, { by, of }) => {
@@ -139,7 +154,10 @@ const withSides = (form: Linear): Linear[] =>
     ? [form]
     : [form, ...form.terms.flatMap(({ of }) => (of.kind === "min" ? of.of.flatMap(withSides) : []))];
 
-/** Strides and offsets of global memory are passed on as int. */
+/**
+ * Returns errors (TC505) for operands with more words than an `int` can count. Strides and offsets in global
+ * memory are passed as `int`.
+ */
 export const beyondWords = (func: TileFunc, words: (name: string) => Word): Diagnostic[] =>
   func.operands.flatMap(({ name, type }) => {
     const count = elementCount(type.shape) * words(name).each;
@@ -150,6 +168,7 @@ export const beyondWords = (func: TileFunc, words: (name: string) => Word): Diag
     ];
   });
 
+/** Returns the error (TC505) for a sync whose pair of pipes needs `ids` event ids, more than there are. */
 export const tooManyEvents = (sync: SyncStmt, ids: number): Diagnostic =>
   error("TC505", `sync ${sync.from} -> ${sync.to} needs ${ids} event ids; ${eventsOfProgram} are free`, {
     span: sync.span,
@@ -164,7 +183,10 @@ interface Spill {
   readonly adds: GatherLowering["adds"];
 }
 
-/** Addresses written by hand may leave gaps that the lowering, which counts bytes, cannot use. */
+/**
+ * Returns the error (TC401) for a kernel that needs more bytes of unified buffer than its budget. Addresses
+ * written by hand may leave gaps that the lowering cannot use.
+ */
 export const spilled = (func: TileFunc, target: Target, { peak, end, budget, adds }: Spill): Diagnostic =>
   error("TC401", `the kernel needs ${end} B of unified buffer, over ${budget} B (target ${target.name})`, {
     span: func.span,

@@ -1,11 +1,17 @@
-/** The index values of MGATHER brought inside their extent, as vector instructions on `int32_t`: the printed form of `ir/policy.ts`. */
+/**
+ * The index values of MGATHER brought inside their extent, as vector instructions on `int32_t`: the printed
+ * form of `ir/policy.ts`.
+ */
 import { assertNever } from "../../ir/types.js";
 import type { IndexRule } from "../../ir/policy.js";
 
 const scalar = (name: string, to: string, from: string, value: string): string =>
   `${name}(${to}, ${from}, (int32_t)${/^-?\d+$|^\(.*\)$/.test(value) ? value : `(${value})`})`;
 
-/** `to = from`, plus n where it is negative; by way of a tile of its own. */
+/**
+ * Returns the instructions for `to = from`, plus n where `from` is negative. `by`: tile for the intermediate
+ * values.
+ */
 export const wrappedNegative = (n: number, to: string, by: string, from: string): string[] => [
   scalar("TMINS", by, from, "0"),
   scalar("TMAXS", by, by, "-1"),
@@ -13,12 +19,16 @@ export const wrappedNegative = (n: number, to: string, by: string, from: string)
   `TADD(${to}, ${by === to ? by : from}, ${by === to ? from : by})`,
 ];
 
+/** Returns the instructions for `to = from`, clamped to 0 up to the extent less 1. */
 export const clamped = ({ extent }: IndexRule, to: string, from: string): string[] => [
   scalar("TMAXS", to, from, "0"),
   scalar("TMINS", to, to, String(extent - 1)),
 ];
 
-/** Whether an index may lie outside for this rule, and what is kept of that. */
+/**
+ * Returns the treatment of indices out of range under a rule. `none`: no mark is needed. `clamped`: the
+ * nearest element is taken. `marked`: the index is recorded.
+ */
 export function marksOf({ outside }: IndexRule): "none" | "clamped" | "marked" {
   switch (outside) {
     case "promised":

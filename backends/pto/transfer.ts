@@ -1,13 +1,14 @@
 /**
  * A box between global memory and UB: TLOAD or TSTORE.
  *
- * One instruction packs at most four dims of rows, the outermost of which alone may be short; dims that lie together in both
- * memories are one; further dims are loops. A piece of more rows than the target moves at once is cut, and each piece is a
- * tile of exactly its rows: a tile's padding is written too.
+ * One instruction packs at most four dims of rows, the outermost of which alone may be short; dims that lie
+ * together in both memories are one; further dims are loops. A piece of more rows than the target moves at
+ * once is cut, and each piece is a tile of exactly its rows: a tile's padding is written too.
  *
- * Header of A2 and A3 (hw-native-sys/pto-isa 3186c381, include/pto/common/arch/memory/tload_common.hpp): fewer than 4096 rows (47)
- * and bursts (52), words of 1 to 8 bytes (303), as many valid columns as the innermost extent has (48), as many valid rows as the others multiply to (50).
- * Stores there the same (include/pto/npu/a2a3/TStore.hpp:244); on A5 rows of whole blocks (include/pto/npu/a5/TStore.hpp:178).
+ * Header of A2 and A3 (hw-native-sys/pto-isa 3186c381, include/pto/common/arch/memory/tload_common.hpp):
+ * fewer than 4096 rows (47) and bursts (52), words of 1 to 8 bytes (303), as many valid columns as the
+ * innermost extent has (48), as many valid rows as the others multiply to (50). Stores there the same
+ * (include/pto/npu/a2a3/TStore.hpp:244); on A5 rows of whole blocks (include/pto/npu/a5/TStore.hpp:178).
  */
 import type { Coordinate } from "./forms.js";
 import { isConstant, scale, type Linear } from "../../ir/linear.js";
@@ -15,6 +16,7 @@ import type { UbBuffer } from "../../ir/tile.js";
 import { at, elementCount, type Shape } from "../../ir/types.js";
 import { fixed, product, type PtoContext, type Extent } from "./context.js";
 
+/** Transfer of a region between global memory and UB. */
 export interface Transfer {
   readonly what: "load" | "store";
   /** The operand in global memory. */
@@ -35,7 +37,7 @@ export interface Transfer {
 
 interface RowDim {
   readonly size: Extent;
-  /** Whether it fills its dim of the tile. */
+  /** True if the size is always the full extent of the dim in the tile. */
   readonly full: boolean;
   /** Its extent in the tile. */
   readonly rows: number;
@@ -45,7 +47,10 @@ interface RowDim {
 
 const maxDims = 4;
 
-/** Writes the transfer; the name of its tile, where one instruction moves the whole box. */
+/**
+ * Emits the transfer of a region. Returns the name of its tile; undefined if the region is empty or takes
+ * several instructions.
+ */
 export function emitTransfer(context: PtoContext, transfer: Transfer): string | undefined {
   const { sizes, shape, strides, buffer } = transfer;
   const word = context.plan.words(buffer.name);
@@ -95,7 +100,10 @@ export function emitTransfer(context: PtoContext, transfer: Transfer): string | 
   return undefined;
 }
 
-/** Dims of one row, dropped; neighbours that lie together in both memories, as one. Outermost first. */
+/**
+ * Returns the dims without those of one row. Neighbours that are contiguous in both memories are folded into
+ * one dim. Outermost first.
+ */
 function foldable(dims: readonly RowDim[]): RowDim[] {
   const result: RowDim[] = [];
   for (const dim of dims) {
@@ -114,6 +122,10 @@ function foldable(dims: readonly RowDim[]): RowDim[] {
   return result;
 }
 
+/**
+ * Emits a transfer in pieces of at most as many rows as the target moves at once. Returns the name of the
+ * tile; undefined if there are several pieces.
+ */
 function emitPieces(
   context: PtoContext,
   transfer: Transfer,
@@ -155,14 +167,18 @@ function emitPieces(
 }
 
 interface Piece {
-  /** Behind the box's first word in global memory, and behind its first byte in UB. */
+  /**
+   * Offset from the region's first word in global memory (`offset`, in words) and from its first byte in UB
+   * (`shift`, in bytes).
+   */
   readonly offset: string;
   readonly shift: string;
-  /** Of the outermost dim that is taken. */
+  /** Rows along the outermost dim that one instruction moves. */
   readonly rows: number;
   readonly valid: Extent;
 }
 
+/** Emits one TLOAD or TSTORE, and returns the name of its tile. */
 function emitPiece(
   context: PtoContext,
   transfer: Transfer,

@@ -1,10 +1,12 @@
 /**
- * The words that elements move as: integers of their size, so that no type needs the compiler's support and no NaN changes.
- * Wider elements than a word are several words side by side, and innermost extents, strides and offsets count words.
+ * The words that elements move as: integers of their size, so that no type needs the compiler's support and
+ * no NaN changes. Wider elements than a word are several words side by side, and innermost extents, strides
+ * and offsets count words.
  */
 import { InternalError, type DType } from "../../ir/types.js";
 import type { SourceType } from "../../ir/values/expression.js";
 
+/** C++ type in which elements are moved (a word), with its bytes and the number of words in an element. */
 export interface Word {
   readonly name: "int8_t" | "uint8_t" | "int16_t" | "half" | "bfloat16_t" | "float" | "int32_t" | "int64_t";
   readonly bytes: 1 | 2 | 4 | 8;
@@ -12,17 +14,22 @@ export interface Word {
   readonly each: number;
 }
 
+/** Word of 1 byte, signed. */
 export const i8: Word = { name: "int8_t", bytes: 1, each: 1 };
+/** Word of 2 bytes, signed. */
 export const i16: Word = { name: "int16_t", bytes: 2, each: 1 };
-/** Words that a conversion takes for numbers. */
+/** Word of 1 byte that a conversion reads as an unsigned number. */
 export const u8: Word = { name: "uint8_t", bytes: 1, each: 1 };
+/** Word of 2 bytes that instructions read as an f16 number. */
 export const half: Word = { name: "half", bytes: 2, each: 1 };
+/** Word of 4 bytes that instructions read as an f32 number. */
 export const float: Word = { name: "float", bytes: 4, each: 1 };
+/** Word of 4 bytes, signed. */
 export const i32: Word = { name: "int32_t", bytes: 4, each: 1 };
 const i64: Word = { name: "int64_t", bytes: 8, each: 1 };
 const twoWords: Word = { ...i32, each: 2 };
 
-/** Why no kernel holds elements of a type, and what to do instead. */
+/** Reason that no kernel can hold elements of a type (`missing`), and what to do instead (`instead`). */
 interface Missing {
   readonly missing: string;
   readonly instead: string;
@@ -65,20 +72,23 @@ const words: Readonly<Record<DType, Word | Missing>> = {
   i2: packed,
 };
 
-/** Undefined for a type that kernels hold. */
+/** Returns the reason why kernels cannot hold a type; undefined for a type that they hold. */
 export function missingType(dtype: DType): Missing | undefined {
   const word = words[dtype];
   return "missing" in word ? word : undefined;
 }
 
-/** Words of data and output; `asWords`: a vector gather takes elements of 8 bytes as one word. */
+/**
+ * Returns the word type of data and output. `asWords`: a vector gather takes elements of 8 bytes as one word.
+ * Throws an InternalError for a type that kernels do not hold.
+ */
 export function dataWord(dtype: DType, asWords: boolean): Word {
   const word = words[dtype];
   if ("missing" in word) throw new InternalError(word.missing);
   return asWords && word.bytes * word.each === i64.bytes ? i64 : word;
 }
 
-/** A whole value of an index. */
+/** Returns the word that holds a whole index value. */
 export const indexWord = (dtype: DType): Word => dataWord(dtype, true);
 
 const numbers: Readonly<Partial<Record<SourceType, Word>>> = {
@@ -88,5 +98,5 @@ const numbers: Readonly<Partial<Record<SourceType, Word>>> = {
   f32: float,
 };
 
-/** Returns the word that instructions take elements of a type for as numbers. */
+/** Returns the word type in which instructions read elements of a type as numbers. */
 export const numberWord = (dtype: SourceType): Word => numbers[dtype] ?? dataWord(dtype, false);

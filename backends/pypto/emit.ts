@@ -1,9 +1,10 @@
 /**
  * pypto: a gather and its schedule as a Python program for PyPTO's front end.
  *
- * What the front end takes, from hicann/pypto at 883e7df, docs/zh/api: config/pypto-frontend-jit.md (the decorator, tensors as
- * annotated parameters), config/pypto-set_vec_tile_shapes.md, controlflow/pypto-loop.md, operation/pypto-view.md and
- * pypto-assemble.md, operation/pypto-gather.md, pypto-index_select.md and pypto-experimental-gather_in_ub.md, datatype/DataType.md.
+ * What the front end takes, from hicann/pypto at 883e7df, docs/zh/api: config/pypto-frontend-jit.md (the
+ * decorator, tensors as annotated parameters), config/pypto-set_vec_tile_shapes.md,
+ * controlflow/pypto-loop.md, operation/pypto-view.md and pypto-assemble.md, operation/pypto-gather.md,
+ * pypto-index_select.md and pypto-experimental-gather_in_ub.md, datatype/DataType.md.
  */
 import { refuseScatter } from "../refuse-scatter.js";
 import { inputTile, policyOf, readsOf } from "../../ir/access.js";
@@ -24,12 +25,12 @@ import { Identifiers } from "../names.js";
 import { typeNames } from "./type-names.js";
 import { pyptoValue } from "./values.js";
 
-/** What `set_vec_tile_shapes` takes at most. */
+/** Upper limit of the number of tile entries that `set_vec_tile_shapes` takes. */
 const maxTileEntries = 4;
 
 /**
- * The program for a gather whose schedule is chosen. Throws a CompileError: TC505 where PyPTO has no such operation, policy or
- * number of tile entries, TC1xx where its operation does not take these types.
+ * Emits the PyPTO program of a gather whose schedule is chosen. Throws a CompileError: TC505 if PyPTO lacks
+ * the operation, policy or number of tile entries, TC1xx if its operation does not take these types.
  */
 export function emitPypto(gather: AccessFunc, operator: Operator, target: Target): string {
   refuseScatter(gather, "PyPTO's text");
@@ -46,9 +47,9 @@ export function emitPypto(gather: AccessFunc, operator: Operator, target: Target
 }
 
 /**
- * Returns the program for a gather that computes its elements and whose schedule is chosen. Throws a
- * CompileError: TC505 by the step for which PyPTO has no operation, or whose bits a core may not give; TC1xx
- * where its gather does not take these types.
+ * Emits the PyPTO program of a gather that computes its elements and whose schedule is chosen. Throws a
+ * CompileError (TC505) with the step for which PyPTO has no operation, or whose bits a core may not give.
+ * Throws TC1xx if PyPTO's gather does not take these types.
  */
 export function emitPyptoValue(gather: AccessFunc, target: Target): string {
   refuseScatter(gather, "PyPTO's text");
@@ -88,7 +89,7 @@ export function emitPyptoValue(gather: AccessFunc, target: Target): string {
   });
 }
 
-/** Text of a kernel whose views of the output are each made by `call`. */
+/** Returns the text of a kernel; `call` makes each view of the output. */
 function programText(
   gather: AccessFunc,
   target: Target,
@@ -145,7 +146,7 @@ interface Loops {
   readonly call: (inputs: readonly string[], out: Lines) => string;
 }
 
-/** PyPTO's operation for an operator. */
+/** Returns a function that writes PyPTO's operation for an operator, given its inputs. */
 function callOf(operator: Operator, axis: number): (inputs: readonly string[]) => string {
   return (inputs) => {
     const [data = "", ...others] = inputs;
@@ -156,6 +157,7 @@ function callOf(operator: Operator, axis: number): (inputs: readonly string[]) =
   };
 }
 
+/** Emits the loops over the views of the output, with the call for each view. */
 function emitViews(out: Lines, loops: Loops): void {
   const { gather, view, views, names, viewNames, call } = loops;
   const { shape } = outputOf(gather).type;
@@ -193,7 +195,7 @@ function emitViews(out: Lines, loops: Loops): void {
   nest(0);
 }
 
-/** The part of an input that a view of the output reads. */
+/** Returns the PyPTO expression for the part of an input that a view of the output reads. */
 function viewOf({ gather, view, views, names }: Loops, table: number, sizes: readonly string[]): string {
   const { shape } = inputOf(gather, table).type;
   const extents = outputOf(gather).type.shape;
@@ -219,6 +221,10 @@ const dataInUb = (gather: AccessFunc): boolean => {
   return isResolved(schedule) && dataResidency(gather, schedule) === "ub";
 };
 
+/**
+ * Returns the errors for a gather that PyPTO cannot express; an empty list if it can. They are TC505 for the
+ * operation, policy or tile, and TC1xx for types.
+ */
 function refusalsOf(gather: AccessFunc, operator: Operator, target: Target): readonly Diagnostic[] {
   const { span } = gather;
   const refuse = (message: string, hint: string): readonly Diagnostic[] => [

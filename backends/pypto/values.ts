@@ -1,6 +1,6 @@
 /**
- * A computed value as operations of PyPTO: rows by `index_select` or `gather_in_ub`, then `cast`, `mul`, `add`
- * and `sum`, as PyPTO's sparse attention dequantizes its rows
+ * A computed value as operations of PyPTO: rows by `index_select` or `gather_in_ub`, then `cast`, `mul`,
+ * `add` and `sum`, as PyPTO's sparse attention dequantizes its rows
  * (models/deepseek_v32_exp/sparse_flash_attention_quant_impl.py).
  *
  * Sources, in hicann/pypto at 883e7df, docs/zh/api: operation/pypto-cast.md (its table of A2 and A3 has every
@@ -35,7 +35,10 @@ import type { Diagnostic } from "../../ir/diagnostic.js";
 import type { Lines } from "../lines.js";
 import { typeNames } from "./type-names.js";
 
-/** A program of operations, or what PyPTO has no operation for. */
+/**
+ * Program of PyPTO operations that computes a value, or the part of the value for which PyPTO has no
+ * operation.
+ */
 export type PyptoValue =
   | { readonly ok: true; readonly write: (out: Lines, inputs: readonly string[]) => string }
   | { readonly ok: false; readonly refused: string; readonly diagnostics?: readonly Diagnostic[] };
@@ -50,7 +53,10 @@ class Refused extends Error {
   }
 }
 
-/** Returns the operations of a value on one view of the output; `view`: its extents, which divide the output's. */
+/**
+ * Returns the PyPTO operations that compute a value on one view of the output, or the part that PyPTO lacks.
+ * `view`: extents of the view, which divide those of the output.
+ */
 export function pyptoValue(gather: AccessFunc, view: Shape, target: Target): PyptoValue {
   try {
     const value = new ValueOperations(gather, view, target);
@@ -191,7 +197,10 @@ class ValueOperations {
     of(steps);
   }
 
-  /** An operation takes all of a tensor along a dim: one that is longer than the output's has elements that nothing reads. */
+  /**
+   * Refuses a read of a part of an input along a dim. An operation takes all of a tensor there, and elements
+   * beyond the output's extent would be read by nothing.
+   */
   private checkExtents({ table, at: coords }: Read): void {
     const { name, type } = at(inputsOf(this.gather), table);
     const extents = [...this.map.domain, this.map.reduced?.max ?? 0];
@@ -204,7 +213,10 @@ class ValueOperations {
     });
   }
 
-  /** PyPTO states no order of a sum: it is one that has the same bits in any, and is no sum of -0s. */
+  /**
+   * Refuses a sum whose bits depend on its order, since PyPTO states no order of a sum. A sum that can be one
+   * of -0s is refused too.
+   */
   private checkSum(): void {
     const { reduction } = valueSteps(
       this.map.value,
@@ -369,7 +381,10 @@ class Writer {
     this.out.line(`pypto.set_vec_tile_shapes(${shape.join(", ")})`);
   }
 
-  /** Brings reads to the shapes in which steps take them; `reshape` is written before the first that takes another. */
+  /**
+   * Brings reads to the shapes in which steps take them; `reshape` is written before the first that takes
+   * another.
+   */
   load(
     operands: readonly ReadOperand[],
     reads: ReadonlySet<number>,

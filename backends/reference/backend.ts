@@ -1,4 +1,7 @@
-/** The definition as a backend: the operator where the program had one, else the access map that it began with, else its own. */
+/**
+ * The definition as a backend: the operator where the program had one, else the access map that it began
+ * with, else its own.
+ */
 import { mapOverTensors } from "../../ir/addressing.js";
 import { outputOf } from "../../ir/func.js";
 import { taskOfTile } from "../../ir/task/index.js";
@@ -10,6 +13,10 @@ import { mapOfTile } from "./defined-map.js";
 import { referenceOfMapSteps } from "./reference-of-map.js";
 import { referenceSteps } from "./reference.js";
 
+/**
+ * Backend that computes the output from its definition. This is the operator if the program had one, else the
+ * access map that the program began with, else the map of the tile program.
+ */
 export const referenceBackend: Backend = {
   name: "reference",
   prepare(kernel) {
@@ -29,7 +36,10 @@ export const referenceBackend: Backend = {
   },
 };
 
-/** Absent when the output is empty and nothing states a map over whole tensors. */
+/**
+ * Returns the steps of the reference. Undefined if the output is empty and nothing states a map over whole
+ * tensors.
+ */
 function stepsOf({ tile, resolved, definition }: BackendKernel, inputs: HostInputs) {
   if (resolved !== undefined) return referenceSteps(resolved, inputs, tile.operands);
   const isEmpty = elementCount(outputOf(tile).type.shape) === 0;

@@ -6,31 +6,37 @@ import type { Operand, TileFunc } from "../../ir/func.js";
 import { accessMap, effectiveType, type Operator } from "../../ir/operator.js";
 import { taskOfTile } from "../../ir/task/index.js";
 
-/** An operator with what its dialect decided: all that its definition needs. */
+/** Operator with the policies that its dialect decided: all that its definition needs. */
 export interface ReferenceProgram {
   readonly operator: Operator;
   readonly negative: NegativeIndex;
   readonly oob: OutOfBounds;
 }
 
-/** The inputs by their number in the map, then the output. */
+/**
+ * Map over whole tensors with the operands it relates: the inputs by their number in the map, then the
+ * output.
+ */
 export interface DefinedMap {
   readonly map: AccessMap;
   readonly operands: readonly Operand[];
 }
 
-/** The map of an operator. */
+/** Returns the map over whole tensors that defines an operator, with its operands. */
 export const mapOfOperator = (
   { operator, negative, oob }: ReferenceProgram,
   operands: readonly Operand[],
 ): DefinedMap => ({ map: accessMap(operator, negative, oob), operands: effective(operator, operands) });
 
-/** The operands with the operator's shapes: a dialect's leading ones are gone. */
+/** Returns operands with the operator's shapes, without the leading dims that a dialect adds. */
 export function effective(operator: Operator, operands: readonly Operand[]): readonly Operand[] {
   return operands.map((operand, k) => ({ ...operand, type: effectiveType(operator, operand.type, k) }));
 }
 
-/** The map of a tile program. Throws a CompileError (TC702) where it differs from one tile to the next. */
+/**
+ * Returns the map over whole tensors of a tile program, with its operands. Throws a CompileError (TC702) if
+ * the map differs between tiles.
+ */
 export function mapOfTile(tile: TileFunc): DefinedMap {
   const map = mapOverTensors(tile, taskOfTile(tile));
   if (map !== undefined) return { map, operands: tile.operands };

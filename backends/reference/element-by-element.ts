@@ -14,7 +14,10 @@ import { elementReads } from "./element-reads.js";
 /** Elements between two steps. */
 const elementsAtOnce = 2 ** 12;
 
-/** Yields the elements done; returns the output's bytes. */
+/**
+ * Computes the output of a map element by element. Yields the number of elements done, and returns the
+ * output's bytes. Throws a RunError (TC601) for the first element with an index out of range.
+ */
 export function* elementByElement(
   mapped: MappedInputs,
   addresses: MapAddresses,

@@ -4,7 +4,7 @@ import type { MapAddresses } from "../map-addresses.js";
 import { inputTensor, packedBits, unitsOf } from "../memory.js";
 import type { MappedInputs } from "../resolved-indices.js";
 
-/** Reads of the output element that {@link MapAddresses} went to, by their number in the map. */
+/** Reads of the output element that {@link MapAddresses} is at, by their number in the map. */
 export interface ElementReads {
   /** Returns the number of the element in its tensor. */
   readonly elementOf: (read: number) => number;
@@ -14,7 +14,10 @@ export interface ElementReads {
   readonly unitsOf: (read: number) => ReturnType<typeof unitsOf>;
 }
 
-/** Returns the reads of a map over given inputs. */
+/**
+ * Returns access to the elements that a map's reads select in the given inputs, for the output element that
+ * `addresses` is at.
+ */
 export function elementReads({ map, operands, inputs }: MappedInputs, addresses: MapAddresses): ElementReads {
   const sources = map.reads.map(({ table }) => {
     const operand = at(operands, table);

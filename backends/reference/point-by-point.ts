@@ -1,4 +1,6 @@
-/** The definition of a scatter: its points in row-major order of the domain, each of which writes one element. */
+/**
+ * The definition of a scatter: its points in row-major order of the domain, each of which writes one element.
+ */
 import { baseFill, fillBytes, isMove, type Write } from "../../ir/access.js";
 import { outputOf, inputOf, type Operand } from "../../ir/func.js";
 import { fillValue, noElement } from "../../ir/policy.js";
@@ -23,16 +25,17 @@ import { elementReads } from "./element-reads.js";
 const pointsAtOnce = 2 ** 12;
 
 /**
- * Yields the points done; returns the output's bytes, which are those of the base where that is written in place. Throws a RunError:
- * TC601 for the first point with an index out of range, else TC607 for the first duplicate under `duplicates = error`. Nothing is then
- * written.
+ * Computes the output of a scatter point by point. Yields the progress, as a number of output elements.
+ * Returns the output's bytes, which are those of the base if it is written in place. Throws a RunError for
+ * the first point with an index out of range (TC601), else for the first duplicate under `duplicates = error`
+ * (TC607). Nothing is then written.
  */
 export function* pointByPoint(mapped: MappedInputs, addresses: MapAddresses): Generator<number, Uint8Array> {
   const { map } = mapped;
   const output = outputOf(mapped);
   const by = strides(output.type.shape);
   const count = elementCount(map.domain);
-  /** The number of the element that the point writes. */
+  /** Returns the number of the element that the point writes. */
   const written = (): number => addresses.written().reduce((sum, coord, k) => sum + coord * at(by, k), 0);
   yield* checkPoints(mapped, addresses, written);
   const bytes = baseBytes(mapped, map.write, output);
@@ -57,7 +60,10 @@ export function* pointByPoint(mapped: MappedInputs, addresses: MapAddresses): Ge
   return bytes;
 }
 
-/** Returns the output before any point: the memory of an operand that is written in place, a copy of the base, or its bits. */
+/**
+ * Returns the bytes of a scatter's output before any point is written. These are the memory of an operand
+ * that is written in place, a copy of the base, or an array filled with constant bits.
+ */
 export function baseBytes(mapped: MappedInputs, write: Write, output: Operand): Uint8Array {
   const bits = baseFill(write);
   if (bits !== undefined) {
@@ -74,7 +80,10 @@ export function baseBytes(mapped: MappedInputs, write: Write, output: Operand): 
   return bytes;
 }
 
-/** Returns what writes the value of the point that `addresses` went to, or the fill bits, to an element. */
+/**
+ * Returns a function that writes an element of the output: with the value of the point that `addresses` is
+ * at, or with the fill bits.
+ */
 function pointWriter(
   mapped: MappedInputs,
   addresses: MapAddresses,

@@ -1,6 +1,7 @@
 /**
- * What an access map says, over whole tensors: out[d…] = value of what is read, each index operand resolved by its policy, inner ones first; of a
- * scatter, point by point. The definition of a tile program that was written by hand.
+ * Reference semantics of an access map over whole tensors: out[d…] = value of the elements that are read.
+ * Each index operand is resolved by its policy, inner operands first. A scatter is evaluated point by point.
+ * This defines the meaning of a tile program that was written by hand.
  */
 import { isScatter, type AccessMap } from "../../ir/access.js";
 import { outputOf, type Operand } from "../../ir/func.js";
@@ -13,8 +14,9 @@ import { elementByElement } from "./element-by-element.js";
 import { pointByPoint } from "./point-by-point.js";
 
 /**
- * The output's bytes. `operands`: the inputs by their number in the map, then the output. Throws a RunError (TC601) for the
- * first output element whose index is out of range under `error` and `unchecked`.
+ * Computes the output of a map over whole tensors and returns its bytes. `operands`: the inputs by their
+ * number in the map, then the output. Throws a RunError (TC601) for the first output element with an index
+ * out of range under `error` and `unchecked`.
  */
 export const referenceOfMap = (
   map: AccessMap,
@@ -22,7 +24,7 @@ export const referenceOfMap = (
   inputs: HostInputs,
 ): Uint8Array => drained(referenceOfMapSteps(map, operands, inputs));
 
-/** `referenceOfMap`, in steps that yield the elements or points done. */
+/** Runs `referenceOfMap` in steps that yield the elements or points done. */
 export function referenceOfMapSteps(
   map: AccessMap,
   operands: readonly Operand[],
@@ -32,7 +34,10 @@ export function referenceOfMapSteps(
   return (isScatter(map) ? pointByPoint : elementByElement)(mapped, mapAddresses(mapped));
 }
 
-/** The output elements that the map leaves to its fill bits. A run that rejects an index has none behind it. */
+/**
+ * Returns the number of output elements that keep the map's fill bits. Elements from the first rejected index
+ * on are not counted.
+ */
 export function fillsOfMap(map: AccessMap, operands: readonly Operand[], inputs: HostInputs): number {
   const addresses = mapAddresses({ map, operands, inputs });
   let fills = 0;

@@ -1,6 +1,6 @@
 /**
- * reference: the three operators by their definitions, element by element. No tiling, no access map; this is the text
- * to read when in doubt about what a gather means. A mapped operator is defined by its map.
+ * reference: the three operators by their definitions, element by element. No tiling, no access map; this is
+ * the text to read when in doubt about what a gather means. A mapped operator is defined by its map.
  */
 import { roles, type Operand } from "../../ir/func.js";
 import type { Operator } from "../../ir/operator.js";
@@ -13,8 +13,9 @@ import { elementByElement } from "./element-by-element.js";
 import { referenceOfMapSteps } from "./reference-of-map.js";
 
 /**
- * The output's bytes. `operands`: of the program, where it has others than data and indices. Throws a RunError (TC601) for the
- * first output element whose index is out of range under `error` and `unchecked`.
+ * Computes the output of an operator by its definition and returns its bytes. `operands`: those of the
+ * program, if there are others than data and indices. Throws a RunError (TC601) for the first output element
+ * with an index out of range under `error` and `unchecked`.
  */
 export const reference = (
   program: ReferenceProgram,
@@ -22,7 +23,7 @@ export const reference = (
   operands?: readonly Operand[],
 ): Uint8Array => drained(referenceSteps(program, inputs, operands));
 
-/** `reference`, in steps that yield the elements done. */
+/** Runs `reference` in steps that yield the elements done. */
 export function referenceSteps(
   program: ReferenceProgram,
   inputs: HostInputs,
@@ -38,7 +39,9 @@ export function referenceSteps(
     return indexRule({ extent, ...wrapNegativeBy, outOfRange: oob }, indices.type.dtype);
   });
 
-  /** The data coordinate along a dim that the index at this position names; a mark when there is none. */
+  /**
+   * Returns the data coordinate along a dim that the index at this position names; a mark when there is none.
+   */
   const lookUp = (dim: number, position: number): number =>
     resolveIndex(at(rules, dim), read(position), () => read.exact(position));
   const coordinatesOf = dataCoordinates(operator, lookUp);
@@ -57,7 +60,10 @@ export function referenceSteps(
   );
 }
 
-/** The data coordinates of an output element: the same array each time, changed in place. */
+/**
+ * Returns a function from output coordinates to data coordinates. Its result is the same array each time,
+ * changed in place. `lookUp` returns the index value at a position, for a data dim.
+ */
 function dataCoordinates(
   operator: Exclude<Operator, { readonly op: "mapped" }>,
   lookUp: (dim: number, position: number) => number,
@@ -66,7 +72,7 @@ function dataCoordinates(
   const q = operator.indices.length;
   const indexStrides = strides(operator.indices);
   const coords = new Array<number>(rank).fill(0);
-  /** The position of indices[d[from:from+count]]. */
+  /** Returns the position of indices[d[from:from+count]]. */
   const indexAt = (d: readonly number[], from: number, count: number): number => {
     let position = 0;
     for (let k = 0; k < count; k++) position += at(d, from + k) * at(indexStrides, k);

@@ -16,7 +16,7 @@ import { mapAddresses, type MapAddresses } from "../map-addresses.js";
 import type { MappedInputs } from "../resolved-indices.js";
 import { elementReads } from "./element-reads.js";
 
-/** An element that a condition excludes. */
+/** Element that a condition excludes. */
 export interface UnmetCondition {
   /** The operand's key. */
   readonly operand: string;
@@ -28,7 +28,7 @@ export interface UnmetCondition {
   readonly bound: string;
 }
 
-/** Returns the bound of a condition that a number is outside; undefined where it meets all. */
+/** Returns the bound of a condition that a number violates; undefined if it meets all of them. */
 function boundOutside(
   value: number,
   { least = -Infinity, below = Infinity }: ElementCondition,
@@ -45,8 +45,8 @@ interface UnmetElement {
 }
 
 /**
- * Yields the output elements that are made from what a condition excludes, in order. An index out of range
- * ends the walk: its run is rejected.
+ * Yields the output elements that are computed from an element which a condition excludes, in order. Stops at
+ * an index out of range, since the run is then rejected.
  */
 function* unmetElements(
   mapped: MappedInputs,
@@ -92,8 +92,8 @@ function* unmetElements(
 }
 
 /**
- * Returns the first element that a condition excludes, of those that index values name, output element by
- * output element; undefined where all are met.
+ * Returns the first element that index values select and a condition excludes, in the order of output
+ * elements. Undefined if all conditions are met.
  */
 export function unmetCondition(
   mapped: MappedInputs,
@@ -104,7 +104,10 @@ export function unmetCondition(
   return undefined;
 }
 
-/** Verdict on inputs: conditions are met; or not, and no step needs them; or a core may give other bits. */
+/**
+ * Result of the check of inputs against conditions: they are met; or not met, but no step needs them; or a
+ * core may give other bits.
+ */
 export type InputsVerdict =
   | { readonly kind: "met" }
   | { readonly kind: "unneeded"; readonly unmet: UnmetCondition }
@@ -118,8 +121,8 @@ export type InputsVerdict =
     };
 
 /**
- * Returns whether an Ascend core gives the stated bits for some inputs. Conditions are enough: of an output
- * element that they exclude, the steps are run, and each is judged by its own numbers.
+ * Returns whether an Ascend core gives the stated bits for some inputs. Met conditions suffice. Otherwise the
+ * steps of each output element that a condition excludes are run and checked with their actual numbers.
  */
 export function inputsVerdict(mapped: MappedInputs, assumes: readonly ElementCondition[]): InputsVerdict {
   if (assumes.length === 0) return { kind: "met" };
@@ -134,7 +137,10 @@ export function inputsVerdict(mapped: MappedInputs, assumes: readonly ElementCon
   return first === undefined ? { kind: "met" } : { kind: "unneeded", unmet: first };
 }
 
-/** Runs the steps of an output element: the first of which a core may give other bits, and why. */
+/**
+ * Returns a function that runs the steps of an output element. It returns the first step for which a core may
+ * give other bits, and why; undefined if there is none.
+ */
 function stepRun(
   mapped: MappedInputs,
   addresses: MapAddresses,
@@ -146,7 +152,10 @@ function stepRun(
   let reduced = 0;
   const numbers = stepNumbers(steps, () => reduced);
   const elementsOf = stepNumbers(reduction?.steps ?? [], () => 0);
-  /** Result of the terms, or of the step. */
+  /**
+   * Returns the result of the reduction of an element, or the fault of one of its steps as text. Returns 0 if
+   * there is no reduction.
+   */
   const taken = (): number | string => {
     if (reduction === undefined) return 0;
     invariant(reduction.how !== "exact", "an exact sum is refused");

@@ -10,7 +10,7 @@ import { callDirectLong, planOfCalls } from "./direct-call.js";
 import { keptExecutors } from "../wasm/cached-executors.js";
 import { LateBytes, fastOutput } from "./fast-report.js";
 
-/** The simulation that checks every access. */
+/** Backend that simulates a program and checks every access. */
 export const checkedBackend: Backend = {
   name: "sim",
   prepare({ tile, target }) {
@@ -27,7 +27,10 @@ export const checkedBackend: Backend = {
   },
 };
 
-/** On one thread, the memory that calls of the program share; on several, one of its own. Throws a CompileError (TC502, TC702). */
+/**
+ * Opens an executor. On one thread it has the memory that calls of the program share; on several threads, a
+ * memory of its own. Throws a CompileError (TC502, TC702).
+ */
 export async function openExecutor(
   tile: TileFunc,
   options: FastOptions,
@@ -53,7 +56,10 @@ export async function openExecutor(
   };
 }
 
-/** Runs of one prepared kernel share its memory: they follow one another. */
+/**
+ * Returns a backend that runs programs as WebAssembly. Runs of one prepared kernel share its memory, so they
+ * run one after the other.
+ */
 export const fastBackend = (options: FastOptions = {}): Backend => ({
   name: "sim",
   async prepare(kernel) {

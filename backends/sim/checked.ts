@@ -1,9 +1,9 @@
 /**
  * sim, the checked executor: runs a tile program statement by statement in an explicit UB arena.
  *
- * UB starts poisoned. A read of bytes never written, an access outside a buffer, a race between pipes, a write over
- * another operand and an output element written twice or never all stop the run and name the statement. Memory is
- * the tensors and one unified buffer, whatever the number of tiles.
+ * UB starts poisoned. A read of bytes never written, an access outside a buffer, a race between pipes, a
+ * write over another operand and an output element written twice or never all stop the run and name the
+ * statement. Memory is the tensors and one unified buffer, whatever the number of tiles.
  */
 import { fillBytes, gatheredTable, isMove, isRead, mapForms, type AccessMap } from "../../ir/access.js";
 import {
@@ -101,7 +101,10 @@ import { scatterSteps } from "./scatter.js";
 import { peakOf, UbArena } from "./ub-arena.js";
 import { WrittenElements } from "./written-elements.js";
 
-/** Returns the map of a tile of a scatter over the whole domain: its points count from where the tile starts, which loops state. */
+/**
+ * Returns the map of a tile of a scatter over the whole domain: its points count from where the tile starts,
+ * which loops state.
+ */
 const overDomain = (map: AccessMap): AccessMap =>
   mapForms(map, (form) => substitute(form, (of) => (of.kind === "iv" ? constant(0) : undefined)));
 
@@ -112,11 +115,17 @@ export interface SimResult {
   readonly report: SimReport;
 }
 
-/** Throws a RunError: TC601 for an index out of range, TC602 to TC606 for what the checked executor traps; a CompileError (TC702) for inputs of other sizes. */
+/**
+ * Runs a tile program in the checked executor. Throws a RunError: TC601 for an index out of range, TC602 to
+ * TC606 for other invalid operations. Throws a CompileError (TC702) for inputs of other sizes.
+ */
 export const simulateChecked = (func: TileFunc, inputs: HostInputs, target: Target): SimResult =>
   drained(new Machine(func, inputs, target).steps());
 
-/** The same, in slices that let other work run. Rejects with the signal's reason when it is aborted. */
+/**
+ * Runs a tile program in the checked executor, in time slices between which other work can run. Rejects with
+ * the signal's reason if it is aborted, and with the errors of {@link simulateChecked}.
+ */
 export function simulateCheckedLong(
   func: TileFunc,
   inputs: HostInputs,
@@ -127,7 +136,10 @@ export function simulateCheckedLong(
   return inSlices(new Machine(func, inputs, target).steps(), (share) => share * tasks, tasks, options);
 }
 
-/** Returns what the program of a scatter moves in a run that ended well, from its index values alone: other elements count as they lie. */
+/**
+ * Returns the traffic of a scatter's program in a run that ends well, from its index values alone. The values
+ * of all other elements do not matter.
+ */
 export function countScatter(func: TileFunc, inputs: HostInputs, target: Target): Counts {
   const indices = indexInputs(func);
   const placed = inputsOf(func).map((operand) => {
@@ -174,12 +186,15 @@ interface Form {
   readonly fullBytes?: Linear;
 }
 
-/** Where a gather finds its index values, and what values are made from but the data: a region's memory, from its first element. */
+/**
+ * Memory of an input that a gather reads for index values, or for values other than the data. It begins at
+ * the first element of a region.
+ */
 interface TableMemory {
   readonly memory: Memory;
-  /** Of index values. */
+  /** Reader of index values; absent if the table holds none. */
   readonly read?: IndexReader;
-  /** Where a table is read in place: what this gather has read of it. */
+  /** Record of what this gather has read of the table; present if the table is read in place. */
   readonly counted?: { readonly run: BurstRun; readonly marks: Marks };
 }
 
@@ -187,16 +202,19 @@ interface TableMemory {
 interface IndexRead {
   readonly step: IndexStep;
   readonly form: Form;
-  /** What an element further along a row adds. */
+  /** Elements that the address advances for each element along a row. */
   readonly along: number;
   readonly table: TableMemory | undefined;
   /** True if it reads by other index operands. */
   readonly nested: boolean;
-  /** What the linear part comes to where the line at hand begins. */
+  /** Value of the linear part of `form` at the start of the current line, in elements. */
   start: number;
 }
 
-/** Marks the elements seen in the current turn. A new turn is O(1): a generation byte, cleared every 255 turns. */
+/**
+ * Marks the elements seen in the current turn. A new turn is O(1): a generation byte, cleared every 255
+ * turns.
+ */
 class Marks {
   private readonly passes: Uint8Array;
   private pass = 0;
@@ -214,7 +232,7 @@ class Marks {
     return this;
   }
 
-  /** Whether an element is seen for the first time. */
+  /** True if an element is seen for the first time in the current pass; marks it as seen. */
   first(element: number): boolean {
     if (this.passes[element] === this.pass) return false;
     this.passes[element] = this.pass;
@@ -226,11 +244,13 @@ class Marks {
 interface ValueRead {
   readonly memory: Memory;
   readonly form: Form;
-  /** Where it lies in global memory: what is told of each element that is read. */
+  /**
+   * Callback for each element that is read from global memory: takes its byte address there and its number.
+   */
   readonly counted?: (place: number, element: number) => void;
 }
 
-/** How an output element is computed. */
+/** Evaluator of output elements, and the elements that it reads. */
 interface Values {
   readonly evaluator: Evaluator;
   readonly reads: readonly ValueRead[];
@@ -246,13 +266,15 @@ interface Run extends ReductionRun {
   readonly count: Address | undefined;
 }
 
-/** What a gather moves in one iteration of the loops. */
+/** State of a gather in one iteration of the loops. */
 interface Gathering {
   readonly stmt: GatherStmt;
   readonly data: { readonly memory: Memory; readonly form: Form };
   readonly to: Address;
   readonly walk: IndexWalk;
-  /** Of the element itself, and of each of its terms. */
+  /**
+   * Index operands of the element itself (`reads`) and of each of its reduction elements (`reductionReads`).
+   */
   readonly reads: readonly IndexRead[];
   readonly reductionReads: readonly IndexRead[];
   /** The bytes of an element that has none. */
@@ -261,16 +283,19 @@ interface Gathering {
   readonly position: Pick<Address, "start" | "by"> | undefined;
   /** Bytes of an element. */
   readonly size: number;
-  /** Of data and output that lie in global memory. */
+  /**
+   * Bursts of the data (`fetched`) and of the output (`put`); undefined for an operand that is not in global
+   * memory.
+   */
   readonly fetched: BurstRun | undefined;
   readonly put: BurstRun | undefined;
   /** Coordinates of the element at hand in the tile, and behind them r. */
   readonly point: number[];
-  /** Of the tile. */
+  /** Rank of the output tile. */
   readonly rank: number;
-  /** What an element is computed from; absent where one moves as it is. */
+  /** Computation of an element; undefined if elements move without change. */
   readonly values: Values | undefined;
-  /** Where the gather takes in some of the terms of its elements. */
+  /** Present if the gather takes in only some of the reduction elements in this iteration. */
   readonly run: Run | undefined;
   /** True if the elements of a line share their index operands and lie together, and move as one. */
   readonly together: boolean;
@@ -292,7 +317,7 @@ class Machine {
   private readonly views = new Map<Uint8Array, DataView>();
   private readonly marks = new Map<string, Marks>();
   private readonly outputElements: number;
-  /** Of an element of the output. */
+  /** Bytes of an output element. */
   private readonly elementBytes: number;
   /** Output elements that were gathered. */
   private gathered = 0;
@@ -397,7 +422,9 @@ class Machine {
     return this.outputElements === 0 ? 1 : this.gathered / this.outputElements;
   }
 
-  /** Takes the next copy of what the statement writes, and checks its accesses against those of other pipes. */
+  /**
+   * Takes the next copy of what the statement writes, and checks its accesses against those of other pipes.
+   */
   private begin(stmt: MovingStmt): void {
     const accesses = this.accesses(stmt);
     for (const { buffer, write, updates } of accesses) {
@@ -412,7 +439,10 @@ class Machine {
     }
   }
 
-  /** Whether a statement goes on from what a tile holds. */
+  /**
+   * True if a statement continues from what a tile already holds: a gather of any reduction chunk but the
+   * first.
+   */
   private carries(stmt: Stmt, name: string): boolean {
     return (
       stmt.op === "gather" &&
@@ -432,8 +462,8 @@ class Machine {
   }
 
   /**
-   * Copies a box row by row; a burst is what lies together in global memory. Packed rows that begin inside a byte are shifted to where one
-   * begins.
+   * Copies a box row by row; a burst is what lies together in global memory. Packed rows that begin inside a
+   * byte are shifted to where one begins.
    */
   private transfer(stmt: LoadStmt | StoreStmt, region: Region, from: Address, to: Address): void {
     const operand = operandNamed(this.func, region.buffer);
@@ -627,7 +657,10 @@ class Machine {
     return (coords) => coords.reduce((sum, coord, k) => sum + (coord + at(offsets, k)) * at(by, k), 0);
   }
 
-  /** Elements [from, from + count) of a row of the output tile; `row` has the coordinates of the dims outside. */
+  /**
+   * Gathers elements [from, from + count) of a row of the output tile; `row` has the coordinates of the outer
+   * dims.
+   */
   private line(gathering: Gathering, row: readonly number[], from: number, count: number): void {
     const { stmt, data, to, walk, reads, fill, size, fetched, put, point, rank, values, run } = gathering;
     const d = row.length;
@@ -679,12 +712,12 @@ class Machine {
     }
   }
 
-  /** The element at hand has an index value out of range. */
+  /** Records that the current element has an index value out of range. */
   private rejected({ position, point }: Gathering): void {
     if (position !== undefined) this.firstBad = Math.min(this.firstBad, elementOf(position, point));
   }
 
-  /** What the terms of the element at hand come to, with those of this run. */
+  /** Returns the state of the current element's reduction after the reduction elements of this run. */
   private takenIn(gathering: Gathering): Taken {
     const { stmt, walk, reductionReads, point, rank, values, run } = gathering;
     invariant(values !== undefined, "elements with terms are computed");
@@ -709,7 +742,10 @@ class Machine {
     return taken;
   }
 
-  /** The run of a gather in this iteration of the loops; undefined for one with all terms. Traps where another term is next. */
+  /**
+   * Returns the run of a gather in this iteration of the loops; undefined for one with all terms. Traps where
+   * another term is next.
+   */
   private runOf(stmt: GatherStmt): Run | undefined {
     const { chunk, map } = stmt;
     const [reduction] = reductionsIn(map.value);
@@ -735,7 +771,7 @@ class Machine {
     };
   }
 
-  /** What the runs before left of the element at hand. */
+  /** Returns the state of the current element's reduction that the runs before this one stored. */
   private kept({ from, words, sum, count }: Run, gathering: Gathering): Taken {
     const { stmt, point, rank, values } = gathering;
     invariant(values !== undefined, "elements with terms are computed");
@@ -763,7 +799,10 @@ class Machine {
     if (count !== undefined) put(count, taken.count);
   }
 
-  /** How elements are computed, with the memories that these read; undefined where elements move as they are. */
+  /**
+   * Returns the evaluator of elements and the memories that it reads; undefined if elements move without
+   * change.
+   */
   private valuesOf(
     stmt: GatherStmt,
     forms: readonly Linear[],
@@ -788,7 +827,7 @@ class Machine {
     return { evaluator: evaluator(valuePlan(map.value, types)), reads };
   }
 
-  /** The bits of an element that a value is made from. */
+  /** Returns the bits of an element that a value is made from. */
   private bitsOf(
     { memory, form, counted }: ValueRead,
     point: readonly number[],
@@ -805,7 +844,10 @@ class Machine {
       : readBits(memory.view, byte, memory.elementBytes);
   }
 
-  /** A form at a point of the tile. `linear`: what its loop and dim parts come to there, where it is linear. */
+  /**
+   * Returns a form at a point of the tile. `linear`: what its loop and dim parts come to there, where it is
+   * linear.
+   */
   private at(form: Form, linear: number, point: readonly number[], indices: readonly number[]): number {
     if (form.fullBytes !== undefined) return evaluate(form.fullBytes, this.env, { dims: point, indices });
     let sum = linear;
@@ -830,7 +872,10 @@ class Machine {
     return walk.take(step, read(position), read, position);
   }
 
-  /** The memory of an input that index operands read, or of one but the data that values are made from; undefined for the data alone. */
+  /**
+   * Returns the memory of an input that index operands read, or of one but the data that values are made
+   * from; undefined for the data alone.
+   */
   private tableMemory(region: Region, table: number, stmt: GatherStmt): TableMemory | undefined {
     this.checkInside(region, stmt);
     const isIndex = stmt.map.indices.some(({ value }) => isRead(value) && value.table === table);
@@ -846,7 +891,7 @@ class Machine {
     return { memory, ...read, counted: { run: new BurstRun(counter), marks } };
   }
 
-  /** An address that no index operand moves, as this iteration of the loops makes it. */
+  /** Returns an address that no index operand moves, as this iteration of the loops makes it. */
   private address(
     form: Linear,
     stmt: GatherStmt,
@@ -854,7 +899,7 @@ class Machine {
     return { start: evaluate(loopForm(form), this.env), by: stepsOf(form, walkedSizes(stmt).length) };
   }
 
-  /** A form of a gather, as this iteration of the loops makes it. */
+  /** Returns a form of a gather, as this iteration of the loops makes it. */
   private form(form: Linear, stmt: GatherStmt, indices: number): Form {
     if (!isAffine(form)) return { start: 0, by: [], strides: [], fullBytes: form };
     return { ...this.address(form, stmt), strides: indexStrides(form, indices) };
@@ -893,7 +938,10 @@ class Machine {
     }
   }
 
-  /** A task of a scatter may write an element again: another one may not. */
+  /**
+   * Marks output elements as written by the current task of a scatter. The same task may write an element
+   * again; throws TC606 if another task wrote it.
+   */
   private markOfTask(start: number, length: number, stmt: Stmt): void {
     const [first, end] = [start / this.elementBytes, (start + length) / this.elementBytes];
     const other = this.scattered?.otherTask(first, end, this.tasks);
@@ -902,7 +950,7 @@ class Machine {
     this.outputWritten.fill(1, first, end);
   }
 
-  /** A region of a tensor, which it must not leave. */
+  /** Returns a region of a tensor, which it must not leave. */
   private inside(region: Region, stmt: Stmt): Address {
     this.checkInside(region, stmt);
     const place = this.placeOf(region);
@@ -910,7 +958,7 @@ class Machine {
     return { memory: this.memoryOf(region.buffer), start, by: place.strides };
   }
 
-  /** A UB tile from its origin. */
+  /** Returns a UB tile from its origin. */
   private fullBuffer(name: string): Address {
     const { shape } = this.typeOf(name);
     const { strides: by } = this.placeOf({ buffer: name, offsets: shape.map(() => constant(0)), sizes: [] });
@@ -980,7 +1028,7 @@ class Machine {
     return region.sizes.map((form) => evaluate(form, this.env));
   }
 
-  /** What was moved so far. */
+  /** Returns the counts of what was moved so far. */
   counts(): Counts {
     const { counters, tasks, gathers, syncs, buffers } = this;
     return { counters, tasks, gathers, syncs, ubPeak: peakOf(buffers.values()) };
@@ -992,18 +1040,21 @@ class Machine {
   }
 }
 
-/** The element of a memory at a point of a tile; the point may leave out inner dims. */
+/** Returns the element of a memory at a point of a tile; the point may leave out inner dims. */
 function elementOf({ start, by }: Pick<Address, "start" | "by">, point: readonly number[]): number {
   let element = start;
   for (let d = 0; d < point.length; d++) element += (point[d] ?? 0) * (by[d] ?? 0);
   return element;
 }
 
-/** Of packed elements, the byte that the first of them starts. */
+/**
+ * Returns the byte address of the element at a point. A packed element has the address of the byte that it
+ * shares.
+ */
 const byteOf = (address: Address, point: readonly number[]): number =>
   address.memory.first + Math.floor(elementOf(address, point) * address.memory.elementBytes);
 
-/** Copies one element, bits alone. */
+/** Copies the bits of one element of `size` bytes. `target` and `source` are byte offsets. */
 function moveElement(to: DataView, target: number, from: DataView, source: number, size: number): void {
   switch (size) {
     case 1:

@@ -3,8 +3,8 @@ import type { Walked } from "../../ir/clock/index.js";
 import { pipes } from "../../ir/tile.js";
 
 /**
- * Chrome's trace format, which Perfetto opens: a process per core, a thread per pipe, the occupancy of core 0; one cycle
- * is one microsecond.
+ * Returns a trace in Chrome's format, which Perfetto opens: a process per core, a thread per pipe, the
+ * occupancy of core 0. One cycle is one microsecond.
  */
 export function chromeTrace(timing: Walked): { readonly traceEvents: readonly object[] } {
   const names = [...new Set(timing.events.map((event) => event.core))].flatMap((core) => [

@@ -1,4 +1,7 @@
-/** A call of the fast executor in a memory of WebAssembly. Of inputs of which few rows are named, these alone are copied. */
+/**
+ * A call of the fast executor in a memory of WebAssembly. Of inputs of which few rows are named, these alone
+ * are copied.
+ */
 import { defined } from "../../ir/defined.js";
 import type { TileFunc } from "../../ir/func.js";
 import { byteCount } from "../../ir/types.js";
@@ -8,13 +11,19 @@ import { inputTensor, type HostInputs } from "../memory.js";
 import { checkTensors } from "../values.js";
 import type { FastExecutor, FastRun } from "../wasm/executor.js";
 
-/** Throws as the executor's `run` does. `executor`: of no other inputs than those of such calls. */
+/**
+ * Runs a program in the fast executor, after it copies the selected rows of inputs into the executor's
+ * memory. Throws as the executor's `run` does. `executor` must only serve such calls of this program.
+ */
 export function runCopied(tile: TileFunc, executor: FastExecutor, inputs: HostInputs): FastRun {
   const placed = drained(place(tile, executor, inputs));
   return withCopies(executor.run(placed.inputs), placed);
 }
 
-/** The same, in slices that let other work run. Rejects with the signal's reason when it is aborted. */
+/**
+ * Runs a program in the fast executor as {@link runCopied} does, in time slices between which other work can
+ * run. Rejects with the signal's reason if it is aborted.
+ */
 export async function runCopiedLong(
   tile: TileFunc,
   executor: FastExecutor,
@@ -32,6 +41,10 @@ interface Placed {
   readonly copied: FastRun["copied"];
 }
 
+/**
+ * Copies the selected rows of inputs into the executor's memory, and yields 0 after each part. Returns the
+ * inputs as placed, with the bytes and milliseconds of the copies.
+ */
 function* place(tile: TileFunc, executor: FastExecutor, inputs: HostInputs): Generator<number, Placed> {
   const named = namedInputs(tile);
   if (named.length === 0) return { inputs, copied: { bytes: 0, milliseconds: 0 } };

@@ -1,7 +1,8 @@
 /**
- * What a gather reads in place. Index values that each output element names by its own place are counted by the box. Which rows of
- * the data a tile fetches, and which values are read by other values, the values say: they are looked up stage by stage, each once
- * for all that lies inside. Outputs that share their index values and lie together in the data move as one.
+ * Counts of what a gather reads in place. Index values whose positions depend on the output element alone are
+ * counted by region. Other reads depend on values: the rows of the data that a tile fetches, and index values
+ * that are read through other index values. They are looked up stage by stage, each once for everything
+ * inside the stage. Outputs that share their index values and lie together in the data are counted as one.
  */
 import { gatheredTable, isMove, isRead, type Read } from "../../ir/access.js";
 import {
@@ -48,7 +49,7 @@ interface Gathering {
   readonly addresses: Omit<GatherAddresses, "output">;
 }
 
-/** Counts the inputs that stay in global memory. */
+/** Adds the traffic of the inputs that a gather reads in global memory to their counters. */
 export function countGather(
   func: TileFunc,
   task: Task,
@@ -84,13 +85,16 @@ interface ReadAt {
   readonly address: Linear;
 }
 
-/** The index operands that read a table. */
+/** Returns the index operands that read a table. */
 const readsOf = ({ stmt, addresses }: Gathering, table: number): readonly ReadAt[] =>
   stmt.map.indices.flatMap(({ value }, index) =>
     isRead(value) && value.table === table ? [{ read: value, address: at(addresses.indices, index) }] : [],
   );
 
-/** Whether no value is read at two output elements but for those along other dims: each coordinate is a constant, or one dim in all reads. */
+/**
+ * True if two output elements that differ in a dim of the reads never read the same value. Each coordinate is
+ * then a constant, or one dim that is the same in all reads.
+ */
 function readApart(reads: readonly Read[]): boolean {
   const dims = reads.map((read) => read.at.map((coord) => (isConstant(coord) ? "" : dimAlone(coord))));
   return dims.every((coords) => coords.every((dim, k) => dim !== undefined && dim === dims[0]?.[k]));
@@ -101,7 +105,10 @@ function dimAlone(coord: Linear): number | undefined {
   return only?.kind === "dim" ? only.dim : undefined;
 }
 
-/** Each index value of the tile once, in the order in which the output first needs it. */
+/**
+ * Counts the reads of a table in place. Each index value of the tile counts once, in the order in which the
+ * output first needs it.
+ */
 function countReads(
   { func, stmt, loops }: Gathering,
   table: number,
@@ -129,7 +136,10 @@ interface TrackedTable {
   readonly runs: Runs;
 }
 
-/** Looks up what each tile names. `fetched`: of the data, where it is read in place. */
+/**
+ * Counts the data rows and index values that a gather reads, by looking up the index values of each tile.
+ * `fetched`: counter of the data if it is read in global memory.
+ */
 function countNamed(
   { func, stmt, loops, addresses }: Gathering,
   inputs: HostInputs,
@@ -175,7 +185,10 @@ function countNamed(
   });
 }
 
-/** The same of elements that are computed: each reads what it is made from by itself. */
+/**
+ * Counts the reads of computed elements, by the index values of each tile. Each element reads its own
+ * operands.
+ */
 function countComputed(
   { func, stmt, loops, addresses }: Gathering,
   inputs: HostInputs,
@@ -252,7 +265,10 @@ function noteIn(tracked: ReadonlyMap<number, TrackedTable>, table: number, posit
 
 const newTrackedTable = (): TrackedTable => ({ positions: new Set(), runs: new Runs() });
 
-/** Adds the rows of a walk to runs, `length` elements each, and the values of some tables to theirs when they are first read. */
+/**
+ * Returns a visitor that adds each row of a gather to `runs`, as a run of `length` elements. It also counts
+ * the values of tracked tables when they are first read.
+ */
 function rowsInto(runs: Runs, length: number, tracked: ReadonlyMap<number, TrackedTable>): RowVisitor {
   const rows: RowVisitor = {
     block({ addresses, anyEnded, ended }, from, count) {

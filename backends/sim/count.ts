@@ -1,7 +1,8 @@
 /**
- * What a tile program moves, counted without moving it, at a cost that does not depend on the trips of its loops: equal
- * iterations are one. Only what index values lead to in global memory is looked up one by one. The checked executor counts the
- * same as it runs.
+ * Traffic counts of a tile program, found without moving data. The cost does not depend on the trip counts of
+ * its loops: equal iterations are counted as one. Only the elements in global memory that index values name
+ * are looked up one by one. The checked executor counts the same while it runs. A program with a scatter is
+ * executed to count its traffic.
  */
 import { operandNamed, type TileFunc } from "../../ir/func.js";
 import { isParam, ubBuffers } from "../../ir/regions.js";
@@ -17,6 +18,7 @@ import { Runs } from "./runs.js";
 import { counterOf, newCounters, type Counters, type Counts } from "./summary.js";
 import { peakOf } from "./ub-arena.js";
 
+/** Counts the traffic, tasks, gathers, syncs and UB peak of a tile program without running it. */
 export function countTraffic(func: TileFunc, inputs: HostInputs, target: Target): Counts {
   if (hasScatter(func.body)) return countScatter(func, inputs, target);
   const counters = newCounters(func, target);
@@ -48,7 +50,7 @@ function tasksOf(body: readonly Stmt[], loops: readonly ForStmt[] = []): number 
   return parallel.reduce((sum, loop) => sum + tasksOf(loop.body, [...loops, loop]), 0);
 }
 
-/** A region of a tensor, whole. */
+/** Counts the transfer of a whole region of a tensor. */
 function countRegion(
   func: TileFunc,
   { buffer, sizes }: Region,

@@ -1,6 +1,7 @@
 /** Counts what one operand moves between global memory and the core, burst by burst. */
 import type { OperandReport } from "../report.js";
 
+/** Counter of the bytes and bursts that one operand moves between global memory and the core. */
 export class Counter {
   /** Bytes, fractional where elements of 4 or 2 bits are packed. */
   private transferred = 0;
@@ -21,7 +22,7 @@ export class Counter {
     return Math.ceil(this.transferred);
   }
 
-  /** `moved`: bytes, fractional where elements share one. */
+  /** Counts bursts of one length. `length`: bytes, fractional where elements share a byte. */
   burst(length: number, times = 1): void {
     if (length === 0) return;
     const bytes = Math.ceil(length);
@@ -49,14 +50,14 @@ export class Counter {
   }
 }
 
-/** Joins the addresses of one access into bursts, and counts these. */
+/** Builder of bursts: joins the contiguous addresses of one access into bursts and counts them. */
 export class BurstRun {
   private bytes = 0;
   private nextAddress = -1;
 
   constructor(private readonly counter: Counter) {}
 
-  /** More bytes: they lengthen the burst that ends where they begin. */
+  /** Adds bytes at an address. They lengthen the burst that ends there, or begin a new one. */
   add(address: number, bytes: number): void {
     if (address === this.nextAddress) {
       this.bytes += bytes;

@@ -19,12 +19,13 @@ import { reported, type FastKernel, type LateRun } from "./fast-report.js";
 /** Output elements between two looks at the clock. */
 const elementsAtOnce = 2 ** 16;
 
-/** Plan of calls that read, and where a program says so write, the caller's arrays. */
+/** Plan of calls that read the caller's arrays in place, and write one in place if the program says so. */
 export type CallPlan = DirectPlan | ScatterPlan;
 
 /**
- * The plan of a program's calls in the caller's arrays; undefined where code of WebAssembly in a memory of its own takes less, or has threads.
- * What is written in place is the caller's memory, whatever is asked for.
+ * Returns the plan of a program's calls in the caller's arrays; undefined where code of WebAssembly in a
+ * memory of its own takes less, or has threads. What is written in place is the caller's memory, whatever is
+ * asked for.
  */
 export function planOfCalls({ tile }: FastKernel, { threads = 1 }: FastOptions = {}): CallPlan | undefined {
   if (!hasScatter(tile.body)) return threads === 1 ? directPlanOf(tile) : undefined;
@@ -34,13 +35,16 @@ export function planOfCalls({ tile }: FastKernel, { threads = 1 }: FastOptions =
   return wantsCode && !isInPlace(tile) && hasScatterCode(plan.map, tile) ? undefined : plan;
 }
 
-/** True if a call of the plan reads an operand that is longer than a Uint8Array. */
+/** True if calls of a plan can read an operand that is longer than a Uint8Array. */
 export const takesLarge = (plan: CallPlan, operand: Operand): boolean =>
   !isScatterPlan(plan) && !plan.indices.includes(operand);
 
 const isScatterPlan = (plan: CallPlan): plan is ScatterPlan => !("gather" in plan);
 
-/** Throws a RunError (TC601) for the first output element with an index out of range. */
+/**
+ * Runs a kernel on the caller's arrays in place, and returns the output with a report on demand. Throws a
+ * RunError (TC601) for the first output element with an index out of range.
+ */
 export function callDirect(kernel: FastKernel, plan: CallPlan, inputs: HostInputs): LateRun {
   if (isScatterPlan(plan)) {
     const given = copiedIndices(kernel, plan, inputs);
@@ -51,7 +55,10 @@ export function callDirect(kernel: FastKernel, plan: CallPlan, inputs: HostInput
   return reported(kernel, output, given, 0);
 }
 
-/** The same, in slices that let other work run. Rejects with the signal's reason when it is aborted. */
+/**
+ * Runs a kernel on the caller's arrays, in slices between which other work can run. Returns the output with
+ * its report. Rejects with the signal's reason if `options.signal` aborts.
+ */
 export async function callDirectLong(
   kernel: FastKernel,
   plan: CallPlan,
@@ -78,6 +85,10 @@ export async function callDirectLong(
   return reported(kernel, output, given, 0);
 }
 
+/**
+ * Runs a plan in slices along the first output dim. Yields how much of the extent of that dim is done. If the
+ * output is empty, only checks the indices.
+ */
 function* slices(plan: DirectPlan, inputs: HostInputs, output: Uint8Array): Generator<number, void> {
   if (plan.sizes.includes(0)) {
     yield* emptyOutputSteps(plan.tile, inputs);
@@ -91,12 +102,18 @@ function* slices(plan: DirectPlan, inputs: HostInputs, output: Uint8Array): Gene
   }
 }
 
-/** The output, and the inputs with indices that the caller may overwrite before the report is read. */
+/**
+ * Returns the output, and the inputs with indices that the caller may overwrite before the report is read.
+ */
 function begun(kernel: FastKernel, plan: DirectPlan, inputs: HostInputs) {
   const given = copiedIndices(kernel, plan, inputs);
   return { output: allocateArray(byteCount(outputOf(kernel.tile).type), "the output"), given };
 }
 
+/**
+ * Returns the inputs with copies of the index tensors, so that a later report reads the indices of this run.
+ * Throws a CompileError (TC702) for tensors that do not match the program.
+ */
 function copiedIndices({ tile }: FastKernel, plan: CallPlan, inputs: HostInputs): HostInputs {
   checkTensors(tile, inputs, (operand) => takesLarge(plan, operand));
   const copied = plan.indices.map((operand): [string, HostTensor] => {

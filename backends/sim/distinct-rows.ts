@@ -1,4 +1,7 @@
-/** How many rows of its data a gather picks, or of its output a scatter writes, each counted once however often it is picked. */
+/**
+ * Number of rows of its data that a gather picks, or of its output that a scatter writes, each counted once
+ * however often it is picked.
+ */
 import {
   dataCoords,
   gatheredTable,
@@ -23,17 +26,17 @@ interface Gathered {
   readonly operands: readonly Operand[];
 }
 
-/** Rows that are picked. */
+/** Counts of the rows of the data that a gather picks. */
 export interface PickedRows {
   /** Points that pick one: those that differ in their index values, or the terms of sums. */
   readonly picks: number;
-  /** Of the data, or of what is written, each once. */
+  /** Rows of the data, or of the output that is written, each counted once. */
   readonly distinct: number;
   /** Picks whose index value names no row. */
   readonly none: number;
 }
 
-/** The extents of the points that index values depend on; the others are 1. */
+/** Returns the extents of the points that index values depend on; the others are 1. */
 const pickingExtents = ({ map }: Gathered): Shape => {
   const followed = new Set(map.indices.flatMap(({ value }) => formsIn(value).flatMap(dimsOf)));
   return map.domain.map((extent, d) => (followed.has(d) ? extent : 1));
@@ -42,7 +45,10 @@ const pickingExtents = ({ map }: Gathered): Shape => {
 const formsIn = (value: AccessMap["indices"][number]["value"]): readonly Linear[] =>
   isRead(value) ? value.at : [value];
 
-/** Index values that are looked up at most for what one schedule of a program moves, and for the rows that it picks. */
+/**
+ * Index values that are looked up at most for what one schedule of a program moves, and for the rows that it
+ * picks.
+ */
 export function lookups(gather: Gathered): number {
   const { map } = gather;
   // Elements that are computed read their values one by one.
@@ -52,8 +58,8 @@ export function lookups(gather: Gathered): number {
 }
 
 /**
- * A row is what lies inside the dims that no index value depends on: a row of a table for a lookup, an element for gather-elements.
- * Takes as long as there are picks.
+ * Counts the rows that index values pick. A row spans the dims that no index value depends on: a row of a
+ * table for a lookup, an element for gather-elements. The time is proportional to the number of picks.
  */
 export function pickedRows(gather: Gathered, inputs: HostInputs): PickedRows {
   const { map, operands } = gather;

@@ -11,32 +11,38 @@ import { countTraffic } from "./count.js";
 import { LateReport } from "./late-report.js";
 import { summarize } from "./summary.js";
 
-/** Output of a fast run, and its report, derived when it is first read. */
+/** Output of a run on the fast executor, with its report, which is derived when it is first read. */
 export interface SimulatedBytes {
   /** The output's elements, row-major. */
   readonly output: Uint8Array;
   readonly report: SimReport;
 }
 
-/** The same before it is handed to a caller. */
+/**
+ * Output of a run, with the function that derives its report. A caller of the API receives it as {@link
+ * LateBytes}.
+ */
 export interface LateRun {
   readonly output: Uint8Array;
   readonly derive: () => SimReport;
 }
 
-/** What a program of a target makes of a run. */
+/** Tile program and target that the report of a run is derived from. */
 export interface FastKernel {
   readonly tile: TileFunc;
   readonly target: Target;
 }
 
-/** Bytes of indices that are copied for a report that may never be read: what a call of the shortest programs can spare. */
+/**
+ * Bytes of indices that are copied for a report that may never be read: what a call of the shortest programs
+ * can spare.
+ */
 const fewIndexBytes = 2 ** 18;
 
 /**
- * The output as the caller's own, and a report from the run's indices: from a copy of `maxCopiedBytes` bytes of them, of more
- * from where they lie in the executor's memory. Where the kernel has run again by the time such a report is first read, or so many others that
- * one of them has its memory, other indices lie there: a CompileError (TC702).
+ * Returns a copy of the output, with a function that derives the report from the run's indices. The indices
+ * are copied if they take at most `maxCopiedBytes` bytes. Otherwise the report reads them in the executor's
+ * memory. It then throws a CompileError (TC702) if another run has overwritten that memory.
  */
 export function fastOutput(
   { tile, target }: FastKernel,
@@ -57,7 +63,10 @@ export function fastOutput(
   });
 }
 
-/** `check` throws where the indices are no longer those of the run. */
+/**
+ * Returns the output of a run with a report that is derived later. `check` throws if the indices are no
+ * longer those of the run.
+ */
 export const reported = (
   { tile, target }: FastKernel,
   output: Uint8Array,
@@ -75,6 +84,7 @@ export const reported = (
   },
 });
 
+/** Output of a run on the fast executor, with its report, which is derived when it is first read. */
 export class LateBytes extends LateReport implements SimulatedBytes {
   readonly output: Uint8Array;
 
@@ -84,7 +94,10 @@ export class LateBytes extends LateReport implements SimulatedBytes {
   }
 }
 
-/** The inputs with indices that no later run overwrites; undefined where these are many. */
+/**
+ * Returns the inputs with copies of the index tensors, which no later run overwrites. Undefined if the index
+ * tensors take more than `maxCopiedBytes` bytes.
+ */
 function copiedIndices(tile: TileFunc, inputs: HostInputs, maxCopiedBytes: number): HostInputs | undefined {
   const indices = indexInputs(tile);
   if (indices.reduce((sum, { type }) => sum + byteCount(type), 0) > maxCopiedBytes) return undefined;

@@ -1,9 +1,14 @@
 /** A table of index values as numbers: exact up to 2^53, and out of every extent beyond. */
 import { indexList, indexReader, type HostTensor } from "../memory.js";
 
+/** Array of index values as numbers. They are exact up to 2^53; larger ones lie outside every extent. */
 export type IndexValues =
   Exclude<ReturnType<typeof indexList>, BigInt64Array | BigUint64Array> | Float64Array;
 
+/**
+ * Returns the values of an index tensor as numbers. They are exact up to 2^53; larger ones lie outside every
+ * extent.
+ */
 export function indexValues({ type, bytes }: HostTensor): IndexValues {
   const list = indexList(bytes, type.dtype);
   if (!(list instanceof BigInt64Array || list instanceof BigUint64Array)) return list;

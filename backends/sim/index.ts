@@ -60,21 +60,23 @@ export {
   type SimReport,
 } from "../report.js";
 
-/** What a simulation needs of a kernel. */
+/** Kernel in the form that a simulation takes. */
 export interface SimKernel {
   readonly tile: TileFunc;
   readonly target: Target;
 }
 
-/** The fast executor's code for a tile program, in WebAssembly's text format. */
+/** Returns the fast executor's code for a tile program, in WebAssembly's text format. */
 export function watOf(tile: TileFunc): string {
   checkArgument("watOf", "tile program", tile);
   return printWasmModule(emitFor(tile).kernel.module);
 }
 
 /**
- * What that code does with each statement, decided before it was written, and what a call on one thread copies for it: its inputs, of some
- * of them only the rows that are named, or nothing where it reads them in place and does without that code.
+ * Returns the plan of the code that {@link watOf} prints: how it moves each statement, decided before the
+ * code was written. The figure `inputs` states what a call on one thread copies for that code. `copied`: all
+ * inputs. `named rows`: of some inputs, only the rows that indices name. `in place`: nothing, since the call
+ * reads its inputs in place and does not use that code.
  */
 export function wasmMoves(tile: TileFunc): MovePlan {
   checkArgument("wasmMoves", "tile program", tile);
@@ -87,27 +89,32 @@ function inputsOfCalls(tile: TileFunc): string {
   return namedInputs(tile).length > 0 ? "named rows" : "copied";
 }
 
-/** Output, as the typed array of its element type, and report of a run. */
+/** Result of a run: the output as the typed array of its element type, and the report. */
 export interface Simulated {
   readonly outputs: { readonly output: TensorData };
   /**
-   * Of the fast executor: derived when it is first read. Of a run on more than 256 KiB of indices, throws a CompileError
-   * (TC702) when the kernel has run again by then, or sixteen others have.
+   * Report of the run. Under the fast executor, it is derived when it is first read. After a run on more than
+   * 256 KiB of indices, the read may come too late. It throws a CompileError (TC702) if the kernel has run
+   * again by then, or if sixteen others have.
    */
   readonly report: SimReport;
 }
 
 /**
- * Runs a kernel on typed arrays and reports what it moved. Synchronous, on one thread. Throws a RunError for an index
- * out of range (TC601) or a trap of the checked executor (TC602 to TC606), a CompileError for tensors beyond 4 GiB
- * (TC502), but for data that a call of the fast executor reads in place, and for arguments that it does not take (TC702).
+ * Runs a kernel on typed arrays, synchronously on one thread. Returns its output and a report of the bytes
+ * that it moved. Throws a RunError for an index out of range (TC601) or a trap of the checked executor (TC602
+ * to TC606). Throws a CompileError for invalid arguments (TC702) and for tensors beyond 4 GiB (TC502). Data
+ * that the fast executor reads in place may be larger.
  */
 export function simulate(kernel: SimKernel, inputs: GatherData, options: SimulateOptions = {}): Simulated {
   const hosts = hostsOf(kernel, inputs, options);
   return presented(kernel, inputs, hosts, runLate(kernel, hosts, options));
 }
 
-/** The same for long work: reports progress, can be aborted, and with `threads` and `spawn` uses several threads. */
+/**
+ * Runs long work like {@link simulate}: reports progress, can be aborted, and uses several threads with
+ * `threads` and `spawn`.
+ */
 export async function simulateLong(
   kernel: SimKernel,
   inputs: GatherData,
@@ -117,7 +124,7 @@ export async function simulateLong(
   return presented(kernel, inputs, hosts, await runLong(kernel, hosts, options));
 }
 
-/** `simulate` on bytes. */
+/** Runs `simulate` on bytes. */
 export function simulateBytes(
   kernel: SimKernel,
   inputs: HostInputs,
@@ -127,6 +134,10 @@ export function simulateBytes(
   return new LateBytes(runLate(kernel, inputs, options));
 }
 
+/**
+ * Verifies a kernel and runs it on one thread, on the executor of the options. Returns its output with a
+ * function that derives the report. Throws a CompileError (TC702) for invalid options.
+ */
 function runLate(kernel: SimKernel, inputs: HostInputs, options: SimulateOptions): LateRun {
   throwIfErrors(checkFields("simulate", options, simulateFields));
   const { executor = "checked" } = options;
@@ -143,6 +154,11 @@ function runLate(kernel: SimKernel, inputs: HostInputs, options: SimulateOptions
   }
 }
 
+/**
+ * Verifies a kernel and runs it in slices between which other work can run, on the executor of the options.
+ * Returns its output with a function that derives the report. Rejects with a CompileError (TC702) for invalid
+ * options.
+ */
 async function runLong(
   kernel: SimKernel,
   inputs: HostInputs,
@@ -168,7 +184,7 @@ async function runLong(
 
 const eager = ({ output, report }: SimulatedBytes): LateRun => ({ output, derive: () => report });
 
-/** The report of a run on these indices, without the run: no element is moved. */
+/** Returns the report of a run on these indices without the run: no element is moved. */
 export function countedReport(
   kernel: SimKernel,
   inputs: HostInputs,
@@ -182,7 +198,10 @@ export function countedReport(
 
 type Hosts = Readonly<Record<string, HostValue>>;
 
-/** Data of more than 4 GiB are taken where a call reads them in place. */
+/**
+ * Converts the inputs of a call to host values. Data of more than 4 GiB is accepted if the call reads it in
+ * place.
+ */
 function hostsOf(kernel: SimKernel, inputs: GatherData, options: SimulateLongOptions): Hosts {
   checkRunnable(kernel);
   const { tile, target } = kernel;

@@ -1,6 +1,6 @@
 /**
- * What forms are together over all iterations of the loops around them, equal iterations as one: a hundred whole tiles and a
- * tail are two groups. The cost does not depend on the trips where the forms repeat.
+ * Values of linear forms over all iterations of the loops around them. Equal iterations form one group: a
+ * hundred whole tiles and a tail are two groups. The cost does not depend on trip counts if the forms repeat.
  */
 import {
   add,
@@ -16,16 +16,22 @@ import {
 import type { ForStmt } from "../../ir/tile.js";
 import { InternalError } from "../../ir/types.js";
 
-/** The same array each time, changed in place. */
+/**
+ * Callback for a group of equal iterations. Receives the values of the forms and the number of iterations.
+ * `values` is one array that is changed in place between calls.
+ */
 export type Visit = (values: readonly number[], times: number) => void;
 
-/** Calls `visit` with the values of `forms` in every group of iterations of `loops`, outermost first. */
+/**
+ * Calls `visit` with the values of `forms` for each group of equal iterations of `loops`, outermost loop
+ * first.
+ */
 export function forEachGroup(loops: readonly ForStmt[], forms: readonly Linear[], visit: Visit): void {
   const fromZero = countedFromZero(loops, forms);
   descend(fromZero.loops, fromZero.forms, [], visit);
 }
 
-/** Iterations of some loops. */
+/** Returns the number of iterations of a loop nest. */
 export function iterationsOf(loops: readonly ForStmt[]): number {
   let sum = 0;
   forEachGroup(loops, [], (_, times) => {
@@ -49,7 +55,10 @@ interface PendingLoop {
   readonly count: number;
 }
 
-/** Each loop counted from where it starts, so that what only moves with an outer loop no longer depends on it. */
+/**
+ * Returns the loops shifted to start at 0, and the forms in terms of the shifted variables. A loop whose two
+ * bounds move together with an outer loop then no longer depends on that loop.
+ */
 function countedFromZero(
   loops: readonly ForStmt[],
   forms: readonly Linear[],
@@ -64,6 +73,10 @@ function countedFromZero(
   return { loops: shifted, forms: forms.map((form) => substitute(form, shifts)) };
 }
 
+/**
+ * Visits the groups of equal iterations of `loops`, outermost loop first. `pending`: the loops around them in
+ * which the forms are linear, which {@link enumerate} runs at the end.
+ */
 function descend(
   loops: readonly Loop[],
   forms: readonly Linear[],
@@ -79,7 +92,10 @@ function descend(
   split(loop, 0, Math.ceil(loop.end.at / loop.step), inner, forms, pending, visit);
 }
 
-/** Iterations [from, to) of a loop, cut where a minimum changes its side. */
+/**
+ * Visits the groups of equal iterations in [from, to) of a loop and the loops inside it. Splits the range
+ * where the smaller side of a minimum changes.
+ */
 function split(
   loop: Loop,
   from: number,
@@ -120,11 +136,14 @@ function split(
   }
 }
 
-/** Whether a variable stands in a minimum. */
+/** True if a variable occurs in a minimum of the form. */
 const bendsBy = (form: Linear, name: string): boolean =>
   form.terms.some(({ of }) => of.kind === "min" && of.of.some((side) => loopVariables(side).has(name)));
 
-/** Minima whose sides differ by this loop's variable alone, decided for iterations [from, to), or a cut between them. */
+/**
+ * Resolves the minima whose sides differ by this loop's variable alone, for iterations [from, to). Adds a cut
+ * to `cuts` if the smaller side changes between them.
+ */
 function decide(form: Linear, loop: Loop, from: number, to: number, cuts: number[]): Linear {
   return rebuilt(form, (sides) => {
     const [a, b] = sides.map((side) => decide(side, loop, from, to, cuts)) as [Linear, Linear];
@@ -142,7 +161,7 @@ function decide(form: Linear, loop: Loop, from: number, to: number, cuts: number
   });
 }
 
-/** A form with its minima replaced. */
+/** Returns a form with its minima replaced. */
 const rebuilt = (form: Linear, put: (sides: readonly [Linear, Linear]) => Linear): Linear =>
   form.terms.some(({ of }) => of.kind === "min")
     ? form.terms.reduce(
@@ -152,6 +171,7 @@ const rebuilt = (form: Linear, put: (sides: readonly [Linear, Linear]) => Linear
       )
     : form;
 
+/** Returns a form in which loop variables are replaced by other forms. */
 function substitute(form: Linear, values: ReadonlyMap<string, Linear>): Linear {
   return form.terms.reduce((sum, { by, of }) => {
     const value = of.kind === "iv" ? values.get(of.name) : undefined;
@@ -162,7 +182,10 @@ function substitute(form: Linear, values: ReadonlyMap<string, Linear>): Linear {
   }, constant(form.at));
 }
 
-/** Forms that move by steps: only the loops that move one of them are counted out. */
+/**
+ * Calls `visit` with the values of forms that are linear in all pending loops. Runs only the loops that
+ * change a form; the others multiply the number of iterations.
+ */
 function enumerate(forms: readonly Linear[], pending: readonly PendingLoop[], visit: Visit): void {
   const values = forms.map((form) => form.at);
   let times = 1;

@@ -2,8 +2,9 @@
 import type { SimReport } from "../report.js";
 
 /**
- * What a run gives beside its report. The report is a property of each object, by one getter that all share: V8 gives an object with a
- * getter of its own a hidden class, which takes a microsecond to make and outlives the object.
+ * Result of a run whose report is derived when it is first read. `report` is a property of each object, with
+ * one getter that all objects share. V8 would give an object with its own getter its own hidden class, which
+ * takes a microsecond to make and outlives the object.
  */
 export class LateReport {
   declare readonly report: SimReport;

@@ -1,8 +1,12 @@
-/** How neighbours in the index tensor follow one another. */
+/** Statistics of how neighbouring values in the index tensor differ. */
 import type { HostTensor } from "../memory.js";
 import type { IndexLocality } from "../report.js";
 import { indexValues } from "./index-values.js";
 
+/**
+ * Returns statistics of consecutive values of an index tensor: the share of repeated values, the share of
+ * steps by 1, and the mean distance.
+ */
 export function indexLocality(indices: HostTensor): IndexLocality {
   const values = indexValues(indices);
   const count = values.length;

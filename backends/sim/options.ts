@@ -5,16 +5,22 @@ import type { LongRunOptions } from "../long-run.js";
 import { threadsField, type FastOptions } from "../wasm/executor.js";
 import { executors, type Executor } from "../report.js";
 
-/** How a kernel is simulated. */
+/** Options of a simulation. */
 export interface SimulateOptions {
   /** Default `checked`. */
   readonly executor?: Executor;
 }
 
+/**
+ * Options of `simulateLong`: the executor, its threads, a signal that aborts the run, and a callback for
+ * progress.
+ */
 export interface SimulateLongOptions extends SimulateOptions, LongRunOptions, FastOptions {}
 
+/** Validation rules of the options of `simulate`. */
 export const simulateFields: Fields<SimulateOptions> = { executor: oneOf(executors) };
 
+/** Validation rules of the options of `simulateLong`. */
 export const simulateLongFields: Fields<SimulateLongOptions> = {
   ...simulateFields,
   threads: threadsField,
@@ -27,7 +33,7 @@ export const simulateLongFields: Fields<SimulateLongOptions> = {
   onProgress: callable,
 };
 
-/** Throws a CompileError (TC702) for threads beside the checked executor. */
+/** Throws a CompileError (TC702) if `threads` is given, because the checked executor has one thread. */
 export function refuseThreads({ threads }: SimulateLongOptions): void {
   if (threads === undefined) return;
   const hint = 'executor: "fast" has threads';

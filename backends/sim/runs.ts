@@ -1,9 +1,13 @@
 /**
- * Addresses in the order they are touched, as runs that lie together: what bursts are made of. A sequence that repeats at
- * other addresses is counted once and multiplied.
+ * Addresses in the order they are touched, as runs that lie together: what bursts are made of. A sequence
+ * that repeats at other addresses is counted once and multiplied.
  */
 import type { Counter } from "./counter.js";
 
+/**
+ * Lengths of the contiguous runs in a sequence of addresses, from which bursts are counted. A sequence that
+ * repeats at other addresses is counted once and multiplied.
+ */
 export class Runs {
   private start = 0;
   private end = 0;
@@ -18,7 +22,7 @@ export class Runs {
   private pendingLength = 0;
   private pendingCount = 0;
 
-  /** Elements [address, address + length) come next. */
+  /** Appends elements [address, address + length) to the runs. */
   add(address: number, length: number): void {
     if (this.tail > 0 && address === this.end) {
       this.tail += length;
@@ -34,7 +38,7 @@ export class Runs {
     this.end = address + length;
   }
 
-  /** All of it `times` times, each time `shift` further. */
+  /** Repeats all runs so far `times` times, each time `shift` further. */
   repeat(times: number, shift: number): void {
     if (this.tail === 0 || times === 1) return;
     const { head, tail } = this;
@@ -58,7 +62,7 @@ export class Runs {
     }
   }
 
-  /** Each run as a burst of `elementBytes` an element, `times` times. */
+  /** Reports each run as a burst, `times` times. `elementBytes`: bytes of an element. */
   report(counter: Counter, elementBytes: number, times: number): void {
     if (this.tail === 0) return;
     this.settle();

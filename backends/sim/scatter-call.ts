@@ -11,7 +11,10 @@ import { keptExecutors } from "../wasm/cached-executors.js";
 import type { FastExecutor } from "../wasm/executor.js";
 import { runCopied } from "./copied-call.js";
 
-/** Runs a scatter, as `scatterSteps` does. Updates that are computed are made in a memory of WebAssembly. */
+/**
+ * Runs a scatter and returns the output's bytes. Yields so that other work can run. Updates that the fast
+ * executor computes lie in a WebAssembly memory until the run ends.
+ */
 export function* scatterCall(plan: ScatterPlan, inputs: HostInputs): Generator<number, Uint8Array> {
   const taken: { tile: TileFunc; executor: FastExecutor }[] = [];
   try {

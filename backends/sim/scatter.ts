@@ -1,4 +1,7 @@
-/** One run of a scatter statement in the checked executor: its points in row-major order, each element that they touch checked. */
+/**
+ * One run of a scatter statement in the checked executor: its points in row-major order, each element that
+ * they touch checked.
+ */
 import { fillBytes, isMove, isRead } from "../../ir/access.js";
 import { addressOf, type Place } from "../../ir/addressing.js";
 import { outputOf, type TileFunc } from "../../ir/func.js";
@@ -20,7 +23,10 @@ import { copyBytes, indexReader, packedBits } from "../memory.js";
 import { pointsOf } from "../region-points.js";
 import { readBits, writeBits } from "./bits.js";
 
-/** A memory with the place of its first element. */
+/**
+ * Memory that a scatter accesses. `first`: byte offset of its first element. `ub`: the UB buffer, undefined
+ * for global memory.
+ */
 export interface PointMemory {
   readonly bytes: Uint8Array;
   readonly view: DataView;
@@ -30,10 +36,13 @@ export interface PointMemory {
   readonly ub?: UbBuffer;
 }
 
-/** Counts an element of global memory: its byte, and its number in the memory. */
+/**
+ * Callback that counts an access to an element of global memory: its byte offset, and its number in the
+ * memory.
+ */
 export type CountElement = (byte: number, element: number) => void;
 
-/** Parts of the machine that a scatter runs on. */
+/** Interface of a scatter to the simulated machine: environment, memories, checks and counters. */
 export interface ScatterMachine<M extends PointMemory> {
   readonly func: TileFunc;
   readonly env: Env;
@@ -52,7 +61,10 @@ export interface ScatterMachine<M extends PointMemory> {
 /** Points between two yields. */
 const pointsAtOnce = 2 ** 12;
 
-/** Runs the points of a scatter. Yields now and then, so that other work can run. */
+/**
+ * Runs the points of a scatter in row-major order. Yields after every {@link pointsAtOnce} points, so that
+ * other work can run.
+ */
 export function* scatterSteps<M extends PointMemory>(
   machine: ScatterMachine<M>,
   stmt: ScatterStmt,
@@ -185,7 +197,10 @@ interface PointElements {
   readonly fill: (byte: number, bits: Uint8Array) => void;
 }
 
-/** Returns what writes a point's value, or the fill bits; it returns `outOfRange` where an index value of a term is. */
+/**
+ * Returns a function that writes a point's value, or the fill bits, at a byte offset. That function returns
+ * `outOfRange` if an index value of a reduction element is out of range, and 0 otherwise.
+ */
 function pointValue(
   func: TileFunc,
   { map }: ScatterStmt,

@@ -15,9 +15,10 @@ import type { SimReport } from "../report.js";
 import { Counter } from "./counter.js";
 import { indexLocality } from "./locality.js";
 
-/** What each operand moves, by its key. */
+/** Counters of the traffic of each operand, by the operand's key. */
 export type Counters = ReadonlyMap<string, Counter>;
 
+/** Counts of one run, from which its report is made. */
 export interface Counts {
   readonly counters: Counters;
   readonly tasks: number;
@@ -27,15 +28,21 @@ export interface Counts {
   readonly ubPeak: number;
 }
 
+/** Returns a new traffic counter for each operand, by the operand's key. */
 export const newCounters = ({ operands }: TileFunc, target: Target): Counters =>
   new Map(operands.map((operand) => [keyOf(operand), new Counter(target.burstBytes)]));
 
+/** Returns the traffic counter of an operand. Throws an InternalError if there is none. */
 export function counterOf(counters: Counters, operand: Operand): Counter {
   const counter = counters.get(keyOf(operand));
   invariant(counter !== undefined, `${keyOf(operand)} is no operand`);
   return counter;
 }
 
+/**
+ * Returns the report of a run: its counted traffic and statements, the cycles that the clock models, and the
+ * locality of its indices.
+ */
 export function summarize(
   func: TileFunc,
   target: Target,
@@ -72,7 +79,7 @@ export function summarize(
   };
 }
 
-/** Bytes that any schedule moves of each operand: each element it touches once. */
+/** Returns the bytes that any schedule moves, by operand: each element that it touches counts once. */
 function compulsoryBytes(func: TileFunc): readonly number[] {
   const { shape, dtype } = outputOf(func).type;
   const written = bytesFor(elementCount(shape), dtype);

@@ -7,23 +7,33 @@ import { at, invariant } from "../../ir/types.js";
 import { HazardTracker, type HazardAccess, type Race } from "../../ir/verify/hazards.js";
 import { allocateArray, fewBytes } from "../memory.js";
 
-/** What uninitialised memory reads as in the report of a wrong program; never a value a program may rely on. */
+/**
+ * Byte value that uninitialised memory is filled with. It shows in the report of a wrong program; no program
+ * may rely on it.
+ */
 const poison = 0xa5;
 const fourWritten = 0x01010101;
 
-/** Highest byte of the unified buffer that a program's tiles reach. */
+/** Returns the highest byte of the unified buffer that a program's tiles reach. */
 export const peakOf = (buffers: Iterable<UbBuffer>): number =>
   Math.max(
     0,
     ...[...buffers].flatMap((buffer) => (buffer.addresses ?? []).map((start) => start + ubBytes(buffer))),
   );
 
+/**
+ * Unified buffer of one simulated core: its bytes, and which of them were written since the task began. A
+ * reset fills all bytes with a poison value.
+ */
 export class UbArena {
   readonly bytes: Uint8Array;
   private readonly written: Uint8Array;
   /** Four marks at a time. */
   private readonly marks: DataView;
-  /** How often each buffer was written: which of its copies is the latest. */
+  /**
+   * Number of the latest write of each buffer, counted from 0. It determines which copy of the buffer is the
+   * latest.
+   */
   private readonly copies = new Map<string, number>();
   private readonly hazards = new HazardTracker();
 
@@ -52,7 +62,7 @@ export class UbArena {
     this.marks = new DataView(this.written.buffer);
   }
 
-  /** A task with a workgroup memory of its own begins: nothing is initialised, nothing is pending. */
+  /** Begins a task that has a workgroup memory of its own: nothing is initialised, nothing is pending. */
   reset(): void {
     this.bytes.fill(poison);
     this.written.fill(0);
@@ -60,12 +70,12 @@ export class UbArena {
     this.hazards.reset();
   }
 
-  /** The next writer of a double buffer takes the other copy. */
+  /** Switches a double buffer to its other copy, for the next writer. */
   switchCopy(name: string): void {
     this.copies.set(name, (this.copies.get(name) ?? -1) + 1);
   }
 
-  /** Byte address of the copy that was written last. */
+  /** Returns the byte address of the copy that was written last. */
   address(buffer: UbBuffer): number {
     const copy = Math.max(0, this.copies.get(buffer.name) ?? 0);
     return at(buffer.addresses ?? [], copy % buffer.buffers);
@@ -100,7 +110,7 @@ export class UbArena {
     if (race !== undefined) throw this.trap("TC604", describeRace(race), stmt);
   }
 
-  /** A write over another buffer's bytes makes what that buffer held unreadable. */
+  /** Marks the contents of other buffers as unreadable where a write covers their bytes. */
   private forgetOverlapped(range: HazardAccess): void {
     for (const buffer of this.buffers.values()) {
       if (buffer.name === range.name) continue;
@@ -131,7 +141,7 @@ export class UbArena {
     }
   }
 
-  /** A copy about to be written again holds nothing until it is. */
+  /** Clears the current copy of a buffer before it is written again: until then it holds nothing. */
   clear(buffer: UbBuffer): void {
     const start = this.address(buffer);
     const end = start + ubBytes(buffer);
@@ -149,6 +159,7 @@ export class UbArena {
   }
 }
 
+/** Returns the message for a race: which two pipes access which UB buffers without a sync between them. */
 function describeRace({ earlier, later }: Race): string {
   const verb = (write: boolean): string => (write ? "writes" : "reads");
   return (

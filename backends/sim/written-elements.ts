@@ -3,6 +3,7 @@ import { coordinates } from "../memory.js";
 import { badIndexAt, duplicateWrite, type MappedInputs } from "../resolved-indices.js";
 import { strides } from "../../ir/types.js";
 
+/** Record of the output elements that a scatter writes: by which task, and by which points. */
 export class WrittenElements {
   /** By element, the number of the task that wrote it, from 1. */
   private readonly tasks: Int32Array;
@@ -50,7 +51,10 @@ export class WrittenElements {
     return undefined;
   }
 
-  /** Throws a RunError: TC601 for the first point with an index out of range, else TC607 for the first that writes an element again. */
+  /**
+   * Throws a RunError: TC601 for the first point with an index out of range, else TC607 for the first that
+   * writes an element again.
+   */
   judge(): void {
     const { domain } = this.mapped.map;
     if (this.firstBad !== Infinity) throw badIndexAt(this.mapped, coordinates(this.firstBad, domain));

@@ -1,18 +1,22 @@
 /**
- * Executors that calls share: the memory of a kernel, whose pages the first call pays for, serves the next one. It goes with
- * its kernel, and makes room when idle memories together exceed a bound: the last that did, if it is small, serves the next new
- * kernel.
+ * Executors that calls share: the memory of a kernel, whose pages the first call pays for, serves the next
+ * one. It goes with its kernel, and makes room when idle memories together exceed a bound: the last that did,
+ * if it is small, serves the next new kernel.
  */
 import type { TileFunc } from "../../ir/func.js";
 import { BoundedCache } from "../cache.js";
 import { FastExecutor } from "./executor.js";
 
-/** A memory reserves address space far beyond its bytes: it counts as so many at least. One of no more is small. */
+/**
+ * A memory reserves address space far beyond its bytes: it counts as so many at least. One of no more is
+ * small.
+ */
 const leastCost = 2 ** 25;
 
 /**
- * Where a kernel's idle executor lies. What a WeakRef was made of lives until the caller's loop yields: this is small, and is emptied
- * by who takes the executor out, where the kernel itself would stay with its memory.
+ * Holder of a kernel's idle executor. The target of a WeakRef stays alive until the caller's event loop
+ * yields. This object is small, and whoever takes the executor out empties it. A WeakRef to the kernel itself
+ * would keep the kernel and its memory alive.
  */
 interface Place {
   executor: FastExecutor | undefined;
@@ -29,6 +33,11 @@ interface Kept {
   readonly bytes: number;
 }
 
+/**
+ * Pool of idle fast executors: a call reuses the memory of an earlier call of its kernel. Evicts executors
+ * when the idle memories together exceed a limit in bytes. The last one evicted, if it is small, serves the
+ * next new kernel.
+ */
 export class KeptExecutors {
   /** Weak: an idle memory must not keep alive the kernel that it is of. */
   private readonly entries = new WeakMap<TileFunc, Entry>();
@@ -51,7 +60,9 @@ export class KeptExecutors {
     });
   }
 
-  /** The program's executor, the caller's alone until it is given back. Throws a CompileError (TC502). */
+  /**
+   * Returns the program's executor, the caller's alone until it is given back. Throws a CompileError (TC502).
+   */
   take(tile: TileFunc): FastExecutor {
     const entry = this.entries.get(tile);
     const idle = emptied(entry?.place);
@@ -86,12 +97,15 @@ export class KeptExecutors {
   }
 }
 
-/** What lay there. */
+/** Returns the executor of a place and empties the place; undefined if there is none. */
 function emptied(place: Place | undefined): FastExecutor | undefined {
   const executor = place?.executor;
   if (place !== undefined) place.executor = undefined;
   return executor;
 }
 
-/** Those of `simulate`, `run` and the fast backend on one thread. */
+/**
+ * Pool of the executors of `simulate`, `run` and the fast backend on one thread. Idle memories may take 512
+ * MiB together.
+ */
 export const keptExecutors = new KeptExecutors(2 ** 29);

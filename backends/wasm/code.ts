@@ -3,29 +3,30 @@ import type { Stmt } from "../../ir/tile.js";
 import { assertNever, at, InternalError, invariant } from "../../ir/types.js";
 import type { Instr, Local, PlainOp, WasmType } from "./instructions.js";
 
-/** A local's number. */
+/** Number of a local variable in a WebAssembly function. */
 export type LocalId = number;
-/** A block that `br` can leave, or a loop that it can repeat. */
+/** Target of a branch: a block that `br` leaves, or a loop that `br` repeats. */
 export interface Label {
   readonly depth: number;
 }
 
-/** A number known when the kernel is built, or a local of 32 bits that holds it. */
+/** Amount that is a constant of the code, or the value of a 32-bit local. */
 export type WasmAmount =
   { readonly kind: "const"; readonly value: number } | { readonly kind: "local"; readonly local: LocalId };
 
-/** A number of 128 bits in two i64 locals. */
+/** 128-bit integer in two i64 locals. */
 export interface Int128 {
   readonly low: LocalId;
   readonly high: LocalId;
 }
 
-/** What holds a whole number: one local, or two. */
+/** Storage of a whole number: one local, or two for 128 bits. */
 export type IntegerLocals = LocalId | Int128;
 
-/** Types of whole numbers: sizes, loop variables, addresses. */
+/** WebAssembly types of integers, which hold sizes, loop variables and addresses. */
 export type WasmInteger = Exclude<WasmType, "f32" | "v128">;
 
+/** Builder of the body of a WebAssembly function: structured control flow by callbacks, locals by name. */
 export class CodeBuilder {
   readonly locals: Local[] = [];
   readonly body: Instr[] = [];
@@ -36,7 +37,7 @@ export class CodeBuilder {
   /** Locals of constant vectors, by their words. */
   private readonly vectors = new Map<string, LocalId>();
 
-  /** A new local; a name already taken gets a number. */
+  /** Returns a new local; a name already taken gets a number. */
   local(name: string, type: WasmType = "i32"): LocalId {
     let unique = name;
     for (let number = (this.taken.get(name) ?? 0) + 1; this.taken.has(unique); number++) {
@@ -59,7 +60,7 @@ export class CodeBuilder {
     return this;
   }
 
-  /** The statement that the next instructions carry out. */
+  /** Returns the statement that the next instructions carry out. */
   comment(stmt: Stmt): this {
     this.out.push({ op: "comment", stmt });
     return this;
@@ -77,7 +78,10 @@ export class CodeBuilder {
     return this.op("i32.const", value | 0);
   }
 
-  /** Pushes a constant vector of four words. It stands once, at the start of the function: each takes 18 bytes. */
+  /**
+   * Pushes a constant vector of four words. It stands once, at the start of the function: each takes 18
+   * bytes.
+   */
   vector(words: readonly [number, number, number, number]): this {
     const key = words.map((word) => word | 0).join();
     const existing = this.vectors.get(key);
@@ -88,12 +92,12 @@ export class CodeBuilder {
     return this.get(local);
   }
 
-  /** A constant, modulo the size of its type. */
+  /** Returns a constant, modulo the size of its type. */
   integer(type: WasmInteger, value: number): this {
     return type === "i32" ? this.const(value) : this.op("i64.const", BigInt.asIntN(64, BigInt(value)));
   }
 
-  /** An amount, which is not negative, and `plus` more. */
+  /** Returns an amount, which is not negative, and `plus` more. */
   amount(amount: WasmAmount, type: WasmInteger = "i32", plus = 0): this {
     if (amount.kind === "const") return this.integer(type, amount.value + plus);
     this.get(amount.local);
@@ -126,7 +130,7 @@ export class CodeBuilder {
       : this.const(value).op("i32.mul");
   }
 
-  /** local += constant */
+  /** Emits local += constant. */
   advance(local: LocalId, by: number): this {
     if (by === 0) return this;
     const type = this.typeOf(local);
@@ -197,7 +201,7 @@ export class CodeBuilder {
   }
 }
 
-/** Loads and stores of one element of a size in bytes: bits, never values. */
+/** Load instruction of one element, by its size in bytes. It moves the bits without interpreting them. */
 export const loads = {
   1: "i32.load8_u",
   2: "i32.load16_u",
@@ -205,6 +209,7 @@ export const loads = {
   8: "i64.load",
   16: "v128.load",
 } as const satisfies Readonly<Record<number, PlainOp>>;
+/** Store instruction of one element, by its size in bytes. It moves the bits without interpreting them. */
 export const stores = {
   1: "i32.store8",
   2: "i32.store16",
@@ -213,7 +218,10 @@ export const stores = {
   16: "v128.store",
 } as const satisfies Readonly<Record<number, PlainOp>>;
 
-/** Loads of one element of a size in bytes into a vector: into every lane, and into one. */
+/**
+ * Instructions that load one element into a vector, by its size in bytes: `every` fills all lanes, `one`
+ * fills one lane.
+ */
 export const laneLoads = {
   1: { every: "v128.load8_splat", one: "v128.load8_lane" },
   2: { every: "v128.load16_splat", one: "v128.load16_lane" },
@@ -221,20 +229,23 @@ export const laneLoads = {
   8: { every: "v128.load64_splat", one: "v128.load64_lane" },
 } as const satisfies Readonly<Record<number, Readonly<Record<"every" | "one", PlainOp>>>>;
 
-/** How bytes are copied: by so many instructions, by vectors in a loop, or by the engine's own routine, which costs a call. */
+/**
+ * Method of copying bytes: a fixed number of instructions, a loop over vectors, or the engine's own routine,
+ * which costs a call.
+ */
 export type CopyMethod = "instructions" | "vectors in a loop" | "memory.copy";
 
 /** Beyond, the routine is worth its call: the misses of a row that lies far away overlap in it. */
 const inlineCopyBytes = 512;
 const unrolledCopyBytes = 256;
 
-/** `bytes`: absent where the loops decide it. */
+/** Returns the method of a copy. `bytes`: absent if the loops decide its length. */
 export const copyMethod = (bytes: number | undefined): CopyMethod => {
   if (bytes === undefined || bytes > inlineCopyBytes) return "memory.copy";
   return bytes > unrolledCopyBytes ? "vectors in a loop" : "instructions";
 };
 
-/** Copies bytes between two addresses in locals. */
+/** Emits a copy of bytes from the address in local `from` to the address in local `to`. */
 export function emitCopyBytes(code: CodeBuilder, to: LocalId, from: LocalId, bytes: WasmAmount): void {
   if (bytes.kind === "local") {
     code.get(to).get(from).get(bytes.local).op("memory.copy");
@@ -267,7 +278,10 @@ export function emitCopyBytes(code: CodeBuilder, to: LocalId, from: LocalId, byt
   }
 }
 
-/** Copies by instructions alone. `toShift`, `fromShift`: bytes beyond the addresses. */
+/**
+ * Emits a copy as a sequence of loads and stores without a loop. `toShift` and `fromShift`: byte offsets that
+ * are added to the addresses.
+ */
 export function unrolledCopy(
   code: CodeBuilder,
   to: LocalId,
@@ -289,12 +303,14 @@ export function unrolledCopy(
   }
 }
 
-/** Zeroes bytes at an address in a local. */
+/** Emits code that sets bytes to zero, from the address in local `to`. */
 export function zeroBytes(code: CodeBuilder, to: LocalId, bytes: WasmAmount): void {
   code.get(to).const(0).push(bytes).op("memory.fill");
 }
 
-/** Stores the bits of one element at an address in a local. */
+/**
+ * Emits a store of one element's bits to the address in local `to`. The element has 1, 2, 4, 8 or 16 bytes.
+ */
 export function storeBytes(code: CodeBuilder, to: LocalId, bytes: Uint8Array): void {
   const bits = (from: number, count: number): bigint =>
     BigInt.asIntN(
@@ -317,7 +333,10 @@ export function storeBytes(code: CodeBuilder, to: LocalId, bytes: Uint8Array): v
   }
 }
 
-/** An amount in rounds of so many, a power of two, and what is left. */
+/**
+ * Emits the division of an amount by `by`, a power of two. Returns the quotient (`rounds`) and the remainder
+ * (`rest`).
+ */
 export function dividedBy(
   code: CodeBuilder,
   count: WasmAmount,

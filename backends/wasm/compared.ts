@@ -1,25 +1,34 @@
-/** Index values that vectors compare with their limits, those of a turn together: none is resolved by itself where all are in range as they stand. */
+/**
+ * Index values that vectors compare with their limits, those of a turn together: none is resolved by itself
+ * where all are in range as they stand.
+ */
 import type { StridedIndex } from "../plan/strided-indices.js";
 import { range } from "../plan/runs.js";
 import { at } from "../../ir/types.js";
 import type { Lookup, PointerWalk } from "./memory-addresses.js";
 
-/** 16 bytes of a turn's index values. */
+/** Vector of 16 bytes of index values that one instruction compares with their limits. */
 export interface ComparedVector {
   /** Number of the walk over their table. */
   readonly walk: number;
   /** Bytes from its pointer. */
   readonly offset: number;
-  /** Bound that each word is compared with: the limit of an index operand, or `high`, the word above a value of 64 bits, which is 0 in range. */
+  /**
+   * Bound that each word is compared with: the limit of an index operand, or `high`, the word above a value
+   * of 64 bits, which is 0 in range.
+   */
   readonly words: readonly (number | "high")[];
 }
 
+/** Bytes of a word: the smallest index value that vectors compare. */
 export const wordBytes = 4;
+/** Bytes of a WebAssembly vector. */
 export const vectorBytes = 16;
 
 /**
- * The values of `shift` neighbours along a dim. Undefined where they do not lie together, words of other values lie between them, or
- * they are shorter than a word.
+ * Returns the vectors that compare the index values of `shift` consecutive output elements along `dim`.
+ * Undefined if the values are not contiguous, other words lie between them, they are shorter than a word, or
+ * an extent is 0.
  */
 export function comparedTogether(
   resolved: readonly StridedIndex[],

@@ -1,4 +1,4 @@
-/** What every statement of a kernel shares: its code, loop variables, and where its memories lie. */
+/** State that all statements of a kernel share: code, loop variables, and the addresses of its memories. */
 import { outputPlace } from "../../ir/func.js";
 import { CompileError, error } from "../../ir/diagnostic.js";
 import { intervalOf, type Ranges } from "../../ir/intervals/intervals.js";
@@ -24,10 +24,10 @@ import type { Memory } from "./memory-addresses.js";
 import { type WasmPlan } from "./plan.js";
 import { accumulate, int128Constant, int128FromI64, int128Product, int128Quotient } from "./int128.js";
 
-/** What holds the exact value of a form: one local of a type, or two. */
+/** Width of the exact value of a form: the type of one local, or `i128` for two locals. */
 export type FormWidth = WasmInteger | "i128";
 
-/** The output dims and index values that forms are over, where they are emitted. */
+/** Locals of the output dims and index values that linear forms refer to, with the ranges of these values. */
 export interface FormScope {
   readonly ranges: Ranges;
   readonly dims: ReadonlyMap<number, LocalId>;
@@ -35,6 +35,10 @@ export interface FormScope {
   readonly indices: Map<number, IntegerLocals>;
 }
 
+/**
+ * State of the emission of one kernel that all its statements share: code, loop variables, addresses of
+ * memories.
+ */
 export class WasmContext {
   readonly code = new CodeBuilder();
   readonly ub: LocalId;
@@ -59,7 +63,7 @@ export class WasmContext {
     this.bad = this.code.local("bad");
   }
 
-  /** The variable of a loop: 64 bits where one step beyond its values leaves 32. */
+  /** Returns the variable of a loop: 64 bits where one step beyond its values leaves 32. */
   iv(loop: ForStmt): LocalId {
     const [least, first] = this.reach(loop.lower);
     const [, length] = this.reach(sub(loop.upper, loop.lower));
@@ -86,7 +90,10 @@ export class WasmContext {
     this.point = undefined;
   }
 
-  /** What holds a form of a point exactly. Throws a CompileError (TC502) for one that 128 bits may not hold. */
+  /**
+   * Returns the width that holds a form of a point exactly. Throws a CompileError (TC502) for a form that may
+   * not fit into 128 bits.
+   */
   widthOf(form: Linear): FormWidth {
     if (this.point === undefined) return "i64";
     const [least, max] = intervalOf(form, this.point.ranges);
@@ -111,8 +118,8 @@ export class WasmContext {
   }
 
   /**
-   * Pushes the value of a form. As i32 it is exact modulo 2^32, which addresses take and sizes never leave; the sides of a
-   * minimum, which are compared, have 64 bits where 32 do not hold them.
+   * Pushes the value of a form. As i32 it is exact modulo 2^32, which addresses take and sizes never leave;
+   * the sides of a minimum, which are compared, have 64 bits where 32 do not hold them.
    */
   value(form: Linear, type: WasmInteger = "i32"): void {
     const { code } = this;
@@ -190,7 +197,7 @@ export class WasmContext {
     code.times(by, type);
   }
 
-  /** The value of a form of a point in 128 bits. */
+  /** Returns the value of a form of a point in 128 bits. */
   int128(form: Linear): Int128 {
     const { code } = this;
     const sum = int128Constant(code, form.at);
@@ -225,19 +232,19 @@ export class WasmContext {
     return local;
   }
 
-  /** A number that sizes tell. */
+  /** Returns a number that sizes tell. */
   param(name: string): WasmAmount {
     const local = this.params.get(name);
     invariant(local !== undefined, `${name} is told by the sizes`);
     return { kind: "local", local };
   }
 
-  /** The same where it has a name, else the number itself. */
+  /** Returns the same where it has a name, else the number itself. */
   number(value: number, name: string | undefined): WasmAmount {
     return name === undefined ? { kind: "const", value } : this.param(name);
   }
 
-  /** The numbers of an index rule. */
+  /** Returns the numbers of an index rule. */
   bounds({ extent, wrapNegativeBy, dynamic }: IndexRule): RuleBounds {
     return {
       extent: this.number(extent, dynamic?.extent),
@@ -247,7 +254,7 @@ export class WasmContext {
     };
   }
 
-  /** A size as a constant, or in a local. */
+  /** Returns a size as a constant, or in a local. */
   amount(form: Linear): WasmAmount {
     if (isConstant(form)) return { kind: "const", value: form.at };
     const local = this.code.local("size");
@@ -256,7 +263,9 @@ export class WasmContext {
     return { kind: "local", local };
   }
 
-  /** Pushes the number of the output element at an address in a local, where the output lies in its tensor. */
+  /**
+   * Pushes the number of the output element at an address in a local, where the output lies in its tensor.
+   */
   outputNumber(out: LocalId, elementBytes: number): void {
     const { code } = this;
     const start = this.start(outputPlace(this.plan.source));
@@ -266,7 +275,7 @@ export class WasmContext {
     if (shift > 0) code.const(shift).op("i32.shr_u");
   }
 
-  /** Where an operand starts in memory. */
+  /** Returns the byte address at which an operand starts in memory. */
   private start(operand: number): WasmAmount {
     const name = startName(operand);
     return this.params.has(name)

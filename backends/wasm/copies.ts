@@ -2,10 +2,13 @@
 import { inputsOf, type TileFunc } from "../../ir/func.js";
 import { inputTensor, type HostInputs } from "../memory.js";
 
-/** Bytes of an input copied between two looks at the clock. */
+/** Bytes of an input that are copied between two checks of the clock. */
 export const bytesAtOnce = 2 ** 22;
 
-/** Copies what lies elsewhere. Yields the bytes of each copy. */
+/**
+ * Copies each input of a program that is not already in its destination. Yields the number of bytes after
+ * each copy.
+ */
 export function* copyInputs(func: TileFunc, from: HostInputs, to: HostInputs): Generator<number, void> {
   for (const operand of inputsOf(func)) {
     const bytes = inputTensor(to, operand).bytes;

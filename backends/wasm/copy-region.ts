@@ -6,6 +6,10 @@ import type { CopyPlan } from "./plan.js";
 import { range, type Run } from "../plan/runs.js";
 import { startOf } from "../../ir/addressing.js";
 
+/**
+ * Emits a load or store: a copy of a region between two memories, in the longest runs that are contiguous in
+ * both.
+ */
 export function emitCopy(context: WasmContext, { to, from, sizes, elementBytes, run }: CopyPlan): void {
   const { code } = context;
   const amounts = sizes.map((size) => context.amount(size));
@@ -21,7 +25,7 @@ export function emitCopy(context: WasmContext, { to, from, sizes, elementBytes, 
   });
 }
 
-/** The bytes of a run as a constant, or in a local. */
+/** Returns the bytes of a run, as a constant or in a local. */
 export function runBytes(code: CodeBuilder, { bytes, times }: Run, sizes: readonly WasmAmount[]): WasmAmount {
   const extent = times === undefined ? undefined : at(sizes, times);
   if (extent?.kind !== "local") return { kind: "const", value: bytes };
@@ -30,13 +34,13 @@ export function runBytes(code: CodeBuilder, { bytes, times }: Run, sizes: readon
   return { kind: "local", local };
 }
 
-/** A pointer that loops advance: bytes between neighbours along each dim. */
+/** Local with an address that loops advance. `by`: bytes between neighbours along each dim. */
 export interface Pointer {
   readonly local: LocalId;
   readonly by: readonly number[];
 }
 
-/** Loops over some dims, outermost first; the body gets the pointers of its iteration. */
+/** Emits loops over some dims, outermost first; `body` gets the pointers of its iteration. */
 export function nest(
   code: CodeBuilder,
   sizes: readonly WasmAmount[],
@@ -61,7 +65,10 @@ export function nest(
   });
 }
 
-/** Copies pointers that a dim moves to locals of their own, which a loop over it may advance; the others stay. */
+/**
+ * Copies the pointers that move along `dim` to new locals, which a loop over that dim may advance. Returns
+ * all pointers; the others are unchanged.
+ */
 export function movingAlong(
   code: CodeBuilder,
   dim: number,

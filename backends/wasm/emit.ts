@@ -1,9 +1,11 @@
 /**
- * wasm: a tile program as one WebAssembly function over one memory that holds the tensors and a UB per thread.
+ * wasm: a tile program as one WebAssembly function over one memory that holds the tensors and a UB per
+ * thread.
  *
  * `run(from, to, ub, …)` runs tasks [from, to) in a unified buffer at byte `ub` and returns the lowest number of an output
- * element whose index is out of range, or 2^32 - 1. Element size, index type, policy, strides and addresses are constants
- * of the code, but for what the sizes of symbols tell: these are further parameters. What it does is written down in the plan.
+ * element whose index is out of range, or 2^32 - 1. Element size, index type, policy, strides and addresses
+ * are constants of the code, but for what the sizes of symbols tell: these are further parameters. What it
+ * does is written down in the plan.
  */
 import { dynamicFormOf } from "../../ir/symbols/dynamic.js";
 import { CompileError, error } from "../../ir/diagnostic.js";
@@ -24,6 +26,7 @@ import { planWasm, type WasmPlan } from "./plan.js";
 import { emitFill, emitScatter } from "./scatter.js";
 import { tripsName } from "./sizes.js";
 
+/** WebAssembly module of a tile program, with the layout of its memory and its number of tasks. */
 export interface WasmKernel {
   readonly module: WasmModule;
   readonly layout: WasmLayout;
@@ -31,8 +34,8 @@ export interface WasmKernel {
 }
 
 /**
- * The code that runs for a program: what all its sizes share, where it is an instance of a program over symbols and there is such
- * code; else its own. Throws as `emitWasm` does.
+ * Returns the plan and the code that run a program. An instance of a program over symbols gets the code for
+ * all sizes if such code can be emitted. Throws a CompileError (TC502) as {@link emitWasm} does.
  */
 export function emitFor(
   func: TileFunc,
@@ -52,7 +55,10 @@ export function emitFor(
   }
 }
 
-/** Throws a CompileError (TC502) when the tensors do not fit a 32-bit memory, or index arithmetic 53 bits. */
+/**
+ * Emits the WebAssembly kernel of a plan. Throws a CompileError (TC502) if the tensors do not fit a 32-bit
+ * memory, or index arithmetic does not fit 53 bits.
+ */
 export function emitWasm(plan: WasmPlan, threads = 1): WasmKernel {
   const context = new WasmContext(plan);
   // Code for all sizes takes the memory of each.
@@ -77,7 +83,10 @@ export function emitWasm(plan: WasmPlan, threads = 1): WasmKernel {
 export const hasTasks = ({ gather, scatter }: WasmPlan): boolean =>
   gather !== undefined || scatter !== undefined;
 
-/** Pages of memory for a program. Throws a CompileError (TC502) for more than there are. */
+/**
+ * Returns the number of WebAssembly pages that a program needs. Throws a CompileError (TC502) if that exceeds
+ * the maximum.
+ */
 export function pagesOf(func: TileFunc, layout: WasmLayout, threads: number): number {
   const pages = pagesFor(layout, threads);
   if (pages <= maxPages) return pages;
@@ -91,12 +100,18 @@ export function pagesOf(func: TileFunc, layout: WasmLayout, threads: number): nu
   ]);
 }
 
-/** Whether the checked executor, which has an array for each tensor and one for UB, has room. */
+/**
+ * True if the arrays of the checked executor can hold the program: one array for each tensor, and one for UB.
+ */
 function fitsArrays(func: TileFunc): boolean {
   const ub = [...ubBuffers(func).values()].reduce((sum, buffer) => sum + buffer.buffers * ubBytes(buffer), 0);
   return [ub, ...func.operands.map(({ type }) => byteCount(type))].every((bytes) => bytes <= maxArrayBytes);
 }
 
+/**
+ * Emits the loop over the tasks [from, to): derives the loop variables of each task and runs its body. The
+ * code returns the `bad` local.
+ */
 function emitTasks(context: WasmContext): void {
   const { code, plan } = context;
   const { loops, body } = plan.nest;
@@ -147,7 +162,10 @@ const tripsOf = (context: WasmContext, k: number): WasmAmount => {
   return context.number(loop.trips, hasDynamicTrips(loop) ? tripsName(k) : undefined);
 };
 
-/** Iterations of the loops from `first` on: a number, and those that sizes tell. */
+/**
+ * Returns the numbers of iterations of the parallel loops from loop `first` on: the constant ones as one
+ * product, each dynamic one as a local.
+ */
 function divisors(context: WasmContext, first: number): WasmAmount[] {
   const all = context.plan.nest.loops.slice(first).map((_, k) => tripsOf(context, first + k));
   const fixedTrips = all.reduce(
@@ -160,6 +178,7 @@ function divisors(context: WasmContext, first: number): WasmAmount[] {
   ];
 }
 
+/** Emits the statements of a body. Allocs and syncs need no instructions. */
 function emitStmts(context: WasmContext, body: readonly Stmt[]): void {
   const { code, plan } = context;
   for (const stmt of body) {
@@ -196,6 +215,7 @@ function emitStmts(context: WasmContext, body: readonly Stmt[]): void {
   }
 }
 
+/** Emits a serial loop with its body. */
 function emitLoop(context: WasmContext, stmt: ForStmt): void {
   const { code } = context;
   const variable = context.iv(stmt);

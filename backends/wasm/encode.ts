@@ -14,6 +14,7 @@ const valueTypes: Readonly<Record<WasmType, number>> = { i32: 0x7f, i64: 0x7e, f
 const emptyBlock = 0x40;
 const end = 0x0b;
 
+/** Encodes a module in the binary format of WebAssembly. */
 export function encodeModule(module: WasmModule): Uint8Array<ArrayBuffer> {
   const { params, locals, result, memory } = module;
   const code: number[] = [];
@@ -41,7 +42,10 @@ export function encodeModule(module: WasmModule): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** The locals behind the params: neighbours of one type are declared together, as a count and the type. */
+/**
+ * Appends the declarations of the locals after the params. Neighbours of one type are declared together, as a
+ * count and the type.
+ */
 function declarations(locals: readonly Local[], params: number, out: number[]): void {
   const groups: { type: WasmType; count: number }[] = [];
   for (let k = params; k < locals.length; k++) {
@@ -68,6 +72,7 @@ function instructions(body: readonly Instr[], out: number[]): void {
   for (const instr of body) instruction(instr, out);
 }
 
+/** Appends the bytes of an instruction, with the instructions nested in it, to `out`. */
 function instruction(instr: Instr, out: number[]): void {
   if ("args" in instr) {
     plainInstruction(instr, out);
@@ -98,6 +103,7 @@ function instruction(instr: Instr, out: number[]): void {
   out.push(end);
 }
 
+/** Appends the opcode and the immediates of an instruction to `out`. */
 function plainInstruction({ op, args }: PlainInstr, out: number[]): void {
   const { code, immediate } = encodingOf(op);
   for (const byte of code) out.push(byte);
@@ -148,7 +154,7 @@ function unsigned(value: number): number[] {
   return bytes;
 }
 
-/** LEB128, as every number of the format. */
+/** Appends an unsigned number in LEB128, like every number of the format. */
 function pushUnsigned(value: number, out: number[]): void {
   let rest = value;
   do {
@@ -158,6 +164,7 @@ function pushUnsigned(value: number, out: number[]): void {
   } while (rest > 0);
 }
 
+/** Appends a 32-bit integer to `out` as signed LEB128. */
 function pushSigned(value: number, out: number[]): void {
   let rest = value;
   for (;;) {
@@ -169,7 +176,7 @@ function pushSigned(value: number, out: number[]): void {
   }
 }
 
-/** The same of 64 bits. */
+/** Appends a signed number of 64 bits in LEB128. */
 function pushSignedWide(value: bigint, out: number[]): void {
   let rest = value;
   for (;;) {

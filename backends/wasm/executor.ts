@@ -1,7 +1,7 @@
 /**
- * sim, the fast executor: the same tile program, compiled to WebAssembly for its element size, index type and policy,
- * on one thread or several over shared memory. The bits, the report and the error of an index out of range are those
- * of the checked executor; it traps nothing else.
+ * sim, the fast executor: the same tile program, compiled to WebAssembly for its element size, index type and
+ * policy, on one thread or several over shared memory. The bits, the report and the error of an index out of
+ * range are those of the checked executor; it traps nothing else.
  */
 import { defined } from "../../ir/defined.js";
 import { CompileError, error, throwIfErrors } from "../../ir/diagnostic.js";
@@ -25,22 +25,25 @@ import { sizedCode, type SizedCode } from "./module-cache.js";
 import { instantiate, type SpawnThread } from "./thread.js";
 import { Threads } from "./threads.js";
 
-/** How a compiled kernel runs. */
+/** Options of a run of a compiled kernel. */
 export interface FastOptions {
   /** Threads that run tasks, this one included; more than one needs `spawn`. Default 1. */
   readonly threads?: number;
   readonly spawn?: SpawnThread;
 }
 
+/** Option to reuse the memory of an earlier executor, with the contents of its inputs. */
 export interface TakeOver {
   /**
-   * An executor of the same tensors and kind of memory, whose memory is taken over with what its inputs hold. It refuses to run
-   * afterwards. One with threads must have been closed, and these have ended.
+   * An executor of the same tensors and kind of memory, whose memory is taken over with what its inputs hold.
+   * It refuses to run afterwards. One with threads must have been closed, and these have ended.
    */
   readonly before?: FastExecutor;
 }
 
-/** Output of one run, and what was copied for it. */
+/**
+ * Output of one run, with the bytes that were copied into the executor for it and the time of these copies.
+ */
 export interface FastRun {
   /** The output in the executor's own memory: the next run overwrites it. */
   readonly output: Uint8Array;
@@ -52,10 +55,13 @@ export interface FastRun {
 const chunksPerThread = 32;
 const maxThreads = 64;
 
-/** What an executor does: it has one memory, so one run at a time. */
+/** State of an executor. An executor has one memory, so it does one run at a time. */
 type State = "idle" | "running" | "closing" | "closed" | "taken over";
 
-/** A kernel on one thread, or on several: `await FastExecutor.open(kernel.tile, { threads, spawn })`. */
+/**
+ * Executor that runs a kernel as WebAssembly, on one thread or several. `await FastExecutor.open(kernel.tile,
+ * { threads, spawn })` opens one on several threads.
+ */
 export class FastExecutor {
   /** Arrays in the executor's memory: what is written here is run without a copy. */
   readonly inputs: HostInputs;
@@ -64,7 +70,7 @@ export class FastExecutor {
   runs = 0;
   /** The bytes of its memory. */
   readonly memoryBytes: number;
-  /** Of these, bytes to which nothing was written: the machine gives them no pages. */
+  /** Bytes of `memoryBytes` to which nothing was written: the machine gives them no pages. */
   untouchedBytes = 0;
   private readonly layout: WasmLayout;
   private readonly tasks: number;
@@ -95,13 +101,16 @@ export class FastExecutor {
     this.output = output;
   }
 
-  /** On the calling thread alone. Throws a CompileError: TC502 for tensors beyond 4 GiB, TC702 for what is no program and a `before` that is in use. */
+  /**
+   * Creates an executor that runs on the calling thread alone. Throws a CompileError: TC502 for tensors
+   * beyond 4 GiB, TC702 for a value that is no program and for a `before` that is in use.
+   */
   static create(func: TileFunc, options: TakeOver = {}): FastExecutor {
     throwIfErrors(checkFields("FastExecutor.create", options, takeOverFields));
     return FastExecutor.prepare(func, 1, options);
   }
 
-  /** The same in the memory of one that nobody will run again, if there is one. */
+  /** Returns the same in the memory of one that nobody will run again, if there is one. */
   static reusing(func: TileFunc, spare: FastExecutor | undefined): FastExecutor {
     return FastExecutor.prepare(func, 1, { spare });
   }
@@ -146,7 +155,10 @@ export class FastExecutor {
     return new FastExecutor(func, code, memory, threads);
   }
 
-  /** Its memory, with room for another program. Throws a CompileError (TC702) for one of other tensors or another kind of memory. */
+  /**
+   * Hands over the memory of the executor, grown for another program. Throws a CompileError (TC702) for a
+   * program of other tensors or another kind of memory.
+   */
   private handOver({ layout, pages, shared }: SizedCode): WebAssembly.Memory {
     if (this.running.count > 0) {
       throw new CompileError([
@@ -176,15 +188,18 @@ export class FastExecutor {
     ]);
   }
 
-  /** Its memory for a program of other tensors, unless there is no room for so many pages; what lies in it is no run's any more. */
+  /**
+   * Gives up the memory to a program of other tensors. Undefined if the memory cannot grow to `pages` pages.
+   * Its contents belong to no run from then on.
+   */
   private givenUp(pages: number): WebAssembly.Memory | undefined {
     this.runs++;
     return grown(this.memory, pages) === 0 ? this.memory : undefined;
   }
 
   /**
-   * An input or the output by its key, as a typed array in the executor's memory; strings are u32 handles. Throws a CompileError
-   * (TC702) for another key.
+   * Returns an input or the output by its key, as a typed array in the executor's memory; strings are u32
+   * handles. Throws a CompileError (TC702) for another key.
    */
   array(key: string): Exclude<TensorData, readonly string[]> {
     const { operands } = this.func;
@@ -206,8 +221,9 @@ export class FastExecutor {
   }
 
   /**
-   * Runs to the end. Throws a RunError: TC601 for the index out of range of the first output element that has one, TC603 for a hand-written program that
-   * leaves its tensors so far that it leaves memory; a CompileError (TC702) for inputs of other sizes, and while another run is under way or after `close`.
+   * Runs to the end. Throws a RunError: TC601 for the index out of range of the first output element that has
+   * one, TC603 for a hand-written program that leaves its tensors so far that it leaves memory; a
+   * CompileError (TC702) for inputs of other sizes, and while another run is under way or after `close`.
    */
   run(inputs: HostInputs = this.inputs): FastRun {
     this.enter(inputs);
@@ -221,7 +237,9 @@ export class FastExecutor {
     }
   }
 
-  /** The same, in slices that let other work run. Rejects with the signal's reason when it is aborted. */
+  /**
+   * Returns the same, in slices that let other work run. Rejects with the signal's reason when it is aborted.
+   */
   async runLong(inputs: HostInputs = this.inputs, options: LongRunOptions = {}): Promise<FastRun> {
     const { signal, onProgress } = options;
     this.enter(inputs);
@@ -248,7 +266,10 @@ export class FastExecutor {
     }
   }
 
-  /** Ends the threads, and has ended them when it resolves. It refuses to run from the call on; a run under way rejects. The arrays live on. */
+  /**
+   * Ends the threads, and has ended them when it resolves. It refuses to run from the call on; a run under
+   * way rejects. The arrays live on.
+   */
   async close(): Promise<void> {
     const { running } = this;
     if (running.count === 0) {
@@ -260,7 +281,10 @@ export class FastExecutor {
     this.state = "closed";
   }
 
-  /** Begins a run. Throws a CompileError (TC702) for inputs of other sizes, and where another run has the memory. */
+  /**
+   * Begins a run. Throws a CompileError (TC702) for inputs of other sizes, and where another run has the
+   * memory.
+   */
   private enter(inputs: HostInputs): void {
     this.checkIdle();
     this.running.check();
@@ -304,7 +328,7 @@ export class FastExecutor {
     return { bytes, milliseconds };
   }
 
-  /** The scatter of the program, with its tensors in the executor's memory. */
+  /** Returns the scatter of the program, with its tensors in the executor's memory. */
   private mapped({ map }: CpuScatter): MappedInputs {
     return { map, operands: this.func.operands, inputs: this.inputs };
   }
@@ -344,7 +368,7 @@ const takeOverFields: Fields<TakeOver> = {
   },
 };
 
-/** How many threads an executor may have. */
+/** Field check for the number of threads of an executor. */
 export const threadsField: Field = {
   code: "TC702",
   takes: `a whole number, 1 to ${maxThreads}`,

@@ -1,6 +1,6 @@
 /**
- * How a CPU moves a gather's elements: by pointers that advance with the output dims, in the longest runs that lie together, and
- * where each element has an index of its own, several at a time.
+ * Plan of how a CPU moves a gather's elements. Pointers advance with the output dims, and the longest
+ * contiguous runs are copied. If each element has its own index, several elements move at a time.
  */
 import { defined } from "../../ir/defined.js";
 import { gatheredTable } from "../../ir/access.js";
@@ -28,23 +28,28 @@ import { lookupTable, type Table } from "./table.js";
 import { unrollAndJamOf, type UnrollAndJam } from "./unroll-and-jam.js";
 import { unrolledValues, type UnrolledValues } from "./unrolled-values.js";
 
-/** Elements of one iteration of the innermost loop. */
+/** Number of elements that one iteration of the innermost loop moves. */
 export const unroll = 16;
-/** Short rows of one iteration of the loop around them. */
+/** Number of short rows that one iteration of the loop around the rows moves. */
 export const rowsTogether = 4;
 /** Longer rows take so long to copy that one check for four of them saves nothing. */
 const shortRowBytes = 16;
 
-/** Indices of a turn that are compared by vectors, and resolved one by one only where one of them is not in range as it stands. */
+/**
+ * Indices of a turn that are compared by vectors, and resolved one by one only where one of them is not in
+ * range as it stands.
+ */
 interface CheckedTogether {
   readonly resolved: readonly StridedIndex[];
   readonly vectors: readonly ComparedVector[];
 }
 
 /**
- * `rows`: what lies together behind an index is copied at once. `rows together`: `rowsTogether` of them a turn, their indices
- * checked together. `checked together`: elements, `unroll` a turn. `from the table`: resolved before, `unroll` a turn. `one by one`: an
- * element by its own index.
+ * Strategy by which a gather resolves indices and copies elements. `rows`: the contiguous data that one index
+ * selects are copied at once. `rows together`: an iteration copies `rowsTogether` rows, whose indices are
+ * checked together. `checked together`: an iteration copies `unroll` elements, whose indices are checked
+ * together. `from the table`: an iteration copies `unroll` elements, whose indices were resolved into a table
+ * before. `one by one`: the index of each element is resolved alone.
  */
 export type GatherStrategy =
   | { readonly by: "rows" }
@@ -53,8 +58,9 @@ export type GatherStrategy =
   | { readonly by: "one by one" }
   | ({ readonly by: "checked together"; readonly unrollAndJam?: UnrollAndJam } & CheckedTogether);
 
+/** Plan of a gather on a CPU: its pointers, index lookups, contiguous runs and strategy. */
 export interface CpuGather extends GatherPlan {
-  /** Of the output. */
+  /** Bytes of an output element. */
   readonly elementBytes: number;
   readonly data: PointerWalk;
   /** Over the elements that a value is made from; none where elements move as they are. */
@@ -66,7 +72,7 @@ export interface CpuGather extends GatherPlan {
   readonly lookups: readonly (Lookup | undefined)[];
   /** Bytes of data between neighbours of a row along each output dim. */
   readonly rowBy: readonly number[];
-  /** What is copied at once. */
+  /** Run of bytes that is copied at once. */
   readonly run: Run;
   /** Plan of a table: each index is looked up before anything moves. */
   readonly table?: Table;
@@ -75,6 +81,9 @@ export interface CpuGather extends GatherPlan {
   readonly unrolled?: UnrolledValues;
 }
 
+/**
+ * Returns the plan of a gather on a CPU. `place`: returns the position of a region in the kernel's memory.
+ */
 export function planCpuGather(
   func: TileFunc,
   gather: GatherAt,
@@ -132,7 +141,10 @@ export function planCpuGather(
   };
 }
 
-/** Index operands whose values lie at one address but for a constant share a walk, which starts at the first of them. */
+/**
+ * Plans the lookups of index operands. Index operands whose addresses differ only by a constant share a walk,
+ * which starts at the first of them.
+ */
 function lookupsOf(
   func: TileFunc,
   { indexSteps: forms, stmt }: GatherPlan,
@@ -163,6 +175,10 @@ interface GatheredData extends Pick<CpuGather, "data" | "indices" | "lookups" | 
   readonly table: Table | undefined;
 }
 
+/**
+ * Returns the strategy of a gather. It moves rows if no index depends on the innermost output dim or rows are
+ * copied by the page, elements otherwise.
+ */
 function movingOf(core: GatherPlan, data: GatheredData): GatherStrategy {
   const { last, page, stmt } = core;
   const rank = stmt.to.sizes.length;
@@ -171,6 +187,10 @@ function movingOf(core: GatherPlan, data: GatheredData): GatherStrategy {
     : elementMoving(core, data);
 }
 
+/**
+ * Returns the strategy of a gather by rows: several rows together if they are short and vectors can check
+ * their indices, single rows otherwise.
+ */
 function rowMoving(core: GatherPlan, { data, run, table, ...rest }: GatheredData): GatherStrategy {
   const { last, loops, page, stmt, values } = core;
   const isShort = run.outer === last + 1 && run.times === undefined && run.bytes <= shortRowBytes;
@@ -181,6 +201,10 @@ function rowMoving(core: GatherPlan, { data, run, table, ...rest }: GatheredData
   return together !== undefined && enough ? { by: "rows together", ...together } : { by: "rows" };
 }
 
+/**
+ * Returns the strategy of a gather by elements: several together if vectors can check their indices or a
+ * table holds them, one by one otherwise.
+ */
 function elementMoving(core: GatherPlan, { data, table, ...rest }: GatheredData): GatherStrategy {
   const { mayBeNone, stages, stmt, values } = core;
   if (values !== undefined || !ascends(data)) return { by: "one by one" };
@@ -195,6 +219,10 @@ function elementMoving(core: GatherPlan, { data, table, ...rest }: GatheredData)
   return { by: "checked together", ...together, ...defined({ unrollAndJam }) };
 }
 
+/**
+ * Returns the resolved indices and the vectors that check `step` elements or rows together. Undefined if
+ * vectors cannot compare these indices.
+ */
 function togetherAlong(
   core: GatherPlan,
   { indices, lookups }: Pick<CpuGather, "indices" | "lookups">,
@@ -208,7 +236,10 @@ function togetherAlong(
 
 const ascends = ({ by }: PointerWalk): boolean => by.every((step) => step >= 0);
 
-/** The rows of a page copied at once, where they lie side by side in both places and are long enough together. */
+/**
+ * Returns the rows of a page copied at once, where they lie side by side in both places and are long enough
+ * together.
+ */
 const alongPage = (
   run: Run,
   { by }: PagedDims,

@@ -1,8 +1,9 @@
 /**
  * The gather statement: loops over the output tile with pointers that only ever advance by constants.
  *
- * Index values are read as soon as the dims that they follow are known, and what lies together behind the last of them is
- * copied as bytes. The first value that names no element ends all that lies inside its stage, which gets the fill instead.
+ * Index values are read as soon as the dims that they follow are known, and what lies together behind the
+ * last of them is copied as bytes. The first value that names no element ends all that lies inside its stage,
+ * which gets the fill instead.
  */
 import { reductionDim } from "../../ir/access.js";
 import { constant, dimsOf, mod, scale, sub, sumOf, type Linear } from "../../ir/linear.js";
@@ -37,6 +38,7 @@ import { emitVectorReduction, emitVectorValues } from "./vector-values.js";
 import { asRead, emitSum } from "./index-value.js";
 import { int128Value } from "./int128.js";
 
+/** Emits the loops of a gather statement. */
 export function emitGather(context: WasmContext, plan: CpuGather): void {
   new GatherEmitter(context, plan).emit();
 }
@@ -59,7 +61,10 @@ class GatherEmitter {
   /** The output dims whose coordinates forms are over. */
   private readonly dims: readonly number[];
   private readonly stages: readonly Stage[];
-  /** Where several elements or rows share a turn of the innermost loop. */
+  /**
+   * Emitter of the innermost loop if several elements or rows share one of its unrolled steps; undefined
+   * otherwise.
+   */
   private unrolled: UnrolledGather | undefined;
 
   constructor(
@@ -100,7 +105,7 @@ class GatherEmitter {
     return { local, by };
   }
 
-  /** The index operands of a stage and all that lies inside it. */
+  /** Emits the index operands of a stage, and everything inside it. */
   private stage(k: number, pointers: Pointers, values: Values): void {
     const { code, plan, sizes } = this;
     const stage = at(this.stages, k);
@@ -176,7 +181,7 @@ class GatherEmitter {
     };
   }
 
-  /** The pointer to the data with what a stage adds to it: its own, or that of the table's entry. */
+  /** Returns the pointer to the data with what a stage adds to it: its own, or that of the table's entry. */
   private added({ adds }: Stage, { data, index }: Pointers, none: Label | undefined): LocalId {
     const { code, context, plan } = this;
     if (plan.table === undefined && adds.terms.length === 0) return data.local;
@@ -225,7 +230,7 @@ class GatherEmitter {
     return entry;
   }
 
-  /** The loop of the dim `last` by pages: `body` takes what is left of one. */
+  /** Emits the loop of the dim `last` by pages. `body` gets the number of elements left in a page. */
   private byPages(
     { form, by }: PagedDims,
     pointers: Pointers,
@@ -260,7 +265,10 @@ class GatherEmitter {
     });
   }
 
-  /** Runs `body`, which leaves for `none` where what lies inside a stage has no element; that has the fill instead. */
+  /**
+   * Runs `body`, which leaves for `none` where what lies inside a stage has no element; that has the fill
+   * instead.
+   */
   private ending(
     { indices }: Stage,
     inside: Inside,
@@ -285,7 +293,10 @@ class GatherEmitter {
     });
   }
 
-  /** Reads an index operand: what holds its value. One that is reported is 0 from there on, in range for whatever is read by it. */
+  /**
+   * Reads an index operand: what holds its value. One that is reported is 0 from there on, in range for
+   * whatever is read by it.
+   */
   private emitIndex(
     number: number,
     pointers: Pointers,
@@ -330,7 +341,10 @@ class GatherEmitter {
     return typeof local === "number" ? localValue(this.code, local, signed) : int128Value(this.code, local);
   }
 
-  /** An index operand's value as it stands. Of a read under a policy, in the width of its table; else exact, with its sign. */
+  /**
+   * Returns an index operand's value as it stands. Of a read under a policy, in the width of its table; else
+   * exact, with its sign.
+   */
   private raw(number: number, { index }: Pointers): IntegerLocals {
     const { code, context, plan } = this;
     const { form, rule } = at(plan.indexSteps, number);
@@ -347,12 +361,14 @@ class GatherEmitter {
     return asRead(code, loadIndex(code, format, shift), rule, format);
   }
 
-  /** A value that counts from the end where it is negative, and is not bounded. */
+  /** Returns a value that counts from the end where it is negative, and is not bounded. */
   private counted(raw: IntegerLocals, wrapNegativeBy: WasmAmount): IntegerLocals {
     return this.value(raw, true).counted(wrapNegativeBy).local;
   }
 
-  /** The pointers to what an element, or a term of it, is made from, with all that index values add. */
+  /**
+   * Returns the pointers to what an element, or a term of it, is made from, with all that index values add.
+   */
   private reached({ reads }: Pointers, inReduction: boolean): readonly Pointer[] {
     const { code, context, plan } = this;
     return reads.map((pointer, k) => {
@@ -369,7 +385,7 @@ class GatherEmitter {
     });
   }
 
-  /** Elements behind the index operands, each by its steps. */
+  /** Emits the computed elements after the index operands, each by its steps. */
   private computed({ first, isStep, sizes }: Inside, pointers: Pointers, values: Values): void {
     if (isStep === true) {
       this.stepOfElements(pointers, values);
@@ -432,8 +448,8 @@ class GatherEmitter {
   }
 
   /**
-   * Loops over some dims, outermost first. The innermost output dim is taken by unrolled steps where there are such, and what they leave
-   * one by one. `step`: what lies inside one.
+   * Emits loops over some dims, outermost first. The innermost output dim goes by unrolled steps if there are
+   * any; the elements that are left go one by one. `step`: the extents inside one step.
    */
   private elements(
     dims: readonly number[],
@@ -477,7 +493,10 @@ class GatherEmitter {
     });
   }
 
-  /** The loop over the terms of an element, in order: `take` gets the pointers to what one is made from. One without a value is left out. */
+  /**
+   * Emits the loop over the reduction elements of an output element, in order. `take` gets the pointers to
+   * the reads of one reduction element. Reduction elements without a value are left out.
+   */
   private eachElement(pointers: Pointers, values: Values, take: (reads: readonly Pointer[]) => void): void {
     const { code, context, plan } = this;
     const { map } = plan.stmt;
@@ -509,7 +528,10 @@ class GatherEmitter {
     });
   }
 
-  /** How many terms an element has, and where r begins in a bag. */
+  /**
+   * Returns the number of reduction elements of an output element, and for a segment the local that holds its
+   * first r. Emits the code that computes the number for a segment.
+   */
   private lengthOf(values: Values): { readonly count: WasmAmount; readonly from?: LocalId } {
     const { code } = this;
     const { max, segment } = this.plan.stmt.map.reduced ?? { max: 0 };
@@ -523,7 +545,7 @@ class GatherEmitter {
     return { count: { kind: "local", local: count }, from };
   }
 
-  /** Elements that lie together after the index operands. */
+  /** Emits the copies of elements that are contiguous after the index operands. */
   private row({ first, sizes }: Inside, { out, data }: Pointers): void {
     const { code, plan } = this;
     const { rowBy, run } = plan;
@@ -533,7 +555,7 @@ class GatherEmitter {
     });
   }
 
-  /** The fill of all elements inside. */
+  /** Emits the fill of all elements inside. */
   private fill({ first, fullDims, sizes }: Inside, out: Pointer): void {
     const { code } = this;
     const { elementBytes, fill, stmt } = this.plan;
@@ -551,20 +573,23 @@ class GatherEmitter {
   }
 }
 
-/** The local of an index value with a bound. */
+/** Returns the local of an index value with a bound. */
 function narrow(values: Values, index: number): LocalId {
   const local = values.get(index);
   invariant(typeof local === "number", `index value ${index} has a bound`);
   return local;
 }
 
-/** The stage of a gather whose index values were looked up before. */
+/** Returns the stage of a gather whose index values were looked up before. */
 const afterTable = (last: number): Stage => ({ dim: last, indices: [], adds: constant(0) });
 
 /** A table entry of an index without an element. */
 const noEntry = -1;
 
-/** Output dims by whose coordinates something is computed: what no pointer follows. */
+/**
+ * Returns the output dims whose coordinates are used in computations, since no pointer moves along with
+ * these.
+ */
 function dimsUsed({ addresses, indices, lookups, stages, page, reads }: CpuGather): number[] {
   const sums = addresses.indices.filter((_, index) => lookups[index] === undefined);
   const forms: readonly Linear[] = [

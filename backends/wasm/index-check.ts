@@ -1,4 +1,7 @@
-/** The check of a turn's index values by vectors. Unsigned, a negative value is above every limit, and so is one whose high word is not 0. */
+/**
+ * The check of a turn's index values by vectors. Unsigned, a negative value is above every limit, and so is
+ * one whose high word is not 0.
+ */
 import { at, InternalError, invariant } from "../../ir/types.js";
 import { range } from "../plan/runs.js";
 import type { LocalId } from "./code.js";
@@ -12,17 +15,20 @@ import type { RuleBounds } from "./resolve.js";
 interface Compared {
   /** The highest values in range. */
   readonly limits: LocalId;
-  /** What negative values count from. */
+  /** Local that holds the numbers that negative values count from; absent if no value counts from the end. */
   readonly ends?: LocalId;
   readonly vectors: readonly ComparedVector[];
 }
 
+/** Emitter of the vector comparisons that check the index values of an unrolled step against their limits. */
 export class IndexCheck {
   private readonly compared: readonly Compared[];
-  /** What each vector holds, once it is counted from the end. */
+  /** Locals that hold the values of each vector after negative values were counted from the end. */
   private readonly counted = new Map<ComparedVector, LocalId>();
 
-  /** Emits the limits. `counts`: whether negative values count from the end first, where the policy says so. */
+  /**
+   * Emits the limits. `counts`: whether negative values count from the end first, where the policy says so.
+   */
   constructor(
     private readonly context: WasmContext,
     private readonly plan: CpuGather,
@@ -56,7 +62,7 @@ export class IndexCheck {
     return this.context.bounds(rule);
   }
 
-  /** A vector of a number for each word, 0 for high ones. */
+  /** Returns a vector of a number for each word, 0 for high ones. */
   private vector(name: string, words: ComparedVector["words"], push: (bounds: RuleBounds) => void): LocalId {
     const { code } = this.context;
     const local = code.local(name, "v128");

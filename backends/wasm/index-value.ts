@@ -16,7 +16,10 @@ export function emitSum(context: WasmContext, form: Linear): IntegerLocals {
   return sum;
 }
 
-/** Returns what holds a value that was read: in the width of its table where a rule bounds it, else exact, with its sign. */
+/**
+ * Returns what holds a value that was read: in the width of its table where a rule bounds it, else exact,
+ * with its sign.
+ */
 export function asRead(
   code: CodeBuilder,
   value: LocalId,

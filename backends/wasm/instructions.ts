@@ -6,7 +6,11 @@
 
 import type { Stmt } from "../../ir/tile.js";
 
-/** What follows an opcode: nothing, a local, a label, a constant, a memory address, a lane, or a memory address and the lane that it fills. */
+/**
+ * Immediate operands of an opcode: nothing, a local, a label, a constant, a memory address, a lane, or a
+ * memory address and the lane that it fills. `copy` and `fill`: memory indices of `memory.copy` and
+ * `memory.fill`.
+ */
 export type Immediate =
   | "none"
   | "local"
@@ -31,6 +35,10 @@ const lane = (...code: number[]): Encoding => ({ code, immediate: "lane" });
 const memoryAndLane = (...code: number[]): Encoding => ({ code, immediate: "memory and lane" });
 const simd = 0xfd;
 
+/**
+ * Opcode and kind of immediate of each WebAssembly instruction that kernels use, by its name in the text
+ * format.
+ */
 export const encodings = {
   br: { code: [0x0c], immediate: "label" },
   br_if: { code: [0x0d], immediate: "label" },
@@ -174,30 +182,41 @@ export const encodings = {
   "i64x2.add": plain(simd, 0xce, 0x01),
 } as const satisfies Readonly<Record<string, Encoding>>;
 
+/** Name, in the text format, of an instruction that contains no others. */
 export type PlainOp = keyof typeof encodings;
 
+/** Returns the opcode of an instruction and the kind of its immediate. */
 export const encodingOf = (op: PlainOp): Encoding => encodings[op];
 
+/** Type of a WebAssembly value. */
 export type WasmType = "i32" | "i64" | "f32" | "v128";
 
+/** Local variable of a WebAssembly function. */
 export interface Local {
   readonly name: string;
   readonly type: WasmType;
 }
 
+/** Instruction that contains no others, with its immediates. */
 export interface PlainInstr {
   readonly op: PlainOp;
   readonly args: readonly (number | bigint)[];
 }
 
+/**
+ * Instruction of a function body. Blocks, loops and `if` contain other instructions; comments appear only in
+ * the text format.
+ */
 export type Instr =
   | PlainInstr
   | { readonly op: "block" | "loop"; readonly body: readonly Instr[] }
   | { readonly op: "if"; readonly then: readonly Instr[]; readonly otherwise: readonly Instr[] }
-  /** A statement of the program, whose instructions are the next ones, or which needs none; text format alone. */
+  /**
+   * A statement of the program, whose instructions are the next ones, or which needs none; text format alone.
+   */
   | { readonly op: "comment"; readonly stmt: Stmt };
 
-/** One function over one imported memory, `env.memory`. */
+/** WebAssembly module with one function and one imported memory, `env.memory`. */
 export interface WasmModule {
   readonly name: string;
   readonly params: readonly Local[];
@@ -208,6 +227,7 @@ export interface WasmModule {
   readonly memory: { readonly pages: number; readonly shared: boolean };
 }
 
+/** Bytes of a page of WebAssembly memory. */
 export const pageBytes = 65536;
-/** The most pages of a 32-bit memory: 4 GiB. */
+/** Maximum number of pages of a 32-bit memory: 4 GiB. */
 export const maxPages = 65536;

@@ -1,6 +1,6 @@
 /**
- * 128-bit integers in WebAssembly, which has none beyond 64 bits: two's complement, in two locals. Used for a sum of index values that
- * may not fit 64 bits.
+ * 128-bit integers in WebAssembly, which has none beyond 64 bits: two's complement, in two locals. Used for a
+ * sum of index values that may not fit 64 bits.
  */
 import type { WasmAmount, CodeBuilder, LocalId, Int128 } from "./code.js";
 import type { IndexValue } from "./resolve.js";
@@ -14,7 +14,7 @@ const int128Local = (code: CodeBuilder): Int128 => ({
   high: code.local("high", "i64"),
 });
 
-/** A constant of up to 53 bits. */
+/** Emits a 128-bit constant of a value of up to 53 bits. Returns the locals that hold it. */
 export function int128Constant(code: CodeBuilder, value: number): Int128 {
   const constant = int128Local(code);
   code.integer("i64", value).set(constant.low);
@@ -22,14 +22,14 @@ export function int128Constant(code: CodeBuilder, value: number): Int128 {
   return constant;
 }
 
-/** The i64 on top, with its sign. */
+/** Pops an i64 and extends it, with its sign, to 128 bits. Returns the locals that hold the result. */
 export function int128FromI64(code: CodeBuilder): Int128 {
   const value = int128Local(code);
   code.set(value.low).get(value.low).op("i64.const", 63).op("i64.shr_s").set(value.high);
   return value;
 }
 
-/** sum += value, or sum -= value. */
+/** Emits sum += value, or sum -= value. */
 export function accumulate(code: CodeBuilder, sum: Int128, value: Int128, op: "add" | "sub"): void {
   const low = code.local("low", "i64");
   code.get(sum.low).get(value.low).op(`i64.${op}`).set(low);
@@ -41,7 +41,10 @@ export function accumulate(code: CodeBuilder, sum: Int128, value: Int128, op: "a
   code.get(low).set(sum.low);
 }
 
-/** A number times a positive constant of up to 53 bits, by halves of 32 bits. */
+/**
+ * Emits the product of a 128-bit integer and a positive constant of up to 53 bits. Returns the locals that
+ * hold the product. The code multiplies halves of 32 bits.
+ */
 export function int128Product(code: CodeBuilder, { low, high }: Int128, by: number): Int128 {
   const product = int128Local(code);
   const pushHalf = (upper: boolean): void => {
@@ -72,7 +75,10 @@ export function int128Product(code: CodeBuilder, { low, high }: Int128, by: numb
   return product;
 }
 
-/** A number that is not negative by one of up to 53 bits, bit by bit. */
+/**
+ * Emits the division of a non-negative 128-bit integer by a number of up to 53 bits. Returns the locals of
+ * quotient and remainder. The code divides bit by bit.
+ */
 export function int128Quotient(
   code: CodeBuilder,
   value: Int128,
@@ -104,7 +110,7 @@ export function int128Quotient(
   return { quotient, remainder };
 }
 
-/** A number as an index value. */
+/** Returns the {@link IndexValue} of a 128-bit integer: the operations that resolve an index value. */
 export function int128Value(code: CodeBuilder, value: Int128): IndexValue {
   /** Pushes all ones where it is negative, else 0. */
   const mask = (): CodeBuilder => code.get(value.high).op("i64.const", 63).op("i64.shr_s");

@@ -33,13 +33,15 @@ const vectorForms = {
   select: "v128.bitselect",
 } as const satisfies Readonly<Partial<Record<PlainOp, PlainOp>>>;
 
-/** An instruction that has a form for one value and one for four lanes. */
+/** Instruction with a form for one value and a form for the four lanes of a vector. */
 export type LaneOp = keyof typeof vectorForms;
 
 /** An instruction that shifts by a constant. */
 type ShiftOp = "i32.shl" | "i32.shr_s" | "i32.shr_u";
 
-/** The lesser and the greater of two integers: of one value by a comparison, of four lanes by an instruction. */
+/**
+ * The lesser and the greater of two integers: of one value by a comparison, of four lanes by an instruction.
+ */
 const extremes = {
   i32: {
     min: { within: "i32.lt_s", vector: "i32x4.min_s" },
@@ -56,6 +58,7 @@ const extremes = {
   >
 >;
 
+/** Emitter of 32-bit arithmetic that has one form for single values and for the four lanes of a vector. */
 export class LaneCode {
   /** In the order in which they were asked for. */
   private readonly locals: LocalId[] = [];
@@ -67,7 +70,7 @@ export class LaneCode {
     readonly isVector: boolean,
   ) {}
 
-  /** A local for what an integer or a float is in the lanes. */
+  /** Returns a local for what an integer or a float is in the lanes. */
   local(name: string, type: "i32" | "f32" = "i32"): LocalId {
     const existing = this.locals[this.taken++];
     if (existing !== undefined) return existing;
@@ -76,7 +79,10 @@ export class LaneCode {
     return local;
   }
 
-  /** Gives out the locals again, in the same order: code like that before it, which needs none of their values. */
+  /**
+   * Gives out the locals again, in the same order: code like that before it, which needs none of their
+   * values.
+   */
   reuseLocals(): void {
     this.taken = 0;
   }

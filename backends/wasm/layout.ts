@@ -1,4 +1,7 @@
-/** Where a kernel's memory holds what: tensors first, then a unified buffer for each thread. */
+/**
+ * Layout of a kernel's memory: the control block of its threads, then the tensors, then a unified buffer for
+ * each thread.
+ */
 import type { TileFunc } from "../../ir/func.js";
 import { ubBuffers } from "../../ir/regions.js";
 import { ubBytes, type UbBuffer } from "../../ir/tile.js";
@@ -7,9 +10,9 @@ import { pageBytes } from "./instructions.js";
 import { cacheLine, type Table } from "./table.js";
 import { controlBytes } from "./thread.js";
 
-/** Byte addresses in the memory. */
+/** Byte addresses of the tensors and the unified buffers in a kernel's memory. */
 export interface WasmLayout {
-  /** Of each operand, in the function's order. */
+  /** Byte address of each operand, in the function's order. */
   readonly operands: readonly number[];
   /** Unified buffers, one after the other to the end of the memory. */
   readonly buffers: number;
@@ -19,6 +22,10 @@ export interface WasmLayout {
   readonly table: number;
 }
 
+/**
+ * Returns the layout of a program's memory: tensors first, then a unified buffer for each thread. `table`:
+ * table of resolved indices, if there is one.
+ */
 export function layoutOf(func: TileFunc, table: Table | undefined): WasmLayout {
   const place = func.operands.findIndex(({ inout }) => inout === true);
   const isAlias = ({ role }: TileFunc["operands"][number]): boolean => place !== -1 && role === "output";
@@ -39,7 +46,10 @@ export function layoutOf(func: TileFunc, table: Table | undefined): WasmLayout {
   };
 }
 
-/** Where tensors of so many bytes start, and where they end. */
+/**
+ * Returns the byte addresses at which tensors start, and the address at which they end. `bytes`: sizes of the
+ * tensors.
+ */
 export function startsOf(bytes: readonly number[]): {
   readonly starts: readonly number[];
   readonly end: number;
@@ -53,8 +63,12 @@ export function startsOf(bytes: readonly number[]): {
   return { starts, end };
 }
 
+/** Returns the number of memory pages that a layout needs for `threads` threads, at least 1. */
 export const pagesFor = (layout: WasmLayout, threads: number): number =>
   Math.max(1, Math.ceil((layout.buffers + threads * layout.bufferBytes) / pageBytes));
 
-/** The first copy of a double buffer: a thread runs its statements in order and never needs the second. */
+/**
+ * Returns the byte address of a buffer in the unified buffer. Of a double buffer, this is the first copy: a
+ * thread runs its statements in order and never needs the second.
+ */
 export const bufferAddress = (buffer: UbBuffer): number => at(buffer.addresses ?? [], 0);

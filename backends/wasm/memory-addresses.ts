@@ -1,4 +1,4 @@
-/** Where the regions of a program lie in the kernel's memory. */
+/** Addresses of a program's regions in the kernel's memory. */
 import { stepsOf, type Place } from "../../ir/addressing.js";
 import { outputOf, type TileFunc } from "../../ir/func.js";
 import type { Linear } from "../../ir/linear.js";
@@ -7,22 +7,30 @@ import { ubStrides, type Region, type UbBuffer } from "../../ir/tile.js";
 import { at, bytesOf, invariant, isPacked, strides, type DType } from "../../ir/types.js";
 import { beyondSteps, isOverPoint } from "../plan/stages.js";
 
-/** A tensor by its number among the operands, or a tile of the unified buffer. */
+/**
+ * Memory that holds a region: a tensor, by its number among the operands, or a buffer of the unified buffer.
+ */
 export type Memory =
   { readonly kind: "tensor"; readonly operand: number } | { readonly kind: "ub"; readonly buffer: UbBuffer };
 
-/** A region of a memory: offsets and strides in elements. */
+/** Region with the memory that holds it. Offsets and strides are in elements. */
 export interface PlacedRegion extends Place {
   readonly memory: Memory;
 }
 
-/** An address as a pointer that advances with the output dims of a tile, and what lies beyond its steps. */
+/**
+ * Address as a pointer that advances with the output dims of a tile. `beyond`: the terms that the pointer
+ * does not cover.
+ */
 export interface PointerWalk {
   readonly memory: Memory;
-  /** Bytes of an element. Of packed elements, which have no address of their own, a walk counts elements from its memory's first. */
+  /**
+   * Bytes of an element. Of packed elements, which have no address of their own, a walk counts elements from
+   * its memory's first.
+   */
   readonly elementBytes: number;
   readonly packed: boolean;
-  /** Where it starts, in elements of the memory. */
+  /** Start of the pointer, in elements of the memory. */
   readonly start: Linear;
   /** Bytes between neighbours along each output dim. */
   readonly by: readonly number[];
@@ -30,7 +38,7 @@ export interface PointerWalk {
   readonly beyond: Linear;
 }
 
-/** Place of the value of an index operand. */
+/** Address of an index operand's value, relative to a pointer into its table. */
 export interface Lookup {
   /** Number of the walk over its table. */
   readonly walk: number;
@@ -39,7 +47,10 @@ export interface Lookup {
   readonly dtype: DType;
 }
 
-/** `dtype`: of the memory's elements, in which the address counts. */
+/**
+ * Returns the walk of a pointer along an address. `dtype`: type of the memory's elements, in which the
+ * address counts.
+ */
 export function pointerWalkOf(memory: Memory, address: Linear, dtype: DType, rank: number): PointerWalk {
   const packed = isPacked(dtype);
   const elementBytes = packed ? 1 : bytesOf(dtype);
@@ -53,7 +64,7 @@ export function pointerWalkOf(memory: Memory, address: Linear, dtype: DType, ran
   };
 }
 
-/** Where the regions of a program lie. */
+/** Returns a function that gives the memory, offsets and strides of a region of the program. */
 export function placing(func: TileFunc): (region: Region) => PlacedRegion {
   const buffers = ubBuffers(func);
   return ({ buffer: name, offsets }) => {
@@ -68,5 +79,6 @@ export function placing(func: TileFunc): (region: Region) => PlacedRegion {
   };
 }
 
+/** True if a region lies in the output tensor. */
 export const isOutput = ({ memory }: PlacedRegion, func: TileFunc): boolean =>
   memory.kind === "tensor" && at(func.operands, memory.operand) === outputOf(func);

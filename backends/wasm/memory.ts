@@ -3,7 +3,7 @@ import { CompileError, error, RunError } from "../../ir/diagnostic.js";
 import type { TileFunc } from "../../ir/func.js";
 import { maxPages, pageBytes } from "./instructions.js";
 
-/** Throws a CompileError (TC502) when there is no room for the tensors. */
+/** Allocates a WebAssembly memory of `pages` pages. Throws a CompileError (TC502) if the allocation fails. */
 export function allocateMemory(func: TileFunc, pages: number, shared: boolean): WebAssembly.Memory {
   try {
     return new WebAssembly.Memory({ initial: pages, ...(shared ? { maximum: maxPages, shared } : {}) });
@@ -20,7 +20,10 @@ export function allocateMemory(func: TileFunc, pages: number, shared: boolean): 
   }
 }
 
-/** Makes a memory at least so many pages long. The pages that there was no room for. */
+/**
+ * Grows a memory to at least `pages` pages. Returns the number of pages that are still missing: 0 if the
+ * memory could grow.
+ */
 export function grown(memory: WebAssembly.Memory, pages: number): number {
   const missing = Math.max(0, pages - memory.buffer.byteLength / pageBytes);
   try {
@@ -32,7 +35,7 @@ export function grown(memory: WebAssembly.Memory, pages: number): number {
   }
 }
 
-/** TC603: a hand-written program left its memory. */
+/** Returns TC603: a hand-written program read or wrote outside its memory. */
 export const leftMemory = (): RunError =>
   new RunError([
     error("TC603", "the program reads or writes beyond its memory", {

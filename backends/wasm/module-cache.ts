@@ -19,7 +19,7 @@ interface WasmCode {
 /** By the program that is emitted, which never changes, and threads. */
 const codesOf = derivedOnce((_: TileFunc) => new Map<number, WasmCode>());
 
-/** The code of a program at its sizes. */
+/** Compiled code of a program with its layout, pages, tasks and arguments at the program's sizes. */
 export interface SizedCode {
   readonly plan: WasmPlan;
   readonly module: WebAssembly.Module;
@@ -30,7 +30,10 @@ export interface SizedCode {
   readonly params: readonly number[];
 }
 
-/** All sizes of a program share one module; each has its own memory. Throws a CompileError (TC502). */
+/**
+ * Returns the compiled code of a program at its sizes. All sizes of a program share one module, but not its
+ * memory. Throws a CompileError (TC502) if the tensors do not fit a WebAssembly memory.
+ */
 export function sizedCode(func: TileFunc, threads: number): SizedCode {
   const { plan, kernel, module } = codeOf(func, threads);
   const sizes: Env = dynamicFormOf(func)?.values ?? new Map();
@@ -47,6 +50,10 @@ export function sizedCode(func: TileFunc, threads: number): SizedCode {
   };
 }
 
+/**
+ * Returns the plan, kernel and module of a program, from a cache if they exist. The code of a program over
+ * symbols serves all its sizes.
+ */
 function codeOf(func: TileFunc, threads: number): WasmCode {
   const [cached] = [dynamicFormOf(func)?.program, func].flatMap(
     (program) => (program === undefined ? undefined : codesOf(program).get(threads)) ?? [],

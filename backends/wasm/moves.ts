@@ -14,6 +14,10 @@ import { range, type Run } from "../plan/runs.js";
 import { jammed } from "./unroll-and-jam.js";
 import type { ValuePlan } from "../../ir/values/index.js";
 
+/**
+ * Returns the plan of a program's code in printable form: figures of its tasks, and the moves of its
+ * statements.
+ */
 export const movesOf = (plan: WasmPlan): MovePlan => {
   const slices = plan.nest.tasks / taskOfTile(plan.source).nest.tasks;
   const { bufferBytes } = layoutOf(plan.func, plan.gather?.table);
@@ -31,7 +35,7 @@ export const movesOf = (plan: WasmPlan): MovePlan => {
   };
 };
 
-/** Those that run, and those that are left out, in program order. */
+/** Returns those that run, and those that are left out, in program order. */
 function statements({ copied, func, gone }: WasmPlan): readonly Stmt[] {
   const run = flatten(func.body).filter(isMove)[Symbol.iterator]();
   return flatten(copied.body)
@@ -41,6 +45,7 @@ function statements({ copied, func, gone }: WasmPlan): readonly Stmt[] {
 
 const isMove = ({ op }: Stmt): boolean => op !== "for" && op !== "alloc";
 
+/** Returns the printable moves of a statement. A statement without code gives one move with the reason. */
 function movesOfStmt(plan: WasmPlan, stmt: Stmt): Move[] {
   const head = printStmtHead(stmt);
   const because = (why: string): Move[] => [{ stmt: head, how: "elided", why, figures: {} }];
@@ -61,13 +66,16 @@ function scatterMove(stmt: string, { elementBytes, run, map, values }: CpuScatte
   return { stmt, how: run.outer < map.domain.length ? "rows" : "words", figures: figuresOf(run) };
 }
 
-/** Bytes that are copied at once, and how. */
+/** Returns the number of bytes that are copied at once, and the method. */
 const figuresOf = ({ bytes, times }: Run): Figures =>
   times === undefined
     ? { bytes, by: copyMethod(bytes) }
     : { bytes: `${bytes} times the size of dim ${times}`, by: copyMethod(undefined) };
 
-/** The index values by the dims inside of which they are read, and what moves behind the last of them. */
+/**
+ * Returns the printable moves of a gather: the lookups of index values, then the move of the elements. A
+ * lookup states the dims inside of which it happens.
+ */
 function gatherMoves(stmt: string, plan: CpuGather): Move[] {
   const { table, stages } = plan;
   const lookupMoves: Move[] =
@@ -107,6 +115,10 @@ const computedFigures = (
   steps: steps.length,
 });
 
+/**
+ * Returns the figures of a gather that copies elements: bytes and elements per copy, and how their indices
+ * are resolved.
+ */
 function movingFigures({ elementBytes, last, moving, page, run }: CpuGather): Figures {
   if (moving.by === "rows together")
     return { ...figuresOf(run), rows: rowsTogether, indices: "checked together" };

@@ -1,10 +1,10 @@
 /**
- * What the code of a tile program does, decided before any of it is written: which copies are left out, how far the others go
- * at once, where indices are resolved and how many elements move together.
+ * Plan of the code of a tile program, made before any code is written. It decides which copies are left out,
+ * how many bytes the others move at once, where indices are resolved, and how many elements move together.
  *
- * On a CPU the unified buffer is memory like any other, so a gather reads its indices where a load finds them, and writes its
- * output where a store puts it. Data tiles are copied: a slab side by side in a first-level cache answers random reads that
- * the tensor would miss.
+ * On a CPU, the unified buffer is memory like any other. A gather therefore reads its indices where a load
+ * finds them, and writes its output where a store puts it. Data tiles are copied: a contiguous slab in a
+ * first-level cache serves random reads that would miss in the tensor.
  */
 import { gatheredTable } from "../../ir/access.js";
 import { inputOf, outputOf, type TileFunc } from "../../ir/func.js";
@@ -26,6 +26,7 @@ import { placing, type PlacedRegion } from "./memory-addresses.js";
 import { sizeParameters } from "./sizes.js";
 import { jammed, unrollAndJamOf } from "./unroll-and-jam.js";
 
+/** Plan of a tile program's WebAssembly code: every decision that precedes the emission. */
 export interface WasmPlan {
   /** The program as it was given. */
   readonly source: TileFunc;
@@ -46,6 +47,7 @@ export interface WasmPlan {
   readonly scatter?: CpuScatter;
 }
 
+/** Plan of a load or store: source and destination of a region, and the runs that are contiguous in both. */
 export interface CopyPlan {
   readonly to: PlacedRegion;
   readonly from: PlacedRegion;
@@ -54,6 +56,10 @@ export interface CopyPlan {
   readonly run: Run;
 }
 
+/**
+ * Returns the plan of a tile program's WebAssembly code. Throws a CompileError (TC505) for a program with a
+ * scatter.
+ */
 export function planWasm(source: TileFunc): WasmPlan {
   return hasScatter(source.body) ? planPoints(source) : planElements(source);
 }
@@ -125,7 +131,7 @@ function copiesIn(func: TileFunc): ReadonlyMap<Stmt, CopyPlan> {
   return copies;
 }
 
-/** Short tasks fused where they have no rows to jam. */
+/** Fuses short tasks if they have no rows for unroll-and-jam. */
 function rowsToUnrollAndJam(func: TileFunc): TileFunc {
   const { gather } = taskOfTile(func);
   return gather === undefined || unrollAndJamOf(gather.stmt.to.sizes) !== undefined
@@ -133,6 +139,10 @@ function rowsToUnrollAndJam(func: TileFunc): TileFunc {
     : fuseTasks(func, jammed);
 }
 
+/**
+ * Returns the plan of a copy between two positions of a region. Packed elements are copied by the bytes that
+ * hold them.
+ */
 function copyPlan(func: TileFunc, to: PlacedRegion, from: PlacedRegion, { buffer, sizes }: Region): CopyPlan {
   const operand = func.operands.find(({ name }) => name === buffer) ?? outputOf(func);
   const { dtype } = operand.type;
@@ -142,7 +152,10 @@ function copyPlan(func: TileFunc, to: PlacedRegion, from: PlacedRegion, { buffer
   return { to, from, sizes, elementBytes, run: commonRun(sizes, strides, elementBytes, 0) };
 }
 
-/** The box of the bytes that hold packed elements, `each` a byte, whose rows fill them: rows start at bytes, and so do regions. */
+/**
+ * Returns the plan that copies packed elements by the bytes that hold them. `each`: elements in a byte. Rows
+ * and regions start at whole bytes.
+ */
 function bytesPlan(to: PlacedRegion, from: PlacedRegion, sizes: readonly Linear[], each: number): CopyPlan {
   const last = sizes.length - 1;
   const inBytes = (placed: PlacedRegion): PlacedRegion => ({

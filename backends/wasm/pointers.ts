@@ -3,9 +3,10 @@ import { at } from "../../ir/types.js";
 import type { Pointer } from "./copy-region.js";
 import type { LocalId } from "./code.js";
 
+/** Pointers that the loops of a gather advance. */
 export interface Pointers {
   readonly out: Pointer;
-  /** Where the data lie, but for what index values add. */
+  /** Pointer to the data, without the terms that index values add. */
   readonly data: Pointer;
   /** To the elements that a value is made from, but for what index values add. */
   readonly reads: readonly Pointer[];
@@ -15,13 +16,16 @@ export interface Pointers {
   readonly coords: readonly Pointer[];
 }
 
-/** Constant bytes beyond the pointers, in the order in which they are listed. */
+/** Constant byte offsets from pointers, in the order of {@link listed}. */
 export type Shift = readonly number[];
 
-/** Place of the first pointer to an index among those that are listed, where elements move as they are. */
+/**
+ * Number of the first index pointer in the order of {@link listed}, for a gather that copies its elements
+ * without computation.
+ */
 export const firstIndex = 2;
 
-/** All of them in one order, as loops take them. */
+/** Returns all pointers of a gather as one list, in the order in which loops take them. */
 export const listed = ({ out, data, reads, index, coords }: Pointers): readonly Pointer[] => [
   out,
   data,
@@ -30,7 +34,7 @@ export const listed = ({ out, data, reads, index, coords }: Pointers): readonly 
   ...coords,
 ];
 
-/** The same with other locals, in that order. */
+/** Returns pointers whose locals are replaced by `locals`, in the order of {@link listed}. */
 export function withLocals(pointers: Pointers, locals: readonly LocalId[]): Pointers {
   const replaced = listed(pointers).map((pointer, k): Pointer => ({ ...pointer, local: at(locals, k) }));
   const index = 2 + pointers.reads.length;

@@ -3,6 +3,7 @@ import { printStmtHead } from "../../ir/text/print.js";
 import { assertNever, at } from "../../ir/types.js";
 import { encodingOf, maxPages, type Instr, type PlainInstr, type WasmModule } from "./instructions.js";
 
+/** Prints a module in the text format of WebAssembly, with one comment per tile statement. */
 export function printWasmModule(module: WasmModule): string {
   const { name, params, locals, result, memory } = module;
   const limits = memory.shared ? `${memory.pages} ${maxPages} shared` : `${memory.pages}`;
@@ -47,6 +48,7 @@ const lines = (body: readonly Instr[], locals: readonly string[], indent: string
     }
   });
 
+/** Returns the immediates of an instruction in the text format. */
 function immediates(instr: PlainInstr, locals: readonly string[]): string[] {
   const { args } = instr;
   const memory = (): string[] => [...(args[0] === 0 ? [] : [`offset=${String(at(args, 0))}`]), "align=1"];

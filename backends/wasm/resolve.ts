@@ -1,15 +1,19 @@
-/** An index value to an element of its gather dim, under its rule; the common case is one compare and no branch taken. */
+/**
+ * An index value to an element of its gather dim, under its rule; the common case is one compare and no
+ * branch taken.
+ */
 import type { IndexBytes, IndexRule } from "../../ir/policy.js";
 import { assertNever } from "../../ir/types.js";
 import type { WasmAmount, CodeBuilder, IntegerLocals, LocalId } from "./code.js";
 import type { PlainOp } from "./instructions.js";
 
-/** The numbers of an index rule: constants, or what sizes tell. */
+/** Numbers of an index rule in emitted code: constants, or locals if they depend on dynamic sizes. */
 export interface RuleBounds {
   readonly extent: WasmAmount;
   readonly wrapNegativeBy?: WasmAmount;
 }
 
+/** Inputs of the code that resolves an index value under its rule. */
 export interface Resolver {
   readonly rule: IndexRule;
   /** The numbers of the rule, as the code has them. */
@@ -22,7 +26,7 @@ export interface Resolver {
   readonly nothing: () => void;
 }
 
-/** An index value, wherever it is held. */
+/** Index value in one local or two, with the operations that emit code on it. */
 export interface IndexValue {
   readonly local: IntegerLocals;
   /** The same, a negative value counted from the end. */
@@ -36,7 +40,7 @@ export interface IndexValue {
   readonly remainder: (by: WasmAmount) => void;
 }
 
-/** A value in one local. */
+/** Returns the {@link IndexValue} of an integer in one local. `signed`: true if the value may be negative. */
 export function localValue(code: CodeBuilder, value: LocalId, signed: boolean): IndexValue {
   const type = code.typeOf(value);
   const wide = type === "i64";
@@ -44,7 +48,8 @@ export function localValue(code: CodeBuilder, value: LocalId, signed: boolean): 
     local: value,
     counted(wrapNegativeBy) {
       const fixed = code.local("fixed", type);
-      // A negative value is all ones above its sign: the mask adds the extent to it and nothing to the others.
+      // A negative value is all ones above its sign: the mask adds the extent to it and nothing to the
+      // others.
       code.get(value).get(value);
       code.integer(type, wide ? 63 : 31).op(`${type}.shr_s`);
       code.amount(wrapNegativeBy, type).op(`${type}.and`).op(`${type}.add`).set(fixed);
@@ -78,7 +83,10 @@ const indexLoads = {
   unsigned: { 1: "i32.load8_u", 2: "i32.load16_u", ...load },
 } as const satisfies Readonly<Record<string, Readonly<Record<IndexBytes, PlainOp>>>>;
 
-/** Pops the address of an index and adds `shift` bytes: a local with the value that stands there, of 32 or 64 bits. */
+/**
+ * Pops the address of an index and loads the value that lies `shift` bytes after it. Returns the new local
+ * that holds the value, of 32 or 64 bits.
+ */
 export function loadIndex(
   code: CodeBuilder,
   { bytes, signed }: Pick<IndexRule, "bytes" | "signed">,
@@ -89,7 +97,10 @@ export function loadIndex(
   return value;
 }
 
-/** Pushes the element that an index names, below the extent if there is one. */
+/**
+ * Emits the code that resolves an index value under its rule. It pushes the element that the value selects,
+ * which is less than the extent unless the extent is 0.
+ */
 export function emitResolved(code: CodeBuilder, resolver: Resolver, value: IndexValue): void {
   const { extent, wrapNegativeBy } = resolver.bounds;
   const element = code.local("element");
@@ -108,13 +119,20 @@ export function emitResolved(code: CodeBuilder, resolver: Resolver, value: Index
   code.get(element);
 }
 
-/** Keeps the lowest number of an output element whose index is out of range; `position` pushes that of the one at hand. */
+/**
+ * Emits the update of `bad`, the lowest number of an output element whose index is out of range. `position`
+ * pushes the number of the current element.
+ */
 export function reportBad(code: CodeBuilder, bad: LocalId, position: () => void): void {
   const current = code.local("position");
   position();
   code.op("local.tee", current).get(bad).get(current).get(bad).op("i32.lt_u").op("select").set(bad);
 }
 
+/**
+ * Emits the code for an index value out of range, under the policy of its rule. It reports the output
+ * element, sets `element` to one in range, or emits `nothing`, the code for an index without an element.
+ */
 function outOfRange(
   code: CodeBuilder,
   { rule, bounds, position, bad, nothing }: Resolver,

@@ -1,4 +1,7 @@
-/** How a CPU takes the points of a scatter: in order, by rows where what follows an index value lies together. */
+/**
+ * Order in which a CPU takes the points of a scatter: row-major, by rows if the elements after an index value
+ * are contiguous.
+ */
 import { isMove, isRead, type AccessMap } from "../../ir/access.js";
 import { addressOf, stepsOf } from "../../ir/addressing.js";
 import { defined } from "../../ir/defined.js";
@@ -50,7 +53,7 @@ export interface CpuScatter {
   readonly written: PlacedElement;
   /** Elements that a point's value is made from; where points combine, the written one comes last. */
   readonly reads: readonly PlacedElement[];
-  /** How an element is computed; absent where it moves as it is. */
+  /** Plan by which an element is computed; absent if it moves as it is. */
   readonly values?: ValuePlan;
   /** Present if elements along the innermost dim are computed in vectors. */
   readonly unrolled?: UnrolledValues;
@@ -132,7 +135,10 @@ export function planCpuScatter(func: TileFunc, place: (region: Region) => Placed
   };
 }
 
-/** Returns what a scatter has that there is no code for: a value that may lack an element, and terms that have index values of their own. */
+/**
+ * Returns what a scatter has that there is no code for: a value that may lack an element, and terms that have
+ * index values of their own.
+ */
 function withoutCode(map: AccessMap, steps: readonly IndexStep[]): string | undefined {
   const lacks = steps.some(({ isOfValue, rule }) => isOfValue === true && rule?.mayBeNone === true);
   if (lacks) return "a value that may lack an element";

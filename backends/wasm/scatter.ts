@@ -1,4 +1,7 @@
-/** The scatter statement: loops over the points of a tile in order. A point that writes nothing ends all that shares its index value. */
+/**
+ * The scatter statement: loops over the points of a tile in order. A point that writes nothing ends all that
+ * shares its index value.
+ */
 import { fillBytes, reductionDim } from "../../ir/access.js";
 import { outputOf } from "../../ir/func.js";
 import { add, dim, scale, stepAlong, sumOf } from "../../ir/linear.js";
@@ -223,7 +226,9 @@ class ScatterEmitter {
     };
   }
 
-  /** Emits an index operand: what holds its value. A point whose value names no element is left for `none`. */
+  /**
+   * Emits an index operand: what holds its value. A point whose value names no element is left for `none`.
+   */
   private index(number: number, none: Label): IntegerLocals {
     const { context, plan } = this;
     const { code } = context;
@@ -271,7 +276,10 @@ class ScatterEmitter {
     return typeof local === "number" ? localValue(code, local, signed) : int128Value(code, local);
   }
 
-  /** Pushes the number of the point at hand in the domain; along dims that are not walked yet, that of the first. */
+  /**
+   * Pushes the number of the point at hand in the domain; along dims that are not walked yet, that of the
+   * first.
+   */
   private pointNumber(): void {
     const { map, stmt } = this.plan;
     const by = strides(map.domain);

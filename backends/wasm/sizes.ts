@@ -5,12 +5,12 @@ import type { Env } from "../../ir/linear.js";
 import { hasDynamicTrips, type ParallelNest } from "../../ir/task/index.js";
 import type { WasmLayout } from "./layout.js";
 
-/** Where an operand starts in memory. */
+/** Returns the name of the runtime parameter that holds the address at which an operand starts in memory. */
 export const startName = (operand: number): string => `start${operand}`;
-/** Iterations of a parallel loop. */
+/** Returns the name of the parameter that holds the number of iterations of a parallel loop. */
 export const tripsName = (loop: number): string => `trips${loop}`;
 
-/** Names of the parameters, in their order; none for a program of numbers. */
+/** Returns the names of the runtime parameters, in order. Empty for a program without symbols. */
 export function sizeParameters(func: TileFunc, { loops }: ParallelNest): readonly string[] {
   if (func.symbolic === undefined) return [];
   return [
@@ -20,7 +20,7 @@ export function sizeParameters(func: TileFunc, { loops }: ParallelNest): readonl
   ];
 }
 
-/** What they are for one size, whose layout and loops are given. */
+/** Returns the values of the parameters `names` for one size, whose layout and loops are given. */
 export function argumentsOf(
   names: readonly string[],
   params: Env,

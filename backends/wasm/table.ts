@@ -1,10 +1,12 @@
 /**
- * When index values are looked up before anything moves, into a table of byte offsets in the data.
+ * Table of byte offsets in the data, into which index values are resolved before anything moves.
  *
- * Many rows that share the indices pay for bounds and policy once an index and not once an element.
+ * A table pays if many rows share the indices: bounds and policy then cost once per index instead of once per
+ * element.
  */
 import { at, elementCount, strides, type Shape } from "../../ir/types.js";
 
+/** Table of resolved indices: byte offsets in the data, which are looked up before any element moves. */
 export interface Table {
   /** Output dims that the indices follow, and their table strides in bytes by output dim. */
   readonly dims: readonly number[];
@@ -18,9 +20,13 @@ const entryBytes = 4;
 const fewestUses = 4;
 /** A table above this leaves the first cache levels. */
 const maxBytes = 256 * 1024;
+/** Bytes of a cache line. */
 export const cacheLine = 64;
 
-/** `dependencies`: output dims that the index operands follow; `tile`: the largest extents that the output tile takes. */
+/**
+ * Plans a table of resolved index values. `dependencies`: output dims that the index operands depend on.
+ * `tile`: the largest extents of the output tile. Undefined if a table is too large or too rarely reused.
+ */
 export function lookupTable(dependencies: ReadonlySet<number>, tile: Shape): Table | undefined {
   const last = Math.max(-1, ...dependencies);
   const dims = tile.flatMap((_, d) => (dependencies.has(d) ? [d] : []));

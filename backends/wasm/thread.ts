@@ -1,12 +1,21 @@
-/** What runs tasks: the code in a memory, and a thread's whole life. A thread loads this module and nothing else of tilec. */
+/**
+ * Code that runs tasks: it instantiates the kernel in a memory, and is all that a thread executes. A thread
+ * loads this module and no other module of tilec.
+ */
 
-/** How the executor starts a thread: `new Worker`, told to call `serveThread` with the message it is posted. */
+/**
+ * Function by which the executor starts a thread: a `new Worker` that calls `serveThread` with the message
+ * that is posted to it.
+ */
 export type SpawnThread = (message: ThreadMessage) => {
   /** Ends the thread. */
   terminate(): unknown;
 };
 
-/** Posted as it is. Its declaration does without the namespace `WebAssembly`, which the DOM library alone declares. */
+/**
+ * Message that starts a thread, posted as it is. It does not use types of the namespace `WebAssembly`, which
+ * only the DOM library declares.
+ */
 export interface ThreadMessage {
   /** A WebAssembly.Module. */
   readonly module: object;
@@ -17,26 +26,32 @@ export interface ThreadMessage {
   readonly tasks: number;
   /** Tasks it takes at once. */
   readonly chunk: number;
-  /** What the sizes of the program's symbols tell its code. */
+  /** Runtime parameters of the code, which follow from the sizes of the program's symbols. */
   readonly params: readonly number[];
 }
 
-/** Runs tasks [from, to) in the unified buffer at byte `ub`: the first bad output element, 0xffffffff without one. */
+/**
+ * Function that runs tasks [from, to) in the unified buffer at byte `ub`. Returns the number of the first
+ * output element with an index out of range, 0xffffffff if there is none.
+ */
 export type RunTasks = (from: number, to: number, ub: number, ...params: readonly number[]) => number;
 
-/** Bytes at the start of memory that threads share. */
+/** Bytes of the control block at the start of the memory, which all threads share. */
 export const controlBytes = 64;
 
-/** Words of the control block at the start of the memory. */
+/** Positions of the fields in the control block at the start of the memory, in 32-bit words. */
 export const word = { generation: 0, nextTask: 1, doneTasks: 2, ready: 3, failed: 4, bad: 5 } as const;
 
-/** The code in a memory. */
+/** Instantiates a module on a memory and returns its function `run`. */
 export function instantiate({ module, memory }: Pick<ThreadMessage, "module" | "memory">): RunTasks {
   const imports = { env: { memory: memory as WebAssembly.Memory } };
   return new WebAssembly.Instance(module, imports).exports["run"] as RunTasks;
 }
 
-/** Takes tasks until none is left or the time is up. */
+/**
+ * Takes and runs chunks of tasks until none is left or `milliseconds` have passed. Records the number of done
+ * tasks and the lowest bad output element in the control block.
+ */
 export function takeTasks(
   run: RunTasks,
   control: Int32Array,
@@ -57,7 +72,7 @@ export function takeTasks(
   }
 }
 
-/** A thread's whole life: runs tasks whenever a run begins, until it is terminated. */
+/** Serves a thread for its whole life: it runs tasks whenever a run begins, until it is terminated. */
 export function serveThread(message: ThreadMessage): never {
   const control = new Int32Array(message.memory.buffer, 0, controlBytes / 4);
   try {

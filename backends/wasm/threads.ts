@@ -1,4 +1,7 @@
-/** The threads of an executor, and the control block by which they share the tasks of a run with the thread that begins it. */
+/**
+ * The threads of an executor, and the control block by which they share the tasks of a run with the thread
+ * that begins it.
+ */
 import { CompileError, error } from "../../ir/diagnostic.js";
 import { pause } from "../long-run.js";
 import { leftMemory } from "./memory.js";
@@ -16,6 +19,9 @@ const startMs = 5_000;
 /** Looks at the last tasks of other threads before this one sleeps. */
 const maxSpins = 10_000;
 
+/**
+ * Worker threads of an executor, with the control block through which all threads share the tasks of a run.
+ */
 export class Threads {
   private readonly control: Int32Array;
   private workers: readonly { terminate(): unknown }[] = [];
@@ -32,7 +38,10 @@ export class Threads {
     return this.workers.length;
   }
 
-  /** Starts one thread for each unified buffer, by its byte, and waits for them. Throws a CompileError (TC702) where one does not start. */
+  /**
+   * Starts one thread for each unified buffer, by its byte, and waits for them. Throws a CompileError (TC702)
+   * where one does not start.
+   */
   async start(spawn: SpawnThread, module: object, buffers: readonly number[]): Promise<void> {
     for (const ub of buffers) this.workers = [...this.workers, spawn({ ...this.shared, module, ub })];
     let [started, since] = [0, performance.now()];
@@ -72,7 +81,10 @@ export class Threads {
     }
   }
 
-  /** Blocks until every task is done. A thread that wakes late finds none left: only tasks are waited for, never threads. */
+  /**
+   * Blocks until every task is done. A thread that wakes late finds none left: only tasks are waited for,
+   * never threads.
+   */
   wait(): void {
     for (let spins = 0; ; spins++) {
       const done = Atomics.load(this.control, word.doneTasks);
@@ -87,13 +99,16 @@ export class Threads {
     return Atomics.load(this.control, word.doneTasks) >>> 0;
   }
 
-  /** The number of the first output element whose index is out of range; undefined without one. */
+  /** Returns the number of the first output element whose index is out of range; undefined without one. */
   bad(): number | undefined {
     const bad = Atomics.load(this.control, word.bad) >>> 0;
     return bad === noneBad ? undefined : bad;
   }
 
-  /** Leaves no task to take, and waits for those that were taken: their threads write into the memory of the next run. */
+  /**
+   * Leaves no task to take, and waits for those that were taken: their threads write into the memory of the
+   * next run.
+   */
   async stopTaking(): Promise<void> {
     const taken = Math.min(
       this.shared.tasks,

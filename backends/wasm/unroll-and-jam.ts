@@ -1,20 +1,24 @@
 /**
- * Unroll-and-jam: the loop of an output dim is cut into parts that run side by side. Where rows start on memory that no cache
- * holds, the misses of all parts overlap.
+ * Unroll-and-jam: the loop of an output dim is cut into parts that run side by side. Where rows start on
+ * memory that no cache holds, the misses of all parts overlap.
  */
 import { isConstant, type Linear } from "../../ir/linear.js";
 import { at } from "../../ir/types.js";
 
+/** Unroll-and-jam of an output dim: the dim is divided into parts that one loop runs together. */
 export interface UnrollAndJam {
   readonly dim: number;
   /** Elements of the dim in a part. */
   readonly size: number;
 }
 
-/** Parts of the dim. */
+/** Number of parts that unroll-and-jam divides a dim into. */
 export const jammed = 4;
 
-/** By the innermost dim outside of the last that comes apart evenly. */
+/**
+ * Returns the dim for unroll-and-jam: the innermost dim before the last whose extent divides evenly.
+ * Undefined if there is none.
+ */
 export function unrollAndJamOf(sizes: readonly Linear[]): UnrollAndJam | undefined {
   const extents = sizes.slice(0, -1).map((size) => (isConstant(size) ? size.at : 0));
   const dim = extents.findLastIndex((extent) => extent > 0 && extent % jammed === 0);

@@ -1,6 +1,6 @@
 /**
- * Several elements of the innermost dim, or short rows of the dim around them, a turn of the loop: by indices that vectors compare
- * together, or by entries of a table, which need no comparison.
+ * Several elements of the innermost dim, or short rows of the dim around them, a turn of the loop: by indices
+ * that vectors compare together, or by entries of a table, which need no comparison.
  */
 import { assertNever, at, invariant } from "../../ir/types.js";
 import { range } from "../plan/runs.js";
@@ -22,12 +22,17 @@ import { jammed } from "./unroll-and-jam.js";
 /** Ways of moving that take several elements or rows a turn. */
 type Unrolled = Exclude<GatherStrategy, { readonly by: "rows" | "one by one" }>;
 
+/** True if a gather's strategy moves several elements or rows in one iteration. */
 export const isUnrolled = (moving: GatherStrategy): moving is Unrolled =>
   moving.by !== "rows" && moving.by !== "one by one";
 
 /** Emits so many elements or rows from these pointers on, each by its own index. */
 type OneByOne = (pointers: Pointers, count: WasmAmount) => void;
 
+/**
+ * Emitter of a gather that moves several elements or short rows in one iteration. Their indices are compared
+ * by vectors or come from a table.
+ */
 export class UnrolledGather {
   private readonly code: CodeBuilder;
   private readonly check: IndexCheck | undefined;
@@ -46,7 +51,10 @@ export class UnrolledGather {
       this.check = new IndexCheck(context, plan, moving.vectors, moving.by === "rows together");
   }
 
-  /** Sizes of the dims that loops stand around: of one that is jammed, a part. */
+  /**
+   * Returns the sizes of the dims that have loops around the steps. A dim with unroll-and-jam has the size of
+   * one part.
+   */
   pieces(sizes: readonly WasmAmount[]): readonly WasmAmount[] {
     const { unrollAndJam } = this;
     return sizes.map((size, d): WasmAmount =>
@@ -54,7 +62,7 @@ export class UnrolledGather {
     );
   }
 
-  /** So many elements or rows along their dim, of every part. */
+  /** Emits a number of elements or rows along their dim, for every part. */
   emit(pointers: Pointers, count: WasmAmount, oneByOne: OneByOne): void {
     const { code, step } = this;
     const { last } = this.plan;
@@ -83,7 +91,7 @@ export class UnrolledGather {
     return this.moving.by === "checked together" ? this.moving.unrollAndJam : undefined;
   }
 
-  /** Where each part lies beyond the first. */
+  /** Returns the offset of each pointer in every jammed part of the dim, relative to the first part. */
   private shifts(pointers: Pointers): readonly Shift[] {
     const { unrollAndJam } = this;
     if (unrollAndJam === undefined) return [listed(pointers).map(() => 0)];
@@ -92,7 +100,7 @@ export class UnrolledGather {
     );
   }
 
-  /** The next turn of a part. */
+  /** Emits the next unrolled step of a part. */
   private together(pointers: Pointers, shift: Shift, oneByOne: OneByOne): void {
     const { check, code, step } = this;
     if (check === undefined) {
@@ -110,7 +118,7 @@ export class UnrolledGather {
     );
   }
 
-  /** Elements or rows of a part, each by itself. */
+  /** Emits elements or rows of a part, each by itself. */
   private each(pointers: Pointers, shift: Shift, count: WasmAmount, oneByOne: OneByOne): void {
     const { code } = this;
     if (count.kind === "const" && count.value === 0) return;
@@ -156,7 +164,7 @@ export class UnrolledGather {
     });
   }
 
-  /** By vectors, where they go side by side. */
+  /** Emits a number of elements, by vectors if they are contiguous in the output. */
   private elements(pointers: Pointers, shift: Shift, count: number): void {
     const { code, plan } = this;
     const { last } = plan;
@@ -195,7 +203,10 @@ export class UnrolledGather {
     bySelf(vectors * lanes);
   }
 
-  /** Pushes the address of the data that the indices of an element or row name, but for the bytes that are constant. */
+  /**
+   * Pushes the address of the data that the indices of an element or row name, but for the bytes that are
+   * constant.
+   */
   private address({ data, index }: Pointers, shift: Shift, number: number): void {
     const { check, code, moving, plan } = this;
     const { last } = plan;

@@ -1,4 +1,7 @@
-/** Values that are computed in vectors: so many neighbours along the innermost output dim at a time, an unrolled step. */
+/**
+ * Values that are computed in vectors: so many neighbours along the innermost output dim at a time, an
+ * unrolled step.
+ */
 import { isConstant, type Linear } from "../../ir/linear.js";
 import type { ForStmt } from "../../ir/tile.js";
 import { at, elementsInByte, type DType } from "../../ir/types.js";
@@ -7,12 +10,16 @@ import { maxSizesOf } from "../plan/gather.js";
 import { advanceAlong, beginsAtMultiples } from "../plan/step-advance.js";
 import type { PointerWalk } from "./memory-addresses.js";
 
-/** Elements of an unrolled step. */
+/** Number of output elements that an unrolled step computes. */
 export type StepElements = 16 | 32;
 
+/** Unrolled step of a gather whose elements are computed in vectors. */
 export interface UnrolledValues {
   readonly elements: StepElements;
-  /** By read: whether all elements of a step are made from the same element of it; else each from the next one. */
+  /**
+   * By read: whether all elements of a step are made from the same element of it; else each from the next
+   * one.
+   */
   readonly still: readonly boolean[];
 }
 
@@ -28,8 +35,9 @@ interface ComputedElements {
 }
 
 /**
- * Returns the unrolled steps of a gather that computes; undefined where its elements are computed one by one: its rows are short, a
- * read goes otherwise along them, an index value is another one within a step, or a sum is exact. `reads`: types of what is read.
+ * Returns the unrolled steps of a gather that computes its elements. Undefined if elements are computed one
+ * by one. The reasons are short rows, reads that do not advance with the elements, an index value that
+ * changes within a step, or an exact sum. `reads`: element types of the reads.
  */
 export function unrolledValues(
   { indices, loops, reads: addresses, sizes, values }: ComputedElements,

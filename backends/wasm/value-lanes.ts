@@ -1,7 +1,8 @@
 /**
- * The steps of a value in lanes: floats in f32, integers in i32. f16 and bf16 are widened exactly as they are read, and rounded by
- * integer arithmetic where a step casts to them. Arithmetic leaves the payload of a NaN open; no operation or cast to an integer
- * reads one, so that NaN takes its one form where an element is stored.
+ * The steps of a value in lanes: floats in f32, integers in i32. f16 and bf16 are widened exactly as they are
+ * read, and rounded by integer arithmetic where a step casts to them. Arithmetic leaves the payload of a NaN
+ * open; no operation or cast to an integer reads one, so that NaN takes its one form where an element is
+ * stored.
  */
 import type {
   ArithmeticType,
@@ -30,7 +31,7 @@ import { assertNever, at, bitsOf, bytesOf, invariant } from "../../ir/types.js";
 import type { LocalId } from "./code.js";
 import type { LaneCode, LaneOp } from "./lane-code.js";
 
-/** The steps of values before a step. */
+/** Inputs of a step of a value: locals of earlier steps, loaded elements and the result of the reduction. */
 export interface StepInputs {
   /** Returns the local that holds a value, by the number of its step. */
   readonly of: (step: number) => LocalId;
@@ -40,7 +41,7 @@ export interface StepInputs {
   readonly reduced: LocalId | undefined;
 }
 
-/** Emits a step. Returns a new local that holds its value. */
+/** Emits a step of a value. Returns a new local that holds the result. */
 export function emitStep(lanes: LaneCode, step: ValueStep, { of, read, reduced }: StepInputs): LocalId {
   switch (step.kind) {
     case "read":
@@ -70,8 +71,9 @@ export function emitStep(lanes: LaneCode, step: ValueStep, { of, read, reduced }
 }
 
 /**
- * Emits sums by a reduction that takes in term after term: so many locals of lanes side by side. `each` emits the code that goes from
- * term to term, and calls `take` with what gives the term of each local.
+ * Emits a reduction that accumulates its elements one after the other, in `locals` accumulators side by side.
+ * Returns the locals of the results. `each` emits the loop over the reduction elements. It calls `take` with
+ * a function that returns the element of each accumulator.
  */
 export function emitStepwise(
   lanes: LaneCode,
@@ -104,7 +106,10 @@ export function emitStepwise(
   return sums;
 }
 
-/** Pops the bits of an element, of an integer or an f32 its value, and pushes its value. */
+/**
+ * Pops the bits of an element and pushes its value, floats as f32. Of an integer or an f32, the bits are the
+ * value.
+ */
 function widen(lanes: LaneCode, type: SourceType): void {
   switch (type) {
     case "i8":
@@ -144,8 +149,8 @@ function widen(lanes: LaneCode, type: SourceType): void {
 }
 
 /**
- * Pops the bits of an f16 and pushes its value. Its exponent and digits stand 13 bits further up in an f32, with a bias that is 112
- * less. What was an infinity or NaN has all bits of the exponent.
+ * Pops the bits of an f16 and pushes its value as an f32. The code shifts exponent and digits up by 13 bits
+ * and adds 112 to the exponent. An infinity or NaN gets all bits of the exponent.
  */
 function widenHalf(lanes: LaneCode): void {
   const [half, wide] = [lanes.local("half"), lanes.local("wide")];
@@ -155,7 +160,7 @@ function widenHalf(lanes: LaneCode): void {
   lanes.get(half).const(0x8000).op("i32.and").shift("i32.shl", 16).op("i32.or").asFloat();
 }
 
-/** A product by 2^112 is exact, of subnormal numbers too. */
+/** Rebiases the exponents by a product. A product by 2^112 is exact, for subnormal numbers too. */
 function rebiasByProduct(lanes: LaneCode, wide: LocalId): void {
   lanes.asFloat().float(0x77800000).op("f32.mul").asBits().set(wide);
   lanes.get(wide).const(0x7f800000).op("i32.or").get(wide);
@@ -163,8 +168,9 @@ function rebiasByProduct(lanes: LaneCode, wide: LocalId): void {
 }
 
 /**
- * Rebiases the exponent without a product, which x86 takes long over where one of four lanes is subnormal: such a number stands for digits below
- * 2^-14, and a difference takes that away from their sum.
+ * Emits the change of the exponent bias by sums, without a product. A product is slow on x86 if one of four
+ * lanes is subnormal. A subnormal number stands for digits below 2^-14: a difference takes 2^-14 away from
+ * their sum.
  */
 function rebiasBySums(lanes: LaneCode, wide: LocalId): void {
   lanes.set(wide).get(wide).const(0x38800000).op("i32.add").asFloat();
@@ -175,8 +181,9 @@ function rebiasBySums(lanes: LaneCode, wide: LocalId): void {
 }
 
 /**
- * Pops the bits of a number of 8 bits without infinities and pushes its value. In the place of an f32's exponent and digits they stand for
- * the number times a power of two: the product that takes it back is exact, of subnormal ones too.
+ * Pops the bits of an 8-bit float without infinities and pushes its value as an f32. In the fields of an f32,
+ * the bits stand for the number times a power of two. The product that removes this factor is exact, also for
+ * subnormal numbers.
  */
 function widenByte(lanes: LaneCode, { mantissa, bias, nan }: Float8Format): void {
   const byte = lanes.local("byte");
@@ -219,7 +226,7 @@ const integerOps = { add: "i32.add", sub: "i32.sub", mul: "i32.mul" } as const s
   Record<Exclude<IntegerOperation, "min" | "max">, LaneOp>
 >;
 
-/** Pushes what an operation makes of two values. */
+/** Pushes the result of an operation on two values. */
 function emitOperation(lanes: LaneCode, op: Operation, type: ArithmeticType, a: LocalId, b: LocalId): void {
   if (type === "f32") lanes.get(a).get(b).op(floatOps[op]);
   else if (op === "min" || op === "max")
@@ -235,7 +242,7 @@ function emitOperation(lanes: LaneCode, op: Operation, type: ArithmeticType, a: 
   }
 }
 
-/** Pushes a value as another type. */
+/** Pushes a value after a cast to another type. */
 function cast(lanes: LaneCode, from: SourceType, to: ValueType, value: LocalId): void {
   if (to === "f32") asFloat(lanes, from, to, value);
   else if (isRounded(to)) {
@@ -247,7 +254,7 @@ function cast(lanes: LaneCode, from: SourceType, to: ValueType, value: LocalId):
 
 type IntegerValueType = Exclude<ValueType, FloatValueType>;
 
-/** Pushes the integer of a type that is nearest to a float without its fraction; NaN is 0. */
+/** Pushes a float truncated to an integer and clamped to the range of the type. NaN gives 0. */
 function truncate(lanes: LaneCode, to: IntegerValueType, value: LocalId): void {
   const [lowest, highest] = integerRanges[to];
   const signed = lowest < 0;
@@ -268,7 +275,10 @@ function truncate(lanes: LaneCode, to: IntegerValueType, value: LocalId): void {
   if (signed) clamp("max", lowest);
 }
 
-/** Pushes an integer modulo the size of another type. */
+/**
+ * Pushes an integer modulo the range of another type: its low bits, with the sign extended if that type is
+ * signed.
+ */
 function wrap(lanes: LaneCode, to: IntegerValueType, value: LocalId): void {
   lanes.get(value);
   const bits = 8 * bytesOf(to);
@@ -283,16 +293,19 @@ type RoundedType = Exclude<FloatValueType, "f32">;
 /** True if a cast to a type rounds to fewer digits than f32 has. */
 const isRounded = (type: SourceType): type is RoundedType => isFloatValue(type) && type !== "f32";
 
-/** The last of some steps, as it is stored. */
+/** Result of a list of steps, in the form in which it is stored. */
 export interface StoredValue {
   readonly type: ValueType;
-  /** The steps before the store: a cast whose result is stored rounds to the bits that are stored, and to nothing else. */
+  /**
+   * The steps before the store: a cast whose result is stored rounds to the bits that are stored, and to
+   * nothing else.
+   */
   readonly steps: readonly ValueStep[];
   /** Pushes the bits of the element. `of`: what holds a value, by the number of its step. */
   readonly bits: (lanes: LaneCode, of: (step: number) => LocalId) => void;
 }
 
-/** Returns how the value of some steps is stored. */
+/** Returns the steps to compute before a store, with the code that pushes the bits to store. */
 export function storedValue(steps: readonly ValueStep[]): StoredValue {
   const last = at(steps, steps.length - 1);
   const { type } = last;
@@ -312,7 +325,7 @@ export function storedValue(steps: readonly ValueStep[]): StoredValue {
   };
 }
 
-/** Pushes the bits of the value of a type that is nearest to a value of another type. */
+/** Pushes the bits of a value after a cast to f16 or bf16, rounded to nearest. */
 function castBits(lanes: LaneCode, from: SourceType, to: RoundedType, value: LocalId): void {
   const wide = lanes.local("wide", "f32");
   asFloat(lanes, from, to, value);
@@ -328,7 +341,10 @@ function asFloat(lanes: LaneCode, from: SourceType, to: FloatValueType, value: L
   else lanes.get(value).op(from === "u32" ? "f32.convert_i32_u" : "f32.convert_i32_s");
 }
 
-/** Pushes 32 bits as an f32 that rounds to bf16 as they would: eight digits are lost, and what was in them is told by the last one. */
+/**
+ * Pushes a 32-bit integer as an f32 that rounds to bf16 as the integer would. The code drops the lowest eight
+ * bits; the last bit that stays records if any of them was set.
+ */
 function sticky(lanes: LaneCode, signed: boolean, value: LocalId): void {
   const [sign, magnitude] = [lanes.local("sign"), lanes.local("magnitude")];
   if (signed) lanes.get(value).shift("i32.shr_s", 31).set(sign);
@@ -343,7 +359,7 @@ function sticky(lanes: LaneCode, signed: boolean, value: LocalId): void {
   lanes.get(sign).shift("i32.shl", 31).op("i32.or").asFloat();
 }
 
-/** Pushes the bits of a value of a type, as they are stored. */
+/** Pushes the bits in which a value of a type is stored. */
 function valueBits(lanes: LaneCode, type: ValueType, value: LocalId): void {
   if (type === "f32") {
     lanes.get(value).asBits().const(floatFormats.f32.nan);

@@ -14,16 +14,19 @@ import { loads, stores, type CodeBuilder, type LocalId } from "./code.js";
 import { LaneCode } from "./lane-code.js";
 import { emitStep, emitStepwise, storedValue } from "./value-lanes.js";
 
-/** Pushes where the memory of a read begins. */
+/** Function that pushes the base address of the memory of a read. */
 export type MemoryOf = (read: number) => void;
 
-/** The elements that are read, by the number of the read: an address; of a packed one, its number in its memory. */
+/**
+ * Locals that locate the elements to read, by number of the read. A local holds an address, or the number of
+ * a packed element in its memory.
+ */
 export interface ReadAddresses {
   readonly addresses: readonly LocalId[];
   readonly memory: MemoryOf;
 }
 
-/** `reduced`: what the terms came to. */
+/** Emits a value and its store. `reduced`: the result of the reduction. */
 export function emitValue(
   code: CodeBuilder,
   steps: readonly ValueStep[],
@@ -39,8 +42,8 @@ export function emitValue(
 }
 
 /**
- * What the terms of an element come to. `each` emits the code that goes from term to term, and calls `take` where the elements of one
- * lie at some addresses.
+ * Emits the reduction of an element and returns the local that holds the result. `each` emits the loop over
+ * reduction elements. It calls `take` with the addresses of what a reduction element reads.
  */
 export function emitReduction(code: CodeBuilder, reduction: ReductionSteps, each: EachElement): LocalId {
   if (reduction.how === "exact") return emitExact(code, reduction, each);
@@ -53,12 +56,17 @@ export function emitReduction(code: CodeBuilder, reduction: ReductionSteps, each
   return at(sums, 0);
 }
 
-/** Emits the code that goes from term to term. */
+/**
+ * Function that emits the loop over reduction elements. Calls `take` with the addresses of the elements that
+ * one of them reads.
+ */
 export type EachElement = (take: (reads: ReadAddresses) => void) => void;
 
 /**
- * Terms are whole numbers of units of 2^`unit` and counted in 64 bits, which f64 makes of them; those that are NaN or infinite are
- * added by themselves. The count has at most 24 digits where its product with the unit is subnormal, so that it is rounded once.
+ * Emits an exact sum and returns the local that holds it. The reduction elements are multiples of 2^`unit`.
+ * f64 converts them to counts of this unit, which are added in 64 bits. NaN and infinite elements are added
+ * separately. If the product of the count and the unit is subnormal, the count has at most 24 digits, so that
+ * it is rounded once.
  */
 function emitExact(
   code: CodeBuilder,
@@ -96,14 +104,17 @@ function emitExact(
 const lastOf = (steps: readonly ValueStep[], values: ReadonlyMap<number, LocalId>): LocalId =>
   localOf(values, steps.length - 1);
 
-/** Returns what holds the value of a step. */
+/** Returns the local that holds the value of a step. Throws an InternalError if the step was not emitted. */
 export function localOf(values: ReadonlyMap<number, LocalId>, step: number): LocalId {
   const local = values.get(step);
   invariant(local !== undefined, `step ${step} was emitted`);
   return local;
 }
 
-/** Emits steps in order, of some of them those that `isWanted` picks. Returns the locals that hold their values, by step. */
+/**
+ * Emits steps in order, or only those for which `isWanted` is true. Returns the locals that hold their
+ * values, by number of the step.
+ */
 export function emitSteps(
   code: CodeBuilder,
   steps: readonly ValueStep[],
@@ -123,10 +134,10 @@ export function emitSteps(
   return values;
 }
 
-/** A step that reads an element. */
+/** Step of a value that reads an element. */
 export type ReadStep = Extract<ValueStep, { readonly kind: "read" }>;
 
-/** Pushes the bits of an element that is read; of an integer or an f32, its value. */
+/** Pushes the bits of an element that a step reads. Of an integer or an f32, the bits are the value. */
 function loadElement(
   code: CodeBuilder,
   { read, type }: ReadStep,
@@ -145,7 +156,7 @@ function loadElement(
 
 const valueLoads = { i8: "i32.load8_s", i16: "i32.load16_s", f32: "f32.load" } as const;
 
-/** Pushes how many bytes stand before the one that holds a packed element. */
+/** Pushes the offset in bytes, from the start of its memory, of the byte that holds a packed element. */
 export function pushByte(code: CodeBuilder, type: PackedType, element: LocalId): void {
   code
     .get(element)
@@ -153,7 +164,10 @@ export function pushByte(code: CodeBuilder, type: PackedType, element: LocalId):
     .op("i32.shr_u");
 }
 
-/** Pops the byte address of packed elements and pushes the one with a number. */
+/**
+ * Pops the base address of packed elements and pushes the value of one. `element`: local with the number of
+ * that element.
+ */
 function loadPacked(code: CodeBuilder, type: PackedType, element: LocalId): void {
   const [bits, each] = [bitsOf(type), elementsInByte(type)];
   pushByte(code, type, element);

@@ -1,6 +1,7 @@
 /**
- * The elements of an unrolled step, in vectors of four lanes. What is the same for all of them is computed once, as of one element. Terms
- * are taken in in their order, into the sums of all elements side by side: each sum has the bits that it has alone.
+ * The elements of an unrolled step, in vectors of four lanes. What is the same for all of them is computed
+ * once, as of one element. Terms are taken in in their order, into the sums of all elements side by side:
+ * each sum has the bits that it has alone.
  */
 import { at, bitsOf, isPacked, isSigned } from "../../ir/types.js";
 import type { SourceType, ReductionSteps, ValueStep, ValueType } from "../../ir/values/index.js";
@@ -24,10 +25,13 @@ import {
 /** Elements of a vector. */
 const vectorElements = 4;
 
-/** Holds what the terms of each element of a step come to: a local for all, or a vector for each four. */
+/**
+ * Results of a reduction for the elements of an unrolled step: one local if all elements share the result,
+ * otherwise a vector for each four.
+ */
 export type StepSums = LocalId | readonly LocalId[];
 
-/** Emits the elements of a step, stored from an address on. */
+/** Emits the elements of an unrolled step, and stores them from address `out` on. */
 export function emitVectorValues(
   code: CodeBuilder,
   steps: readonly ValueStep[],
@@ -42,7 +46,10 @@ export function emitVectorValues(
   else storeNarrowed(values, stored, unrolled, out);
 }
 
-/** Stores vectors that are narrowed to the bits of a type. */
+/**
+ * Stores the elements of a step whose type is not f32: narrows the vectors to the bits of the type before
+ * each store.
+ */
 function storeNarrowed(
   values: StepValues,
   { bits, type }: StoredValue,
@@ -67,8 +74,9 @@ function storeNarrowed(
 }
 
 /**
- * Stores vectors of f32 as they are, and where a value may be NaN, gives each its bits again, NaN its one form: a test of every vector takes
- * a third of a short value's time. Their sum is NaN where one of them is, or where infinities of both signs are.
+ * Stores f32 vectors as computed, and stores them again with the one form of NaN if a value may be NaN. One
+ * test covers all vectors: their sum is NaN if one value is, or if infinities of both signs occur. A test of
+ * every vector takes a third of a short value's time.
  */
 function storeFloats(
   values: StepValues,
@@ -105,7 +113,10 @@ function storeFloats(
     });
 }
 
-/** Emits what the terms of each element of a step come to. `each`: as `emitReduction` takes it. */
+/**
+ * Emits the reductions of the elements of an unrolled step and returns their results. `each`: emits the loop
+ * over reduction elements, as {@link emitReduction} takes it.
+ */
 export function emitVectorReduction(
   code: CodeBuilder,
   reduction: ReductionSteps,
@@ -193,7 +204,7 @@ class StepValues {
   }
 }
 
-/** The steps that a step is made from. */
+/** Returns the numbers of the steps that a step uses as operands. */
 function operandsOf(step: ValueStep): readonly number[] {
   switch (step.kind) {
     case "cast":
@@ -208,8 +219,9 @@ function operandsOf(step: ValueStep): readonly number[] {
 }
 
 /**
- * Pushes the bits of four neighbours; of integers and f32, their values. `address`: of the first of the step. `pair`: gives what
- * holds elements of a byte of two vectors.
+ * Pushes the bits of four consecutive elements; of integers and f32, the bits are the values. `address`:
+ * local with the address of the unrolled step. `k`: number of the vector in the step. `pair`: returns the
+ * local for bytes that two vectors share.
  */
 function loadVector(
   lanes: LaneCode,
@@ -236,7 +248,10 @@ function loadVector(
   else code.get(pair()).op(high);
 }
 
-/** Loads of eight elements of a byte into lanes of 16 bits, and of four of two bytes into lanes of 32; the halves of the former. */
+/**
+ * Loads of eight elements of a byte into lanes of 16 bits, and of four of two bytes into lanes of 32; the
+ * halves of the former.
+ */
 const vectorLoads = {
   signed: {
     bytes: "v128.load8x8_s",
@@ -265,7 +280,10 @@ const narrowings: Readonly<Record<ValueType, readonly PlainOp[]>> = {
   f32: [],
 };
 
-/** Pushes vectors as one, whose lanes have so many bits that all have room. */
+/**
+ * Pushes several vectors as one, each lane narrowed to fewer bits. `ops`: instructions that merge two vectors
+ * into one, in order.
+ */
 function pushNarrowed(code: CodeBuilder, ops: readonly PlainOp[], vectors: readonly LocalId[]): void {
   const last = ops[ops.length - 1];
   if (last === undefined) {

@@ -1,11 +1,12 @@
 /**
- * A runner as a backend: its pipelines outlive a prepared kernel. A launch runs to its end on the device; a run that is aborted
- * does not wait for it, and its buffers are destroyed when it ends.
+ * A runner as a backend: its pipelines outlive a prepared kernel. A launch runs to its end on the device; a
+ * run that is aborted does not wait for it, and its buffers are destroyed when it ends.
  */
 import type { Backend } from "../backend.js";
 import { untilAborted } from "../long-run.js";
 import type { Runner } from "./runner.js";
 
+/** Returns a backend that runs kernels on a WebGPU runner. */
 export const webgpuBackend = (runner: Runner): Backend => ({
   name: "webgpu",
   prepare(kernel) {

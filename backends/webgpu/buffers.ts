@@ -8,20 +8,27 @@ import { keysWith, type WgslBinding } from "../wgsl/index.js";
 import { copyDstUsage, copySrcUsage, mapReadUsage, storageUsage, uniformUsage } from "./usage.js";
 
 /**
- * Buffers of the runner's device, by the keys of `runner.wgsl(kernel).bindings`: those of the operands, and `status`. The status word has
- * another key where an operand is called `status`, the output its own name where an input is called `output`. Each buffer is as large as its tensor, in whole words of 4 bytes (4 bytes for an empty one),
- * and has the usages named here; `runner.wgsl(kernel).bindings` has the bytes. A launch on others is refused with TC702.
+ * Buffers of the runner's device for a launch, by the keys of `runner.wgsl(kernel).bindings`: operands and
+ * `status`. The status word has another key if an operand is called `status`. The key of the output is its
+ * name if an input is called `output`. Each buffer has at least the size of its tensor in whole words of 4
+ * bytes (4 bytes if empty), and the usages given here. `runner.wgsl(kernel).bindings` states the bytes. A
+ * launch on other buffers throws a CompileError (TC702).
  */
 export interface GpuBuffers {
-  /** Inputs by key, `data` and `indices` where there are no others: `STORAGE`, and `COPY_SRC` of indices for `checkStatus`. */
+  /**
+   * Inputs by key, `data` and `indices` where there are no others: `STORAGE`, and `COPY_SRC` of indices for
+   * `checkStatus`.
+   */
   readonly [key: string]: GPUBuffer | undefined;
   /** `STORAGE`. No other operand's buffer. */
   readonly output: GPUBuffer;
-  /** `STORAGE`, and `COPY_SRC` for `checkStatus`. 4 bytes, 0xffffffff before the dispatch, for kernels with policy `error`. */
+  /**
+   * `STORAGE`, and `COPY_SRC` for `checkStatus`. 4 bytes, 0xffffffff before the dispatch, for kernels with policy `error`.
+   */
   readonly status?: GPUBuffer;
 }
 
-/** Returns the buffers of a program: one for each operand, and its status word. */
+/** Returns the buffers of a program by key: one for each operand, and its status word. */
 export function buffersOf(
   func: Pick<TileFunc, "operands">,
   bufferOf: (operand: Operand) => GPUBuffer,
@@ -33,7 +40,7 @@ export function buffersOf(
   return { output, ...Object.fromEntries([...inputs, ...others]) };
 }
 
-/** Flags of the specification by their names there. */
+/** Buffer usage flags of the WebGPU specification, by their names there. */
 export const bufferUsage = {
   MAP_READ: mapReadUsage,
   MAP_WRITE: 2,
@@ -48,8 +55,8 @@ export const bufferUsage = {
 } as const;
 
 /**
- * The buffers of some bindings, in their order. Throws a CompileError (TC702) with a diagnostic for each that is
- * missing, too small or without the usage, and for one that is written and bound twice.
+ * Returns the buffers of some bindings, in order. Throws a CompileError (TC702) with a diagnostic for each
+ * buffer that is missing, too small, without the usage, or written and bound twice.
  */
 export function requireBuffers(
   buffers: GpuBuffers,
@@ -69,6 +76,10 @@ export function requireBuffers(
   return bindings.flatMap(({ key }) => entryOf(buffers, key) ?? []);
 }
 
+/**
+ * Returns a diagnostic (TC702) if a buffer is missing, too small or without the usage; an empty list
+ * otherwise.
+ */
 function misfit(
   buffer: GPUBuffer | undefined,
   binding: WgslBinding,
@@ -95,7 +106,10 @@ function misfit(
   ];
 }
 
-/** WebGPU takes no buffer that one binding writes and another one reads or writes. */
+/**
+ * Refuses (TC702) a buffer that one binding writes and another one reads or writes: WebGPU does not accept
+ * it.
+ */
 function sharedBuffers(buffers: GpuBuffers, bindings: readonly WgslBinding[]): Diagnostic[] {
   return bindings.flatMap(({ key, access }, k) => {
     const buffer = entryOf(buffers, key);

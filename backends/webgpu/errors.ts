@@ -1,9 +1,9 @@
-/** What a device refuses, as errors of ours. */
+/** Errors for what a device refuses or reports. */
 import { CompileError, error, RunError } from "../../ir/diagnostic.js";
 import { InternalError } from "../../ir/types.js";
 import type { DeviceFaults } from "./work.js";
 
-/** TC504. `message` is the device's own and may be empty. */
+/** Returns TC504. `message` is the device's own and may be empty. */
 export function deviceLost(message: string): RunError {
   const hint =
     "request a new device from a new adapter and run on `await createRunner(device)`: kernels and host arrays stay good, buffers of the lost device do not";
@@ -15,7 +15,7 @@ export function deviceLost(message: string): RunError {
   ]);
 }
 
-/** TC702, for buffers that the device refuses although their sizes and usages are right. */
+/** Returns TC702, for buffers that the device refuses although their sizes and usages are right. */
 export const buffersRefused = (message: string): CompileError =>
   new CompileError([
     error("TC702", `the device refused the buffers: ${message}`, {
@@ -23,10 +23,11 @@ export const buffersRefused = (message: string): CompileError =>
     }),
   ]);
 
+/** Returns the InternalError for a kernel that WebGPU rejected. Its message contains the kernel's code. */
 export const kernelRefused = (message: string, code: string): InternalError =>
   new InternalError(`WebGPU refused a kernel: ${message}\n${code}`);
 
-/** Errors for what a device reports to a runner. */
+/** Errors that a runner throws for faults that its device reports. */
 export const deviceFaults: DeviceFaults = {
   lost: deviceLost,
   "out-of-memory": (message) =>

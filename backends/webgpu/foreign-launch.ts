@@ -1,11 +1,14 @@
-/** Launches of WGSL that tilec did not print: buffers with their contents in, what they hold after the launch out. */
+/**
+ * Launches of WGSL that tilec did not print: buffers with their contents in, what they hold after the launch
+ * out.
+ */
 import "../platform.js";
 import { error, RunError } from "../../ir/diagnostic.js";
 import { bufferUsage } from "./buffers.js";
 import { deviceFaults } from "./errors.js";
 import { describePipeline, orRefused, resourcesOn, settle, workOn } from "./work.js";
 
-/** A compute shader and what its group 0 binds. */
+/** Compute shader, with the bindings of its group 0. */
 export interface ForeignShader {
   readonly code: string;
   readonly entryPoint: string;
@@ -17,18 +20,19 @@ export interface ForeignShader {
   }[];
 }
 
-/** A buffer of one launch: what it holds before, and the part of it that is bound, in bytes. */
+/** Contents of a buffer before a launch, and the range of the buffer that is bound, in bytes. */
 export interface BoundContents {
   readonly contents: Uint8Array;
   readonly offset: number;
   readonly size: number;
 }
 
-/** The shader on a device; its buffers are kept from launch to launch where their sizes allow. */
+/** Shader on a device, ready for launches. A buffer is reused by the next launch if its size is the same. */
 export interface ForeignLauncher {
   /**
-   * Launches once, with a buffer for each binding in their order, and resolves to what each holds after it. Rejects with a RunError:
-   * TC611 for what the device refuses of the shader or the launch, TC504 for a lost device and for want of memory.
+   * Launches once, with a buffer for each binding in their order, and resolves to what each holds after it.
+   * Rejects with a RunError: TC611 for what the device refuses of the shader or the launch, TC504 for a lost
+   * device and for want of memory.
    */
   launch(
     buffers: readonly BoundContents[],
@@ -43,7 +47,10 @@ const usages = {
   uniform: bufferUsage.UNIFORM | bufferUsage.COPY_SRC | bufferUsage.COPY_DST,
 } as const;
 
-/** Makes the shader's pipeline. Rejects as `launch` does. */
+/**
+ * Creates the pipeline of a shader and resolves to its launcher. Rejects with a RunError: TC611 if the device
+ * rejects the shader, TC504 if the device is lost or out of memory.
+ */
 export async function openForeignLauncher(
   device: GPUDevice,
   { code, entryPoint, constants, bindings }: ForeignShader,
@@ -106,5 +113,5 @@ const none: BoundContents = { contents: new Uint8Array(4), offset: 0, size: 4 };
 const refusedByDevice = (message: string): RunError =>
   new RunError([error("TC611", `the device refused the kernel: ${firstParagraph(message)}`)]);
 
-/** Dawn adds what it was doing, after an empty line. */
+/** Returns the first paragraph of a message. After an empty line, Dawn adds what it was doing. */
 const firstParagraph = (message: string): string => message.trim().split("\n\n", 1).join("").trimEnd();

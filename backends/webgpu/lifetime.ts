@@ -3,13 +3,16 @@ export interface DeviceLifetime {
   /** Throws the error of the loss once the device is lost. */
   check(): void;
   /**
-   * What `work` comes to, or that error as soon as the device is lost: implementations differ in whether work on
-   * a lost device resolves, rejects or never ends.
+   * Returns the result of `work`. Rejects with the error of the loss as soon as the device is lost.
+   * Implementations differ in whether work on a lost device resolves, rejects or never ends.
    */
   until<T>(work: Promise<T>): Promise<T>;
 }
 
-/** `deviceLost`: the error for the device's own message, which may be empty. */
+/**
+ * Tracks the loss of a device. `deviceLost`: makes the error from the device's own message, which may be
+ * empty.
+ */
 export function lifetimeOf(device: GPUDevice, deviceLost: (message: string) => Error): DeviceLifetime {
   let loss: string | undefined;
   const waiting = new Set<(reason: Error) => void>();

@@ -1,8 +1,9 @@
 /**
- * webgpu: runs kernels on any GPUDevice, in a browser or through Dawn in Node. The only code that touches a device.
+ * webgpu: runs kernels on any GPUDevice, in a browser or through Dawn in Node. The only code that touches a
+ * device.
  *
- * Pipelines are cached by their text. `run` takes host arrays; `encode` takes buffers that already live on the device
- * and adds one dispatch and nothing else.
+ * Pipelines are cached by their text. `run` takes host arrays; `encode` takes buffers that already live on
+ * the device and adds one dispatch and nothing else.
  */
 import "../platform.js";
 import { CompileError, error, throwIfErrors } from "../../ir/diagnostic.js";
@@ -59,29 +60,36 @@ import {
   type Resources,
 } from "./work.js";
 
-/** What a run needs of a kernel. One for another target is compiled again for the device, through `forTarget`. */
+/**
+ * Kernel in the form that a runner takes. A kernel for another target is compiled again for the device,
+ * through `forTarget`.
+ */
 export interface GpuKernel {
   readonly tile: TileFunc;
   /** The same program compiled for another target; absent for one that runs as it stands. */
   readonly forTarget?: (target: Target) => GpuKernel;
 }
 
-/** How long one launch took, in nanoseconds. */
+/** Duration of one launch, in nanoseconds. */
 export interface LaunchTime {
   readonly nanoseconds: number;
-  /** `timestamp-query`: the device's own clock. `wall clock`: from submission to completion, queueing included. */
+  /**
+   * `timestamp-query`: the device's own clock. `wall clock`: from submission to completion, queueing included.
+   */
   readonly clock: "timestamp-query" | "wall clock";
   readonly runs: number;
   /**
-   * Launches that each run took together: implementations round timestamps, and a short launch alone reads as nothing. 0 for
-   * an empty output, which is never launched and takes 0 ns.
+   * Launches that each run took together: implementations round timestamps, and a short launch alone reads as
+   * nothing. 0 for an empty output, which is never launched and takes 0 ns.
    */
   readonly launches: number;
 }
 
-/** What a runner keeps. */
+/** Options of a runner: what it keeps between runs. */
 export interface RunnerOptions {
-  /** Pipelines kept for kernels that come again, at least 1; the least recently used makes room. Default 256. */
+  /**
+   * Pipelines kept for kernels that come again, at least 1; the least recently used makes room. Default 256.
+   */
   readonly pipelines?: number;
   /**
    * `native`: f32 as the device has it. WGSL fixes neither the direction of rounding, nor subnormals, nor whether a product and a sum are
@@ -91,9 +99,10 @@ export interface RunnerOptions {
 }
 
 /**
- * Every call rejects or throws a RunError (TC504) once the device is lost or when it runs out of memory, a CompileError
- * for a kernel that the device has no room for (TC502) and for arguments that do not fit the kernel (TC702), and an
- * InternalError for a kernel that the device finds invalid.
+ * Runner of kernels on a WebGPU device. Calls throw or reject with a RunError (TC504) if the device is lost
+ * or out of memory. They throw or reject with a CompileError if the device cannot fit the kernel (TC502) or
+ * the arguments do not fit the kernel (TC702). They throw or reject with an InternalError if the device finds
+ * the kernel invalid.
  */
 export interface Runner {
   readonly device: GPUDevice;
@@ -101,34 +110,39 @@ export interface Runner {
   /** The target to compile for: the device's limits. */
   readonly target: Target;
   /**
-   * Uploads within the call, dispatches once, reads back; runs may overlap. Rejects with a RunError (TC601) for an index
-   * out of range.
+   * Uploads within the call, dispatches once, reads back; runs may overlap. Rejects with a RunError (TC601)
+   * for an index out of range.
    */
   run(kernel: GpuKernel, inputs: GatherData): Promise<{ readonly outputs: { readonly output: TensorData } }>;
   /** The same on bytes. */
   runBytes(kernel: GpuKernel, inputs: HostInputs): Promise<Uint8Array>;
   /**
-   * Has a kernel's pipeline made beside the calling thread, which the first run or `encode` of a kernel otherwise holds up for it.
-   * They find it once this resolves.
+   * Has a kernel's pipeline made beside the calling thread, which the first run or `encode` of a kernel
+   * otherwise holds up for it. They find it once this resolves.
    */
   prepare(kernel: GpuKernel): Promise<void>;
   /**
-   * One dispatch on device-resident buffers: no copies, no synchronization. Buffers need the sizes and usages of GpuBuffers;
-   * those that are destroyed or another device's are told by the caller's own error scopes.
+   * One dispatch on device-resident buffers: no copies, no synchronization. Buffers need the sizes and usages
+   * of GpuBuffers; those that are destroyed or another device's are told by the caller's own error scopes.
    */
   encode(pass: GPUComputePassEncoder, kernel: GpuKernel, buffers: GpuBuffers): void;
   /**
-   * Reads the status word of launches on these buffers. Rejects with a RunError (TC601) that names the lowest index out of
-   * range; nothing to read under other policies than `error`. Launches need no round trip of their own. `status` and
+   * Reads the status word of launches on these buffers. Rejects with a RunError (TC601) that names the lowest
+   * index out of range; nothing to read under other policies than `error`. Launches need no round trip of
+   * their own. `status` and
    * `indices` need `COPY_SRC`.
    */
   checkStatus(kernel: GpuKernel, buffers: GpuBuffers): Promise<void>;
-  /** Median time of one launch on device-resident buffers over some runs, in nanoseconds, and the clock that gave it. */
+  /**
+   * Median time of one launch on device-resident buffers over some runs, in nanoseconds, and the clock that
+   * gave it.
+   */
   time(kernel: GpuKernel, buffers: GpuBuffers, runs?: number): Promise<LaunchTime>;
   /** The WGSL and bindings a kernel gets on this device. */
   wgsl(kernel: GpuKernel): WgslKernel;
   /**
-   * Lets go of the pipelines; the device stays the caller's. Runs under way end, later calls are refused with TC702. It is
+   * Lets go of the pipelines; the device stays the caller's. Runs under way end, later calls are refused with
+   * TC702. It is
    * `Symbol.dispose` too, where the platform has that symbol.
    */
   dispose(): void;
@@ -136,7 +150,10 @@ export interface Runner {
 
 const runnerFields: Fields<RunnerOptions> = { pipelines: integer(1), arithmetic: oneOf(arithmetics) };
 
-/** Rejects with a RunError (TC504) on a lost device, with a CompileError (TC702) for what is no device. */
+/**
+ * Creates a runner on a device. Rejects with a RunError (TC504) if the device is lost. Rejects with a
+ * CompileError (TC702) if `device` is not a GPUDevice or an option is invalid.
+ */
 export async function createRunner(device: GPUDevice, options: RunnerOptions = {}): Promise<Runner> {
   checkDevice(device);
   throwIfErrors(checkFields("createRunner", options, runnerFields));
@@ -152,6 +169,7 @@ function checkDevice(device: unknown): void {
   throw new CompileError([error("TC702", `the device is ${shownValue(device)}, no GPUDevice`, { hint })]);
 }
 
+/** Throws a CompileError (TC702) if `pass` is not a GPUComputePassEncoder. */
 function checkPass(pass: unknown): void {
   if (isObject(pass) && typeof pass["setPipeline"] === "function") return;
   const hint = "pass what beginComputePass() of a command encoder gives";
@@ -161,7 +179,10 @@ function checkPass(pass: unknown): void {
 }
 
 interface FaultyPipeline extends Pipeline {
-  /** Why the device refused the kernel, if it did. Never rejects. */
+  /**
+   * Promise of the error with which the device refused the kernel; undefined if it accepted the kernel. Never
+   * rejects.
+   */
   readonly fault: Promise<Error | undefined>;
 }
 
@@ -176,7 +197,9 @@ interface Prepared {
 class DeviceRunner implements Runner {
   readonly limits: WgslLimits;
   readonly target: Target;
-  /** By the program of the caller's kernel, which holds nothing of a runner. Weak: a runner outlives kernels. */
+  /**
+   * By the program of the caller's kernel, which holds nothing of a runner. Weak: a runner outlives kernels.
+   */
   private readonly prepared = new WeakMap<TileFunc, Prepared>();
   /** By the program over symbols, which the kernels of all its sizes share. Weak, as those. */
   private readonly dynamic = new WeakMap<DynamicTile, DynamicKernel>();
@@ -226,7 +249,7 @@ class DeviceRunner implements Runner {
     return prepared;
   }
 
-  /** What all sizes of a program share. */
+  /** Returns the kernel that all sizes of a program share; undefined if there is none. */
   private dynamicKernel(program: DynamicTile): DynamicKernel | undefined {
     const cached = this.dynamic.get(program);
     if (cached !== undefined) return cached;
@@ -346,7 +369,10 @@ class DeviceRunner implements Runner {
     );
   }
 
-  /** A few bytes, which live as long as the kernel: passes that the caller has not submitted yet read them. */
+  /**
+   * Returns a few bytes, which live as long as the kernel: passes that the caller has not submitted yet read
+   * them.
+   */
   private sizesOf(prepared: Prepared, { bytes, values = [] }: WgslBinding): GPUBuffer {
     const contents = new Uint8Array(Uint32Array.from(values).buffer);
     return (prepared.sizes ??= resourcesOn(this.work).buffer(bytes, bufferUsage.UNIFORM, contents));
@@ -394,8 +420,8 @@ class DeviceRunner implements Runner {
   }
 
   /**
-   * What an access from an output element on was reported for: of its first element that has one, the first index that its policy
-   * rejects.
+   * Returns the error for a reported access, which begins at the output element `from`. It names the first
+   * element with a rejected index, and the first of its indices that a policy rejects.
    */
   private async outOfRange(
     tile: TileFunc,
@@ -516,7 +542,10 @@ class DeviceRunner implements Runner {
   }
 }
 
-/** Returns the buffers of some bindings by the keys of these. */
+/**
+ * Returns a function that maps the key of a binding to its buffer. That function throws an InternalError for
+ * an unknown key.
+ */
 function boundBy(
   bindings: readonly WgslBinding[],
   buffers: readonly GPUBuffer[],
@@ -529,11 +558,11 @@ function boundBy(
   };
 }
 
-/** The buffers that are not the runner's own. */
+/** Returns the buffers that are not the runner's own. */
 const ofCaller = ({ bindings }: WgslKernel): readonly WgslBinding[] =>
   bindings.filter(({ access }) => access !== "uniform");
 
-/** Nothing is written, so nothing is launched. */
+/** True if a kernel writes nothing, so that nothing is launched. */
 const isEmpty = ({ dispatch }: WgslKernel): boolean => dispatch[0] === 0;
 
 /** Returns what a launch of a kernel takes. */
@@ -542,7 +571,10 @@ const launchOf = ({ dispatch, bindings }: WgslKernel): LaunchSizes => ({
   bytes: bindings.map(({ bytes }) => bytes),
 });
 
-/** Records that timestamps, in nanoseconds, are copied to the host. What it returns reads them once the copy is submitted. */
+/**
+ * Records a copy of the timestamps of a query set, in nanoseconds, to the host. Returns a function that reads
+ * them once the copy is submitted.
+ */
 function resolvedStamps(
   resources: Resources,
   encoder: GPUCommandEncoder,
@@ -561,6 +593,10 @@ function gatherOf(tile: TileFunc): GatherStmt {
   return stmt;
 }
 
+/**
+ * Returns the error (TC702) for a status word that no launch of the kernel wrote. `element`: output element
+ * that the status word refers to. `why`: the reason why no launch wrote it.
+ */
 function staleStatus(element: number, why = "whose indices are in range"): CompileError {
   return new CompileError([
     error("TC702", `the status word names output element ${element}, ${why}: no launch wrote that`, {
@@ -570,6 +606,8 @@ function staleStatus(element: number, why = "whose indices are in range"): Compi
   ]);
 }
 
-/** Nanoseconds below which rounded timestamps say too little, and the launches that may be spent to get there. */
+/**
+ * Nanoseconds below which rounded timestamps say too little, and the launches that may be spent to get there.
+ */
 const leastSpan = 2e6;
 const maxLaunches = 4096;

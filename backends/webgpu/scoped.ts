@@ -1,6 +1,6 @@
 /** Work between error scopes of its own. */
 
-/** Why the device refused work. */
+/** Reason that the device refused work. */
 export interface Refusal {
   readonly kind: GPUErrorFilter;
   /** In the device's words. */
@@ -11,8 +11,9 @@ export interface Refusal {
 const kinds = ["out-of-memory", "internal", "validation"] as const satisfies readonly GPUErrorFilter[];
 
 /**
- * Runs `action` and tells later what the device refused of it. A device has one stack of scopes for everybody: they are
- * pushed and popped in one turn, so that concurrent work and scopes of the caller nest. `refusal` never rejects.
+ * Runs `action` in new error scopes. Returns its value, and a promise of the error that the device reported,
+ * undefined if none. A device has one stack of scopes for all users. Scopes are pushed and popped
+ * synchronously, so that concurrent work and the caller's scopes nest. `refusal` never rejects.
  */
 export function scoped<T>(
   device: GPUDevice,
@@ -30,6 +31,7 @@ export function scoped<T>(
   return { value, refusal: firstOf(errors) };
 }
 
+/** Resolves to the first error among popped scopes, with its kind; undefined if there is none. */
 async function firstOf(errors: readonly Promise<GPUError | null>[]): Promise<Refusal | undefined> {
   const caught = await Promise.all(errors);
   const [refusal] = kinds.flatMap((kind, k) => {

@@ -3,15 +3,15 @@ import "../platform.js";
 import { webgpu, withLimits, type Target } from "../../ir/target.js";
 import { limitNames, type WgslLimits } from "../../ir/wgsl-limits.js";
 
-/** The limits of a device that kernels are planned against, as data. */
+/** Returns the device limits that kernels are planned against, as plain data. */
 export function limitsOf(limits: GPUSupportedLimits): WgslLimits {
   return Object.fromEntries(limitNames.map((name) => [name, limits[name]])) as unknown as WgslLimits;
 }
 
 /**
- * What a software adapter's kernels cost, in nanoseconds: it runs lanes one after the other on a CPU, four at once, so
- * few large workgroups of four lanes, each along a row of its own, and nothing staged: a barrier costs so much that
- * memory of a workgroup, and lanes that wait, do not count.
+ * Costs of the kernels of a software adapter, in nanoseconds. It runs lanes one after the other on a CPU,
+ * four at once, so few large workgroups of four lanes, each along a row of its own, and nothing staged: a
+ * barrier costs so much that memory of a workgroup, and lanes that wait, do not count.
  */
 const onCpu = {
   cores: 16,
@@ -37,7 +37,10 @@ const onCpu = {
   clearBytesPerCycle: 1048576,
 } satisfies Partial<Target>;
 
-/** The `webgpu` target for devices with these limits; `software`: of an adapter that runs on a CPU. */
+/**
+ * Returns the `webgpu` target for devices with these limits. `software`: true for an adapter that runs on a
+ * CPU.
+ */
 export function targetOf(limits: WgslLimits, software = false, name = "webgpu"): Target {
   const fallback = {
     source: "GPUAdapterInfo.isFallbackAdapter; npm run bench:sweep -- --webgpu on SwiftShader",

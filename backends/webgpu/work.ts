@@ -1,6 +1,6 @@
 /**
- * Work on a device: pipelines, buffers, launches and what is read back of them. Runners and emitted modules share it; each has its own
- * errors.
+ * Work on a device: pipelines, buffers, launches and what is read back of them. Runners and emitted modules
+ * share it; each has its own errors.
  */
 import "../platform.js";
 import type { WgslBinding } from "../wgsl/index.js";
@@ -9,35 +9,48 @@ import { lifetimeOf, type DeviceLifetime } from "./lifetime.js";
 import { scoped, type Refusal } from "./scoped.js";
 import { computeStage, copyDstUsage, mapReadUsage } from "./usage.js";
 
-/** Errors for what a device reports, made of its own message, which may be empty. */
+/**
+ * Functions that make the error for each fault that a device reports. They receive the device's message,
+ * which may be empty.
+ */
 export type DeviceFaults = Readonly<
   Record<"lost" | Exclude<GPUErrorFilter, "validation">, (message: string) => Error>
 >;
 
-/** Says whose mistake a validation error is. */
+/**
+ * Function that makes the error for a validation error of the device. It decides if the caller or tilec made
+ * the mistake.
+ */
 export type AtFault = (message: string) => Error | Promise<Error>;
 
-/** A device, its loss, and the errors of who works on it. */
+/** Device with its lifetime, and the errors that its user throws for faults. */
 export interface DeviceWork {
   readonly device: GPUDevice;
   readonly lifetime: DeviceLifetime;
   readonly faults: DeviceFaults;
 }
 
+/** Returns a device with its lifetime and the errors for its faults. */
 export const workOn = (device: GPUDevice, faults: DeviceFaults): DeviceWork => ({
   device,
   lifetime: lifetimeOf(device, faults.lost),
   faults,
 });
 
-/** Returns the error of a refusal: memory and the driver are nobody's mistake. */
+/**
+ * Returns the error for work that the device refused: from `atFault` for a validation error, from `faults`
+ * for lack of memory or a driver error.
+ */
 export const faultOf = (
   { faults }: Pick<DeviceWork, "faults">,
   { kind, message }: Refusal,
   atFault: AtFault,
 ): Error | Promise<Error> => (kind === "validation" ? atFault : faults[kind])(message);
 
-/** Begins work within the call and waits for its end. Rejects with what the device refused of it, and once the device is lost. */
+/**
+ * Starts work within the call and resolves to its result. Rejects with the error for work that the device
+ * refused, and as soon as the device is lost.
+ */
 export async function settle<T>(work: DeviceWork, begin: () => Promise<T>, atFault: AtFault): Promise<T> {
   const { value, refusal } = scoped(work.device, begin);
   const [[ended], refused] = await work.lifetime.until(Promise.all([Promise.allSettled([value]), refusal]));
@@ -47,8 +60,8 @@ export async function settle<T>(work: DeviceWork, begin: () => Promise<T>, atFau
 }
 
 /**
- * Waits for a promise of the device's own. Rejects with what a pipeline was refused for; without a reason, as for buffers that nobody
- * else can touch, only the loss of the device makes it reject.
+ * Waits for a promise of the device and resolves to its result. Rejects with the error of a refused pipeline
+ * if the device states a reason. A rejection without a reason means that the device is lost.
  */
 export async function orRefused<T>(
   work: Pick<DeviceWork, "faults">,
@@ -72,7 +85,7 @@ const bufferTypes = {
   uniform: "uniform",
 } as const satisfies Readonly<Record<WgslBinding["access"], GPUBufferBindingType>>;
 
-/** A kernel's text, and what its group 0 binds. */
+/** Text of a kernel, with the bindings of its group 0. */
 export interface KernelText {
   readonly code: string;
   readonly entryPoint: string;
@@ -82,12 +95,16 @@ export interface KernelText {
   readonly bindings: readonly Partial<Pick<WgslBinding, "binding" | "access">>[];
 }
 
-/** A pipeline to be made, and the layout of what it binds. */
+/** Descriptor of a pipeline that is not yet created, with the layout of its bind group. */
 export interface DescribedPipeline {
   readonly descriptor: GPUComputePipelineDescriptor;
   readonly layout: GPUBindGroupLayout;
 }
 
+/**
+ * Creates the bind group layout and the shader module of a kernel. Returns the descriptor of its pipeline
+ * with the layout.
+ */
 export function describePipeline(
   { device }: Pick<DeviceWork, "device">,
   { code, bindings, ...entry }: KernelText,
@@ -107,7 +124,7 @@ export function describePipeline(
   return { descriptor, layout };
 }
 
-/** Buffers and queries that are destroyed together. */
+/** Buffers and query sets of a device that are destroyed together. */
 export interface Resources {
   track<T extends { destroy(): undefined }>(resource: T): T;
   /** A buffer of some bytes, which begins with `contents`. Throws the error of want of memory. */
@@ -122,6 +139,7 @@ export interface Resources {
   destroy(): void;
 }
 
+/** Returns an empty collection of resources on a device. */
 export function resourcesOn(work: Pick<DeviceWork, "device" | "faults">): Resources {
   const { device, faults } = work;
   const kept: { destroy(): undefined }[] = [];
@@ -163,18 +181,18 @@ export function resourcesOn(work: Pick<DeviceWork, "device" | "faults">): Resour
   };
 }
 
-/** A pipeline on a device, and what it binds. */
+/** Compute pipeline on a device, with its bindings and their layout. */
 export interface Pipeline extends Pick<DescribedPipeline, "layout">, Pick<KernelText, "bindings"> {
   readonly gpu: GPUComputePipeline;
 }
 
-/** Workgroups of a launch, and the bytes of each binding. */
+/** Number of workgroups of a launch along x, y and z, and the bytes of each binding. */
 export interface LaunchSizes {
   readonly dispatch: readonly [number, number, number];
   readonly bytes: readonly number[];
 }
 
-/** Records launches on buffers, one for each binding. */
+/** Records launches of a pipeline in a pass. `bound`: one buffer for each binding, in order. */
 export function recordLaunch(
   { device }: Pick<DeviceWork, "device">,
   pass: GPUComputePassEncoder,
@@ -193,8 +211,8 @@ export function recordLaunch(
 }
 
 /**
- * Launches once, and resolves to what the buffers that the kernel writes hold after it, in their order. `bind`: makes a buffer for
- * each binding within the call.
+ * Launches a pipeline once. Resolves to the contents of the buffers that the kernel writes, in the order of
+ * their bindings. `bind`: returns a buffer for each binding, and is called synchronously.
  */
 export const launchOnce = (
   work: DeviceWork,
@@ -223,7 +241,10 @@ export const launchOnce = (
     atFault,
   );
 
-/** Reads a few bytes of a buffer, at a multiple of 4. `after`: what is written to it behind the read. */
+/**
+ * Reads `size` bytes of a buffer from `offset` on, a multiple of 4. `after`: bytes that are written to the
+ * start of the buffer after the read.
+ */
 export async function readBuffer(
   work: DeviceWork,
   from: GPUBuffer,
@@ -250,7 +271,7 @@ export async function readBuffer(
   }
 }
 
-/** Reads the index value at a position of a buffer. */
+/** Reads the index value at a position, in elements, of a buffer. */
 export async function readIndex(
   work: DeviceWork,
   from: GPUBuffer,

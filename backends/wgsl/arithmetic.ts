@@ -1,6 +1,9 @@
 /** Arithmetic of the values of a kernel: the stated bits, or the device's own. */
 
-/** Arithmetic of values: steps with proofs alone as the device has them, or all of them, whatever bits that gives. */
+/**
+ * Arithmetic of values: steps with proofs alone as the device has them, or all of them, whatever bits that
+ * gives.
+ */
 export const arithmetics = ["proved", "native"] as const;
 /** Arithmetic of values. */
 export type Arithmetic = (typeof arithmetics)[number];

@@ -1,4 +1,4 @@
-/** What every statement of a kernel shares: its plan, its text, its lanes, and how forms are written. */
+/** State that all statements of a kernel share: its plan, its text, its lanes, and the printing of forms. */
 import { dimsOf, isConstant, scale, type Linear, type Term } from "../../ir/linear.js";
 import { at } from "../../ir/types.js";
 import { amountOf, printForm, type Amount, type FormLanguage } from "../../ir/text/form-text.js";
@@ -9,7 +9,10 @@ import { Lines } from "../lines.js";
 import type { Names } from "../names.js";
 import type { WgslPlan } from "./plan.js";
 
-/** A loop of lanes along a dim of a tile: the coordinates outside it, and what is found before it: names by texts. */
+/**
+ * A loop of lanes along a dim of a tile: the coordinates outside it, and what is found before it: names by
+ * texts.
+ */
 interface Loop {
   readonly outside: readonly Amount[];
   readonly starts: Map<string, string>;
@@ -18,6 +21,7 @@ interface Loop {
 /** Stands for what is found before a loop; no loop variable of a program is called so. */
 const start = " start";
 
+/** State of the emission of one kernel that all its statements share: plan, text, lanes and names. */
 export class WgslContext {
   readonly out = new Lines();
   readonly lanes: Lanes;
@@ -30,19 +34,19 @@ export class WgslContext {
     this.names = plan.names;
   }
 
-  /** A form over loop variables. */
+  /** Returns a form over loop variables. */
   form(form: Linear): string {
     return printForm(form, this.language([]));
   }
 
-  /** A form over loop variables, as a number. */
+  /** Returns a form over loop variables, as a number. */
   amount(form: Linear): Amount {
     if (isConstant(form)) return { by: form.at };
     const { text = "0u", isTight } = amountOf(form, this.language([]));
     return isTight === true ? named(text) : computed(text);
   }
 
-  /** A form over loop variables, the dims of a tile and index operands. */
+  /** Returns a form over loop variables, the dims of a tile and index operands. */
   address(form: Linear, dims: readonly Amount[], indices: readonly string[] = []): string {
     const { before, rest } = this.split(form, dims);
     const language = this.language(dims, indices);
@@ -52,7 +56,7 @@ export class WgslContext {
       : this.after(this.loop, text, rest, dims, indices);
   }
 
-  /** What of a form the innermost loop does not move, with the constant, and the rest. */
+  /** Splits a form into the part that the innermost loop does not move, constant included, and the rest. */
   private split(form: Linear, dims: readonly Amount[]): { readonly before: Linear; readonly rest: Linear } {
     const outside = this.loop?.outside ?? [];
     const isBefore = ({ of }: Term): boolean => {
@@ -67,7 +71,7 @@ export class WgslContext {
     };
   }
 
-  /** A form whose start is found before a loop. */
+  /** Returns a form whose start is found before a loop. */
   private after(
     { starts }: Loop,
     before: string,
@@ -82,7 +86,10 @@ export class WgslContext {
     return printForm({ at: 0, terms }, wgslForms({ iv, dims, indices }));
   }
 
-  /** A loop along a dim of a tile, with the coordinates outside it: what of addresses it does not move is found before it. */
+  /**
+   * Emits a loop along a dim of a tile. `outside`: the coordinates around it. The loop-invariant parts of
+   * addresses are computed before the loop.
+   */
   looped(outside: readonly Amount[], emit: () => void): void {
     const outer = this.loop;
     const loop: Loop = { outside, starts: new Map() };
@@ -107,7 +114,7 @@ export class WgslContext {
     else this.out.block(`if (${conditions.join(" && ")})`, body);
   }
 
-  /** The access of so many elements that starts at an address. */
+  /** Returns the access of so many elements that starts at an address. */
   access(form: Linear, elements: number, dims: readonly Amount[], indices: readonly string[] = []): string {
     const terms = form.terms.flatMap(({ by, of }): Term[] => {
       if (of.kind !== "dim") return [{ by, of }];
@@ -131,12 +138,14 @@ export class WgslContext {
     return this.after(this.loop, first, scale(rest, 1 / elements), units, indices);
   }
 
-  /** Elements of an access of `width` words; less than one of those that are wider. */
+  /**
+   * Returns the number of elements of an access of `width` words; less than 1 for elements that are wider.
+   */
   elementsOf(width: AccessWords): number {
     return (4 * width) / this.plan.element.size;
   }
 
-  /** Bits of packed element number `place` of an array of words, which `word` reads. */
+  /** Returns the bits of packed element number `place` in an array of words; `word` reads a word. */
   unpack(word: (place: string) => string, place: string): string {
     const { perWord } = this.plan.element;
     const bits = 32 / perWord;
@@ -145,11 +154,14 @@ export class WgslContext {
   }
 }
 
-/** A flat element number as a number of accesses of so many. */
+/**
+ * Returns the WGSL text of the access that holds element `flat`. `elements`: elements of one access, less
+ * than 1 if an element takes several.
+ */
 export function inAccesses(flat: string, elements: number): string {
   if (elements < 1) return `(${flat}) * ${1 / elements}u`;
   return elements === 1 ? flat : `(${flat}) >> ${Math.log2(elements)}u`;
 }
 
-/** A mask of the low bits of a word: 2 to 16 of them. */
+/** Returns a WGSL literal in which the lowest `bits` bits are set, 2 to 16 of them. */
 export const lowBits = (bits: number): string => `0x${(2 ** bits - 1).toString(16)}u`;

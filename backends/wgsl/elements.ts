@@ -6,11 +6,14 @@ import { at, elementCount } from "../../ir/types.js";
 import type { WgslContext } from "./context.js";
 import type { GatherMove, AccessWords } from "./gather-move.js";
 
-/** The array that elements are read from. */
+/**
+ * Returns the name of the array that a gather reads its elements from: a staged buffer if there is one, a
+ * tensor otherwise.
+ */
 export const sourceName = ({ names }: WgslContext, { stmt, staged }: GatherMove): string =>
   names.buffer(staged?.buffer.name ?? stmt.from[gatheredTable]?.buffer ?? "");
 
-/** The 32-bit word at a place of it. */
+/** Returns the WGSL text of the 32-bit word at a position of a gather's source array. */
 export function wordAt(context: WgslContext, move: GatherMove, place: string | Amount): string {
   const name = sourceName(context, move);
   const { text = "", isTight }: Amount = typeof place === "string" ? { by: 1, text: place } : place;
@@ -19,7 +22,10 @@ export function wordAt(context: WgslContext, move: GatherMove, place: string | A
   return `${name}[${index} >> 2u][${index} & 3u]`;
 }
 
-/** An access of so many words at a place of it. */
+/**
+ * Returns the WGSL text of an access of `width` words at a position of a gather's source array. The position
+ * counts such accesses.
+ */
 export const accessAt = (
   context: WgslContext,
   move: GatherMove,
@@ -27,22 +33,29 @@ export const accessAt = (
   place: string,
 ): string => (width === 1 ? wordAt(context, move, place) : `${sourceName(context, move)}[${place}]`);
 
+/** Returns the name of the output's array in the WGSL text. */
 export const outputName = ({ names, plan }: WgslContext): string => names.buffer(outputOf(plan.func).name);
 
-/** Whether no element is read: an index value has none to name, or the data, where terms do not read them, have none. */
+/**
+ * True if no element is read: an index operand outside the reduction has extent 0, or the data is empty and
+ * the map has no reduction.
+ */
 export const readsNothing = ({ plan }: WgslContext, { indices, stmt }: GatherMove): boolean =>
   indices.some(({ rule, inReduction }) => !inReduction && rule?.extent === 0) ||
   (stmt.map.reduced === undefined && elementCount(inputOf(plan.func, gatheredTable).type.shape) === 0);
 
-/** Whether an element may have none; one that is reported may have any bits. */
+/**
+ * True if an element may have no source element and is then filled. An element that is reported may have any
+ * bits.
+ */
 export const mayFill = ({ indices }: GatherMove): boolean =>
   indices.some(({ rule, inReduction }) => !inReduction && rule?.mayBeNone === true);
 
-/** A value that is read, or what fills in its place where the element has ended. */
+/** Returns the WGSL text of an element that is read. Selects `filled` if an index ended the element. */
 export const orFill = (move: GatherMove, filled: string, element: string): string =>
   mayFill(move) ? `select(${filled}, ${element}, alive)` : element;
 
-/** Words of elements that have none, from a word of the first one on. */
+/** Returns the words of fill elements, beginning at word `first` of an element. */
 export function fillWords({ fill }: GatherMove, first: number, width: AccessWords): string {
   const words = Array.from({ length: width }, (_, w) => {
     const bytes = [3, 2, 1, 0].map((byte) => at([...fill], (4 * (first + w) + byte) % fill.length));

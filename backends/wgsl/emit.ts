@@ -31,7 +31,10 @@ import { nativeArithmetic } from "./arithmetic.js";
 import { isNative } from "./value-proofs.js";
 import { emitWorkgroupLoops } from "./workgroup-loops.js";
 
-/** Throws a CompileError (TC502) where no kernel on such a device is the program. */
+/**
+ * Emits the WGSL kernel of a tile program. Throws a CompileError (TC502) if no kernel on a device with these
+ * limits can compute the program.
+ */
 export function emitWgsl(func: TileFunc, options: WgslOptions = {}): WgslKernel {
   checkArgument("emitWgsl", "tile program", func);
   const form = dynamicFormOf(func);
@@ -40,8 +43,8 @@ export function emitWgsl(func: TileFunc, options: WgslOptions = {}): WgslKernel 
 }
 
 /**
- * What every size of a program over symbols shares. Undefined where no such kernel is known to hold for all of them: each size has
- * one of its own.
+ * Returns the kernel that all sizes of a program over symbols share. Undefined if no kernel is known to hold
+ * for all sizes; each size then has its own.
  */
 export function emitDynamic(program: DynamicTile, options: WgslOptions): DynamicKernel | undefined {
   try {
@@ -53,6 +56,7 @@ export function emitDynamic(program: DynamicTile, options: WgslOptions): Dynamic
   }
 }
 
+/** Emits the kernel of a plan: its text, bindings and dispatch. */
 export function emitText(plan: WgslPlan): WgslKernel {
   const { lanes, grid, bindings, workgroupBytes, func } = plan;
   return {
@@ -69,6 +73,7 @@ export function emitText(plan: WgslPlan): WgslKernel {
 /** The kernel of an output without elements, which is never launched. */
 const idleKernel = "@compute @workgroup_size(1)\nfn main() {\n}\n";
 
+/** Returns the WGSL text of a kernel: bindings, workgroup memory, helper functions and `main`. */
 function emitKernel(plan: WgslPlan, gather: GatherMove): string {
   const context = new WgslContext(plan);
   const { out, lanes, names } = context;
@@ -115,7 +120,10 @@ function emitKernel(plan: WgslPlan, gather: GatherMove): string {
   return out.toString();
 }
 
-/** Sized, so that the shapes show and no length is read at run time; unless `dynamic`, where every size has one text. */
+/**
+ * Returns the type of an array. It has a length, so that shapes are visible and no length is read at run
+ * time. With `dynamic` it has none: every size has one text.
+ */
 function arrayOf(
   { bytes, width, atomic }: Pick<BoundBuffer, "bytes" | "width" | "atomic">,
   dynamic = false,
@@ -124,6 +132,7 @@ function arrayOf(
   return dynamic ? `array<${element}>` : `array<${element}, ${bytes / 4 / width}>`;
 }
 
+/** Emits statements in order, each by its planned move. */
 function emitStmts(context: WgslContext, body: readonly Stmt[], moves: ReadonlyMap<Stmt, WgslMove>): void {
   const { out, names } = context;
   for (const stmt of body) {
@@ -144,6 +153,7 @@ function emitStmts(context: WgslContext, body: readonly Stmt[], moves: ReadonlyM
   }
 }
 
+/** Emits the code of a planned move. An elided move has no code. */
 function emitMove(context: WgslContext, move: WgslMove): void {
   switch (move.kind) {
     case "elided":

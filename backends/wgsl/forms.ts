@@ -1,6 +1,6 @@
 /**
- * Linear forms as WGSL, all in u32. Sums and products are exact modulo 2^32, so what must not leave u32 are the values that
- * are compared: `planWgsl` refuses programs where one could.
+ * Linear forms as WGSL, all in u32. Sums and products are exact modulo 2^32, so what must not leave u32 are
+ * the values that are compared: `planWgsl` refuses programs where one could.
  */
 import type { Atom, Linear, Term } from "../../ir/linear.js";
 import {
@@ -14,19 +14,19 @@ import {
 import { assertNever, at, isPowerOfTwo } from "../../ir/types.js";
 import { sizeName } from "./names.js";
 
-/** A coordinate that stands still, and a sum of nothing. */
+/** Amount 0: a coordinate that does not move, or an empty sum. */
 export const zero: Amount = { by: 0 };
 
-/** Returns a number by its name, or by a call. */
+/** Returns the amount `by` times a text that needs no parentheses: a name or a call. */
 export const named = (text: string, by = 1): Amount => ({ by, text, isTight: true });
 
-/** Returns a number by an expression. */
+/** Returns the amount of an expression, in parentheses. */
 export const computed = (text: string): Amount => named(`(${text})`);
 
-/** Returns a number so many times. */
+/** Returns an amount multiplied by `by`. */
 export const times = (amount: Amount, by: number): Amount => ({ ...amount, by: amount.by * by });
 
-/** What the atoms of a form are called where it is printed. */
+/** Names of the atoms of a form in the printed text. */
 export interface WgslVocabulary {
   readonly iv: (name: string) => string;
   /** By output dim. */
@@ -41,7 +41,10 @@ const u32: Pick<FormLanguage, "literal" | "product"> = {
   product: (factor, by) => `${factor} * ${by}u`,
 };
 
-/** Returns the language of forms over some words. */
+/**
+ * Returns the rules that print linear forms as WGSL. `words`: names of loop variables, dims and index
+ * operands.
+ */
 export function wgslForms(words: WgslVocabulary): FormLanguage {
   const language: FormLanguage = {
     ...u32,
@@ -74,11 +77,17 @@ const ranks = { iv: 0, dim: 1, index: 2, div: 3, mod: 4, min: 5, symbol: 6 } as 
   Record<Atom["kind"], number>
 >;
 
-/** Longest strides first, as addresses are read; then loop variables, dims, index operands. */
+/**
+ * Sorts terms by stride, the longest first, as addresses are read. Equal strides sort by loop variables,
+ * dims, index operands.
+ */
 export const largestFactorFirst = (terms: readonly Term[]): readonly Term[] =>
   [...terms].sort((a, b) => Math.abs(b.by) - Math.abs(a.by) || ranks[a.of.kind] - ranks[b.of.kind]);
 
-/** Of a form that stands still, nothing; of a power of two, by its bits. */
+/**
+ * Returns `by` times the quotient of a form by `of`; 0 for the form 0. Division by a power of two is a shift
+ * or a mask.
+ */
 function quotient(form: Linear, of: number, by: number, language: FormLanguage): Amount {
   const divided = amountOf(form, language);
   if (divided.by === 0) return zero;
@@ -96,13 +105,13 @@ function remainder(form: Linear, of: number, by: number, language: FormLanguage)
   return times(computed(`${operandText(divided, language)} ${rest}`), by);
 }
 
-/** Returns the text of a number. */
+/** Returns the WGSL text of an amount. */
 export const numberText = (amount: Amount): string => amountText(amount, u32);
 
-/** Returns a whole number as a literal of u32, in which addresses count: modulo 2^32. */
+/** Returns an integer, modulo 2^32, as a literal of u32. Addresses are computed in u32. */
 export const u32Literal = (value: number): string => `${value >>> 0}u`;
 
-/** Returns the text of a sum. */
+/** Returns the WGSL text of a sum of amounts, `0u` if all are 0. */
 export function sumText(amounts: readonly Amount[]): string {
   const moving = amounts.filter(({ by }) => by !== 0);
   return moving.length === 0 ? "0u" : moving.map(numberText).join(" + ");

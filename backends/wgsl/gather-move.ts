@@ -1,9 +1,7 @@
 /**
- * How a kernel moves a gather's elements, decided from its addresses.
+ * Plan of how a kernel moves a gather's elements, chosen from its addresses.
  *
- * `rows`: what an index serves is copied by accesses of 4, 8 or 16 bytes. `groups`: the innermost dim is gathered element by
- * element, four at a time or what 16 bytes hold. `words`: elements of whole words, one at a time. `computed`: neighbours that fill
- * whole words are computed together. `packed`: 8- and 16-bit elements whose rows share words.
+ * `rows`: the elements that one index value serves are copied by accesses of 4, 8 or 16 bytes. `groups`: elements of the innermost dim are gathered one by one, and four of them, or as many as 16 bytes hold, move together. `words`: elements of whole words, one at a time. `computed`: neighbouring elements that fill whole words are computed together. `packed`: 8- and 16-bit elements whose rows share words.
  */
 import { defined } from "../../ir/defined.js";
 import { countsFromBound, gatheredTable, isRead } from "../../ir/access.js";
@@ -77,43 +75,55 @@ import { proveValue, type ProvedValue } from "./value-proofs.js";
 import { sizeOfElement } from "./value-steps.js";
 import { readsAlong, type ValueUnit } from "./value-unit.js";
 
-/** 32-bit words of one access. */
+/** Number of 32-bit words of one access. */
 export type AccessWords = 1 | 2 | 4;
 
-/** An index value, and how a kernel holds it. */
+/** Plan of an index operand: how a kernel reads, resolves and holds its value. */
 export interface IndexMove extends IndexStep {
   /** Absent for a sum. */
   readonly dtype?: DType;
   /** In 128 bits, which no sum of products leaves; else the value is resolved as it is read, to 32 bits. */
   readonly int128: boolean;
-  /** What is added to one value as it is read, where two words tell what their sum names. */
+  /**
+   * Sum of one index value, as it is read, and a form. Present if two 32-bit words suffice to decide which
+   * element the sum names.
+   */
   readonly inWords?: SumInWords;
   /** Four neighbours are read and resolved together. */
   readonly four: boolean;
-  /** Values that are reported are held as signed numbers, 2^31 below what they name: adapters in software compare these faster. */
+  /**
+   * Values that are reported are held as signed numbers, 2^31 below what they name: adapters in software
+   * compare these faster.
+   */
   readonly biased: boolean;
   /** 32-bit words of one access of the table that it is read from. */
   readonly words: AccessWords;
-  /** Place of the value in an access of several that index operands share; absent where it is read by itself. */
+  /**
+   * Place of the value in an access of several that index operands share; absent where it is read by itself.
+   */
   readonly shared?: SharedAccess;
 }
 
-/** Sum of index operand `of`, as it is read, and of `rest`, which is from 0 to below 2^31. */
+/**
+ * Sum of the value of index operand `of`, as it is read, and of `rest`, which is at least 0 and less than
+ * 2^31.
+ */
 export interface SumInWords {
   readonly of: number;
   readonly rest: Linear;
 }
 
-/** Place of a value in an access: `elements` values, of which it is number `place`. */
+/** Position of a value in an access that reads several: value number `place` of `elements` values. */
 export interface SharedAccess {
   readonly elements: number;
   readonly place: number;
 }
 
 /**
- * What becomes of a word that belongs to several rows. `recomputed`: the lane whose row holds its first element writes it
- * whole, the other elements by the same relation over the whole tensor. `merged`: each row puts in its own bits atomically,
- * because in other tiles that relation is another.
+ * Treatment of a word that several rows share. `recomputed`: the lane whose row holds the word's first
+ * element writes the whole word. It finds the other elements by addresses over the whole tensor. `merged`:
+ * each row puts in its own bits atomically. This is necessary if addresses differ between tiles or need more
+ * than 32 bits, or if the data also holds index values.
  */
 export type SharedWords =
   | {
@@ -121,27 +131,36 @@ export type SharedWords =
       readonly data: Linear;
       readonly reads: readonly Linear[];
       readonly indices: readonly Linear[];
-      /** Where the tile starts in the output. */
+      /** Offsets of the tile in the output, by dim. */
       readonly offsets: readonly Linear[];
     }
   | { readonly by: "merged" };
 
-/** What a lane moves at a time. `group`: elements of the innermost dim; of packed ones, those of a word. */
+/**
+ * Elements that a lane moves at a time. `group`: number of elements along the innermost dim; for packed
+ * elements, the number in a word.
+ */
 export type Unit =
-  /** `fourAlong`: the output dim along which a lane takes four rows at a time, their indices read together. */
+  /**
+   * `fourAlong`: the output dim along which a lane takes four rows at a time, their indices read together.
+   */
   | { readonly how: "rows"; readonly group: number; readonly width: AccessWords; readonly fourAlong?: number }
   | { readonly how: "groups"; readonly group: number }
   | { readonly how: "words"; readonly group: 1; readonly width: AccessWords }
   | ({ readonly how: "computed"; readonly width: AccessWords } & ValueUnit)
   | { readonly how: "packed"; readonly group: number; readonly shared: SharedWords };
 
-/** Rows along a dim that lie end to end in a page of the data and in the output. */
+/** Rows along a dim that are contiguous in a page of the data and in the output. */
 export interface PageRun extends PagedDims {
   readonly dim: number;
-  /** Whether a page begins where the tile does, in every iteration. */
+  /** True if a page begins at the start of the tile, in every iteration. */
   readonly aligned: boolean;
 }
 
+/**
+ * Plan of a gather in a kernel: the unit that a lane moves at a time, access widths, addresses, index
+ * operands and policy.
+ */
 export interface GatherMove {
   readonly kind: "gather";
   readonly stmt: GatherStmt;
@@ -151,17 +170,20 @@ export interface GatherMove {
   /** Sizes of this tile as lanes walk it, and extents of a whole one. */
   readonly sizes: readonly Linear[];
   readonly tile: Shape;
-  /** How the data gets to the unified buffer that it is read from; absent where it is read in place. */
+  /** Load of the data into the unified buffer that the gather reads; absent if the data is read in place. */
   readonly staged?: LoadMove;
   readonly addresses: GatherAddresses;
-  /** How an element is computed; absent where it moves as it is. */
+  /** Computation of an element; absent if elements move without change. */
   readonly values?: ProvedValue;
   readonly indices: readonly IndexMove[];
   /** Ranges of dims, index operands and loop variables. */
   readonly ranges: Ranges;
   /** Rows that are copied by the page, as long as they lie end to end. */
   readonly page?: PageRun;
-  /** Output dims that an index operand, or a quotient or remainder in the data's address, follows, and those that share what was resolved. */
+  /**
+   * Output dims that an index operand, or a quotient or remainder in the data's address, follows, and those
+   * that share what was resolved.
+   */
   readonly resolved: readonly number[];
   readonly sharing: readonly number[];
   /** Sizes of shared dims that may be zero: then nothing is read, and no index can be wrong. */
@@ -170,14 +192,17 @@ export interface GatherMove {
   readonly reductionUnroll: 1 | 4;
   /** The bytes of an element that has none. */
   readonly fill: Uint8Array;
-  /** Whether the policy reports a value out of range. */
+  /**
+   * True if the gather may report an index value: one out of range by its policy, or the end of a segment
+   * that is too long.
+   */
   readonly reports: boolean;
 }
 
 /** Bytes of the widest access. */
 const vectorBytes = 16;
 
-/** What kernels of a device are shaped by. */
+/** Figures of a device that shape its kernels. */
 interface DeviceShape {
   /** See the target's figure. */
   readonly laneBytes: number;
@@ -284,7 +309,10 @@ export function gatherMove(
   };
 }
 
-/** The load of the data of a full load; undefined where it is read in place. Asked for by words, or as wide as it can be. */
+/**
+ * Returns a function that plans the load of the data of a full load. Undefined if the gather reads the data
+ * in place. Argument of that function: true for single words, false for the widest accesses possible.
+ */
 function stagedLoad(
   func: TileFunc,
   task: Task,
@@ -298,7 +326,10 @@ function stagedLoad(
   return (byWords) => loadMove(func, task, load, staged, byWords);
 }
 
-/** Whether index values of neighbours can be resolved by vectors: read at dims alone, and none that ends an element is reported too. */
+/**
+ * True if vectors can resolve the index values of neighbouring elements. Each value is then read at dims
+ * alone. Elements may be filled only with zeros, and only if no value is reported.
+ */
 function isSimple({ stmt, indexSteps, mayBeNone, fill }: GatherPlan): boolean {
   const reported = indexSteps.some(({ rule }) => rule?.outside === "report");
   return (
@@ -318,8 +349,8 @@ function isSimple({ stmt, indexSteps, mayBeNone, fill }: GatherPlan): boolean {
 }
 
 /**
- * Whether the relation of output and inputs is the same in every tile, and of 32-bit numbers: then each element of a tensor is found
- * by it.
+ * Returns how to write words that rows share. `recomputed`: the addresses are the same in every tile and fit
+ * into 32 bits, so that each element of a tensor can be found by them. Otherwise `merged`.
  */
 function sharedWords(
   func: TileFunc,
@@ -344,7 +375,10 @@ function sharedWords(
 const needsInt128 = ({ table, rule, index }: IndexStep, { map }: GatherStmt): boolean =>
   table === undefined || rule === undefined || !countsFromBound(at(map.indices, index));
 
-/** Undefined for an index value that is no such sum, or that replaces what is out of range. */
+/**
+ * Returns an index value as the sum of one value as it is read and other terms. Undefined for an index value
+ * that is no such sum, or that replaces values out of range.
+ */
 function sumInWords(
   func: TileFunc,
   { table, rule, form }: IndexStep,
@@ -379,7 +413,7 @@ interface Setting {
   /** Output dims that share what was resolved. */
   readonly sharing: readonly number[];
   readonly laneBytes: number;
-  /** Whether the data hold index values too, which are read by words. */
+  /** True if the data also holds index values, which are read word by word. */
   readonly isTable: boolean;
   /** Steps of the elements; absent where they move as they are. */
   readonly values: ProvedValue | undefined;
@@ -391,7 +425,10 @@ interface Walks {
   readonly walk: LaneTile;
 }
 
-/** Undefined where elements share words. `simple`: whether neighbours may be resolved by vectors. */
+/**
+ * Returns the unit in which a gather moves elements. Undefined if elements share words. `simple`: true if
+ * neighbours may be resolved by vectors.
+ */
 function unitOf(setting: Setting, { asItLies, walk }: Walks, simple: boolean): Unit | undefined {
   const { func, staged, sharing, isTable } = setting;
   const size = outputBytes(func);
@@ -426,12 +463,15 @@ function unitOf(setting: Setting, { asItLies, walk }: Walks, simple: boolean): U
 const valueGroups = [8, 4, 2] as const;
 
 /**
- * Statements of a unit, at most. A driver compiles each of them: eight elements of a sum of two floats took Dawn's adapter in software
- * half a second, and ten such sums gigabytes.
+ * Statements of a unit, at most. A driver compiles each of them: eight elements of a sum of two floats took
+ * Dawn's adapter in software half a second, and ten such sums gigabytes.
  */
 const unitStatements = 256;
 
-/** The most neighbours that fill whole words of the output and that each read follows in step; undefined where none do. */
+/**
+ * Returns the largest unit of neighbours that a lane can compute together. The unit fills whole words of the
+ * output, and each read advances with its elements. Undefined if there is no such unit.
+ */
 function valuesUnit(
   setting: Setting,
   { sizes, addresses }: LaneTile,
@@ -462,11 +502,17 @@ function valuesUnit(
   return undefined;
 }
 
-/** Words of an element's access: what is staged, and what holds index values too, is read by single ones. */
+/**
+ * Returns the words of an element's access. Staged data, and data that holds index values too, is read by
+ * single words.
+ */
 const wordsOf = (size: number, { staged, isTable }: Setting): AccessWords =>
   staged !== undefined || isTable ? 1 : ((size / 4) as AccessWords);
 
-/** The widest access that rows are made of, in both places; undefined where there is none. */
+/**
+ * Returns the widest access, in words, that divides rows into whole accesses in the data and in the output.
+ * Undefined if there is none.
+ */
 function rowWidth(setting: Setting, { sizes, addresses }: LaneTile, size: number): AccessWords | undefined {
   const { func, staged, isTable, loops } = setting;
   const last = sizes.length - 1;
@@ -486,12 +532,15 @@ function rowWidth(setting: Setting, { sizes, addresses }: LaneTile, size: number
   });
 }
 
-/** Whether runs of so many elements along the innermost dim lie together in a tensor, from multiples of it. */
+/**
+ * True if runs of `group` elements along the innermost dim are contiguous in a tensor and start at multiples
+ * of `group`.
+ */
 const startsIn = ({ func, loops, stmt }: Setting, address: Linear, tensor: Operand, group: number): boolean =>
   startsAtMultiples(address, stmt.to.sizes.length - 1, group, loops) &&
   residue(elementsOf(func, tensor), group, loops) === 0;
 
-/** Words of one access of each operand. */
+/** Returns the words of one access of each operand. */
 function widthsOf(
   setting: Setting,
   asItLies: LaneTile,
@@ -517,8 +566,9 @@ function widthsOf(
 }
 
 /**
- * Words of one access of the tables that values are read from, by their numbers, where lanes read side by side and all reads of a
- * table take full accesses. Absent where a table is read by single words.
+ * Returns the words of one access of each table that values are read from, by table number. They apply if
+ * lanes read together and all reads of a table take full accesses. Undefined for a table that is read by
+ * single words.
  */
 function widthsOfReads(
   { func, loops, stmt, laneBytes }: Setting,
@@ -553,8 +603,9 @@ interface IndexAccess {
 }
 
 /**
- * Accesses of the tables that hold index values alone, by their numbers, where lanes read side by side: tuples in one, and values of 64
- * bits whole. Absent where values are read by single words, or by fours.
+ * Returns the access, by table, of tables that hold only index values, for lanes that read side by side. One
+ * access reads a tuple of values, or a whole value of 64 bits. Undefined for a table that is read by single
+ * words or by fours.
  */
 function indexAccesses(
   setting: Setting,
@@ -586,13 +637,16 @@ function indexAccesses(
   });
 }
 
-/** Returns the remainder of an address by a number, where it is the same for every element; undefined where it is not. */
+/**
+ * Returns the remainder of an address by a number, where it is the same for every element; undefined where it
+ * is not.
+ */
 const placeIn = (form: Linear, of: number, loops: readonly ForStmt[]): number | undefined =>
   isAffine(form) && form.terms.every((term) => !isOverPoint(term) || term.by % of === 0)
     ? residue(loopForm(form), of, loops)
     : undefined;
 
-/** Words of one access of the data in place, and of the output. */
+/** Returns the words of one access of the data in place, and of the output. */
 function wordsPerAccess(unit: Unit, size: number): readonly [data: AccessWords, output: AccessWords] {
   switch (unit.how) {
     case "rows":
@@ -609,7 +663,7 @@ function wordsPerAccess(unit: Unit, size: number): readonly [data: AccessWords, 
   }
 }
 
-/** Whether four neighbours along a dim find their index values of a table in one read. */
+/** True if one access reads the index values of four neighbours along a dim from a table. */
 const readInFours = (
   { func, stmt, loops }: Setting,
   { addresses }: LaneTile,
@@ -624,8 +678,8 @@ const readInFours = (
   );
 
 /**
- * The dim next to the rows, where lanes do not read side by side, a row is one access, and an index for each of four rows lies
- * in one read.
+ * Returns the dim next to the rows if one read holds the indices of four rows along it; undefined otherwise.
+ * Callers need it for rows of one access, if lanes do not read side by side.
  */
 function fourRows(setting: Setting, walk: LaneTile): number | undefined {
   const { func, stmt, loops } = setting;
@@ -635,7 +689,10 @@ function fourRows(setting: Setting, walk: LaneTile): number | undefined {
   return tables.every((table) => readInFours(setting, walk, d, table)) ? d : undefined;
 }
 
-/** Whether runs of `group` elements along a dim, from a multiple of it, lie together and start at multiples of it. */
+/**
+ * True if runs of `group` elements along a dim, from a multiple of `group`, are contiguous and start at
+ * addresses that are multiples of `group`.
+ */
 function startsAtMultiples(
   address: Linear,
   along: number,
@@ -653,8 +710,8 @@ function startsAtMultiples(
 }
 
 /**
- * Rows that lanes take by the page: those of the dim that lanes along y share, so that each has a run of them, whose index values
- * follow it by the page alone.
+ * Returns the run of rows that lanes take by pages, along the dim that lanes along y share. Each lane has a
+ * run of rows, whose index values depend on this dim by the page alone.
  */
 function pageRun(
   { sizes, tile, addresses }: LaneTile,
@@ -672,7 +729,7 @@ function pageRun(
   return { ...page, dim: d, aligned: residue(start, page.by, loops) === 0 };
 }
 
-/** Whether a quotient or a remainder is of what may leave u32. */
+/** True if the form has a quotient or a remainder whose dividend may leave u32. */
 export const isLarge = (form: Linear, ranges: Ranges): boolean =>
   atomsOf(form).some(
     (of) => (of.kind === "div" || of.kind === "mod") && intervalOf(of.of, ranges)[1] >= 2 ** 32,

@@ -1,4 +1,6 @@
-/** Neighbours whose index values are resolved by vectors: elements of the innermost dim, or four short rows. */
+/**
+ * Neighbours whose index values are resolved by vectors: elements of the innermost dim, or four short rows.
+ */
 import { soleAtom } from "../../ir/linear.js";
 import type { Amount } from "../../ir/text/form-text.js";
 import { at, InternalError } from "../../ir/types.js";
@@ -9,7 +11,7 @@ import type { GatherMove, IndexMove } from "./gather-move.js";
 import { declareResolved, indexNames } from "./index-values.js";
 import { fourOf, none } from "./resolve.js";
 
-/** The helpers that groups call, before main. */
+/** Emits the helpers that groups call, before main. */
 export function emitGroupHelpers(context: WgslContext, move: GatherMove): void {
   const { out } = context;
   const { size } = context.plan.element;
@@ -54,7 +56,10 @@ export function emitGroupHelpers(context: WgslContext, move: GatherMove): void {
   out.line("");
 }
 
-/** What `resolve_k` gives at a coordinate; where it reads four values together, it is called with their access. */
+/**
+ * Returns the call of `resolve_k` at a coordinate. If the function reads four values together, its argument
+ * is the number of their access.
+ */
 function resolved(
   context: WgslContext,
   { index, form, four, rule }: IndexMove,
@@ -67,11 +72,14 @@ function resolved(
   return `resolve_${index}(${position})`;
 }
 
-/** Index operands whose index may name no element: the vectors mark it. */
+/** Returns the index operands whose index may name no element: the vectors mark such an index. */
 const mayMiss = ({ indices }: GatherMove): readonly IndexMove[] =>
   indices.filter(({ rule }) => rule?.mayBeNone === true);
 
-/** Declares `at<k>`, the elements that four rows from a coordinate on are read by. */
+/**
+ * Declares `at<k>` for each index operand `k`: the elements that it selects for four rows, from a coordinate
+ * on.
+ */
 export function declareFourRows(context: WgslContext, move: GatherMove, coords: readonly Amount[]): void {
   const place = context.address(move.addresses.output, coords);
   for (const index of move.indices) {
@@ -80,7 +88,7 @@ export function declareFourRows(context: WgslContext, move: GatherMove, coords: 
   }
 }
 
-/** 16 bytes of each of four rows. */
+/** Emits the copy of 16 bytes of each of four rows. */
 export function emitFourRows(
   context: WgslContext,
   move: GatherMove,
@@ -115,7 +123,10 @@ const shiftedBy = (coords: readonly Amount[], along: number, by: number): Amount
     return coord.by === 0 ? { by } : computed(`${numberText(coord)} + ${by}u`);
   });
 
-/** Declares `at<k>_<n>` for the elements of a group, and `none<k>_<n>` where an index may have none. */
+/**
+ * Declares `at<k>_<n>`, the elements that index operand `k` selects for a group. Also declares `none<k>_<n>`
+ * if an index may select no element.
+ */
 export function declareGroup(context: WgslContext, move: GatherMove, coords: readonly Amount[]): void {
   const { out } = context;
   const wide = context.plan.element.size > 4;
@@ -135,7 +146,7 @@ export function declareGroup(context: WgslContext, move: GatherMove, coords: rea
   }
 }
 
-/** The output of a group from the elements it gathers. */
+/** Emits the output of a group from the elements that it gathers. */
 export function emitGroup(context: WgslContext, move: GatherMove, coords: readonly Amount[]): void {
   const { out } = context;
   const { size } = context.plan.element;
@@ -157,17 +168,20 @@ export function emitGroup(context: WgslContext, move: GatherMove, coords: readon
   out.line(`${outputName(context)}[to] = ${size < 4 ? `pack(${first})` : vector};`);
 }
 
-/** One element wider than a word. */
+/** Returns one element wider than a word. */
 function elementAt(context: WgslContext, move: GatherMove, coords: readonly Amount[], n: number): string {
   const indices = move.indices.map((index) => resolvedText(index, n, "0u"));
   return `${sourceName(context, move)}[${context.address(move.addresses.data, coords, indices)}]`;
 }
 
-/** An index without an element reads element 0, and its bits are dropped. */
+/**
+ * Returns the text of a resolved index. An index without an element reads element 0, and its bits are
+ * dropped.
+ */
 const resolvedText = ({ index, rule }: IndexMove, n: number, zero: string): string =>
   rule?.mayBeNone === true ? `select(at${index}_${n}, ${zero}, none${index}_${n})` : `at${index}_${n}`;
 
-/** The addresses of four elements from a coordinate on. */
+/** Returns the WGSL text of a vector with the data addresses of four neighbours, from a coordinate on. */
 function quadAddress(
   context: WgslContext,
   { addresses, indices }: GatherMove,

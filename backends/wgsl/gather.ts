@@ -1,4 +1,7 @@
-/** gather: each lane moves units of the tile, by index values that are resolved outside the dims that share them. */
+/**
+ * gather: each lane moves units of the tile, by index values that are resolved outside the dims that share
+ * them.
+ */
 import { outputBytes } from "../../ir/func.js";
 import { constant, isConstant, mod } from "../../ir/linear.js";
 import type { Amount } from "../../ir/text/form-text.js";
@@ -29,7 +32,7 @@ import { valueHelpers } from "./value-steps.js";
 import { declareValue } from "./values.js";
 import { emitPages, emitRun, emitTileLoops } from "./tile-loops.js";
 
-/** The functions that a gather calls, before main. */
+/** Emits the functions that a gather calls, before main. */
 export function emitGatherHelpers(context: WgslContext, move: GatherMove): void {
   emitIndexHelpers(context, move);
   const { unit } = move;
@@ -38,6 +41,7 @@ export function emitGatherHelpers(context: WgslContext, move: GatherMove): void 
   if (move.values !== undefined) emitValueHelpers(context.out, valueHelpers(move.values));
 }
 
+/** Emits a gather, in which each lane moves units of the tile. */
 export function emitGather(context: WgslContext, move: GatherMove): void {
   const { unit } = move;
   if (unit.how === "packed") emitPackedGather(context, move, unit);
@@ -47,6 +51,10 @@ export function emitGather(context: WgslContext, move: GatherMove): void {
 /** Units of whole words. */
 type WordUnit = Exclude<Unit, { readonly how: "packed" }>;
 
+/**
+ * Emits a gather of units of whole words, with the report of indices out of range. Full tiles get a separate
+ * branch if the plan says so.
+ */
 function emitUnits(context: WgslContext, move: GatherMove, unit: WordUnit): void {
   const { out } = context;
   const { sizes, tile } = move;
@@ -67,7 +75,7 @@ function emitUnits(context: WgslContext, move: GatherMove, unit: WordUnit): void
   });
 }
 
-/** The units of a tile of the move's sizes. */
+/** Emits the units of a tile of the move's sizes. */
 function emitTile(context: WgslContext, move: GatherMove, unit: WordUnit): void {
   const { sizes, tile, resolved, sharing, page } = move;
   const loops = { tile, sizes, groups: groupsOf(move), axes: axesOf(tile) };
@@ -101,6 +109,10 @@ function declare(context: WgslContext, move: GatherMove, coords: readonly Amount
   else declareIndices(context, move, { coords });
 }
 
+/**
+ * Emits the move of one unit at a coordinate. `rows`: number of contiguous rows that a unit of rows takes, or
+ * its WGSL text.
+ */
 function emitUnit(
   context: WgslContext,
   move: GatherMove,
@@ -127,7 +139,10 @@ function emitUnit(
   }
 }
 
-/** The dim of the pages: `take` is given the coordinates at which rows of one page begin, and their number. */
+/**
+ * Emits the dim of the pages. `take` is given the coordinates at which the rows of one page begin, and the
+ * number of rows.
+ */
 function emitByPages(
   context: WgslContext,
   { sizes }: GatherMove,
@@ -150,7 +165,7 @@ function emitByPages(
   });
 }
 
-/** The data's access of so many elements at a coordinate. */
+/** Returns the data's access of so many elements at a coordinate. */
 const sourceAt = (
   context: WgslContext,
   move: GatherMove,
@@ -161,7 +176,10 @@ const sourceAt = (
     ? inAccesses(narrowForm(context, move, move.addresses.data, coords), elements)
     : context.access(move.addresses.data, elements, coords, indexNames(move));
 
-/** What an index serves, or rows that lie end to end: where it starts is found once. */
+/**
+ * Emits the copy of a row that one index value serves, or of rows that lie end to end. The start is computed
+ * once.
+ */
 function emitRows(
   context: WgslContext,
   move: GatherMove,
@@ -205,7 +223,7 @@ function lengthOf({ out }: WgslContext, row: number | string, rows: number | str
   return "end";
 }
 
-/** One element of whole words. */
+/** Emits one element of whole words. */
 function emitWords(
   context: WgslContext,
   move: GatherMove,
@@ -241,7 +259,7 @@ function emitWords(
   each((shift, access) => orFill(move, filled(access), accessAt(context, move, width, `source${shift}`)));
 }
 
-/** Elements that are computed together, by accesses of whole words. */
+/** Emits elements that are computed together, by accesses of whole words. */
 function emitValues(
   context: WgslContext,
   move: GatherMove,
@@ -265,7 +283,10 @@ function emitValues(
   }
 }
 
-/** An access of computed elements, from so many words on. */
+/**
+ * Returns the WGSL text of an access of `width` words that computed elements fill, from word `first` on.
+ * `named(e)`: name of the bits of element `e`.
+ */
 function accessOf(
   named: (element: number) => string,
   first: number,
@@ -277,7 +298,10 @@ function accessOf(
   return width === 1 ? word : `vec${width}u(${words.join(", ")})`;
 }
 
-/** A word of computed elements of so many bytes, whose bits above these are of no meaning. */
+/**
+ * Returns the WGSL text of a word that computed elements of `size` bytes fill. Bits of an element above its
+ * size are ignored. `named(e)`: name of the bits of element `e`.
+ */
 function wordOf(named: (element: number) => string, word: number, size: number): string {
   const [perWord, bits] = [4 / size, 8 * size];
   if (perWord === 1) return named(word);

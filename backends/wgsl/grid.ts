@@ -1,21 +1,31 @@
 /**
- * Parallel loops over the dims of the grid. Up to three loops take a dim each and nothing is divided; more of them, or
- * trips beyond the device's workgroups per dim, are numbered through and folded over x and y.
+ * Parallel loops over the dims of the grid. Up to three loops take a dim each and nothing is divided; more of
+ * them, or trips beyond the device's workgroups per dim, are numbered through and folded over x and y.
  */
 import type { ParallelLoop, ParallelNest } from "../../ir/task/index.js";
 import type { WgslLimits } from "../../ir/wgsl-limits.js";
 
+/**
+ * Grid of workgroups. `folded`: true if tasks are numbered and folded over x and y, false if each parallel
+ * loop has a dim of the grid.
+ */
 export interface WorkgroupGrid {
   readonly dispatch: readonly [x: number, y: number, z: number];
   readonly folded: boolean;
 }
 
-/** Whether tasks are numbered through. */
+/**
+ * True if tasks are numbered consecutively and folded over the grid, because the loops do not fit into three
+ * dims of it.
+ */
 export const isFolded = ({ loops, tasks }: ParallelNest, limits: WgslLimits): boolean =>
   tasks > 0 &&
   (loops.length > 3 || loops.some(({ trips }) => trips > limits.maxComputeWorkgroupsPerDimension));
 
-/** Workgroups of tasks that are numbered through, or not; `max` of them along a dim. Undefined where the device has no grid for so many. */
+/**
+ * Returns the number of workgroups along x, y and z. `folded`: as in {@link WorkgroupGrid}. `max`: maximum
+ * number along a dim. Undefined if a folded grid cannot hold all tasks.
+ */
 export function dispatchOf(
   { loops, tasks }: { readonly loops: readonly Pick<ParallelLoop, "trips">[]; readonly tasks: number },
   folded: boolean,

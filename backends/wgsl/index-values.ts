@@ -1,5 +1,6 @@
 /**
- * Index values: each resolved under its rule, in order. The first that gives none or an error ends the elements that share it.
+ * Index values: each resolved under its rule, in order. The first that gives none or an error ends the
+ * elements that share it.
  */
 import { inputOf } from "../../ir/func.js";
 import { intervalOf, reductionLength } from "../../ir/intervals/intervals.js";
@@ -22,13 +23,16 @@ import {
 } from "./resolve.js";
 import { emitInt128Helpers, int128Form, int128Literal, type Int128Words } from "./int128.js";
 
-/** Returns the names of index operands, by number. */
+/** Returns the WGSL names of a gather's index operands, by number. */
 export const indexNames = ({ indices }: GatherMove): string[] => indices.map(indexName);
 
 const indexName = ({ int128, rule, index }: IndexMove): string =>
   int128 && rule === undefined ? `i128_${index}` : `at${index}`;
 
-/** A position or an address: below 2^31 in the end, whatever it is made from. */
+/**
+ * Returns the WGSL text of a position or an address, which is less than 2^31. Its intermediate values may
+ * need 128 bits.
+ */
 export const narrowForm = (
   context: WgslContext,
   move: GatherMove,
@@ -39,6 +43,7 @@ export const narrowForm = (
     ? `${int128Form(form, wordsOf(context, move, coords))}.x`
     : context.address(form, coords, indexNames(move));
 
+/** Returns the texts of the dims and index operands that 128-bit forms of a gather refer to. */
 function wordsOf(context: WgslContext, move: GatherMove, coords: readonly Amount[]): Int128Words {
   const names = indexNames(move);
   return {
@@ -55,7 +60,7 @@ function wordsOf(context: WgslContext, move: GatherMove, coords: readonly Amount
   };
 }
 
-/** The functions that index values are resolved by, before main. */
+/** Emits the functions that resolve index values, before main. */
 export function emitIndexHelpers(context: WgslContext, move: GatherMove): void {
   const { out, names, plan } = context;
   for (const index of move.indices) {
@@ -81,7 +86,7 @@ const usesInt128 = ({ indices, addresses, ranges }: GatherMove): boolean =>
     (form) => isLarge(form, ranges),
   );
 
-/** Where the index values of an element are read, and its number in the output. */
+/** Position at which the index values of an element are read, and the number of the element in the output. */
 export interface ElementAt {
   readonly coords: readonly Amount[];
   /** By index operand. Default: those of the tile. */
@@ -90,7 +95,10 @@ export interface ElementAt {
   readonly place?: string;
 }
 
-/** Declares every index operand of an element, but for those of its terms, and `alive` where one may end it. */
+/**
+ * Declares all index operands of an output element, except those of its reduction elements. Also declares
+ * `alive`, true until an index ends the element, if one may.
+ */
 export function declareIndices(context: WgslContext, move: GatherMove, element: ElementAt): void {
   const { out } = context;
   if (mayEnd(move, false)) out.line("var alive = true;");
@@ -104,7 +112,11 @@ export function declareIndices(context: WgslContext, move: GatherMove, element: 
   }
 }
 
-/** Declares the index operands of a term, whose coordinates end in r. Gives whether one may end it, and `alive` then says which did not. */
+/**
+ * Declares the index operands of a reduction element, whose last coordinate is its number in the reduction.
+ * Returns true if one of them may end that element. If so, also declares `alive`, which is false for an
+ * element that has ended.
+ */
 export function declareReductionIndices(context: WgslContext, move: GatherMove, element: ElementAt): boolean {
   const ends = mayEnd(move, true);
   // That of the element is true where it has terms.
@@ -114,10 +126,15 @@ export function declareReductionIndices(context: WgslContext, move: GatherMove, 
   return ends;
 }
 
-/** Texts of the first term of an element, and of the one behind its last. */
+/**
+ * WGSL texts of the number of an output element's first reduction element, and of the number after its last.
+ */
 export type ReductionBounds = readonly [first: string, end: string];
 
-/** Where r begins and ends for an element; undefined where no element has a term. */
+/**
+ * Returns the texts of the first r of an element and of the end of its range; undefined if no element has a
+ * reduction element.
+ */
 export function reductionBounds({ out }: WgslContext, move: GatherMove): ReductionBounds | undefined {
   const { map } = move.stmt;
   const { max, segment } = map.reduced ?? { max: 0 };
@@ -133,11 +150,14 @@ export function reductionBounds({ out }: WgslContext, move: GatherMove): Reducti
   return [first, "end"];
 }
 
-/** Of the element itself, or of each of its terms. */
+/**
+ * Returns the index operands of each reduction element if `inReduction`; otherwise those of the element
+ * itself.
+ */
 const indicesIn = ({ indices }: Pick<GatherMove, "indices">, inReduction: boolean): readonly IndexMove[] =>
   indices.filter((index) => index.inReduction === inReduction);
 
-/** A bag may have no more terms than its most. */
+/** Emits the report of a segment that has more elements than its maximum. */
 function emitLongSegment(
   { out }: WgslContext,
   move: GatherMove,
@@ -149,7 +169,7 @@ function emitLongSegment(
   out.line(`bad = min(bad, select(${none}, written, ${alive}${indexName(index)} > ${end}));`);
 }
 
-/** The index operands up to one that nothing can be an element of: it ends every element. */
+/** Returns the index operands up to one that nothing can be an element of: it ends every element. */
 function reached(indices: readonly IndexMove[]): readonly IndexMove[] {
   const last = indices.findIndex(({ rule }) => rule?.extent === 0);
   return last === -1 ? indices : indices.slice(0, last + 1);
@@ -157,14 +177,17 @@ function reached(indices: readonly IndexMove[]): readonly IndexMove[] {
 
 const isReported = ({ rule }: IndexMove): boolean => rule?.outside === "report";
 
-/** Declares `bad`, where an index may be reported: the lowest output element that a lane found one at. */
+/**
+ * Declares `bad`, the lowest output element with an index out of range that a lane found. Declares nothing if
+ * the policy does not report.
+ */
 export function declareBad({ out }: WgslContext, move: GatherMove): void {
   if (move.reports) out.line(`var bad = ${none};`);
 }
 
 /**
- * Tells the host of it. The host looks for the element itself: an access resolves the indices of a few elements together, and
- * keeps the place of the first.
+ * Emits the update of the status word with `bad`, if the policy reports. The host then searches for the exact
+ * element: an access resolves the indices of a few elements together, and keeps the place of the first.
  */
 export function emitReport(
   context: WgslContext,
@@ -179,7 +202,10 @@ export function emitReport(
 /** Names of the accesses that are declared for an element, by their texts. */
 type Accesses = Map<string, string>;
 
-/** Returns the name of an access that holds a value with those of other index operands; declares it where none has before. */
+/**
+ * Returns the name of an access that reads a value together with values of other index operands. Declares the
+ * access if none of them has.
+ */
 function sharedAccess(
   context: WgslContext,
   { table = 0, index }: IndexMove,
@@ -198,6 +224,10 @@ function sharedAccess(
   return name;
 }
 
+/**
+ * Declares an index operand of an element, resolved under its rule. Also updates `alive` and `bad` if the
+ * index may end the element or is reported.
+ */
 function declareIndex(
   context: WgslContext,
   move: GatherMove,
@@ -221,7 +251,8 @@ function declareIndex(
     return;
   }
   out.line(rule === undefined ? `var ${name} = vec4u(0u);` : `var ${name} = 0u;`);
-  // No branch: what follows an index value that ended the element reads by an element in range, and its bits are dropped.
+  // No branch: what follows an index value that ended the element reads by an element in range, and its bits
+  // are dropped.
   out.block("", () => {
     if (table !== undefined && access === undefined)
       out.line(`let position = ${narrowForm(context, move, form, coords)};`);
@@ -260,14 +291,17 @@ function declareIndex(
 
 interface Resolved {
   readonly name: string;
-  /** What `resolve_k` gives, of four elements or of one. */
+  /** Text of the result of `resolve_k`, for four elements or for one. */
   readonly value: string;
   readonly four: boolean;
   /** The first output element that it is for. */
   readonly place: string;
 }
 
-/** Declares `name`, the element that an index names, and keeps the place of one out of range that is reported. */
+/**
+ * Declares `name`, the element that an index value selects. If the rule reports a value out of range, also
+ * updates `bad` with its place.
+ */
 export function declareResolved(
   { out }: WgslContext,
   { rule, biased }: Pick<IndexMove, "rule" | "biased">,
@@ -288,13 +322,16 @@ export function declareResolved(
   out.line(`let ${name} = ${biased ? asUnsigned(inside, four) : inside};`);
 }
 
-/** What is added to negative values, as a 128-bit number. */
+/** Returns the number that is added to negative values, as the text of a 128-bit number. */
 const int128Count = (count: number, { dynamic }: IndexMove): string =>
   dynamic?.wrapNegativeBy === undefined
     ? int128Literal(count)
     : `vec4u(${sizeName(dynamic.wrapNegativeBy)}, 0u, 0u, 0u)`;
 
-/** Returns the text by which `element` of an index operand is read. Under `unchecked`, the index is valid only if no earlier index ended this element. */
+/**
+ * Returns the WGSL text by which an index operand reads: `element`, clamped to the extent if it may be out of
+ * range. Under `unchecked`, the index is valid only if no earlier index ended the output element.
+ */
 function elementInRange(
   { indices }: GatherMove,
   index: IndexMove,
@@ -310,7 +347,10 @@ function elementInRange(
   return endsOutside(rule) && rule.extent > 0 ? `min(element, ${lastText(rule)})` : "element";
 }
 
-/** Ends the element where a condition does not hold. The lowest output element whose index is out of range is reported. */
+/**
+ * Ends the element where a condition does not hold. The lowest output element whose index is out of range is
+ * reported.
+ */
 function emitEnding({ out }: WgslContext, move: GatherMove, index: IndexMove, inside: string): void {
   const ends = mayEnd(move, index.inReduction);
   const outside = `${ends ? "alive && " : ""}!(${inside})`;
@@ -319,8 +359,8 @@ function emitEnding({ out }: WgslContext, move: GatherMove, index: IndexMove, in
 }
 
 /**
- * Whether anything hangs on whether an element, or a term, has ended. Where each that does is reported, nothing does: it is reported
- * once, whatever comes of the index values behind.
+ * True if the kernel must know whether an element, or a reduction element, has ended. It need not if every
+ * value that ends one is reported: the report is made once, whatever the later index values are.
  */
 const mayEnd = ({ indices, unit }: GatherMove, inReduction: boolean): boolean =>
   !isByVectors(unit) &&
@@ -331,11 +371,14 @@ const mayEnd = ({ indices, unit }: GatherMove, inReduction: boolean): boolean =>
         indices.slice(0, s).some((before) => before.inReduction === inReduction && canEnd(before))),
   );
 
-/** Whether index values of neighbours are resolved by vectors, which mark those without an element. */
+/**
+ * True if vectors resolve the index values of neighbouring elements, and mark the values that name no
+ * element.
+ */
 const isByVectors = (unit: GatherMove["unit"]): boolean =>
   unit.how === "groups" || (unit.how === "rows" && unit.fourAlong !== undefined);
 
-/** The index value at `position`, as a 128-bit number. */
+/** Returns the WGSL text of the index value at `position`, as a 128-bit number. */
 function rawValue({ names, plan }: WgslContext, { table, dtype }: IndexMove): string {
   if (table === undefined || dtype === undefined) throw new InternalError("a sum is read nowhere");
   const buffer = names.buffer(inputOf(plan.func, table).name);
@@ -346,7 +389,9 @@ function rawValue({ names, plan }: WgslContext, { table, dtype }: IndexMove): st
   return `vec4u(${words.join(", ")}, ${words.length === 2 ? `vec2u(${sign})` : `vec3u(${sign})`})`;
 }
 
-/** Sets an index operand from `value` under its rule. */
+/**
+ * Emits the code that sets an index operand to the element that the 128-bit `value` selects under its rule.
+ */
 function emitResolved(
   context: WgslContext,
   move: GatherMove,
@@ -391,6 +436,6 @@ type Rule = NonNullable<IndexMove["rule"]>;
 const canEnd = ({ rule }: IndexMove): boolean =>
   rule !== undefined && (endsOutside(rule) || rule.excluded !== undefined);
 
-/** Whether a value out of range does. */
+/** True if a value out of range ends the element. */
 const endsOutside = ({ outside, extent }: Rule): boolean =>
   extent === 0 || outside === "none" || outside === "report" || outside === "promised";

@@ -1,16 +1,16 @@
 /**
- * 128-bit integers in WGSL, which has none beyond 32 bits: two's complement in a vec4u, lowest word first. A sum of 64-bit index values
- * times 32-bit factors stays far inside.
+ * 128-bit integers in WGSL, which has none beyond 32 bits: two's complement in a vec4u, lowest word first. A
+ * sum of 64-bit index values times 32-bit factors stays far inside.
  */
 import type { Linear } from "../../ir/linear.js";
 import { assertNever, at, InternalError } from "../../ir/types.js";
 import type { Lines } from "../lines.js";
 
-/** What the atoms of a form in 128 bits are called. */
+/** Names of the atoms of a form in 128 bits. */
 export interface Int128Words {
   /** A form of dims, loop variables and resolved index operands, as a u32. */
   readonly narrow: (form: Linear) => string;
-  /** Whether a form, and all that it is made from, stays inside u32. */
+  /** True if a form, and each form that it is made from, stays inside u32. */
   readonly isNarrow: (form: Linear) => boolean;
   /** By index operand: the name of its value, and whether that is a 128-bit number. */
   readonly indices: readonly { readonly name: string; readonly int128: boolean }[];
@@ -18,7 +18,7 @@ export interface Int128Words {
 
 const int128FromU32 = (narrow: string): string => `vec4u(${narrow}, 0u, 0u, 0u)`;
 
-/** The value of a form as a 128-bit number. */
+/** Returns the WGSL text of a form's value as a 128-bit number. */
 export function int128Form(form: Linear, words: Int128Words): string {
   const terms = form.terms.map(({ by, of }) => {
     const value = atomOf({ at: 0, terms: [{ by: 1, of }] }, words);
@@ -29,7 +29,7 @@ export function int128Form(form: Linear, words: Int128Words): string {
   return [...constant, ...terms].reduce((sum, term) => `add_i128(${sum}, ${term})`);
 }
 
-/** A product by words: factors may have 53 bits. */
+/** Returns the WGSL text of a 128-bit number times a factor of up to 53 bits, multiplied by words. */
 function productOf(value: string, by: number): string {
   if (by === 1) return value;
   const [low, high] = [by % 2 ** 32, Math.floor(by / 2 ** 32)];
@@ -39,6 +39,7 @@ function productOf(value: string, by: number): string {
   return `add_i128(${byLow}, vec4u(0u, ${byHigh}.xyz))`;
 }
 
+/** Returns the WGSL text, as a 128-bit number, of a form that consists of one atom. */
 function atomOf(form: Linear, words: Int128Words): string {
   const { of } = at(form.terms, 0);
   // A division by 128 bits is a loop.
@@ -62,6 +63,10 @@ function atomOf(form: Linear, words: Int128Words): string {
   }
 }
 
+/**
+ * Returns an integer as a 128-bit WGSL literal. Throws an InternalError for a number that is not a safe
+ * integer.
+ */
 export function int128Literal(value: number): string {
   if (!Number.isSafeInteger(value)) throw new InternalError(`${value} is no whole number`);
   let bits = BigInt.asUintN(128, BigInt(value));
@@ -73,7 +78,7 @@ export function int128Literal(value: number): string {
   return `vec4u(${words.join(", ")})`;
 }
 
-/** The functions that 128-bit forms and their resolution call. */
+/** Emits the functions that 128-bit forms and their resolution call. */
 export function emitInt128Helpers(out: Lines): void {
   out.line("// whole numbers of 128 bits, two's complement, lowest word first");
   out.block("fn add_i128(a: vec4u, b: vec4u) -> vec4u", () => {

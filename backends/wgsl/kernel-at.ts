@@ -1,4 +1,7 @@
-/** The kernel of one size: what all sizes share, with its dispatch, the bytes of its buffers, and what `sizes` holds. */
+/**
+ * The kernel of one size: what all sizes share, with its dispatch, the bytes of its buffers, and what `sizes`
+ * holds.
+ */
 import { dynamicFormOf } from "../../ir/symbols/dynamic.js";
 import { CompileError, throwIfErrors } from "../../ir/diagnostic.js";
 import type { TileFunc } from "../../ir/func.js";
@@ -11,14 +14,17 @@ import { asBinding, bindingBytes, type WgslPlan } from "./plan.js";
 import { beyondLimits, tooManyTasks } from "./refusals.js";
 import { sizeValues } from "./sizes.js";
 
-/** The kernel of a program over symbols: one text for every size. */
+/** Kernel of a program over symbols: one text for all sizes. */
 export interface DynamicKernel {
   readonly plan: WgslPlan;
   readonly kernel: WgslKernel;
   readonly limits: WgslLimits;
 }
 
-/** `func`: an instance of the program over symbols. Throws a CompileError (TC502) for a size that the device has no room for. */
+/**
+ * Returns the kernel at one set of sizes. `func`: an instance of the program over symbols. Throws a
+ * CompileError (TC502) for a size that exceeds the device.
+ */
 export function kernelAt({ plan, kernel, limits }: DynamicKernel, func: TileFunc): WgslKernel {
   const form = dynamicFormOf(func);
   invariant(form?.program === plan.func, `@${func.name} is no instance of the kernel's program`);

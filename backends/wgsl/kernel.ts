@@ -1,24 +1,36 @@
-/** What a WGSL backend hands to a device: text, bindings and the size of the dispatch. Plain data. */
+/**
+ * Output of the WGSL backend for a device: text, bindings and the size of the dispatch. All of it is plain
+ * data.
+ */
 import { keyOf, type Operand, type Role, type TileFunc } from "../../ir/func.js";
 import { UniqueNames } from "../../ir/unique-names.js";
 
-/** A buffer that a kernel binds, in group 0: of storage, and a uniform one for the numbers that sizes tell. */
+/**
+ * Buffer that a kernel binds in group 0: a storage buffer, or the uniform buffer of numbers that depend on
+ * dynamic sizes.
+ */
 export interface WgslBinding {
   readonly binding: number;
   /** Its identifier in the text. */
   readonly name: string;
-  /** What it holds: a tensor, the lowest output element with an index out of range, or numbers that sizes tell. */
+  /**
+   * Contents of the buffer: a tensor, the lowest output element with an index out of range (`status`), or
+   * runtime parameters (`sizes`).
+   */
   readonly role: Role | "status" | "sizes";
-  /** What the buffers of a caller (`GpuBuffers`) call it: an operand's key (`keyOf`), else the role. No two are alike. */
+  /**
+   * Key of the buffer in a caller's `GpuBuffers`: an operand's key (`keyOf`), or else the role, with a number
+   * if an operand has that key. Keys are unique.
+   */
   readonly key: string;
   readonly access: "read" | "read_write" | "uniform";
   /** Size in bytes: the tensor's, rounded up to a whole 32-bit word. */
   readonly bytes: number;
-  /** What `sizes` holds, as u32. */
+  /** Contents of the buffer `sizes`, as u32 values. */
   readonly values?: readonly number[];
 }
 
-/** Returns the keys of what a kernel binds beside its operands, which are no operand's. */
+/** Returns the keys of the bindings `status` and `sizes`. They differ from the keys of all operands. */
 export function keysWith({
   operands,
 }: Pick<TileFunc, "operands">): Readonly<Record<"status" | "sizes", string>> {
@@ -26,7 +38,7 @@ export function keysWith({
   return { status: keys.next("status"), sizes: keys.next("sizes") };
 }
 
-/** A tile program as WGSL: one entry point, its bindings and its dispatch. */
+/** WGSL kernel of a tile program: one entry point, its bindings and its dispatch. */
 export interface WgslKernel {
   readonly code: string;
   readonly entryPoint: string;

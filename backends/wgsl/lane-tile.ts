@@ -1,7 +1,7 @@
 /**
- * The tile that the lanes of a workgroup loop over: loop fusion of its dims. Rows that lie end to end in the output and in the indices
- * are one long row, and one loop. Where they do not lie end to end in the data, a shift and a mask of the position find the row, so
- * that such rows need a power of two of elements.
+ * The tile that the lanes of a workgroup loop over: loop fusion of its dims. Rows that lie end to end in the
+ * output and in the indices are one long row, and one loop. Where they do not lie end to end in the data, a
+ * shift and a mask of the position find the row, so that such rows need a power of two of elements.
  */
 import type { GatherAddresses } from "../../ir/addressing.js";
 import {
@@ -21,7 +21,10 @@ import {
 } from "../../ir/linear.js";
 import { at, isPowerOfTwo, type Shape } from "../../ir/types.js";
 
-/** A tile with its dims fused: the last of several fused dims has the elements of all, and the others have one entry. */
+/**
+ * Tile with fused dims: the last of several fused dims has the elements of all of them, and the others have
+ * one entry.
+ */
 export interface LaneTile {
   readonly sizes: readonly Linear[];
   /** Extents of a whole tile. */
@@ -29,15 +32,19 @@ export interface LaneTile {
   readonly addresses: GatherAddresses;
 }
 
-/** The dim that y lanes share: the innermost one outside the rows that has more than one entry. */
+/**
+ * Returns the dim that lanes along y share: the innermost dim outside the rows with an extent above 1.
+ * Undefined if there is none.
+ */
 export function laneRowDim(tile: Shape): number | undefined {
   const d = tile.slice(0, -1).findLastIndex((extent) => extent > 1);
   return d === -1 ? undefined : d;
 }
 
 /**
- * `follows`: whether a dim picks index values. Such a dim is fused only with another such dim; the others are copied by rows
- * of the data, which a shift and a mask cannot find.
+ * Returns the tile with neighbouring dims fused. `varies`: true for each dim that picks index values. Such a
+ * dim is fused only with another such dim; the others are copied by rows of the data, which a shift and a
+ * mask cannot find.
  */
 export function fusedDims(start: LaneTile, varies: readonly boolean[]): LaneTile {
   const steps = isAffine(start.addresses.data);
@@ -54,7 +61,10 @@ export function fusedDims(start: LaneTile, varies: readonly boolean[]): LaneTile
   return walk;
 }
 
-/** Undefined where the two dims are no single run; `mayBeApart`: they may be two in the data. */
+/**
+ * Returns the tile with two dims as one. Undefined if the two dims are no single run; `mayBeApart`: they may
+ * be two runs in the data.
+ */
 function join(
   { sizes, tile, addresses }: LaneTile,
   outer: number,
@@ -80,8 +90,9 @@ function join(
 }
 
 /**
- * A form of two dims along the place in both, which the inner counts, on past the end of its rows of so many elements. Undefined where
- * rows do not lie end to end in it, but for what a shift and a mask of the place find, where it `mayBeApart`.
+ * Returns a form of two dims as a form of `inner` alone, which counts on past the end of its rows of `row`
+ * elements. Undefined if the rows are not contiguous in the form. With `mayBeApart`, they need not be if a
+ * shift and a mask of the position find the row.
  */
 function alongOne(
   form: Linear,
@@ -100,7 +111,8 @@ function alongOne(
     }
     const one = rowsIn(of, inner, mayBeApart);
     if (one === undefined) return undefined;
-    // A row here is rows of an earlier join: their remainder stays, and their number counts on where it steps as the rows here do.
+    // A row here is rows of an earlier join: their remainder stays, and their number counts on where it steps
+    // as the rows here do.
     if (of.kind !== "mod" && step !== (by * row) / one) {
       if (of.kind !== "dim" || !mayBeApart || !isPowerOfTwo(row)) return undefined;
       terms.push(scale(mod(dim(inner), row), by));
@@ -113,7 +125,10 @@ function alongOne(
   return mayBeApart && isPowerOfTwo(row) ? sumOf([...terms, scale(div(dim(inner), row), step)]) : undefined;
 }
 
-/** The elements of the rows that a term follows along a dim: 1 of the dim itself, more of what an earlier join left of it. */
+/**
+ * Returns the elements of the rows that a term follows along a dim: 1 of the dim itself, more of what an
+ * earlier join left of it.
+ */
 function rowsIn(of: Atom, inner: number, mayBeApart: boolean): number | undefined {
   if (of.kind === "dim") return 1;
   if (!mayBeApart || (of.kind !== "div" && of.kind !== "mod")) return undefined;

@@ -1,6 +1,6 @@
 /**
- * How the lanes of a workgroup share a tile: x along its innermost dim, y along the dim outside it, so that no lane
- * divides to find its place.
+ * Distribution of a tile over the lanes of a workgroup: x along the innermost dim, y along the dim outside
+ * it. No lane then divides to find its position.
  */
 import { readsAlone, type Target } from "../../ir/target.js";
 import { unitsOfLane } from "../../ir/clock/workgroup-memory.js";
@@ -13,9 +13,13 @@ import { laneRowDim } from "./lane-tile.js";
 import type { WgslLimits } from "../../ir/wgsl-limits.js";
 
 const fewestLanes = 16;
-/** Lanes may idle at the end of a row, this share at most; where there are lanes enough for all units, it does not matter. */
+/**
+ * Lanes may idle at the end of a row, this share at most; where there are lanes enough for all units, it does
+ * not matter.
+ */
 const idleShare = 0.25;
 
+/** Lanes of a workgroup along x and y, and how lanes along y share the rows. */
 export interface LaneShape {
   readonly x: number;
   readonly y: number;
@@ -23,10 +27,10 @@ export interface LaneShape {
   readonly inRuns: boolean;
 }
 
-/** `all`: numbered through. */
+/** Axis of lanes in a workgroup. `all`: all lanes, numbered over both axes. */
 export type LaneAxis = "x" | "y" | "all";
 
-/** Lanes as a kernel's text names them. */
+/** Names of a workgroup's lanes in a kernel's text, with the built-in values that the text uses. */
 export class Lanes {
   /** Builtins that the text mentions. */
   readonly used = new Set<"lane" | "lane_index">();
@@ -37,7 +41,7 @@ export class Lanes {
     return axis === "all" ? this.shape.x * this.shape.y : this.shape[axis];
   }
 
-  /** The number of this lane. */
+  /** Returns the number of this lane. */
   along(axis: LaneAxis): Amount {
     if (this.count(axis) === 1) return zero;
     this.used.add(axis === "all" ? "lane_index" : "lane");
@@ -45,19 +49,23 @@ export class Lanes {
   }
 }
 
-/** Returns the axis of lanes along each dim of a tile: x its innermost one, y the one that `laneRowDim` names. */
+/**
+ * Returns the axis of lanes along each dim of a tile: x for the innermost dim, y for the dim of {@link
+ * laneRowDim}. Undefined for the other dims.
+ */
 export const axesOf = (tile: Shape): (LaneAxis | undefined)[] =>
   tile.map((_, d) => (d === tile.length - 1 ? "x" : d === laneRowDim(tile) ? "y" : undefined));
 
-/** Coordinates that a lane takes at a time along each dim. */
+/** Returns the number of coordinates that a lane takes at a time along each dim. */
 export const groupsOf = ({ tile, unit }: Pick<GatherMove, "tile" | "unit">): number[] =>
   tile.map((_, d) =>
     d === tile.length - 1 ? unit.group : unit.how === "rows" && d === unit.fourAlong ? 4 : 1,
   );
 
 /**
- * True if tiles that are cut short would keep the loops of full ones from having a constant number of turns, so that full tiles take
- * a branch of their own. Adapters in software run both sides of a branch, and values are long texts.
+ * True if full tiles get a separate branch, because loops that also serve short tiles would have no constant
+ * number of iterations. False on software adapters, which run both sides of a branch. False for computed
+ * elements, whose text is long, and for packed ones.
  */
 export function branchesOnFullTiles(move: GatherMove, shape: LaneShape, { target }: Device): boolean {
   const { sizes, tile, unit, values } = move;
@@ -76,7 +84,7 @@ interface Device {
   readonly target: Target;
 }
 
-/** For elements of `size` bytes, and so many tasks of this one's length. */
+/** Returns the shape of the lanes for elements of `size` bytes. `tasks`: number of tasks of this length. */
 export function lanesFor({ tile, unit }: GatherMove, size: number, tasks: number, device: Device): LaneShape {
   const { group } = unit;
   const units = Math.ceil((tile[tile.length - 1] ?? 1) / group);
@@ -99,6 +107,7 @@ interface LanePartition {
   readonly tasks: number;
 }
 
+/** Returns the number of lanes along x and y for a tile's rows and units. */
 function laneShape(
   { rows, units, together, tasks }: LanePartition,
   { limits, target }: Device,
@@ -118,7 +127,10 @@ function laneShape(
   return { x: widest(units, wanted / y, idle), y };
 }
 
-/** The largest power of two up to `max` that leaves few lanes idle in the last turn. */
+/**
+ * Returns the largest power of two of lanes, at most `max`, that leaves at most the share `idle` of them
+ * without a unit. Returns 1 if there is none.
+ */
 function widest(units: number, max: number, idle: number): number {
   for (let x = Math.min(max, powerAbove(units)); x > 1; x /= 2) {
     const steps = Math.ceil(units / x);

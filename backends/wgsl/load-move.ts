@@ -1,4 +1,6 @@
-/** How the data of a full load gets to workgroup memory, decided from where its rows lie. */
+/**
+ * Plan of how the data of a full load is copied to workgroup memory, chosen from the addresses of its rows.
+ */
 import { addressOf, tensorPlace } from "../../ir/addressing.js";
 import { elementsOf, operandNamed, type TileFunc } from "../../ir/func.js";
 import { constant, dim, loopForm, type Linear } from "../../ir/linear.js";
@@ -8,8 +10,8 @@ import type { LoadStmt, UbBuffer } from "../../ir/tile.js";
 import { at, invariant, meanBytes } from "../../ir/types.js";
 
 /**
- * `words`: rows start and end between words, and move so many of them at a time. `packed`: each word is put together from
- * elements.
+ * Plan of a load into workgroup memory. `words`: rows start and end at words, and move in accesses of `width`
+ * words. `packed`: each word is assembled from elements.
  */
 export interface LoadMove {
   readonly kind: "load";
@@ -25,7 +27,10 @@ export interface LoadMove {
   readonly waits: boolean;
 }
 
-/** `byWords`: the kernel reads words of the tensor elsewhere too, and one binding has one width. */
+/**
+ * Plans the load of a staged tile. `byWords`: the kernel reads words of the tensor elsewhere too, and one
+ * binding has one width.
+ */
 export function loadMove(
   func: TileFunc,
   task: Task,
@@ -39,7 +44,7 @@ export function loadMove(
   const starts = stmt.from.offsets.map((_, k) => (k === innermost ? constant(0) : dim(k)));
   const row = addressOf(starts, tensorPlace(func, task, stmt.from));
   const size = meanBytes(staged.dtype);
-  /** Whether rows of the tensor are made of whole runs of so many bytes, from a multiple of them. */
+  /** True if rows of the tensor consist of whole runs of `bytes` bytes that start at multiples of `bytes`. */
   const inRuns = (bytes: number): boolean => {
     const group = Math.max(1, bytes / size);
     return (

@@ -10,6 +10,7 @@ import type { LoadMove } from "./load-move.js";
 import { laneRowDim } from "./lane-tile.js";
 import { emitTileLoops, emitUnrolled } from "./tile-loops.js";
 
+/** Emits a load of a tile from global to workgroup memory, with lanes side by side along its rows. */
 export function emitLoad(context: WgslContext, move: LoadMove): void {
   const { out, lanes } = context;
   const { stmt, buffer, waits, width, stagedWidth } = move;
@@ -49,7 +50,7 @@ export function emitLoad(context: WgslContext, move: LoadMove): void {
   });
 }
 
-/** The number of accesses of a row; WGSL text if its size is not constant. */
+/** Returns the number of accesses of a row, as WGSL text if its size is not constant. */
 function unitsOf(context: WgslContext, { stmt, buffer, width }: LoadMove): number | string {
   const size = at(stmt.from.sizes, buffer.shape.length - 1);
   const elements = (width * 4) / meanBytes(buffer.dtype);
@@ -59,7 +60,10 @@ function unitsOf(context: WgslContext, { stmt, buffer, width }: LoadMove): numbe
   return `(${inAccesses(elements > 1 ? `${form} + ${elements - 1}u` : form, elements)})`;
 }
 
-/** Emits one access of a row. `place`: where it lies in workgroup memory, which takes so many accesses for it. */
+/**
+ * Emits one access of a row. `place(n)`: WGSL text of its position in workgroup memory, where it takes `n`
+ * accesses.
+ */
 function emitUnit(context: WgslContext, move: LoadMove, place: (accesses: number) => string): void {
   const { out, names } = context;
   const { stmt, buffer, how, width, stagedWidth } = move;

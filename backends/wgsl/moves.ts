@@ -9,7 +9,7 @@ import type { LoadMove } from "./load-move.js";
 import { howOfPlain } from "./plain.js";
 import type { WgslMove, WgslPlan } from "./plan.js";
 
-/** How a planned kernel moves its bytes, as `compile --emit moves` prints it. */
+/** Returns the plan of moves of a kernel, as `compile --emit moves` prints it. */
 export const movesOf = (plan: WgslPlan): MovePlan => ({
   backend: "wgsl",
   figures: {
@@ -21,6 +21,7 @@ export const movesOf = (plan: WgslPlan): MovePlan => ({
   diagnostics: plan.diagnostics,
 });
 
+/** Returns a planned move in printable form. */
 function moveOf(plan: WgslPlan, move: WgslMove): Move {
   const stmt = printStmtHead(move.stmt);
   if (move.kind === "elided") return { stmt, how: "elided", why: move.because, figures: {} };
@@ -38,7 +39,10 @@ const loadFigures = ({ buffer, waits }: LoadMove): Figures => ({
 const dimsText = (list: readonly number[]): string =>
   list.length === 0 ? "no dim" : list.map((d) => `d${d}`).join(" ");
 
-/** Elements that a lane moves at a time, bytes of one access of each operand, and where indices are resolved. */
+/**
+ * Returns the figures of a gather: elements that a lane moves at a time, bytes of one access of each operand,
+ * and the dims along which indices are resolved.
+ */
 function gatherFigures(
   { func, bindings, branchesOnFullTiles }: WgslPlan,
   { unit, resolved, sharing, page, values }: GatherMove,

@@ -1,11 +1,14 @@
-/** What a kernel takes of each limit of a device: by it kernels are refused, and devices are requested. */
+/**
+ * Device limits that a kernel needs. They decide which kernels are refused, and with which limits devices are
+ * requested.
+ */
 import { defaultLimits, overLimits, type WgslLimits } from "../../ir/wgsl-limits.js";
 import type { WgslKernel } from "./kernel.js";
 
-/** What decides the limits that a kernel takes. */
+/** Properties of a kernel that determine the limits that it needs. */
 export type LimitedKernel = Pick<WgslKernel, "bindings" | "dispatch" | "workgroupBytes" | "workgroupSize">;
 
-/** Returns what a kernel takes of each limit: counts, or bytes of its largest buffers. */
+/** Returns how much a kernel needs of each device limit: counts, or bytes of its largest buffers. */
 export function neededLimits({
   bindings,
   dispatch,
@@ -31,8 +34,8 @@ export function neededLimits({
 }
 
 /**
- * Returns the limits that a device has to be requested with to run a kernel, as `requestDevice` takes them in `requiredLimits`: those
- * that not every device has.
+ * Returns the limits that a device must be requested with to run a kernel, as `requiredLimits` of
+ * `requestDevice`. Limits that every device has are absent.
  */
 export const raisedLimits = (kernel: LimitedKernel): Partial<WgslLimits> =>
   overLimits(neededLimits(kernel), defaultLimits);

@@ -1,6 +1,7 @@
 /**
- * gather of 8- and 16-bit elements whose rows share words with their neighbours. Either the lane whose row holds a word's
- * first element writes it whole, so that no two lanes of the grid ever write one word; or each row puts in its own bits.
+ * gather of 8- and 16-bit elements whose rows share words with their neighbours. Either the lane whose row
+ * holds a word's first element writes it whole, so that no two lanes of the grid ever write one word; or each
+ * row puts in its own bits.
  */
 import { gatheredTable } from "../../ir/access.js";
 import { outputPlace, elementsOf, inputOf, outputOf } from "../../ir/func.js";
@@ -20,6 +21,7 @@ import { emitTileLoops, emitUnrolled } from "./tile-loops.js";
 
 type Packed = Extract<Unit, { readonly how: "packed" }>;
 
+/** Emits a gather of 8- or 16-bit elements whose rows share words with their neighbours. */
 export function emitPackedGather(context: WgslContext, move: GatherMove, unit: Packed): void {
   const { out } = context;
   const { stmt, tile, maybeEmpty } = move;
@@ -72,13 +74,17 @@ interface Row {
   readonly along: (place: Amount) => Amount[];
 }
 
-/** One index serves the row, and its elements lie side by side. */
+/** True if one index serves the row, and the elements of the row are contiguous. */
 const isRun = ({ tile, resolved, addresses, values }: GatherMove): boolean =>
   values === undefined &&
   tile.length > 0 &&
   !resolved.includes(tile.length - 1) &&
   stepAlong(addresses.data, "dim", tile.length - 1) === 1;
 
+/**
+ * Emits the write of a whole output word by one lane. A word that reaches beyond the row gets the elements of
+ * the next rows too.
+ */
 function emitWord(context: WgslContext, move: GatherMove, unit: Packed, shared: Recomputed, row: Row): void {
   const { out } = context;
   const { group: perWord } = unit;
@@ -107,7 +113,10 @@ function emitWord(context: WgslContext, move: GatherMove, unit: Packed, shared: 
   out.line(`${outputName(context)}[word] = packed;`);
 }
 
-/** A word of several rows, by the coordinates of the tensor: behind the end of a row comes the start of the next. */
+/**
+ * Emits a word that spans several rows, by the coordinates of the tensor: after the end of a row comes the
+ * start of the next.
+ */
 function emitAcrossRows(
   context: WgslContext,
   move: GatherMove,
@@ -136,7 +145,10 @@ function emitAcrossRows(
   });
 }
 
-/** Moves the coordinates of a tensor to the next element. */
+/**
+ * Emits the advance of the coordinates `c<d>` of a tensor to the next element. `moving`: dims with an extent
+ * above 1.
+ */
 function emitNext(context: WgslContext, shape: readonly number[], moving: readonly number[]): void {
   const { out } = context;
   const d = moving[moving.length - 1];
@@ -149,6 +161,7 @@ function emitNext(context: WgslContext, shape: readonly number[], moving: readon
   });
 }
 
+/** Emits the bits that one row has in an output word, and their atomic merge into that word. */
 function emitPackedElement(context: WgslContext, move: GatherMove, unit: Packed, { size, along }: Row): void {
   const { out } = context;
   const { group: perWord } = unit;
@@ -167,7 +180,7 @@ function emitPackedElement(context: WgslContext, move: GatherMove, unit: Packed,
   out.line(`atomicOr(&${outputName(context)}[word], packed);`);
 }
 
-/** An element of the tile itself, to its place in `packed`. */
+/** Emits an element of the tile itself, to its place in `packed`. */
 function emitElementBits(
   context: WgslContext,
   move: GatherMove,
@@ -185,7 +198,9 @@ function emitElementBits(
 
 type Recomputed = Extract<SharedWords, { readonly by: "recomputed" }>;
 
-/** One output element, by the coordinates of the tensors: from global memory, to its place in `packed`. */
+/**
+ * Emits one output element by the coordinates of the tensors, from global memory to its place in `packed`.
+ */
 function emitElement(
   context: WgslContext,
   move: GatherMove,
@@ -208,7 +223,7 @@ function emitElement(
   emitBits(context, move, unit, source, (word) => `${data}[${word}]`);
 }
 
-/** A computed element, or its fill, to place `e` of `packed`. */
+/** Emits a computed element, or its fill, to place `e` of `packed`. */
 function emitComputed(
   context: WgslContext,
   move: GatherMove,
@@ -223,10 +238,10 @@ function emitComputed(
   context.out.line(`packed |= (${element}) << (e * ${bits}u);`);
 }
 
-/** The bits of an element that has none. */
+/** Returns the bits of an element that has none. */
 const fillBits = ({ fill }: GatherMove): string => `${fill.reduceRight((sum, byte) => sum * 256 + byte, 0)}u`;
 
-/** The element at an address, or its fill, to place `e` of `packed`. */
+/** Emits the element at an address, or its fill, to place `e` of `packed`. */
 function emitBits(
   context: WgslContext,
   move: GatherMove,
@@ -245,13 +260,13 @@ function emitBits(
   out.line(`packed |= ${orFill(move, filled, context.unpack(word, "source"))} << (e * ${bits}u);`);
 }
 
-/** The helper that a packed gather calls, before main. */
+/** Emits the helper that a packed gather calls, before main. */
 export function emitPackedHelpers(context: WgslContext, move: GatherMove, unit: Packed): void {
   if (unit.shared.by === "recomputed" && isRun(move) && !readsNothing(context, move))
     emitRun(context, move, unit);
 }
 
-/** fn run(source) -> the elements of a word that lie side by side from one on. */
+/** Emits fn run(source), which returns contiguous elements of one word, from element `source` on. */
 function emitRun(context: WgslContext, move: GatherMove, { group: perWord }: Packed): void {
   const { out } = context;
   const log = Math.log2(perWord);

@@ -13,16 +13,16 @@ import { assertNever } from "../../ir/types.js";
 import type { Lines } from "../lines.js";
 import type { How } from "../moves.js";
 
-/** A statement whose lines follow from itself. */
+/** Statement that is emitted without a plan. */
 export type PlainStmt = Exclude<
   Stmt,
   ForStmt | AllocStmt | LoadStmt | GatherStmt | StoreStmt | ScatterStmt | FillStmt
 >;
 
-/** Names of what becomes of a statement, by its op. */
+/** Names of the printed moves of plain statements, by op. */
 export const howOfPlain: Readonly<Record<PlainStmt["op"], How>> = { sync: "barrier" };
 
-/** Emits the lines of a statement. */
+/** Emits the WGSL lines of a plain statement. */
 export function emitPlain(out: Lines, stmt: PlainStmt): void {
   const { op } = stmt;
   switch (op) {

@@ -1,8 +1,9 @@
 /**
- * A kernel as data, before any text: grid, lanes, bindings, workgroup memory, and what becomes of each statement.
+ * A kernel as data, before any text: grid, lanes, bindings, workgroup memory, and what becomes of each
+ * statement.
  *
- * Parallel loops become workgroups. Copies that a kernel does not need are elided: it reads its indices and writes its
- * output in global memory, and stages only the data of a full load.
+ * Parallel loops become workgroups. Copies that a kernel does not need are elided: it reads its indices and
+ * writes its output in global memory, and stages only the data of a full load.
  */
 import { refuseScatter } from "../refuse-scatter.js";
 import { gatheredTable } from "../../ir/access.js";
@@ -36,17 +37,19 @@ import { sizeNames } from "./sizes.js";
 import type { LimitedKernel } from "./needed-limits.js";
 import { beyondLimits, beyondU32, beyondInt128, tooManyTasks, unevenRows, unknownForms } from "./refusals.js";
 
-/** What a plan is made against. */
+/** Device limits and target that a plan is made for. */
 export interface WgslOptions {
   /** Default: the limits that every device has. */
   readonly limits?: WgslLimits;
   /** Whose `laneBytes` neighbouring lanes read side by side. Default: the webgpu target. */
   readonly target?: Target;
-  /** `native`: f32 as the device has it, whose bits are its own. Default: `proved`, the bits of the reference. */
+  /**
+   * `native`: f32 as the device has it, whose bits are its own. Default: `proved`, the bits of the reference.
+   */
   readonly arithmetic?: Arithmetic;
 }
 
-/** How elements lie in 32-bit words. */
+/** Layout of elements in 32-bit words. */
 export interface ElementWords {
   /** Bytes. */
   readonly size: number;
@@ -56,27 +59,30 @@ export interface ElementWords {
   readonly wordsPer: number;
 }
 
-/** A buffer, and how the kernel reads or writes it. */
+/** Buffer that a kernel binds, with the width of its accesses. `atomic`: true if its words are atomics. */
 export interface BoundBuffer extends WgslBinding {
   /** Words of one access. */
   readonly width: AccessWords;
   readonly atomic: boolean;
 }
 
+/** Statement that has no code in a kernel, with the reason. */
 export interface ElidedMove {
   readonly kind: "elided";
   readonly stmt: LoadStmt | StoreStmt | SyncStmt;
   readonly because: string;
 }
 
+/** Statement that is emitted without further decisions. */
 export interface PlainMove {
   readonly kind: "plain";
   readonly stmt: PlainStmt;
 }
 
+/** Plan of one statement in a kernel. */
 export type WgslMove = GatherMove | LoadMove | ElidedMove | PlainMove;
 
-/** Every decision of a kernel, before any text. */
+/** Plan of a kernel: every decision that precedes its text. */
 export interface WgslPlan {
   readonly func: TileFunc;
   readonly names: Names;
@@ -85,7 +91,10 @@ export interface WgslPlan {
   readonly lanes: LaneShape;
   readonly element: ElementWords;
   readonly bindings: readonly BoundBuffer[];
-  /** True if a tile that is full takes a branch of its own, in which every loop has a constant number of turns. */
+  /**
+   * True if a tile that is full takes a branch of its own, in which every loop has a constant number of
+   * turns.
+   */
   readonly branchesOnFullTiles: boolean;
   /** True if lanes that take one unit at most test for the end of a short tile, in the place of a loop. */
   readonly guardsShortTiles: boolean;
@@ -97,13 +106,14 @@ export interface WgslPlan {
   readonly gather?: GatherMove;
   /** In program order. */
   readonly moves: readonly WgslMove[];
-  /** What the program states and a kernel does not have. */
+  /** Diagnostics for features that the program states and the kernel does not have. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
 /**
- * Throws a CompileError (TC502) where no kernel on such a device is the program. What is decided for a program over symbols holds
- * for every size; its grid and its bytes are at the most, and whether these are beyond the device is told of each size.
+ * Returns the plan of a tile program's kernel. Throws a CompileError (TC502) if no kernel on a device with
+ * these limits can compute the program. The decisions for a program over symbols hold for every size. Its
+ * grid and its bytes are those of the largest sizes; each size is checked against the device's limits.
  */
 export function planWgsl(source: TileFunc, options: WgslOptions = {}): WgslPlan {
   refuseScatter(source, "WGSL");
@@ -158,6 +168,7 @@ interface Launch {
   readonly device: { readonly limits: WgslLimits; readonly target: Target };
 }
 
+/** Returns the grid, lanes and moves of a kernel that has output elements to write. */
 function launchedPlan(
   gather: GatherMove,
   { dispatch = [0, 0, 0], folded, element, task, device }: Launch,
@@ -174,7 +185,10 @@ function launchedPlan(
   };
 }
 
-/** What of a plan the limits of a device bound: of a program over symbols all but the sizes. */
+/**
+ * Returns the properties of a plan that the limits of a device bound. In a program over symbols, the sizes of
+ * the bindings count as 0.
+ */
 const limitedBy = ({ func, bindings, grid, lanes, workgroupBytes }: WgslPlan): LimitedKernel => ({
   bindings: func.symbolic === undefined ? bindings : bindings.map((bound) => ({ ...bound, bytes: 0 })),
   dispatch: grid.dispatch,
@@ -187,7 +201,7 @@ function elementWords(dtype: DType): ElementWords {
   return { size, perWord: Math.max(1, 4 / size), wordsPer: Math.max(1, size / 4) };
 }
 
-/** Undefined for an empty output. */
+/** Plans the gather of a program. Undefined for an empty output. */
 function planGather(
   func: TileFunc,
   task: Task,
@@ -198,6 +212,10 @@ function planGather(
   return gatherMove(func, task, gather, shape);
 }
 
+/**
+ * Returns the bindings of a kernel: its operands, `status` if it reports indices out of range, and `sizes` if
+ * sizes are dynamic.
+ */
 function bindingsOf(
   func: TileFunc,
   names: Names,
@@ -232,14 +250,15 @@ function bindingsOf(
   );
 }
 
-/** What a device binds. */
+/** Returns the part of a bound buffer that a device binds. */
 export const asBinding = ({ width: _width, atomic: _atomic, ...binding }: BoundBuffer): WgslBinding =>
   binding;
 
-/** An array has one access at least, of a tensor without elements too. */
+/** Returns the bytes of a binding. An array has one access at least, even for a tensor without elements. */
 export const bindingBytes = (type: TensorType, width: AccessWords): number =>
   Math.max(4 * width, alignUp(byteCount(type), 4));
 
+/** Returns the move of a statement; an empty list for a loop or an alloc. */
 function moveOf(stmt: Stmt, gather: GatherMove, task: Task): WgslMove[] {
   const { staged } = gather;
   if (stmt.op === "for" || stmt.op === "alloc") return [];

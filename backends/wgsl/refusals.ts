@@ -1,4 +1,7 @@
-/** What no kernel can be: forms that no schedule gives, values beyond u32, rows between words, limits of the device. */
+/**
+ * Diagnostics for programs that no kernel can express: forms that no schedule gives, values beyond u32, rows
+ * that start between words, and limits of the device.
+ */
 import { error, type Diagnostic } from "../../ir/diagnostic.js";
 import type { TileFunc } from "../../ir/func.js";
 import { intervalOf } from "../../ir/intervals/intervals.js";
@@ -20,7 +23,7 @@ import {
 import type { GatherMove } from "./gather-move.js";
 import { neededLimits, type LimitedKernel } from "./needed-limits.js";
 
-/** Parallel loops that are no workgroups, and tiles whose extent is not known. */
+/** Refuses (TC502) parallel loops that are no workgroups, and tiles whose extent is not known. */
 export function unknownForms(nest: ParallelNest): Diagnostic[] {
   return flatten(nest.body).flatMap((stmt) => {
     if (stmt.op === "for" && stmt.mode === "parallel") {
@@ -44,8 +47,9 @@ const refused = (stmt: Stmt, message: string): Diagnostic =>
 const maxU32 = 2 ** 32 - 1;
 
 /**
- * Kernels count in u32. Sums and products are exact modulo 2^32, so what may not leave u32 are values that are compared: the
- * two sides of a minimum, bounds and variables of loops, regions; and what is written down.
+ * Returns a diagnostic for each statement with a value that may leave u32, in which kernels compute. Sums and
+ * products are exact modulo 2^32. So only literals and compared values must fit: sides of a minimum, loop
+ * bounds and variables, and regions.
  */
 export const beyondU32 = (func: TileFunc): Diagnostic[] =>
   statementsOf(func).flatMap((located) => {
@@ -58,6 +62,10 @@ export const beyondU32 = (func: TileFunc): Diagnostic[] =>
     return [refused(stmt, `${printLinear(wrong)} may leave the 32-bit unsigned integers of a kernel`)];
   });
 
+/**
+ * Returns the forms of a statement that a kernel compares: loop bounds, or offsets and sizes of regions, each
+ * with the sides of its minima.
+ */
 function compared({ stmt }: Located): Linear[] {
   if (stmt.op !== "for")
     return regionsOf(stmt).flatMap((region) => [...region.offsets, ...region.sizes].flatMap(withSides));
@@ -74,7 +82,10 @@ const withSides = (form: Linear): Linear[] => [
 const literalsFit = ({ at: constantTerm, terms }: Linear): boolean =>
   Math.abs(constantTerm) <= maxU32 && terms.every(({ by }) => Math.abs(by) <= maxU32);
 
-/** Sums of index values that their 128 bits may not hold. */
+/**
+ * Returns a diagnostic if a sum of index values may exceed the limit of 128-bit arithmetic, 2^126; an empty
+ * list otherwise.
+ */
 export function beyondInt128({ stmt, indices, ranges }: GatherMove): Diagnostic[] {
   const beyond = indices.findIndex(({ form }) => {
     const [least, max] = intervalOf(form, ranges);
@@ -83,7 +94,9 @@ export function beyondInt128({ stmt, indices, ranges }: GatherMove): Diagnostic[
   return beyond === -1 ? [] : [refused(stmt, `index value ${beyond} may go beyond 2^126`)];
 }
 
-/** A kernel's memory is 32-bit words. */
+/**
+ * Returns TC502 for a staged buffer whose rows are no multiple of 4 bytes: a kernel's memory is 32-bit words.
+ */
 export function unevenRows(func: TileFunc, staged: UbBuffer | undefined): Diagnostic[] {
   const alloc = flatten(func.body).find((stmt) => stmt.op === "alloc" && stmt.buffer.name === staged?.name);
   if (staged === undefined || alloc === undefined || staged.rowBytes % 4 === 0) return [];
@@ -97,7 +110,9 @@ export function unevenRows(func: TileFunc, staged: UbBuffer | undefined): Diagno
   ];
 }
 
-/** TC502 for each limit of a device that a kernel exceeds; bindings stand in the order of the operands. */
+/**
+ * Returns TC502 for each limit of a device that a kernel exceeds; bindings are in the order of the operands.
+ */
 export function beyondLimits(func: TileFunc, kernel: LimitedKernel, limits: WgslLimits): Diagnostic[] {
   const { span } = func;
   const over = overLimits(neededLimits(kernel), limits);
@@ -128,6 +143,7 @@ export function beyondLimits(func: TileFunc, kernel: LimitedKernel, limits: Wgsl
   });
 }
 
+/** Returns the error (TC502) for a program with more tasks than a dispatch has workgroups. */
 export function tooManyTasks(func: TileFunc, { tasks }: ParallelNest, limits: WgslLimits): Diagnostic {
   const limit = limits.maxComputeWorkgroupsPerDimension;
   const message = `the program has ${tasks} tasks, and a dispatch ${limit} x ${limit} workgroups`;

@@ -1,14 +1,15 @@
 /**
- * WGSL functions for each index value: `resolve_k` gives the element that index value k at a position names, or
- * those of the four that the access at a position starts, under the index rule.
+ * WGSL functions for each index value: `resolve_k` gives the element that index value k at a position names,
+ * or those of the four that the access at a position starts, under the index rule.
  *
- * No branch stands in the way of an index in range: adapters that run both sides of a branch would pay for it each time.
- * An index out of range, 64-bit ones with any other high word included, comes out as a number of the bound or above. Where
- * it is reported, `resolve_k` gives that number, and the caller keeps the lowest place of one. `none` marks an index that reads
- * as zero bits.
+ * No branch stands in the way of an index in range: adapters that run both sides of a branch would pay for it
+ * each time. An index out of range, 64-bit ones with any other high word included, comes out as a number of
+ * the bound or above. Where it is reported, `resolve_k` gives that number, and the caller keeps the lowest
+ * place of one. `none` marks an index that reads as zero bits.
  *
- * For adapters in software, elements that are reported are signed numbers 2^31 below what they name, which compare alike: such adapters
- * compare, and choose the least of, signed numbers in half as many instructions. GPUs compare both alike.
+ * For adapters in software, elements that are reported are signed numbers 2^31 below what they name, which
+ * compare alike: such adapters compare, and choose the least of, signed numbers in half as many instructions.
+ * GPUs compare both alike.
  */
 import type { IndexRule } from "../../ir/policy.js";
 import { assertNever } from "../../ir/types.js";
@@ -16,7 +17,7 @@ import { extentText, wrapText, lastText } from "./bounds.js";
 import type { AccessWords, SharedAccess } from "./gather-move.js";
 import type { Lines } from "../lines.js";
 
-/** An index value that is resolved as it is read. */
+/** Index operand whose value `resolve_k` resolves as it is read. */
 export interface ReadIndex {
   readonly index: number;
   readonly rule: IndexRule;
@@ -30,14 +31,17 @@ export interface ReadIndex {
   readonly shared?: SharedAccess;
 }
 
-/** The parameter of `resolve_k`: a position, or the access that holds the value. */
+/** Returns the parameter of `resolve_k`: a position, or the access that holds the value. */
 const paramOf = ({ words, shared }: ReadIndex): string =>
   shared === undefined ? "position: u32" : `words: vec${words}u`;
 
-/** What `resolve_k` returns for an index that has no element. */
+/** Result of `resolve_k` for an index that names no element. */
 export const none = "0xffffffffu";
 
-/** `indices`: the storage variable of the index operand's table. */
+/**
+ * Emits the function that resolves an index value. `indices`: the storage variable of the index operand's
+ * table.
+ */
 export function emitResolver(out: Lines, index: ReadIndex, indices: string): void {
   const { index: number, rule, four } = index;
   const { extent, outside, signed } = rule;
@@ -85,7 +89,10 @@ export function emitResolver(out: Lines, index: ReadIndex, indices: string): voi
   out.line("");
 }
 
-/** Emits `resolve_k` of an index operand whose index is reported where it is out of range. Its bound is not 0. */
+/**
+ * Emits the function `resolve_k` of an index operand whose policy reports values out of range. The extent of
+ * the operand is not 0.
+ */
 export function emitReportedResolver(out: Lines, index: ReadIndex, indices: string): void {
   const { index: number, rule, four, biased } = index;
   const { bytes, wrapNegativeBy } = rule;
@@ -98,7 +105,8 @@ export function emitReportedResolver(out: Lines, index: ReadIndex, indices: stri
       out.line(`return ${biased ? asSigned("element", four) : "element"};`);
       return;
     }
-    // Tensors have 2^31 elements at most, so that no sum carries where it is the smaller one: of a negative value in range.
+    // Tensors have 2^31 elements at most, so that no sum carries where it is the smaller one: of a negative
+    // value in range.
     const wrapped = (value: string): string => `${value} + ${splat(wrapText(wrapNegativeBy, rule))}`;
     if (!biased) {
       out.line(`return min(low, ${wrapped("low")});`);
@@ -117,26 +125,35 @@ const reportedType = (biased: boolean, four: boolean): string =>
 
 const signed = (four: boolean): string => (four ? "vec4i" : "i32");
 
-/** What holds four results of `resolve_k`. */
+/** Returns the WGSL type of four results of `resolve_k`. */
 export const fourOf = ({ outside }: IndexRule, biased: boolean): string =>
   reportedType(biased && outside === "report", true);
 
 const signBit = "0x80000000u";
 
-/** An unsigned number, or four, as the signed ones 2^31 below: a name, a literal or a call. */
+/**
+ * Returns the WGSL text of an unsigned number, or a vector of four, as signed numbers that are 2^31 lower.
+ * `value`: a name, a literal or a call.
+ */
 export const asSigned = (value: string, four: boolean): string =>
   `bitcast<${signed(four)}>(${value} ^ ${splatOf(four)(signBit)})`;
 
-/** The unsigned numbers that signed ones stand for. */
+/**
+ * Returns the WGSL text of signed numbers that are 2^31 too low as the unsigned numbers that they stand for.
+ */
 export const asUnsigned = (value: string, four: boolean): string =>
   `bitcast<${four ? "vec4u" : "u32"}>(${value}) ^ ${splatOf(four)(signBit)}`;
 
+/**
+ * Returns a function on WGSL text. It makes a scalar a vec4u of four equal components if `four` is true, and
+ * changes nothing otherwise.
+ */
 export const splatOf =
   (four: boolean) =>
   (value: string): string =>
     four ? `vec4u(${value})` : value;
 
-/** The low word as an element, counted from the end where it is negative. */
+/** Returns the low word as an element, counted from the end where it is negative. */
 function unchecked(rule: IndexRule, splat: (value: string) => string): string {
   const { wrapNegativeBy, bytes } = rule;
   if (wrapNegativeBy === undefined) return "low";
@@ -146,7 +163,10 @@ function unchecked(rule: IndexRule, splat: (value: string) => string): string {
 const isNegative = (wide: boolean, splat: (value: string) => string): string =>
   wide ? `high == ${splat("0xffffffffu")}` : `low >= ${splat("0x80000000u")}`;
 
-/** The index as an element; out of range it is the bound or above. */
+/**
+ * Returns the WGSL text of the element that an index value selects. For a value out of range, the element is
+ * at least the extent.
+ */
 function checked(rule: IndexRule, four: boolean): string {
   const splat = splatOf(four);
   const element = unchecked(rule, splat);
@@ -157,7 +177,10 @@ function checked(rule: IndexRule, four: boolean): string {
   return `select(${splat(none)}, ${element}, ${rule.wrapNegativeBy === undefined ? sign : either})`;
 }
 
-/** The low word of the index value at `position`; all of one that is no longer, with its sign. */
+/**
+ * Returns the WGSL text of the low 32 bits of the index value at `position`. A shorter value is extended with
+ * its sign.
+ */
 export function lowWord({ bytes, signed }: Pick<IndexRule, "bytes" | "signed">, indices: string): string {
   if (bytes >= 4) return `${indices}[${bytes === 8 ? "2u * " : ""}position]`;
   const perWord = 4 / bytes;
@@ -167,7 +190,10 @@ export function lowWord({ bytes, signed }: Pick<IndexRule, "bytes" | "signed">, 
   return signed ? `bitcast<u32>(${bits(`bitcast<i32>(${word})`)})` : bits(word);
 }
 
-/** Declares `low`, and `high` of 64-bit indices. */
+/**
+ * Declares `low`, the low words of the index values that are read, and `high`, the high words of 64-bit
+ * values.
+ */
 function emitReads(out: Lines, { rule, four, words, shared }: ReadIndex, indices: string): void {
   const wide = rule.bytes === 8;
   if (shared !== undefined || (!four && words > 1)) {
@@ -193,7 +219,10 @@ function emitReads(out: Lines, { rule, four, words, shared }: ReadIndex, indices
   out.line("let high = vec4u(a.yw, b.yw);");
 }
 
-/** Replaces what is out of range; a loop, because adapters that run both sides of a branch still skip a loop. */
+/**
+ * Emits the replacement of elements out of range by wrapped ones, and their return. The code is a loop:
+ * adapters that run both sides of a branch still skip a loop.
+ */
 function emitWrapped(out: Lines, { index, rule, four }: ReadIndex): void {
   const [wide, n] = [rule.bytes === 8, extentText(rule)];
   out.line("var wrapped = element;");
@@ -209,7 +238,10 @@ function emitWrapped(out: Lines, { index, rule, four }: ReadIndex): void {
   out.line("return wrapped;");
 }
 
-/** fn wrap_k: the value modulo the bound, never negative. -v - 1 is ~v, so -v mod n needs no 64-bit negation. */
+/**
+ * Emits fn wrap_k: the value modulo the bound, never negative. -v - 1 is ~v, so -v mod n needs no 64-bit
+ * negation.
+ */
 function emitWrap(out: Lines, rule: IndexRule, index: number): void {
   const { signed, bytes } = rule;
   const wide = bytes === 8;

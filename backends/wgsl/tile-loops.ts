@@ -6,7 +6,10 @@ import type { WgslContext } from "./context.js";
 import { numberText, named, sumText, times, zero } from "./forms.js";
 import type { LaneAxis } from "./lanes.js";
 
-/** One coordinate, dealt to the lanes along an axis in turns, or in runs where they take those along y. */
+/**
+ * Loop over one coordinate of a tile, which the lanes along an axis share round-robin, or along y in
+ * contiguous runs.
+ */
 export interface UnrolledLoop {
   readonly name: string;
   /** The coordinates below this; text where it differs from tile to tile. */
@@ -22,9 +25,10 @@ export interface UnrolledLoop {
 }
 
 /**
- * `body` is given the coordinate. Of several at a time that is a product, whose factor is counted: addresses in accesses of as many need
- * no division. Where the end is a constant, so is the number of turns: a compiler may unroll them, and have the loads of several under
- * way at once.
+ * Emits a loop along a dim; `body` is given the coordinate. If `group` coordinates are taken at a time, the
+ * coordinate is a product whose factor is counted. Addresses in accesses of `group` elements then need no
+ * division. If the end is a constant, so is the number of iterations: a compiler may unroll them and overlap
+ * their loads.
  */
 export function emitUnrolled(
   context: WgslContext,
@@ -76,7 +80,7 @@ export function emitUnrolled(
   });
 }
 
-/** A loop; `outside`: the coordinates around one of a tile's. */
+/** Emits a loop. `outside`: the coordinates around it, for a loop over a dim of a tile. */
 function emitLoop(
   context: WgslContext,
   outside: readonly Amount[] | undefined,
@@ -90,7 +94,10 @@ function emitLoop(
   else context.looped(outside, block);
 }
 
-/** Declares the part of a coordinate that a lane along y takes, where lanes take runs: as even as may be. */
+/**
+ * Declares the contiguous run of a coordinate that a lane along y takes: a block partition, as even as
+ * possible. Returns the texts of its start and its end.
+ */
 function emitRunBounds(
   { out, lanes }: WgslContext,
   name: string,
@@ -107,7 +114,7 @@ function emitRunBounds(
   return { start, stop };
 }
 
-/** One coordinate by the page, each lane along y a run of it. */
+/** Loop over one coordinate by pages, in which each lane along y takes a contiguous run. */
 export interface Paged {
   readonly name: string;
   /** As that of turns. */
@@ -115,13 +122,16 @@ export interface Paged {
   readonly by: number;
   /** The coordinates outside. */
   readonly outside: readonly Amount[];
-  /** Whether a page begins at 0. */
+  /** True if a page begins at coordinate 0. */
   readonly aligned: boolean;
-  /** How far a coordinate is into its page. */
+  /** Returns the distance of a coordinate from the start of its page. */
   readonly into: (coordinate: Amount) => string;
 }
 
-/** `body` is given where a lane's part of a page starts, and its length: where it can be, a constant. */
+/**
+ * Emits the pages of a dim. `body` is given the start of a lane's part of a page and its length, which is a
+ * constant where possible.
+ */
 export function emitPages(
   context: WgslContext,
   { name, end, by, outside, aligned, into }: Paged,
@@ -155,7 +165,10 @@ export function emitPages(
   });
 }
 
-/** The accesses of a run, dealt to the lanes along x: `body` is given what to add to where the run starts. */
+/**
+ * Emits the accesses of a run, round-robin over the lanes along x. `body` is given the addend to the start of
+ * the run.
+ */
 export function emitRun(context: WgslContext, end: number | string, body: (shift: string) => void): void {
   if (end === 1) body("");
   else
@@ -164,20 +177,24 @@ export function emitRun(context: WgslContext, end: number | string, body: (shift
     });
 }
 
+/** Loops over the dims of a tile that lanes share, with the body to emit inside. */
 export interface TileLoops {
   /** Extents of the whole tile, and of this one. */
   readonly tile: Shape;
   readonly sizes: readonly Linear[];
   /** Coordinates of each dim that a lane takes at a time. */
   readonly groups: readonly number[];
-  /** Which lanes share each dim; undefined where every lane takes all of it. */
+  /** Axis of the lanes that share each dim; undefined if every lane takes the whole dim. */
   readonly axes: readonly (LaneAxis | undefined)[];
   /** Dims to loop over, outermost first. */
   readonly dims: readonly number[];
   readonly body: (coords: Amount[]) => void;
 }
 
-/** Nests loops outside in; the coordinates of dims without a loop stay as they are. */
+/**
+ * Emits nested loops over the dims of a tile, outermost first. Dims without a loop keep their entries in
+ * `coords`.
+ */
 export function emitTileLoops(context: WgslContext, loops: TileLoops, coords: Amount[]): void {
   const { tile, sizes } = loops;
   const [d, ...rest] = loops.dims;

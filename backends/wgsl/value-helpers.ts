@@ -1,6 +1,7 @@
 /**
- * WGSL functions on the bits of floats, in integers alone: WGSL may flush subnormals, fuse a product with a sum, and take every float to
- * be finite (WGSL, 15.7 Floating Point Evaluation), so that its own f32 has not the bits that a value states.
+ * WGSL functions on the bits of floats, in integers alone: WGSL may flush subnormals, fuse a product with a
+ * sum, and take every float to be finite (WGSL, 15.7 Floating Point Evaluation), so that its own f32 has not
+ * the bits that a value states.
  */
 import type { Lines } from "../lines.js";
 
@@ -400,10 +401,10 @@ fn f32_to_whole(bits: u32, lowest: u32, highest: u32) -> u32 {
   },
 } as const satisfies Readonly<Record<string, { readonly text: string; readonly calls: readonly string[] }>>;
 
-/** A function on the bits of floats. */
+/** Name of a WGSL helper function on the bits of floats. */
 export type HelperName = keyof typeof helpers;
 
-/** Writes the functions of these names and those that they call, each once. */
+/** Emits the helper functions with these names and those that they call, each once. */
 export function emitValueHelpers(out: Lines, names: ReadonlySet<HelperName>): void {
   const needed = new Set<HelperName>();
   const need = (name: HelperName): void => {
@@ -416,7 +417,9 @@ export function emitValueHelpers(out: Lines, names: ReadonlySet<HelperName>): vo
   if (needed.size > 0) out.line("");
 }
 
-/** Statements of a function and of those that it calls, each time it does. */
+/**
+ * Returns the number of statements of a function and of the functions that it calls, counted at each call.
+ */
 export function helperSize(name: HelperName): number {
   const { text, calls }: Helper = helpers[name];
   return text.split(";").length - 1 + calls.reduce((size, called) => size + helperSize(called), 0);

@@ -1,7 +1,8 @@
 /**
- * Steps of a value that WGSL's own f32 computes to the last bit, each with its proof. WGSL may flush subnormals, drop the sign of a zero
- * and take every float to be finite; a sum or product that f32 holds exactly is right under all of that, once its operands are tested
- * finite and the sign of a zero is set (WGSL, 15.7 Floating Point Evaluation).
+ * Steps of a value that WGSL's own f32 computes to the last bit, each with its proof. WGSL may flush
+ * subnormals, drop the sign of a zero and take every float to be finite; a sum or product that f32 holds
+ * exactly is right under all of that, once its operands are tested finite and the sign of a zero is set
+ * (WGSL, 15.7 Floating Point Evaluation).
  */
 import { at } from "../../ir/types.js";
 import {
@@ -22,7 +23,7 @@ const { f32 } = floatFormats;
 /** Digits of a number whose product with any f32 takes 32 bits at most. */
 const fewDigits = 32 - f32.digits;
 
-/** Proof of a step that is computed otherwise than by integers of 64 bits. */
+/** Proof that a step has the right bits without 64-bit integer arithmetic. */
 export type StepProof =
   /** None: the step is the device's own, as it was asked for. */
   | { readonly kind: "native" }
@@ -30,10 +31,13 @@ export type StepProof =
   | { readonly kind: "exact"; readonly why: string }
   /** An integer that f32 holds. */
   | { readonly kind: "whole"; readonly why: string }
-  /** A product of side `of`, a number of so many digits that is not subnormal, and any other: 32 bits hold its digits. */
+  /**
+   * A product of side `of`, a number of so many digits that is not subnormal, and any other: 32 bits hold its
+   * digits.
+   */
   | { readonly kind: "few"; readonly of: 0 | 1; readonly digits: number };
 
-/** The proofs of a value's steps, by number; undefined for a step that has none. */
+/** Proofs of a value's steps, by number; undefined for a step without a proof. */
 export interface ValueProofs {
   readonly steps: readonly (StepProof | undefined)[];
   readonly ofReduction: readonly (StepProof | undefined)[];
@@ -41,7 +45,7 @@ export interface ValueProofs {
   readonly take?: StepProof;
 }
 
-/** Steps of an element, with what is proved of them. */
+/** Steps of an output element, with their proofs. */
 export interface ProvedValue {
   readonly plan: ValuePlan;
   readonly proofs: ValueProofs;
@@ -69,7 +73,10 @@ const isOfDevice = (step: ValueStep): boolean =>
     ? step.type === "f32"
     : step.kind === "cast" && isFloatValue(step.type) && (!isRealSource(step.from) || step.from === "f16");
 
-/** Returns native arithmetic for each step of f32, and for each cast to it. What counts exactly stays as it is. */
+/**
+ * Returns native arithmetic for each step of f32, and for each cast to it. What counts exactly stays as it
+ * is.
+ */
 function nativeProofs({ steps, reduction }: ValuePlan): ValueProofs {
   const ofSteps = (list: readonly ValueStep[]): readonly (StepProof | undefined)[] =>
     list.map((step) => (isOfDevice(step) ? native : undefined));
@@ -80,6 +87,7 @@ function nativeProofs({ steps, reduction }: ValuePlan): ValueProofs {
   };
 }
 
+/** Returns the proofs of a value's steps and of its reduction. */
 function proofsOf({ steps, reduction }: ValuePlan, maxReductionElements: number): ValueProofs {
   if (reduction === undefined) return { steps: proveSteps(steps, gridsOf(steps)), ofReduction: [] };
   const reductionGrids = gridsOf(reduction.steps);
@@ -101,6 +109,10 @@ const proveSteps = (
   grids: readonly GridResult[],
 ): readonly (StepProof | undefined)[] => steps.map((step, k) => proveStep(step, at(grids, k), grids));
 
+/**
+ * Returns the proof of a step, undefined if there is none. `grid`: range, unit and significant bits of its
+ * result. `grids`: those of all steps, by number.
+ */
 function proveStep(step: ValueStep, grid: GridResult, grids: readonly GridResult[]): StepProof | undefined {
   switch (step.kind) {
     case "read":
@@ -122,7 +134,7 @@ function proveStep(step: ValueStep, grid: GridResult, grids: readonly GridResult
   }
 }
 
-/** The proof of a result that f32 holds as a normal number or 0. */
+/** Returns the proof of a result that f32 holds as a normal number or 0. */
 function exact(grid: GridResult): StepProof | undefined {
   if (!grid.ok || !isNormal(grid.grid)) return undefined;
   const { digits, lsb } = grid.grid;
@@ -132,6 +144,10 @@ function exact(grid: GridResult): StepProof | undefined {
 /** True if no value but 0 lies below the normal numbers. */
 const isNormal = ({ lsb }: ValueGrid): boolean => lsb >= f32.least;
 
+/**
+ * Returns the proof of a product with a side that has few digits and is not subnormal. Undefined if there is
+ * no such side.
+ */
 function few(sides: readonly GridResult[]): StepProof | undefined {
   for (const of of [0, 1] as const) {
     const side = sides[of];

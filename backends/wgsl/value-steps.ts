@@ -21,10 +21,13 @@ import { helperSize, type HelperName } from "./value-helpers.js";
 import type { ProvedValue, StepProof } from "./value-proofs.js";
 import type { ReadAlong } from "./value-unit.js";
 
-/** Printer of a call, or collector of the functions that are called. */
+/**
+ * Function that receives each call of a helper, by name. It returns the call's text, or only collects the
+ * name.
+ */
 export type Call = (name: HelperName, ...args: readonly (string | number)[]) => string;
 
-/** Returns the functions that a value calls. */
+/** Returns the names of the helper functions that the text of a value calls. */
 export function valueHelpers({ plan: { steps, reduction }, proofs }: ProvedValue): ReadonlySet<HelperName> {
   const names = new Set<HelperName>();
   const call: Call = (name) => {
@@ -40,10 +43,13 @@ export function valueHelpers({ plan: { steps, reduction }, proofs }: ProvedValue
   return names;
 }
 
-/** Prints a call. */
+/** Returns the WGSL text of a call of a helper function. */
 export const printed: Call = (name, ...args) => `${name}(${args.join(", ")})`;
 
-/** Returns the text of a step; none of a read and of what the terms come to, which are declared apart. */
+/**
+ * Returns the WGSL text of a step. The text is empty for a read and for the result of the reduction, which
+ * are declared separately. `value`: returns the text of an earlier step.
+ */
 export function stepText(
   step: ValueStep,
   proof: StepProof | undefined,
@@ -68,6 +74,7 @@ export function stepText(
 
 const infix = { add: "+", sub: "-", mul: "*" } as const;
 
+/** Returns the WGSL text of an operation on two values. Operations on f32 call helper functions. */
 function opText(
   op: Operation,
   type: ArithmeticType,
@@ -124,6 +131,7 @@ function productText(proof: StepProof | undefined, a: string, b: string, call: C
   return call("f32_mul_few", few, `${proof.digits}u`, other);
 }
 
+/** Returns the WGSL text of a cast of a value from one type to another. */
 function castText(
   from: SourceType,
   to: ValueType,
@@ -171,7 +179,7 @@ function castText(
 const narrowed = (to: FloatValueType, value: string, call: Call): string =>
   to === "f32" ? value : call(`f32_to_${to}`, value);
 
-/** Returns the text of what the terms come to with one more. */
+/** Returns the WGSL text of a reduction's accumulator after one more reduction element. */
 export function takenText(
   reduction: ReductionSteps,
   proof: StepProof | undefined,
@@ -184,7 +192,10 @@ export function takenText(
     : opText(accumulators[reduction.how].op, reduction.type, proof, sum, element, call);
 }
 
-/** Returns the text of what the last term leaves: a mean is divided, an exact sum rounded. */
+/**
+ * Returns the WGSL text of a reduction's result from its accumulator. A mean is divided, an exact sum
+ * rounded; a mean, minimum or maximum of no elements is 0.
+ */
 export function reducedText(
   reduction: ReductionSteps,
   proof: StepProof | undefined,
@@ -206,7 +217,10 @@ export function reducedText(
   }
 }
 
-/** Counts the statements that each element of a unit adds to a kernel's text, those of the functions that it calls included. */
+/**
+ * Returns the number of statements that each element of a unit adds to a kernel's text. The statements of the
+ * functions that it calls count too.
+ */
 export function sizeOfElement(
   { plan: { steps, reduction }, proofs }: ProvedValue,
   reads: readonly ReadAlong[],

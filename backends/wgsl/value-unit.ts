@@ -4,25 +4,28 @@ import { bitsOf, type DType } from "../../ir/types.js";
 import { advanceAlong, beginsAtMultiples, type UnrolledSteps } from "../plan/step-advance.js";
 
 /**
- * Relation of a unit's elements to a read. `still`: all from one element. `each`: each from the next one. `words`: the same, and
- * they fill whole words of their array.
+ * Relation of a unit's elements to a read. `still`: all elements use one element of the read. `each`: each
+ * uses the next one. `words`: as `each`, and they fill whole words of their array.
  */
 export type ReadAlong = "still" | "each" | "words";
 
-/** Neighbours that are computed together, by their number and their reads. */
+/** Unit of neighbours that a lane computes together: their number, and their relation to each read. */
 export interface ValueUnit {
   readonly group: number;
   /** Relation of the elements to each read, by its number. */
   readonly reads: readonly ReadAlong[];
 }
 
-/** A read: its address and the type of its elements. */
+/** Address of a read, with the type of its elements. */
 export interface TypedAddress {
   readonly address: Linear;
   readonly type: DType;
 }
 
-/** Returns how each read follows the elements of a unit; undefined if one follows them in another way, or an index value is another one within a unit. */
+/**
+ * Returns the relation of a unit's elements to each read. Undefined if a read advances in another way, or an
+ * index value changes within a unit.
+ */
 export function readsAlong(
   reads: readonly TypedAddress[],
   indices: readonly Linear[],

@@ -1,6 +1,6 @@
 /**
- * Output elements by their steps: each is a u32, an integer with its sign extended or the bits of a float. Neighbours may be computed
- * together: what they share is computed once.
+ * Output elements by their steps: each is a u32, an integer with its sign extended or the bits of a float.
+ * Neighbours may be computed together: what they share is computed once.
  */
 import { gatheredTable } from "../../ir/access.js";
 import { inputOf } from "../../ir/func.js";
@@ -30,17 +30,25 @@ import type { ProvedValue, StepProof, ValueProofs } from "./value-proofs.js";
 import { printed, reducedText, stepText, takenText } from "./value-steps.js";
 import type { ValueUnit } from "./value-unit.js";
 
-/** Place of elements that are computed. `reads`: the addresses count in the tensors, and the data are read there too. */
+/**
+ * Position of output elements to compute. `reads`: addresses in the tensors; if present, the data are read
+ * from the tensors too.
+ */
 export interface ValueAt extends ElementAt {
   readonly reads?: readonly Linear[];
-  /** Neighbours along the innermost dim that are computed together, from `coords` on. Default: one element. */
+  /**
+   * Neighbours along the innermost dim that are computed together, from `coords` on. Default: one element.
+   */
   readonly unit?: ValueUnit;
 }
 
 /** Names of a value: one for all elements of a unit, or one for each. */
 type Named = (element: number) => string;
 
-/** Declares the steps of an element, or of those of a unit, and gives the names of its bits. */
+/**
+ * Declares the steps of an output element, or of the elements of a unit. Returns a function that gives the
+ * name of an element's bits.
+ */
 export function declareValue(
   context: WgslContext,
   move: GatherMove,
@@ -51,17 +59,20 @@ export function declareValue(
   return declareSteps(context, move, steps, { element, proofs: proofs.steps, sumIsStill });
 }
 
-/** How the steps of an element are declared. */
+/** Options for the declaration of an element's steps. */
 interface StepsAt {
   readonly element: ValueAt;
   readonly proofs: readonly (StepProof | undefined)[];
   /** False: the elements of a unit have sums of their own. Default: true. */
   readonly sumIsStill?: boolean;
-  /** What the reads load has been declared before, by `declareLoads`. */
+  /** True if `declareLoads` has already declared what the reads load. */
   readonly loaded?: boolean;
 }
 
-/** Declares each step once for all elements that share it, and returns the names of the last. */
+/**
+ * Declares each step once for all elements that share its value. Returns a function that gives the name of
+ * the last step for an element.
+ */
 function declareSteps(
   context: WgslContext,
   move: GatherMove,
@@ -108,10 +119,15 @@ const isStillIn =
   (read: number): boolean =>
     unit === undefined || at(unit.reads, read) === "still";
 
-/** Returns the name of what the terms of an element come to: one for all elements of a unit, or one for each. */
+/**
+ * Returns the name of what the terms of an element come to: one for all elements of a unit, or one for each.
+ */
 const sumName = (isStill: boolean, e: number): string => (isStill ? "sum" : `sum_${e}`);
 
-/** Declares what the terms of elements come to: one after the other, each taken in before the next is read. Returns whether all elements of the unit share it. */
+/**
+ * Declares the results of the reductions of elements, which are accumulated in order. Returns true if all
+ * elements of the unit share one result.
+ */
 function declareSum(
   context: WgslContext,
   move: GatherMove,
@@ -156,7 +172,7 @@ function declareSum(
   return still;
 }
 
-/** Emits the terms one after the other: each is taken in before the next is read. */
+/** Emits a loop over reduction elements, in which each is accumulated before the next is read. */
 function emitReduction(
   context: WgslContext,
   move: GatherMove,
@@ -182,8 +198,9 @@ interface UnrolledReduction {
 }
 
 /**
- * Emits the terms by fours: all are read before the first is taken in, so that their loads are under way at once; they are taken in
- * order. Behind the last term that one is read again, and not taken in.
+ * Emits a loop over reduction elements by fours. All four are read before the first is accumulated, so that
+ * their loads overlap; they are accumulated in order. After the end, the last element is read again and not
+ * accumulated.
  */
 function emitUnrolledReduction(
   context: WgslContext,
@@ -220,7 +237,10 @@ function emitUnrolledReduction(
   });
 }
 
-/** Declares where the reads of an element start, and returns what they load: words that its unit shares, or its elements. */
+/**
+ * Declares where the reads of an element start, and returns what they load: words that its unit shares, or
+ * its elements.
+ */
 const declareLoads = (
   context: WgslContext,
   move: GatherMove,
@@ -263,7 +283,10 @@ interface UnitRead {
   readonly textOf: Named;
 }
 
-/** Returns the read of a unit's elements. */
+/**
+ * Returns the texts by which the elements of a unit are read: the declarations that they share, and the text
+ * of each element.
+ */
 function readOf(
   context: WgslContext,
   move: GatherMove,
@@ -323,7 +346,7 @@ function readOf(
 
 const shifted = (name: string, by: number): string => (by === 0 ? name : `${name} + ${by}u`);
 
-/** The element at an address, by the word that holds it. */
+/** Returns the WGSL text of the element at an address, extracted from the word that holds it. */
 function elementText(type: SourceType, word: (place: string) => string, address: string): string {
   const bits = bitsOf(type);
   if (bits === 32) return word(address);
@@ -335,7 +358,7 @@ function elementText(type: SourceType, word: (place: string) => string, address:
   );
 }
 
-/** Bits of a word from a place on, with the sign of their type. */
+/** Returns the bits of a word from a place on, with the sign of their type. */
 const extracted = (type: SourceType, word: string, place: string): string =>
   isSigned(type)
     ? `bitcast<u32>(extractBits(bitcast<i32>(${word}), ${place}, ${bitsOf(type)}u))`

@@ -11,7 +11,10 @@ import { gridSizes } from "./sizes.js";
 
 const axes = ["x", "y", "z"] as const;
 
-/** Declares the loop variables of this workgroup; one beyond the tasks or the view returns. */
+/**
+ * Declares the loop variables of this workgroup's task. A workgroup beyond the tasks or the view returns at
+ * once.
+ */
 export function emitWorkgroupLoops(context: WgslContext): void {
   const { out, plan } = context;
   const { loops } = plan.nest;
@@ -30,7 +33,7 @@ export function emitWorkgroupLoops(context: WgslContext): void {
   });
 }
 
-/** Declares the number of this workgroup's task; one beyond the tasks returns. */
+/** Declares `task`, the number of this workgroup's task. A workgroup beyond the tasks returns at once. */
 function emitTask({ out, plan }: WgslContext): void {
   const { nest, grid } = plan;
   if (nest.loops.some(hasDynamicTrips)) {
@@ -43,7 +46,10 @@ function emitTask({ out, plan }: WgslContext): void {
   if (x * y !== nest.tasks) out.line(`if (task >= ${nest.tasks}u) { return; }`);
 }
 
-/** The iteration of a loop that a task is of: tasks count through the innermost loop first. */
+/**
+ * Returns the iteration of parallel loop `k` that a task belongs to. Task numbers advance through the
+ * innermost loop first.
+ */
 function iterationOfTask(loops: readonly ParallelLoop[], k: number): Amount {
   const inner = tripsOf(loops.slice(k + 1), k + 1);
   const taskIndex =
@@ -52,7 +58,10 @@ function iterationOfTask(loops: readonly ParallelLoop[], k: number): Amount {
   return k === 0 ? taskIndex : computed(`${numberText(taskIndex)} % ${numberText(entry)}`);
 }
 
-/** Iterations of some loops together, the first of them the loop of that number. */
+/**
+ * Returns the product of the numbers of iterations of some loops. `first`: number of the first of these
+ * loops.
+ */
 function tripsOf(loops: readonly ParallelLoop[], first: number): Amount {
   const fixed = loops.reduce((product, loop) => (hasDynamicTrips(loop) ? product : product * loop.trips), 1);
   const dynamic = loops.flatMap((loop, k) =>

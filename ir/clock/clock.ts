@@ -1,9 +1,10 @@
 /**
  * One clock: how long a tile program takes on its target, in whole cycles.
  *
- * Each pipe runs its own statements in order; a sync makes one wait until so many cycles after another. Tasks are dealt
- * to the cores in blocks. Busy cores share global memory evenly, and no core is done before its share has moved all its
- * bytes, loads and stores together. docs/cost-model.md has the formulae; every figure is the target's.
+ * Each pipe runs its own statements in order; a sync makes one wait until so many cycles after another. Tasks
+ * are dealt to the cores in blocks. Busy cores share global memory evenly, and no core is done before its
+ * share has moved all its bytes, loads and stores together. docs/cost-model.md has the formulae; every figure
+ * is the target's.
  */
 import { counted } from "../counted.js";
 import type { TileFunc } from "../func.js";
@@ -21,12 +22,12 @@ import { programIdleFactor } from "./workgroup-memory.js";
 import { hitsOf, memoryCycles, workloadOf, type TransferBytes, type StatementWork } from "./statement.js";
 
 /**
- * Of the clock's rules. To be raised whenever some program's cycles change on a target whose figures did not: cycles that were
- * written down are then another clock's, and no regression.
+ * Version of the clock's rules. Raise it whenever the cycles of some program change on a target whose figures
+ * did not change. Cycles recorded under an older version then belong to another clock and are no regression.
  */
 export const clockVersion = 5;
 
-/** What a tile program takes, in cycles of its target, and what keeps it busy. */
+/** Cycles of a tile program on its target, and the units that are busy for them. */
 export interface ClockResult {
   /** Until the last core is done. */
   readonly cycles: number;
@@ -47,7 +48,9 @@ export interface ClockResult {
   readonly lowering?: GatherLowering;
 }
 
-/** A program with all that its clock depends on. */
+/**
+ * Program with everything that its clock depends on: target, busy cores, lowering, prices and start times.
+ */
 export interface Clocked {
   readonly func: TileFunc;
   readonly target: Target;
@@ -55,21 +58,27 @@ export interface Clocked {
   readonly cores: number;
   readonly lowering: GatherLowering | undefined;
   readonly workOf: (stmt: MovingStmt, sizes: readonly number[]) => StatementWork;
-  /** Returns the price of a statement's work in cycles of a core's pipe, where all cores together move so many bytes by operand. */
+  /**
+   * Returns the price of a statement's work in cycles of a core's pipe, where all cores together move so many
+   * bytes by operand.
+   */
   readonly pricing: (transferred: TransferBytes) => (entry: StatementWork) => number;
   /** Cycles from what a sync waits for until its pipe goes on. */
   readonly waitOf: (sync: SyncStmt) => number;
-  /** When each pipe of a core can start its first statement. */
+  /** Cycle from which each pipe of a core can start its first statement. */
   readonly start: Readonly<Record<Pipe, number>>;
   /** Factor of the time that bytes take in global memory. */
   readonly memoryFactor: number;
 }
 
-/** Cores of a program's schedule that `tasks` tasks keep busy. */
+/** Returns the number of cores that `tasks` tasks keep busy under a program's schedule; at least 1. */
 export const busyCores = (func: TileFunc, target: Target, tasks: number): number =>
   Math.max(1, Math.min(func.schedule.cores ?? target.cores, tasks));
 
-/** A program whose gather is done in one way. */
+/**
+ * Returns a program with everything that its clock depends on, for one lowering of its gather. `lowering` is
+ * undefined for a program without a gather.
+ */
 export function clocked(
   func: TileFunc,
   target: Target,
@@ -104,9 +113,9 @@ export function clocked(
   };
 }
 
-/** One core at the end of its tasks. */
+/** State of a core at the end of its tasks. */
 export interface CoreTime {
-  /** When its last pipe is done. */
+  /** Cycle at which the core's last pipe is done. */
   readonly end: number;
   readonly busy: Readonly<Record<Pipe, number>>;
   /** Bytes that passed through global memory. */
@@ -116,13 +125,16 @@ export interface CoreTime {
 const memoryOf = ({ func, target, cores, memoryFactor }: Clocked, core: CoreTime): number =>
   memoryCycles(core.transferred, func.operands, target, cores, memoryFactor);
 
-/** A machine whose pipes do not overlap is busy as long as all of them together. */
+/**
+ * Returns the cycles that a core takes: the later of its last pipe's end and the end of its global memory
+ * transfers. If pipes do not overlap, the core takes at least the sum of their busy cycles.
+ */
 export function cyclesOfCore(program: Clocked, core: CoreTime): number {
   const busy = program.target.overlaps ? 0 : pipes.reduce((sum, pipe) => sum + core.busy[pipe], 0);
   return Math.max(core.end, busy, memoryOf(program, core));
 }
 
-/** The result, from the core that finishes last. */
+/** Returns the clock's result for a program, from the core that finishes last. */
 export function resultOf(program: Clocked, tasks: number, last: CoreTime): ClockResult {
   const { func, target, cores, lowering } = program;
   const { busy } = last;
@@ -146,6 +158,7 @@ export function resultOf(program: Clocked, tasks: number, last: CoreTime): Clock
   };
 }
 
+/** Returns a sentence on the bottleneck: the share of the time for which it is busy, and the kind of work. */
 function why({ target, cores, lowering }: Clocked, what: Pipe | "gm", busy: number, cycles: number): string {
   const share = cycles === 0 ? 0 : Math.round((100 * busy) / cycles);
   const reasons: Readonly<Record<Pipe | "gm", string>> = {

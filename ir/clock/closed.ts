@@ -1,11 +1,11 @@
 /**
- * The clock in closed form: the number of the walk over every statement (walk.ts), at a cost that grows with the
- * logarithm of the trips.
+ * The clock in closed form: the number of the walk over every statement (walk.ts), at a cost that grows with
+ * the logarithm of the trips.
  *
- * A statement is a max-plus matrix over the pipes and the syncs that look one run back. A body is the product of its
- * statements; iterations that are alike are a power. Which are alike is shown from sizes and bounds alone: in compiled
- * programs all but the last of a loop. Bodies of the same sizes are made once. A core's block of tasks is a few powers,
- * applied to the times at which its pipes are ready.
+ * A statement is a max-plus matrix over the pipes and the syncs that look one run back. A body is the product
+ * of its statements; iterations that are alike are a power. Which are alike is shown from sizes and bounds
+ * alone: in compiled programs all but the last of a loop. Bodies of the same sizes are made once. A core's
+ * block of tasks is a few powers, applied to the times at which its pipes are ready.
  */
 import { blockPartition, type TaskRange } from "../task/index.js";
 import { type Pipe, type SyncStmt } from "../tile.js";
@@ -16,6 +16,7 @@ import { MaxPlus, never, type Matrix, type Vector } from "./max-plus.js";
 import { runsOf, type BodyPlan, type LoopPlan, type ClockPlan } from "./plan.js";
 import type { StatementWork, TransferBytes } from "./statement.js";
 
+/** Result of the clock in closed form: the core that finishes last, and what the computation cost. */
 export interface Closed {
   /** The core that finishes last. */
   readonly last: CoreTime;
@@ -24,13 +25,16 @@ export interface Closed {
   readonly evaluated: number;
 }
 
+/** Returns the time of the core that finishes last, in closed form. */
 export const closed = (program: Clocked, plan: ClockPlan): Closed => new Composer(program, plan).closed();
 
-/** Returns the bytes that all cores of a program move together, by operand. */
+/**
+ * Returns the bytes that all cores of a program move in global memory together, one number for each operand.
+ */
 export const transferredBy = (program: Clocked, plan: ClockPlan): TransferBytes =>
   new Composer(program, plan).transferred();
 
-/** Tasks of a plan's nest. */
+/** Returns the number of tasks of a plan. */
 export function tasksOf({ nest }: ClockPlan): number {
   const from = (depth: number, offsets: LoopOffsets): number => {
     const loop = nest[depth];
@@ -49,7 +53,7 @@ function shiftedBy(offsets: LoopOffsets, { id }: LoopPlan, offset: number): Loop
   return result;
 }
 
-/** What a stretch of a program does to its core. */
+/** Effect of a stretch of a program on its core: delays, busy cycles and transferred bytes. */
 interface Effect {
   readonly matrix: Matrix;
   /** Cycles by pipe, in the plan's order. */
@@ -62,7 +66,7 @@ interface Effect {
 interface Node {
   readonly id: number;
   readonly tasks: number;
-  /** What an iteration of the nest repeats; empty for a body. */
+  /** Nodes that an iteration of the nest repeats; empty for a body. */
   readonly runs: readonly Repeated[];
   /** Bytes by operand. */
   transferred(): TransferBytes;
@@ -115,14 +119,15 @@ class Composer {
     this.cyclesOfWork = program.pricing(this.root.transferred());
   }
 
-  /** Bytes of all cores by operand. */
+  /** Returns the bytes that all cores transfer, by operand. */
   transferred(): TransferBytes {
     return this.root.transferred();
   }
 
   /**
-   * The first core with the longest time. No block takes longer than one of as many tasks that are each as slow as the
-   * slowest, and later blocks are no longer than earlier ones: the first core to reach that is the one.
+   * Returns the first core with the longest time. No block takes longer than one of as many tasks that are
+   * each as slow as the slowest, and later blocks are no longer than earlier ones: the first core to reach
+   * that is the one.
    */
   closed(): Closed {
     const { root } = this;
@@ -143,7 +148,7 @@ class Composer {
     return cyclesOfCore(this.program, core);
   }
 
-  /** A task as slow in every respect as any of the program. */
+  /** Returns a task as slow in every respect as any of the program. */
   private slowest(): Node {
     const tasks = [...this.nodes.values()].filter((node) => node.tasks === 1 && node.runs.length === 0);
     if (tasks.length === 1 && tasks[0] !== undefined) return tasks[0];
@@ -159,7 +164,10 @@ class Composer {
     return { id: -1, tasks: 1, runs: [], transferred: () => transferred, effect: () => effect, powers: [] };
   }
 
-  /** One core from its start to the end of so much work. */
+  /**
+   * Runs one core from its start to the end of some repeated work. Returns its end, its busy cycles by pipe
+   * and its bytes by operand.
+   */
   private run(work: readonly Repeated[]): CoreTime {
     const { pipes } = this.plan;
     const { start } = this.program;
@@ -178,7 +186,7 @@ class Composer {
     return { end, busy, transferred };
   }
 
-  /** An iteration of the nest from its loop `depth` on. */
+  /** Returns an iteration of the nest from its loop `depth` on. */
   private nest(depth: number, offsets: LoopOffsets): Node {
     const loop = this.plan.nest[depth];
     if (loop === undefined) return this.body(this.plan.task, offsets, 1);
@@ -224,7 +232,7 @@ class Composer {
     return made;
   }
 
-  /** No bytes of any operand. */
+  /** Returns 0 bytes for each operand. */
   private none(): number[] {
     return this.program.func.operands.map(() => 0);
   }
@@ -292,7 +300,7 @@ class Composer {
     return factors;
   }
 
-  /** The effect of 2^k in a row. */
+  /** Returns the effect of 2^k in a row. */
   private power(node: Node, k: number): Effect {
     const power = node.powers[k];
     if (power !== undefined) return power;
@@ -310,7 +318,10 @@ class Composer {
   }
 }
 
-/** The tasks of a range, in order: whole iterations of the nest where it covers them. */
+/**
+ * Returns the tasks of a range in order: whole iterations of the loop nest where the range covers them, else
+ * the parts inside.
+ */
 function blockOf(node: Node, { from, to }: TaskRange): Repeated[] {
   if (from <= 0 && to >= node.tasks) return [{ count: 1, node }];
   const block: Repeated[] = [];

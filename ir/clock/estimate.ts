@@ -1,6 +1,6 @@
 /**
- * The clock's number, roughly and at a small cost: from the work of one whole tile and the trips of the loops. It cuts a search
- * down to the few schedules that are worth their exact cycles; nothing reports it.
+ * The clock's number, roughly and at a small cost: from the work of one whole tile and the trips of the
+ * loops. It cuts a search down to the few schedules that are worth their exact cycles; nothing reports it.
  */
 import { gatheredTable } from "../access.js";
 import type { TimedLowering } from "../tiling/gather-lowering.js";
@@ -18,7 +18,10 @@ import { idleFactor } from "./workgroup-memory.js";
 import { targetFacts } from "../target.js";
 import type { Work } from "./work.js";
 
-/** Estimated cycles of schedules of one tile and residency: those of one lowering share what the tile alone decides. */
+/**
+ * Returns an estimator of cycles for the schedules of one tile and residency. Schedules with the same
+ * lowering share the results that depend on the tile alone.
+ */
 export function estimatesOfTile(): (variant: Tiling) => number {
   const cached = new Map<string, (variant: Tiling) => number>();
   return (variant) => {
@@ -32,12 +35,15 @@ export function estimatesOfTile(): (variant: Tiling) => number {
   };
 }
 
-/** Estimated cycles of schedules with the tile, residency and lowering of this one: they differ in view, order and buffers alone. */
+/**
+ * Returns an estimator of cycles for schedules with the tile, residency and lowering of this one: they differ
+ * only in view, order and buffers.
+ */
 function estimator(tiling: Tiling): (variant: Tiling) => number {
   const { lowering } = tiling;
   const { transfers, gather } = workOfTile(tiling);
-  // A way that takes longer for one tile than another one does with all that it sets up is slower wherever a core has a whole tile.
-  // A row of data that is found in L2 takes less than the way's own cycles say.
+  // A way that takes longer for one tile than another one does with all that it sets up is slower wherever a
+  // core has a whole tile. A row of data that is found in L2 takes less than the way's own cycles say.
   const inUb = at(tiling.operands, gatheredTable).inUb;
   const worthwhile = tiling.lowerings.eligible.filter(
     (candidate) => !inUb || candidate.cycles <= lowering.cycles + lowering.setup,
@@ -47,6 +53,7 @@ function estimator(tiling: Tiling): (variant: Tiling) => number {
     Math.min(...gathers.map(({ candidate, work }) => estimated(variant, transfers, candidate, work)));
 }
 
+/** Returns the estimated cycles of a schedule whose gather uses one lowering. */
 function estimated(
   variant: Tiling,
   transfers: readonly StatementWork[],
@@ -87,7 +94,10 @@ function estimated(
     types,
     target,
   );
-  /** A transfer of part of a tile starts all the same. It has no other work than DMA instructions. */
+  /**
+   * Returns the cycles of a transfer, for a full tile and for the rest. The transfer of a partial tile has
+   * the full startup, and no work other than DMA instructions.
+   */
   const cyclesOfTransfer = ({ work, pipe, operand }: StatementWork): Took =>
     took(({ elements, rows }) => {
       const entry = elements === 1 ? work : runsIn(work, elements, rows);
@@ -135,13 +145,13 @@ const memoryFactorOf = (tiling: Tiling): number => {
     : idleFactor(footprint.planned, tile, target);
 };
 
-/** What a tile has of a whole one: of its elements, and of its rows. */
+/** Fractions of a whole tile's elements and rows that another tile has. */
 interface TileShare {
   readonly elements: number;
   readonly rows: number;
 }
 
-/** DMA instructions of part of a tile: one at least, as far as there is one. */
+/** Returns the DMA instructions for part of a tile: at least one if the full tile has any. */
 const runsIn = (
   { instructions, bursts, padded, cleared }: Work,
   elements: number,
@@ -153,7 +163,7 @@ const runsIn = (
   cleared: cleared * elements,
 });
 
-/** The work of part of a gather's tile. What the scalar unit does goes element by element. */
+/** Returns the work of part of a gather's tile. The work of the scalar unit scales with the elements. */
 function scaledWork(work: Work, { elements, rows: alike }: TileShare, lowering: TimedLowering): Work {
   if (elements === 1) return work;
   const rows = lowering.class === "scalar" ? elements : alike;
@@ -186,16 +196,26 @@ interface Trips {
 }
 
 interface AllTrips {
-  /** Of the parallel loops, as so many whole ones; outermost first. */
+  /**
+   * Number of tasks: the product of the parallel loops' trips, each rounded up. `parallel` lists these loops,
+   * outermost first.
+   */
   readonly tasks: number;
   readonly parallel: readonly Trips[];
-  /** Of the serial ones in the longest view, in as many tiles as there are elements for. */
+  /**
+   * Number of tiles in a task of the longest view: the product of the serial loops' trips. It is fractional
+   * where the last tile is partial.
+   */
   readonly tiles: number;
   readonly serial: readonly Trips[];
   /** The innermost dim, along which rows lie. */
   readonly row: number;
 }
 
+/**
+ * Returns the trips of a tiling's loops, by loop and in total: parallel loops as tasks, serial loops as tiles
+ * of a task.
+ */
 function tripsOf(tiling: Tiling): AllTrips {
   const [parallel, serial]: [Trips[], Trips[]] = [[], []];
   let [tasks, tiles] = [1, 1];
@@ -214,8 +234,8 @@ function tripsOf(tiling: Tiling): AllTrips {
 }
 
 /**
- * What the tiles of the longest block have of whole ones in the mean, as it takes the tails of the loops that it goes through;
- * and what the last tile of a task has, where that is a part.
+ * Returns the mean fractions of a whole tile that the tiles of the longest block have, with the tails of its
+ * loops. `rest` has the fractions of the last tile of a task, where that tile is partial.
  */
 function tileShares(
   { parallel, tiles, serial, row }: AllTrips,

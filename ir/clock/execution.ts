@@ -2,16 +2,25 @@
 import { evaluate } from "../linear.js";
 import type { AllocStmt, ForStmt, Stmt } from "../tile.js";
 
-/** A task begins, or a statement runs. Allocs run nothing. */
+/**
+ * Step of a program's execution: the start of a task, or one run of a statement. Allocations are no steps.
+ */
 export type Step = { readonly op: "task" } | Exclude<Stmt, ForStmt | AllocStmt>;
 
 const newTask: Step = { op: "task" };
 
-/** `env` holds the loop variables of the statement that runs now. */
+/**
+ * Yields the steps of a body in the order of execution: its statements, and the start of each task. `env`
+ * holds the loop variables of the current statement.
+ */
 export function* execution(body: readonly Stmt[], env: Map<string, number>): Generator<Step> {
   if (body.length > 0) yield* run(body, env, true);
 }
 
+/**
+ * Yields the steps of a body in execution order, and the start of each task. Sets the loop variables in `env`
+ * before each step.
+ */
 function* run(body: readonly Stmt[], env: Map<string, number>, outermost: boolean): Generator<Step> {
   // A task is what the innermost parallel loop repeats.
   if (outermost && !body.some((stmt) => stmt.op === "for" && stmt.mode === "parallel")) yield newTask;
@@ -30,7 +39,7 @@ function* run(body: readonly Stmt[], env: Map<string, number>, outermost: boolea
   }
 }
 
-/** How many tasks `execution` tells apart. */
+/** Returns the number of tasks that `execution` yields. */
 export function countTasks(body: readonly Stmt[]): number {
   const count = (stmts: readonly Stmt[], env: ReadonlyMap<string, number>): number => {
     const loops = stmts.filter((stmt): stmt is ForStmt => stmt.op === "for" && stmt.mode === "parallel");

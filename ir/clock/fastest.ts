@@ -1,9 +1,11 @@
 /**
- * The way in which a program's gather takes the fewest cycles of the whole program: its class, its strips or its batches of rows.
+ * The way in which a program's gather takes the fewest cycles of the whole program: its class, its strips or
+ * its batches of rows.
  *
- * A gather that is faster by itself need not be: a class sets up more before its first gather, or takes as long for a short last tile as
- * for a whole one. So the clock of the program decides. Ways are passed over unread where another one is no slower for any
- * box, its setup included: then no pipe is later in any respect.
+ * A gather that is faster by itself need not be: a class sets up more before its first gather, or takes as
+ * long for a short last tile as for a whole one. So the clock of the program decides. Ways are passed over
+ * unread where another one is no slower for any box, its setup included: then no pipe is later in any
+ * respect.
  */
 import type { MovingStmt } from "../tile.js";
 import type { TileFunc } from "../func.js";
@@ -13,7 +15,10 @@ import { fastestFirst, loweringBy, type TimedLowering, type Lowerings } from "..
 import { busyCores, clocked, type Clocked, type ClockResult } from "./clock.js";
 import { loweringsOfProgram, type StatementWork } from "./statement.js";
 
-/** The result of the clock for the fastest way. */
+/**
+ * Returns the clock's result for the lowering of the program's gather that takes the fewest cycles. `timed`
+ * runs the clock. A program without a gather is timed once.
+ */
 export function fastest(
   func: TileFunc,
   target: Target,
@@ -33,7 +38,7 @@ export function fastest(
   return best.result;
 }
 
-/** Those that are likely to be the fastest first, so that most others need no clock. */
+/** Yields those that are likely to be the fastest first, so that most others need no clock. */
 function* listed(lowerings: Lowerings, tiles: number): Generator<TimedLowering> {
   yield* fastestFirst(lowerings.eligible, Math.max(1, tiles));
   yield* lowerings.further();
@@ -55,6 +60,7 @@ interface Timed {
   readonly cyclesOf: (entry: StatementWork) => number;
 }
 
+/** Times a program and records the gathers that it executes, with the function that prices their work. */
 function noting(program: Clocked, timed: (program: Clocked) => ClockResult): Timed {
   const gathered = new Map<string, Gathered>();
   let cyclesOf = program.pricing([]);
@@ -73,7 +79,7 @@ function noting(program: Clocked, timed: (program: Clocked) => ClockResult): Tim
   return { program, result, gathered: [...gathered.values()], cyclesOf };
 }
 
-/** Whether a program can be known not to be faster than one whose gathers are done in another way. */
+/** True if a program is provably no faster than another one, whose gathers use another lowering. */
 function isSlower(program: Clocked, { program: other, result, gathered, cyclesOf }: Timed): boolean {
   // Rows are loads in one way alone, so that no way has another part of its loads found in L2.
   const costs = gathered.map(({ stmt, sizes, entry: cached }) => {

@@ -2,7 +2,10 @@
 import type { BoardFigures } from "../board-figures.js";
 import type { FigureSource } from "../figure.js";
 
-/** `more`: more of it is faster, as of a rate. `less`: it is a cost. */
+/**
+ * Direction in which each figure of a board gets faster. `more`: a larger value is faster, as for a rate.
+ * `less`: a smaller value is faster, as for a cost.
+ */
 export const fasterWith = {
   loadIssueCycles: "less",
   loadLatencyCycles: "less",
@@ -34,7 +37,7 @@ export const fasterWith = {
   callCycles: "less",
 } as const satisfies Readonly<Record<keyof BoardFigures, "more" | "less">>;
 
-/** Returns the figures with each at the end of its range that takes the fewest cycles. */
+/** Returns a target with each figure of its board at the end of its range that gives the fewest cycles. */
 export function favourable<
   T extends BoardFigures & { readonly sources: Readonly<Record<keyof BoardFigures, FigureSource>> },
 >(target: T): T {

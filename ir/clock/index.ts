@@ -48,8 +48,9 @@ export {
 } from "./walk.js";
 
 /**
- * The cycles of a program under the fastest lowering of its gather, in closed form: the cost grows with the logarithm of the trips. Only
- * hand-written programs are walked statement by statement: those with imperfect parallel nests, or with bounds that are no minima of sums.
+ * Returns the cycles of a program under the fastest lowering of its gather. They are computed in closed form,
+ * at a cost that grows with the logarithm of the trips. Some programs written by hand are walked statement by
+ * statement instead: those with imperfect parallel nests, or with bounds that are not minima of sums.
  */
 export function cyclesOf(func: TileFunc, target: Target): ClockResult {
   const { plan, tasks } = planned(func);
@@ -68,11 +69,16 @@ function planned(func: TileFunc): Planned {
   return { plan, tasks: plan === undefined ? countTasks(func.body) : tasksOf(plan) };
 }
 
-/** The lowering that the clock chooses for the program's gather; undefined if it has none. */
+/**
+ * Returns the lowering that the clock chooses for a program's gather; undefined if the program has no gather.
+ */
 export const programLowering = (func: TileFunc, target: Target): GatherLowering | undefined =>
   cyclesOf(func, target).lowering;
 
-/** Walks every statement: the same cycles as `cyclesOf`, with a timeline. */
+/**
+ * Returns the cycles of a program with a timeline, from every statement of every task. The cycles are those
+ * of {@link cyclesOf}.
+ */
 export function walkOf(func: TileFunc, target: Target): Walked {
   const tasks = countTasks(func.body);
   const program = clocked(func, target, tasks, programLowering(func, target));
@@ -82,7 +88,10 @@ export function walkOf(func: TileFunc, target: Target): Walked {
 const transferredIn = (program: Clocked, plan: ClockPlan | undefined): TransferBytes =>
   plan === undefined ? transferredByWalk(program) : transferredBy(program, plan);
 
-/** The bytes that core 0 holds over time, as `walkOf` gives them, at a cost that does not grow with the tasks. */
+/**
+ * Returns the bytes of UB in use on core 0 over time, as {@link walkOf} does. The cost does not grow with the
+ * number of tasks.
+ */
 export function occupancyOf(func: TileFunc, target: Target): readonly Occupancy[] {
   const { plan, tasks } = planned(func);
   const program = clocked(func, target, tasks, programLowering(func, target));

@@ -1,15 +1,24 @@
-/** What sets the least cycles of a program. */
+/** Lower bound on the cycles of a program, and the part of the machine that sets it. */
 
-/** Every one of them: bytes over the bandwidth, transfers, work of the vector or the scalar unit, the start of tasks. */
+/**
+ * Limits that may set a lower bound. They are bytes over bandwidth, DMA transfers, work of the vector unit,
+ * work of the scalar unit, and the start of tasks.
+ */
 export const lowerBoundLimits = ["global memory", "dma", "vector", "scalar", "launch"] as const;
-/** What sets the least cycles of a program. A kind of machine without such a part does not have the word. */
+/**
+ * Part of the machine that sets the lower bound on a program's cycles. A kind of machine without such a part
+ * does not use its name.
+ */
 export type LowerBoundLimit = (typeof lowerBoundLimits)[number];
 
-/** Cycles that no schedule is under, and what sets them. */
+/** Lower bound on the cycles of every schedule, and the limit that sets it. */
 export interface LowerBound {
   readonly cycles: number;
   readonly limit: LowerBoundLimit;
 }
 
-/** Keeps a whole number of cycles of a bound from being rounded to the next one. */
+/**
+ * Factor just below 1 on shares of work. It keeps a bound that is a whole number of cycles from being rounded
+ * up to the next.
+ */
 export const extent = 1 - 2 ** -40;

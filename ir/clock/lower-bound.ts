@@ -1,7 +1,7 @@
 /**
- * Bounds from below on the clock of a gather, whatever schedule it gets, or whatever view, order and buffers a tile gets: what a
- * search need not look at where something else is known to take no longer, and how far a schedule is from what its target could
- * do at best. They cost little beside an estimate.
+ * Bounds from below on the clock of a gather, whatever schedule it gets, or whatever view, order and buffers
+ * a tile gets: what a search need not look at where something else is known to take no longer, and how far a
+ * schedule is from what its target could do at best. They cost little beside an estimate.
  */
 import { inputsOf } from "../func.js";
 import { followedBy, gatheredTable, isScatter, rowElements, walked } from "../access.js";
@@ -17,7 +17,7 @@ import { leastScatter } from "./scatter-lower-bound.js";
 import { readTogether } from "./read-together.js";
 import { leastThroughUb } from "./ub-lower-bound.js";
 
-/** Cycles that no schedule of a gather with one residency is under. */
+/** Lower bounds on the cycles of the schedules of a gather with one residency. */
 export interface LowerBounds {
   /** Whatever the tile; 0 where nothing is known. */
   readonly any: () => number;
@@ -25,7 +25,10 @@ export interface LowerBounds {
   readonly of: (tile: Shape) => number;
 }
 
-/** Lower bound of the schedules with the residency, the cores, the view and the target of this one. */
+/**
+ * Returns the lower bounds on the cycles of the schedules with the residency, the cores, the view and the
+ * target of this one.
+ */
 export function lowerBoundsOf(tiling: Tiling): LowerBounds {
   const { gather, target, scatter } = tiling;
   if (scatter !== undefined) {
@@ -38,8 +41,9 @@ export function lowerBoundsOf(tiling: Tiling): LowerBounds {
 }
 
 /**
- * The least cycles of a program on its target: a lower bound on the clock of every legal schedule with the cores and the bytes of UB of
- * this one, whatever its tile, view, order, buffers, residency, lowering, profile and budget rule. Each figure of a board stands at the favourable end of its range.
+ * Returns the lower bound on the cycles of a program on its target. It holds for every legal schedule with
+ * the cores and the UB bytes of this one. Tile, view, order, buffers, residency, lowering, profile and budget
+ * rule may differ. Figures of a board are taken at the favourable end of their range.
  */
 export function programLowerBound({ gather, target, schedule, extents }: Tiling): LowerBound {
   const { lowering: _, ...unpinned } = schedule;
@@ -63,7 +67,7 @@ export function programLowerBound({ gather, target, schedule, extents }: Tiling)
     .reduce((lower, other) => (other.cycles < lower.cycles ? other : lower));
 }
 
-/** Of the schedules with the residency of the data of this one. */
+/** Returns the lower bound over all schedules that have the residency of this tiling's data. */
 function least(tiling: Tiling): LowerBound {
   const { gather, target, scatter } = tiling;
   if (scatter !== undefined) return leastScatter(scatter, favourable(target));
@@ -73,8 +77,9 @@ function least(tiling: Tiling): LowerBound {
 }
 
 /**
- * Memory takes all that is written once; each tile that is stored is a DMA instruction of its core, and so are two rows that are
- * fetched.
+ * Returns the lower bounds on a target that gathers through UB. Global memory takes every written byte once.
+ * The bound of a tile is also at least the issue cycles of its stores: one DMA instruction for each stored
+ * tile of a core.
  */
 function throughUb(tiling: Tiling): LowerBounds {
   const { target, schedule, extents } = tiling;
@@ -87,16 +92,16 @@ function throughUb(tiling: Tiling): LowerBounds {
   };
 }
 
-/** Tiles at least: views end some early. */
+/** Returns the minimum number of tiles: a view can also end some tiles early. */
 function tilesOf(extents: Shape, tile: Shape): number {
   let tiles = 1;
   for (let d = 0; d < extents.length; d++) tiles *= Math.ceil(at(extents, d) / at(tile, d));
   return tiles;
 }
 
-/** How the work of all tasks together falls to the core that has most of it, where no core has less than the mean. */
+/** Share of the busiest core in the work of all tasks: at least the mean over the busy cores. */
 interface Share {
-  /** Of what is divided. */
+  /** Fraction of the divided work that the core does. */
   readonly share: number;
   /** Tiles of that core. */
   readonly tiles: number;
@@ -104,22 +109,23 @@ interface Share {
   readonly cores: number;
 }
 
-/** What all the tasks of a gather do together at least, beside what each tile does. */
+/** Least work of all the tasks of a gather together, besides the work that each tile adds. */
 interface Divided {
   /** Runs of memory that the rows of the data are. */
   readonly runs: number;
   readonly rows: number;
   readonly repeats: number;
-  /** Of the data, as it moves through the caches. */
+  /** Bytes of the data that move through the caches. */
   readonly dataBytes: number;
   readonly far: number;
 }
 
 /**
- * Where a machine gathers in place, each tile is a run of memory of each operand that stays there, and as much as a cache line
- * of it; data that is staged is loaded once at least in each task, before its gather. Beside that, all tasks together read and
- * write every byte that the gather reaches, and gather every element (`direct` of statement.ts). More tasks share that, and
- * take longer to start.
+ * Returns the parts of the lower bound for a machine that gathers in place. Each tile reads at least one run
+ * of memory of each operand that stays in place, and at least a cache line of it. Each task loads staged data
+ * at least once, before its gather. All tasks together also read and write every byte that the gather
+ * reaches, and gather every element (`direct` of statement.ts). More tasks share that work, and take longer
+ * to start.
  */
 function inPlaceWork({ gather, residency, extents, schedule, target }: Tiling) {
   const { map, operands } = gather;
@@ -127,7 +133,7 @@ function inPlaceWork({ gather, residency, extents, schedule, target }: Tiling) {
   const size = meanBytes(data.dtype);
   const staged = residency === "ub";
   const line = transactionBytes(target);
-  /** Of the output; and with each term of them. */
+  /** Number of output elements; `elements` is that number times the reduction elements of each. */
   const written = elementCount(extents);
   const elements = elementCount(walked(map, extents));
   const reached = operands.map(({ role, type }, table) =>
@@ -137,7 +143,10 @@ function inPlaceWork({ gather, residency, extents, schedule, target }: Tiling) {
   const others = inputsOf({ operands }).length;
   const otherBytes = reached.reduce((sum, bytes) => sum + bytes) - dataReached;
 
-  /** `fetched`: bytes of whole lines for each element of a row in place, at least. */
+  /**
+   * Returns the least work that all tasks share. `fetched`: minimum bytes of whole cache lines for each
+   * element of a row that is read in place.
+   */
   function divided(
     inner: number,
     inRow: number,
@@ -169,7 +178,7 @@ function inPlaceWork({ gather, residency, extents, schedule, target }: Tiling) {
     };
   }
 
-  /** Whatever the tile, in so many tasks. */
+  /** Returns the least work of the busiest core for any tile, as a function of the number of tasks. */
   const all = (): ((tasks: number) => Work) => {
     const longest = rowElements(map, extents, data.shape);
     const work = divided(
@@ -186,7 +195,10 @@ function inPlaceWork({ gather, residency, extents, schedule, target }: Tiling) {
   return { staged, size, line, data, divided, busiest, all, wait, cores: schedule.cores };
 }
 
-/** The number of tasks, and the work of the busiest core, that take the fewest cycles. */
+/**
+ * Returns the number of tasks that takes the fewest cycles, with these cycles and the work of the busiest
+ * core.
+ */
 function leastTasks({ target }: Tiling, { all, cores }: ReturnType<typeof inPlaceWork>) {
   const workIn = all();
   let best = { cycles: Infinity, tasks: 1, work: noWork };
@@ -200,7 +212,10 @@ function leastTasks({ target }: Tiling, { all, cores }: ReturnType<typeof inPlac
   return best;
 }
 
-/** A core does these one after the other, so that their sum is the bound: the largest of them is what sets it. */
+/**
+ * Returns the lower bound of a gather in place. A core does the parts of the work one after the other, so the
+ * bound is their sum, and the largest part is its limit.
+ */
 function leastInPlace(tiling: Tiling): LowerBound {
   const { target } = tiling;
   const counted = inPlaceWork(tiling);
@@ -217,6 +232,7 @@ function leastInPlace(tiling: Tiling): LowerBound {
   return { cycles: cycles + counted.wait, limit };
 }
 
+/** Returns the lower bounds of a gather's schedules on a machine that gathers in global memory. */
 function inPlace(tiling: Tiling): LowerBounds {
   const { gather, extents, schedule, target } = tiling;
   const { map } = gather;

@@ -1,17 +1,22 @@
 /**
- * Max-plus matrices: row i of a matrix says how long after each component was ready component i is ready. Statements
- * one after the other are a product, the same n times is a power.
+ * Max-plus matrices: row i of a matrix says how long after each component was ready component i is ready.
+ * Statements one after the other are a product, the same n times is a power.
  */
-/** Square, row by row. They are many and small: plain arrays take less to make than typed ones. */
+/**
+ * Square matrix of times in cycles, row by row. Matrices are many and small, and plain arrays are cheaper to
+ * create than typed ones.
+ */
 export type Matrix = number[];
-/** One time for each component. */
+/** One time in cycles for each component. */
 export type Vector = number[];
 
+/** Time of a component that never becomes ready: the zero of max-plus algebra. */
 export const never = Number.NEGATIVE_INFINITY;
 
 /**
- * The recurrence of pipes: what a statement and a sync do to the times at which components are ready. A row of times has one column where a
- * run is followed, and one for each component where what is done from any start is composed ({@link MaxPlus}).
+ * Recurrence of pipes: how statements and syncs change the times at which components are ready. A row of
+ * times has one column when a single run is followed. It has one column for each component when the effect
+ * from any start is composed ({@link MaxPlus}).
  */
 export class Recurrence {
   constructor(readonly columns: number) {}
@@ -36,14 +41,17 @@ export class Recurrence {
       times[memory * this.columns + k] = times[row * this.columns + k] ?? never;
   }
 
-  /** Makes `row` wait until `cycles` after what `memory` holds of `other`, which then holds when `other` was ready before. */
+  /**
+   * Makes `row` wait until `cycles` after what `memory` holds of `other`, which then holds when `other` was
+   * ready before.
+   */
   waitForEarlier(times: number[], row: number, other: number, memory: number, cycles: number): void {
     this.wait(times, row, memory, cycles);
     this.record(times, other, memory);
   }
 }
 
-/** Returns the latest of some times. */
+/** Returns the latest time of a vector. */
 export function latest(ready: Vector): number {
   let max = never;
   for (const time of ready) if (time > max) max = time;
@@ -51,8 +59,9 @@ export function latest(ready: Vector): number {
 }
 
 /**
- * Runs a body so many times, a part of a time in proportion: the first `followed` one by one, the others as the last `period` of those in
- * the mean. `run` changes `ready`.
+ * Advances the times in `ready` by a number of runs of a body, which may be a fraction. The first `followed`
+ * runs call `run`, which changes `ready`. Each further run adds the mean duration of the last `period` of
+ * these.
  */
 export function repeatRuns(
   ready: Vector,
@@ -72,7 +81,7 @@ export function repeatRuns(
   for (let k = 0; k < ready.length; k++) ready[k] = (ready[k] ?? never) + others;
 }
 
-/** The algebra of square matrices: products of what stretches of a program do. */
+/** Algebra of square max-plus matrices: products compose the effects of consecutive parts of a program. */
 export class MaxPlus extends Recurrence {
   /** Products of two matrices so far. */
   products = 0;
@@ -89,7 +98,7 @@ export class MaxPlus extends Recurrence {
     return matrix;
   }
 
-  /** What `earlier` does, then `later`. */
+  /** Returns the matrix of `earlier` followed by `later`. */
   after(later: Matrix, earlier: Matrix): Matrix {
     const { size } = this;
     this.products++;
@@ -107,7 +116,7 @@ export class MaxPlus extends Recurrence {
     return result;
   }
 
-  /** When each component is ready, given when each was. */
+  /** Returns the times at which the components are ready after a matrix, given the times before. */
   apply(matrix: Matrix, ready: Vector): Vector {
     const { size } = this;
     const result = this.nothing(size);
@@ -120,7 +129,7 @@ export class MaxPlus extends Recurrence {
     return result;
   }
 
-  /** So many times that never come. */
+  /** Returns a list of `count` times that are `never`. */
   private nothing(count: number): number[] {
     return new Array<number>(count).fill(never);
   }

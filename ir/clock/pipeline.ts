@@ -1,21 +1,24 @@
-/** How long the pipes of one core take over tasks that are alike: the first of them one by one, the others as the last of those. */
+/**
+ * Cycles of one core's pipes for tasks that are alike. The first tasks are simulated one by one; each other
+ * task takes the mean of the last simulated ones.
+ */
 import { targetFacts, type Target } from "../target.js";
 import type { Copies } from "../schedule.js";
 import { latest, never, Recurrence, repeatRuns } from "./max-plus.js";
 import { latencyOf } from "./terms.js";
 
-/** Cycles of a statement on a whole tile, and on the part of one that a task ends with. */
+/** Cycles of a statement on a whole tile, and on the partial tile at the end of a task. */
 export interface Took {
   readonly full: number;
   readonly rest: number;
 }
 
-/** What a load or a store takes, through so many copies of its tile. */
+/** Cycles of a load or a store, with the number of copies of its tile. */
 export interface MoveTime extends Took {
   readonly copies: Copies;
 }
 
-/** What each task does. */
+/** Loads, gather and store of each task. */
 export interface TaskMoves {
   /** Loads that stand before its tiles. */
   readonly head: readonly MoveTime[];
@@ -25,24 +28,31 @@ export interface TaskMoves {
   readonly store: MoveTime | undefined;
   /** A whole number of tiles, and a part of one. */
   readonly tiles: number;
-  /** Whether a loop of the task goes over them. */
+  /** True if a loop of the task goes over its tiles. */
   readonly looped: boolean;
-  /** Whether the gather runs on the pipe of the loads. */
+  /** True if the gather runs on the pipe of the loads. */
   readonly fetches: boolean;
 }
 
-/** Runs of a body that are followed one by one; of the last of them, the number after which two copies have taken turns. */
+/**
+ * Runs of a body that are followed one by one; of the last of them, the number after which two copies have
+ * taken turns.
+ */
 const followed = 6;
 const steps = 2;
 
 /**
- * When each pipe is free, and when it was: gathers as the tile and the task before began, and stores as the gather before did, which two
- * copies wait for.
+ * Indices into the times of the recurrence. The first three are the times at which the pipes are free. The
+ * others are earlier times, for which two copies wait. `gathered` and `gatheredTask`: gathers, when the
+ * previous tile and task began. `stored`: stores, when the previous gather began.
  */
 const [loading, gathering, storing, gathered, gatheredTask, stored] = [0, 1, 2, 3, 4, 5];
 const recurrence = new Recurrence(1);
 
-/** Cycles of a core until its last task is done; `start`: when its gathers can begin. Syncs are those of insert-sync. */
+/**
+ * Returns the cycles of a core until its last task is done, with the syncs of insert-sync. `start`: the cycle
+ * at which its gathers can begin.
+ */
 export function pipelined(task: TaskMoves, tasks: number, start: number, target: Target): number {
   const { head, loads, gather, store, fetches } = task;
   const sync = Math.ceil(target.syncCycles);
@@ -86,7 +96,7 @@ export function pipelined(task: TaskMoves, tasks: number, start: number, target:
   return latest(ready);
 }
 
-/** Cycles of a task on a machine whose pipes take turns. */
+/** Returns the cycles of a task on a machine whose pipes run one at a time. */
 export function oneByOne({ head, loads, gather, store, tiles }: TaskMoves): number {
   const full = Math.floor(tiles);
   const sum = (moves: readonly Took[], size: keyof Took): number =>

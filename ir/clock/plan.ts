@@ -1,6 +1,7 @@
 /**
- * A tile program as the closed form sees it: a perfect nest of parallel loops around what a task runs, sizes and bounds
- * as minima of affine forms (intervals/minima.ts), and for each loop what inside it depends on how far it is.
+ * A tile program as the closed form sees it: a perfect nest of parallel loops around what a task runs, sizes
+ * and bounds as minima of affine forms (intervals/minima.ts), and for each loop what inside it depends on how
+ * far it is.
  */
 import type { TileFunc } from "../func.js";
 import type { Linear } from "../linear.js";
@@ -21,39 +22,46 @@ import {
 } from "../intervals/minima.js";
 import { sizesOf } from "./statement.js";
 
+/** Loop of a clock plan: its step and trip span, and the dependence of inner sizes on its offset. */
 export interface LoopPlan {
   readonly id: number;
   readonly step: number;
   /** From the lower bound to the upper one. */
   readonly span: Minimum;
-  /** What the sizes and spans inside it owe to its offset. */
+  /** Dependence of the sizes and spans inside the loop on the loop's offset. */
   readonly falling: readonly Falling[];
 }
 
+/** Item of a body in a clock plan: a statement that moves elements, a sync, or a loop. */
 export type Item =
   | { readonly op: "move"; readonly stmt: MovingStmt; readonly sizes: readonly Minimum[] }
   /** `lagged`: which of the syncs that look one run back it is. */
   | { readonly op: "sync"; readonly stmt: SyncStmt; readonly lagged?: number }
   | { readonly op: "loop"; readonly loop: LoopPlan; readonly body: BodyPlan };
 
+/** Body of a loop or task in a clock plan. */
 export interface BodyPlan {
   readonly id: number;
   readonly items: readonly Item[];
 }
 
+/**
+ * Tile program in the form that the closed-form clock needs: a perfect nest of parallel loops around one task
+ * body.
+ */
 export interface ClockPlan {
   /** Parallel loops, outermost first. */
   readonly nest: readonly LoopPlan[];
   readonly task: BodyPlan;
-  /** How many syncs look one run back. */
+  /** Number of syncs with a lag of one run. */
   readonly lagged: number;
   /** Pipes that statements run on or wait for. */
   readonly pipes: readonly Pipe[];
 }
 
 /**
- * Undefined where the closed form does not apply, which only a hand-written program does: parallel loops side by side or
- * beside other statements, or a bound that is no minimum of sums.
+ * Returns the plan of the closed form. Undefined if the closed form does not apply, which only occurs in
+ * hand-written programs: parallel loops that have siblings, or a bound that is no minimum of sums.
  */
 export function planOf(func: TileFunc): ClockPlan | undefined {
   const planner = new Planner(func);
@@ -106,7 +114,7 @@ class Planner {
     return [{ op: "move", stmt, sizes: sizesOf(stmt).map((size) => this.minimum(size, variables)) }];
   }
 
-  /** A loop, and what `within` makes of its body where the loop's variable is known. */
+  /** Returns a loop, and what `within` makes of its body where the loop's variable is known. */
   private loop<T>(
     { iv, lower, upper, step }: ForStmt,
     variables: Variables,
@@ -137,15 +145,16 @@ class Planner {
   }
 }
 
-/** Iterations that are alike, from offset `from` on. */
+/** Run of `count` consecutive iterations of a loop that take the same time, from offset `from` on. */
 export interface LikeIterations {
   readonly from: number;
   readonly count: number;
 }
 
 /**
- * A loop's iterations in order, given how far the loops around it are. Iterations that cannot be shown to be alike
- * stand alone: the last one, where a tile or a view ends short.
+ * Returns a loop's iterations in order, grouped into runs of equal iterations. `offsets`: the distances of
+ * the outer loops from their lower bounds. Iterations that cannot be proved equal are runs of one: the last
+ * one, where a tile or a view is cut short.
  */
 export function runsOf(loop: LoopPlan, offsets: LoopOffsets): LikeIterations[] {
   const { step } = loop;

@@ -1,8 +1,9 @@
 /**
  * Cycles of a table of work: pure functions of it and of a target's figures, each with what decides.
  *
- * A run of DMA instructions takes the larger of issue and bytes; a wait behind loads adds their latency. Global memory takes the
- * distinct bytes of what fits L2, every read of what does not, and what is written less what is still dirty in L2 at the end.
+ * A run of DMA instructions takes the larger of issue and bytes; a wait behind loads adds their latency.
+ * Global memory takes the distinct bytes of what fits L2, every read of what does not, and what is written
+ * less what is still dirty in L2 at the end.
  */
 import type { BoardFigures } from "../board-figures.js";
 import { greatestCommonDivisor } from "../linear.js";
@@ -32,8 +33,8 @@ const largest = (prices: readonly Price[]): Price =>
   prices.reduce((max, other) => (other.cycles > max.cycles ? other : max));
 
 /**
- * Returns the whole cycles of a statement's work on one of `cores` busy cores; monotone in each count. `hits`: the part of its loads that is
- * found in L2.
+ * Returns the cycles of a statement's work on one of `cores` busy cores, rounded up. The result never falls
+ * when a count grows. `hits`: the fraction of its loaded bytes found in L2, 0 to 1.
  */
 export const cyclesOfWork = (
   work: Work,
@@ -64,11 +65,11 @@ const pricesOfWork = (
   { cycles: waitCycles(work, target), limit: "latency" },
 ];
 
-/** Bytes that all cores move, by where they are found. */
+/** Bytes that all cores together read and write in global memory, by whether L2 serves the reads. */
 export interface MemoryTraffic {
   readonly read: number;
   readonly hit: number;
-  /** Of what is written: the part that reaches memory before the kernel ends. */
+  /** Bytes written that reach memory before the kernel ends. */
   readonly writtenBack: number;
 }
 
@@ -76,11 +77,15 @@ export interface MemoryTraffic {
 const bytesHit = ({ bytes, times }: OperandReads, { l2Bytes }: BoardFigures): number =>
   bytes <= l2Bytes ? bytes * Math.max(0, times - 1) : 0;
 
-/** Returns the part of an operand's reads that is found in L2. */
+/** Returns the fraction of an operand's reads that is found in L2, 0 to 1. */
 export const hitsOfReads = (reads: OperandReads, figures: BoardFigures): number =>
   bytesHit(reads, figures) / Math.max(1, reads.bytes * reads.times);
 
-/** Distinct bytes once where an operand fits L2, otherwise every read; writes less what is still dirty in L2 at the end. */
+/**
+ * Returns the bytes that are read, that hit in L2 and that are written back. An operand that fits L2 counts
+ * its distinct bytes once, otherwise every read. Writes exclude the bytes that are still dirty in L2 at the
+ * end.
+ */
 export function memoryTraffic(work: MemoryWork, figures: BoardFigures): MemoryTraffic {
   const { operands, written, readsBypassL2, unaligned } = work;
   const reads = operands.reduce((sum, { bytes, times }) => sum + bytes * times, 0);
@@ -103,8 +108,8 @@ export function memoryTraffic(work: MemoryWork, figures: BoardFigures): MemoryTr
 }
 
 /**
- * Bytes of the lines that a burst touches beyond its own, in the mean over the starts that the pitch of its rows gives. Aligned starts
- * count whole sectors.
+ * Returns the bytes of the touched lines that are outside a burst: the mean over the starts that the pitch of
+ * its rows gives. Aligned starts count whole sectors.
  */
 export function beyondBurst(
   bytes: number,
@@ -117,10 +122,12 @@ export function beyondBurst(
   return unalignedLineBytes - greatestCommonDivisor(Math.round(pitchBytes), unalignedLineBytes);
 }
 
-/** Of what reaches memory, the part of writes from which all of it moves at the mixed rate. */
+/**
+ * Fraction of writes in the bytes that reach memory, from which on all these bytes move at the mixed rate.
+ */
 const mixedFrom = 0.05;
 
-/** Cycles that global memory and L2 take for all cores together. */
+/** Returns the cycles that global memory and L2 take for all cores together. */
 export function memoryPrice(traffic: MemoryTraffic, figures: BoardFigures): Price {
   const { read, hit, writtenBack } = traffic;
   const reached = read + writtenBack;
@@ -131,16 +138,19 @@ export function memoryPrice(traffic: MemoryTraffic, figures: BoardFigures): Pric
   return { cycles: memory + l2, limit: l2 > memory ? "L2" : "memory" };
 }
 
-/** Microseconds of a launch of so many blocks. */
+/** Returns the microseconds that the launch of a kernel with this number of blocks takes. */
 export const launchMicroseconds = (blocks: number, figures: BoardFigures): number =>
   figures.launchMicroseconds + blocks * figures.blockMicroseconds;
 
-/** A kernel's time, and what decides it. The launch is a line of its own. */
+/** Cycles of a kernel and the limit that decides them. The microseconds of its launch are separate. */
 export interface KernelPrice extends Price {
   readonly launchMicroseconds: number;
 }
 
-/** Returns the larger of what one core does alone and what global memory takes, after a cold start. */
+/**
+ * Returns the price of a kernel. Its cycles are the larger of one core's time and global memory's time, plus
+ * a cold start if the kernel has one.
+ */
 export function kernelPrice(kernel: KernelWork, target: Target): KernelPrice {
   const traffic =
     kernel.memory === undefined ? { read: 0, hit: 0, writtenBack: 0 } : memoryTraffic(kernel.memory, target);
@@ -161,7 +171,10 @@ const followed = 4;
 /** All pipes meet here at a wait. */
 const meeting = workPipes.length;
 
-/** One core with global memory to itself: its pipes run side by side, and meet where a stretch ends in a wait. */
+/**
+ * Returns the price of the work of one core that has global memory to itself. Its pipes run at the same time,
+ * and all meet at the end of a stretch that waits.
+ */
 function corePrice({ cores, repeat, stretches }: KernelWork, hits: number, target: Target): Price {
   const timed = stretches.map(({ runs, waits }) => ({
     waits,
@@ -194,7 +207,7 @@ interface PipeTime {
   readonly pieces: readonly Price[];
 }
 
-/** Returns the limit of the slowest pipes: that which decides most of all stretches together. */
+/** Returns the limit with the most cycles on the slowest pipes, summed over all stretches. */
 function limitOf(stretches: readonly (readonly PipeTime[])[]): PriceLimit {
   const sums = new Map<PriceLimit, number>();
   for (const pipes of stretches) {

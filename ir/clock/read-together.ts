@@ -1,11 +1,11 @@
-/** What every schedule of a gather reads of an input, however it is cut to tiles. */
+/** Lower bound on the elements of an input that a gather reads, whatever tiles its schedule has. */
 import { followedDims, inputTile, walked, type AccessMap, type Followed } from "../access.js";
 import { at, elementCount, type Shape } from "../types.js";
 
 /**
- * Elements of an input that the tiles of an output of these extents read together at least. Dims that index values pick, or that are
- * read at fixed places, count whole: every tile holds all of them. Along another dim, tiles that step over elements leave out
- * what no coordinate reaches.
+ * Returns the minimum number of elements of an input that the tiles of an output of these extents read
+ * together. Dims that index values pick, or that are read at fixed places, count whole: every tile has all of
+ * them. Along another dim, tiles that step over elements omit those that no coordinate reaches.
  */
 export function readTogether(map: AccessMap, table: number, extents: Shape, shape: Shape): number {
   const space = walked(map, extents);
@@ -16,7 +16,8 @@ export function readTogether(map: AccessMap, table: number, extents: Shape, shap
     const along = followed[k];
     if (along === undefined) return elements * span;
     const dims = along.form.terms.flatMap(({ of }) => (of.kind === "dim" ? [of.dim] : []));
-    // Of two coordinates that follow one dim, as of a diagonal, the second may have one value for each of the first.
+    // Of two coordinates that follow one dim, as of a diagonal, the second may have one value for each of the
+    // first.
     const fresh = !dims.some((dim) => visited.has(dim));
     for (const dim of dims) visited.add(dim);
     return fresh ? elements * Math.min(span, at(shape, k), addressesAlong(along, space)) : elements;
@@ -24,8 +25,10 @@ export function readTogether(map: AccessMap, table: number, extents: Shape, shap
 }
 
 /**
- * Places that coordinates of one form reach, and what lies between the reads of one element. Steps no longer than a run of places
- * make it longer; others repeat it. Two sets of whole numbers have as many sums as both have numbers, less one, at least.
+ * Returns a lower bound of the positions in a dim that coordinates of one form reach. Positions between
+ * several reads of one element count too. A step no longer than the run of positions so far extends the run.
+ * A longer step repeats the run. Two sets of integers have at least as many sums as they have numbers
+ * together, less one.
  */
 function addressesAlong({ form, spread }: Followed, space: Shape): number {
   const steps = form.terms

@@ -1,17 +1,22 @@
-/** What the cycles of a schedule come to: how far they are from the least, how long and how fast that is, and what is busiest. */
+/**
+ * Roofline of a schedule: its distance from the lower bound, its time, its memory rate, and the busiest unit.
+ */
 import { withCommas } from "../counted.js";
 import type { Traffic } from "../tiling/index.js";
 import { targetFacts, type Target } from "../target.js";
 import { clockVersion, type ClockResult } from "./clock.js";
 import type { LowerBound } from "./lower-bound-limit.js";
 
-/** The cycles of a schedule beside the least of its program. */
+/** Cycles of a schedule compared with the lower bound of its program, with time, bandwidth and bottleneck. */
 export interface Roofline {
   /** `ratio`: the schedule's cycles over these; 1 where there is nothing to do. */
   readonly floor: LowerBound & { readonly ratio: number };
   /** At the target's clock rate; absent where that is an assumption. */
   readonly microseconds?: number;
-  /** Bytes between the cores and global memory over that time, in 1e9 B/s. Above what memory gives where L2 serves a part of them. */
+  /**
+   * Bytes between the cores and global memory over that time, in 1e9 B/s. Above what memory gives where L2
+   * serves a part of them.
+   */
   readonly gigabytesPerSecond?: number;
   /** The pipe that is busy longest, or `gm` for global memory, and its share of the cycles, 0 to 1. */
   readonly bottleneck: { readonly pipe: ClockResult["bottleneck"]; readonly share: number };
@@ -19,14 +24,17 @@ export interface Roofline {
   readonly clock: number;
 }
 
-/** What a machine has of time and of bandwidth. */
+/** Clock rate and memory bandwidth of a machine. */
 export interface MachineRates {
   readonly clockMhz: number;
-  /** Of global memory, in 1e9 B/s. */
+  /** Bandwidth of global memory in 1e9 B/s. */
   readonly gigabytesPerSecond: number;
 }
 
-/** Undefined where a cycle is no known time: the rate is an assumption, or runs are measured instead. */
+/**
+ * Returns the rates of a target. Undefined if a cycle has no known duration: the clock rate is an assumption,
+ * or runs are measured instead.
+ */
 export const ratesOf = ({
   kind,
   sources,
@@ -37,7 +45,10 @@ export const ratesOf = ({
     ? undefined
     : { clockMhz, gigabytesPerSecond: (clockMhz * gmReadBytesPerCycle) / 1000 };
 
-/** Returns the roofline of a schedule of the lower bound's program: what it moves, and the clock of what it becomes. */
+/**
+ * Returns the roofline of a schedule, from the bytes that it moves, its clock and the lower bound of its
+ * program.
+ */
 export function rooflineOf(
   { traffic, target }: { readonly traffic: Pick<Traffic, "bytes">; readonly target: Target },
   clock: ClockResult,
@@ -58,11 +69,11 @@ export function rooflineOf(
   };
 }
 
-/** Three digits at least. */
+/** Formats a number with at least three digits. */
 const figure = (value: number): string =>
   value >= 100 ? withCommas(value) : String(Number(value.toPrecision(3)));
 
-/** `273`, or `15 to 24` for a range. */
+/** Formats microseconds: `273`, or `15 to 24` for a range. */
 const span = (
   microseconds: number,
   { clockMhz }: MachineRates,
@@ -75,17 +86,20 @@ const span = (
 /** Returns `2.8`, or `31` from 10 on. */
 const formatFactor = (ratio: number): string => (ratio < 10 ? ratio.toFixed(1) : withCommas(ratio));
 
-/** Returns `2.8x`. */
+/** Returns a ratio as text: `2.8x`. */
 export const formatRatio = (ratio: number): string => `${formatFactor(ratio)}x`;
 
-/** Returns `2.8 times`. */
+/** Returns a ratio as text: `2.8 times`. */
 export const formatTimes = (ratio: number): string => `${formatFactor(ratio)} times`;
 
-/** Returns `lower bound 178,707 cycles (global memory)`. */
+/** Returns a lower bound as text: `lower bound 178,707 cycles (global memory)`. */
 export const formatLowerBound = ({ cycles, limit }: LowerBound): string =>
   `lower bound ${withCommas(cycles)} cycles (${limit})`;
 
-/** Returns the time of a schedule, `273 us at 1,850 MHz`, or `15 to 24 us at 1,850 MHz` for a range of cycles; undefined where a cycle is no known time. */
+/**
+ * Returns the time of a schedule as text: `273 us at 1,850 MHz`, or `15 to 24 us at 1,850 MHz` for a range of
+ * cycles. Undefined if the time of a cycle is not known.
+ */
 export const formatTime = (
   { microseconds }: Pick<Roofline, "microseconds">,
   machine: MachineRates | undefined,
@@ -95,7 +109,10 @@ export const formatTime = (
     ? undefined
     : `${span(microseconds, machine, range)} us at ${withCommas(machine.clockMhz)} MHz`;
 
-/** Returns the rate of global memory, `565 of 1,425 GB/s`; `1,690 GB/s with L2` where L2 serves so much that memory's rate is passed. */
+/**
+ * Returns the rate of global memory as text: `565 of 1,425 GB/s`. If L2 lifts the rate above that of global
+ * memory: `1,690 GB/s with L2`. Undefined if the time of a cycle is not known.
+ */
 export const formatRate = (
   { gigabytesPerSecond }: Pick<Roofline, "gigabytesPerSecond">,
   machine: MachineRates | undefined,
@@ -107,8 +124,9 @@ export const formatRate = (
       : `${figure(gigabytesPerSecond)} GB/s with L2`;
 
 /**
- * Returns the lower bound and what the schedule takes of it, the time, and the rate of global memory, each where it is known.
- * `machine`: rates of the target, where it has them. `range`: ends of the cycles, where they are known so far.
+ * Returns texts for the lower bound with the schedule's ratio to it, for the time, and for the rate of global
+ * memory. Texts whose figures are not known are left out. `machine`: rates of the target; undefined if they
+ * are not known. `range`: lowest and highest cycles of the schedule, if known.
  */
 export const rooflineTexts = (
   roofline: Pick<Roofline, "floor" | "microseconds" | "gigabytesPerSecond">,
@@ -121,6 +139,9 @@ export const rooflineTexts = (
     formatRate(roofline, machine),
   ].filter((text) => text !== undefined);
 
-/** Returns {@link rooflineTexts} as one line: `lower bound 178,707 cycles (loads), this takes 2.8 times that; 273 us at 1,850 MHz`. */
+/**
+ * Returns the texts of {@link rooflineTexts} in one line: `lower bound 178,707 cycles (loads), this takes 2.8
+ * times that; 273 us at 1,850 MHz`.
+ */
 export const formatRoofline = (...roofline: Parameters<typeof rooflineTexts>): string =>
   rooflineTexts(...roofline).join("; ");

@@ -1,4 +1,7 @@
-/** Estimated cycles of a scatter under a schedule, from the work of one whole task: its statements wait for each other, one by one. */
+/**
+ * Estimated cycles of a scatter under a schedule, from the work of one whole task: its statements wait for
+ * each other, one by one.
+ */
 import { cutBy } from "../access.js";
 import { outputOf, outputPlace } from "../func.js";
 import { targetFacts, type Target } from "../target.js";
@@ -13,7 +16,7 @@ import { hitsOf, memoryCycles, transferWork } from "./statement.js";
 import { latencyOf } from "./terms.js";
 import type { Work, WorkPipe } from "./work.js";
 
-/** Returns what a scatter's statements depend on under a schedule. */
+/** Returns the facts of a schedule on which the work of a scatter's statements depends. */
 export const settingOf = ({ scatter, tiles, isLoaded }: ScatterTiling): ScatterSetting => ({
   func: scatter,
   map: scatter.map,
@@ -21,7 +24,10 @@ export const settingOf = ({ scatter, tiles, isLoaded }: ScatterTiling): ScatterS
   readsGm: (table) => !tiles.some(({ operand }) => operand === table),
 });
 
-/** Returns the estimated cycles. Nothing reports them: they rank schedules whose clock is then read. */
+/**
+ * Returns the estimated cycles of a scatter's schedule. They only rank schedules, whose clock is then
+ * computed; they are never reported.
+ */
 export function scatterEstimate(tiling: Tiling, scattering: ScatterTiling): number {
   const { schedule, target, traffic, tile } = tiling;
   const { scatter, loops, tiles, copies, isLoaded } = scattering;

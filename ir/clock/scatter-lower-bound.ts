@@ -1,4 +1,7 @@
-/** The least cycles of a scatter, whatever its schedule: what is moved at least, and the work of its points on as many cores as can share it. */
+/**
+ * The least cycles of a scatter, whatever its schedule: what is moved at least, and the work of its points on
+ * as many cores as can share it.
+ */
 import { outputPlace } from "../func.js";
 import { isInPlace } from "../tiling/scatter-tiling.js";
 import type { ScatterTiling } from "../tiling/scatter-tiling.js";
@@ -12,7 +15,10 @@ import { scatterWork } from "./scatter-work.js";
 import { memoryCycles } from "./statement.js";
 import { repeatedWork } from "./work.js";
 
-/** Returns the lower bound of the schedules with the cores and the residency of this one, by the figures of `target`. */
+/**
+ * Returns the lower bound on the cycles of the scatter's schedules with the cores and the residency of this
+ * one. Figures are those of `target`.
+ */
 export function leastScatter(tiling: ScatterTiling, target: Target): LowerBound {
   const { scatter, schedule, tasks, isLoaded } = tiling;
   const { map, operands } = scatter;
@@ -24,7 +30,8 @@ export function leastScatter(tiling: ScatterTiling, target: Target): LowerBound 
   const points = elementCount(map.domain);
   const elements = compulsoryElements(scatter).map((compulsory, place) => {
     const full = elementCount(at(operands, place).type.shape);
-    // A region in UB is loaded and stored full; points in global memory are all written, besides a copy of the base.
+    // A region in UB is loaded and stored full; points in global memory are all written, besides a copy of
+    // the base.
     if (place === output) return isLoaded ? full : points + (isInPlace(scatter) ? 0 : full);
     return place === 0 && isLoaded && at(operands, place).inout === true ? full : compulsory;
   });

@@ -1,6 +1,7 @@
 /**
- * What a scatter statement asks of its pipe. In UB the scalar unit takes the points one by one; in global memory each row of points that
- * lie together is a store. That several stores of one address wait for each other is not modelled.
+ * Work of a scatter statement on its pipe. In UB the scalar unit takes the points one by one; in global
+ * memory each row of points that lie together is a store. That several stores of one address wait for each
+ * other is not modelled.
  */
 import { indexDims, isRead, walked, type AccessMap } from "../access.js";
 import { inputOf, outputOf, type TileFunc } from "../func.js";
@@ -13,7 +14,7 @@ import { alignUp, at, elementCount, meanBytes, type Shape } from "../types.js";
 import { operationsIn } from "../values/expression.js";
 import { noWork, type Work } from "./work.js";
 
-/** What a scatter's work depends on beside its sizes. */
+/** Facts on which the work of a scatter depends, besides the sizes. */
 export interface ScatterSetting {
   readonly func: Pick<TileFunc, "operands">;
   readonly map: AccessMap;
@@ -23,7 +24,7 @@ export interface ScatterSetting {
   readonly readsGm: (table: number) => boolean;
 }
 
-/** Returns the setting of a statement of a program. */
+/** Returns the facts on which the work of a scatter statement depends, besides the sizes. */
 export function scatterSetting(stmt: ScatterStmt, func: TileFunc): ScatterSetting {
   const first = firstTable(stmt, func.operands.length - 1);
   return {
@@ -40,7 +41,7 @@ const wordsOf = (bytes: number): number => Math.max(1, bytes / 4);
 /** Counts of a scatter's work. */
 type Counts = { -readonly [Name in keyof Work]: Work[Name] };
 
-/** Returns the work of the points of one tile. */
+/** Returns the work of a scatter's points in one tile. */
 export function scatterWork(setting: ScatterSetting, sizes: Shape, target: Target): Work {
   if (elementCount(sizes) === 0) return noWork;
   const counts: Counts = { ...noWork };
@@ -49,7 +50,10 @@ export function scatterWork(setting: ScatterSetting, sizes: Shape, target: Targe
   return counts;
 }
 
-/** Adds the work of index values, of the elements that values are made from, and of the values. */
+/**
+ * Adds the work of a scatter's reads: index values, elements that values are computed from, and the
+ * computation.
+ */
 function addReads(counts: Counts, setting: ScatterSetting, sizes: Shape, target: Target): void {
   const { map } = setting;
   const space = walked(map, sizes);
@@ -77,6 +81,7 @@ interface Accesses {
   readonly isIndex: boolean;
 }
 
+/** Adds the work of a tile's accesses to one input, in global memory or in UB. */
 function addAccess(
   counts: Counts,
   { func, writesGm, readsGm }: ScatterSetting,
@@ -103,7 +108,7 @@ function addAccess(
   else if (isIndex) counts.rowIndices += times;
 }
 
-/** Adds the work of the elements that points write: accesses of UB, or stores of rows in global memory. */
+/** Adds the work of a scatter's writes: accesses of UB, or stores of rows in global memory. */
 function addWrites(
   counts: Counts,
   { func, map, writesGm }: ScatterSetting,

@@ -12,9 +12,10 @@ import type { ForStmt } from "../tile.js";
 import { at } from "../types.js";
 
 /**
- * Sharing of slabs of the data between tasks. `none`: each loads its own. `one task`: no core has a second task;
- * `one slab`: the tasks of each core load the same slab; so a rotation changes nothing. `several`: the tasks of a
- * core load several slabs, and a rotation sets the loads of cores apart.
+ * Sharing of slabs of the data between tasks; a slab is the part of the data that one task loads. `none`:
+ * each task loads a different slab. `one task`: no core has a second task. `one slab`: all tasks of a core
+ * load the same slab. In these two cases a rotation changes nothing. `several`: the tasks of a core load
+ * several slabs, and a rotation separates the loads of the cores.
  */
 export type SlabSharing = "none" | "one task" | "one slab" | "several";
 
@@ -25,7 +26,10 @@ interface TaskLoop {
   readonly followed: boolean;
 }
 
-/** Returns how many times as long the data's loads take in global memory: more than once where cores share slabs and no rotation sets them apart. */
+/**
+ * Returns the factor by which slab sharing lengthens the data's loads in global memory. It is above 1 if
+ * cores share slabs and no rotation separates their loads.
+ */
 export const slabFactorOf = (
   sharing: SlabSharing,
   { rotate }: Pick<Schedule, "rotate">,
@@ -35,7 +39,10 @@ export const slabFactorOf = (
   return sharing === "none" || (sharing === "several" && rotated) ? 1 : target.sameSlabFactor;
 };
 
-/** Returns the sharing of a schedule's tasks: a slab is shared where a parallel loop goes over indices alone. */
+/**
+ * Returns how the tasks of a schedule share slabs of the data. A slab is shared if the data does not depend
+ * on a parallel loop.
+ */
 export function slabSharing(tiling: Tiling): SlabSharing {
   const data = at(tiling.operands, gatheredTable);
   const loops = tiling.loops
@@ -48,7 +55,7 @@ export function slabSharing(tiling: Tiling): SlabSharing {
   return shared ? sharingBy(loops, tiling.schedule.cores) : "none";
 }
 
-/** Returns the same of a tile program. */
+/** Returns how the tasks of a tile program share slabs of the data. */
 export function programSlabSharing(func: TileFunc, cores: number): SlabSharing {
   const { name } = inputOf(func, gatheredTable);
   const nest = nestOf(func);
@@ -64,7 +71,10 @@ export function programSlabSharing(func: TileFunc, cores: number): SlabSharing {
   return "none";
 }
 
-/** Returns the variables that offsets depend on: those of a tile begin at its view's. `loops`: outermost first. */
+/**
+ * Returns the variables that offsets depend on: those of a tile begin at its view's. `loops`: outermost
+ * first.
+ */
 function offsetVariables(offsets: readonly Linear[], loops: readonly ForStmt[]): ReadonlySet<string> {
   const variables = new Set(offsets.flatMap((offset) => [...loopVariables(offset)]));
   for (const { iv, lower } of [...loops].reverse())
@@ -72,7 +82,10 @@ function offsetVariables(offsets: readonly Linear[], loops: readonly ForStmt[]):
   return variables;
 }
 
-/** Returns the sharing of tasks some of which load the same slab. Core c takes the tasks c, c + `cores` and so on. `loops`: outermost first. */
+/**
+ * Returns how the tasks of parallel loops share slabs, given that some tasks load the same slab. Core c runs
+ * the tasks c, c + `cores` and so on. `loops`: outermost first.
+ */
 function sharingBy(loops: readonly TaskLoop[], cores: number): SlabSharing {
   const tasks = loops.reduce((product, { trips }) => product * trips, 1);
   if (tasks <= cores) return "one task";
@@ -85,8 +98,8 @@ function sharingBy(loops: readonly TaskLoop[], cores: number): SlabSharing {
 }
 
 /**
- * True if floor(task / inner) mod trips differs between some task and the one `cores` later. Its quotients are
- * floor(cores / inner) apart, and one more where the remainders carry.
+ * True if floor(task / inner) mod trips differs between some task and the one `cores` later. Its quotients
+ * are floor(cores / inner) apart, and one more where the remainders carry.
  */
 function differsAfter(cores: number, inner: number, trips: number, tasks: number): boolean {
   if (Math.floor(cores / inner) % trips !== 0) return true;

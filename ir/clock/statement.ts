@@ -1,7 +1,8 @@
 /**
- * What one tile statement asks of its pipe, counted, and the cycles that takes: a whole number, rounded up once.
+ * Work of one tile statement on its pipe, and the cycles that it takes: a whole number, rounded up once.
  *
- * A statement's sizes are those of the box it fills: all its other regions follow from them.
+ * The sizes of a statement are those of the region that it fills. The sizes of its other regions follow from
+ * them.
  */
 import { gatheredTable, isMove } from "../access.js";
 import { inputOf, operandNamed, outputOf, type Operand, type TileFunc } from "../func.js";
@@ -48,7 +49,7 @@ import {
   type Shape,
 } from "../types.js";
 
-/** Returns the sizes that a statement's work depends on. */
+/** Returns the sizes, in elements, on which a statement's work depends; an empty list for a fill. */
 export function sizesOf(stmt: MovingStmt): readonly Linear[] {
   switch (stmt.op) {
     case "load":
@@ -65,7 +66,7 @@ export function sizesOf(stmt: MovingStmt): readonly Linear[] {
   }
 }
 
-/** Bytes of global memory by operand, in the operands' order. */
+/** Bytes of traffic with global memory, one number for each operand, in order. */
 export type TransferBytes = readonly number[];
 
 /** Returns the reads of an operand of which all cores together move so many bytes. */
@@ -74,7 +75,10 @@ function readsOf({ type }: Operand, all: number): OperandReads {
   return { bytes, times: bytes === 0 ? 0 : all / bytes };
 }
 
-/** Returns the part of each operand's loads that a DMA engine finds in L2, where all cores together move so many bytes. */
+/**
+ * Returns the part of each operand's loads that a DMA engine finds in L2, where all cores together move so
+ * many bytes.
+ */
 export const hitsOf = (
   transferred: TransferBytes,
   operands: readonly Operand[],
@@ -85,9 +89,10 @@ export const hitsOf = (
     : operands.map(() => 0);
 
 /**
- * Whole cycles that global memory takes for all of `cores` busy cores, each of which moves these bytes. A DMA engine reads through L2
- * ({@link memoryPrice}); elsewhere all bytes count. `factor`: of the data's bytes through a DMA engine ({@link slabFactorOf}), of all bytes on a
- * GPU ({@link idleFactor}).
+ * Returns the cycles, rounded up, that global memory takes when each of `cores` busy cores moves these bytes.
+ * A DMA engine reads through L2 ({@link memoryPrice}); elsewhere all bytes count. `factor` lengthens the
+ * transfers of the data through a DMA engine ({@link slabFactorOf}), and all transfers on a GPU ({@link
+ * idleFactor}).
  */
 export function memoryCycles(
   transferred: TransferBytes,
@@ -112,7 +117,7 @@ export function memoryCycles(
   return Math.ceil(memoryPrice(traffic, target).cycles);
 }
 
-/** Where the tensors of a program's statements are. */
+/** Returns the UB buffers of a program, and functions that locate the tensors of its statements. */
 function placedIn(func: TileFunc) {
   const buffers = ubBuffers(func);
   const placed = (operand: Operand, tile: string): PlacedTensor => {
@@ -137,23 +142,29 @@ function placedIn(func: TileFunc) {
   };
 }
 
-/** In which ways a program's gather can be done; undefined where it has none. */
+/** Returns the possible lowerings of a program's gather. Undefined if the program has no gather. */
 export function loweringsOfProgram(func: TileFunc, target: Target): Lowerings | undefined {
-  // A search reads the clock of each of its programs once: more would be spent on remembering their tasks than on their gathers.
+  // A search reads the clock of each of its programs once: more would be spent on remembering their tasks
+  // than on their gathers.
   const gather = statementsOf(func).find(isGather)?.stmt;
   if (gather === undefined) return undefined;
   const { buffers, gathered } = placedIn(func);
   return loweringsOf({ ...gathered(gather), ...factsOf(gather, func, buffers, target) }, target);
 }
 
-/** Work of one statement. */
+/** Work of one statement, with its pipe and the operand that it moves. */
 export interface StatementWork extends PipeWork {
   readonly pipe: Pipe;
-  /** The operand whose bytes pass through global memory, by its place in the function: of a gather its data. */
+  /**
+   * The operand whose bytes pass through global memory, by its place in the function: of a gather its data.
+   */
   readonly operand: number;
 }
 
-/** The work of each statement of a program whose gather is done in one way, by its sizes. */
+/**
+ * Returns a function that computes the work of a program's statement from its sizes. `lowering`: the
+ * instructions of the gather; undefined for a program without a gather.
+ */
 export function workloadOf(
   func: TileFunc,
   target: Target,
@@ -182,6 +193,10 @@ export function workloadOf(
   };
 }
 
+/**
+ * Returns the number of the operand whose bytes a statement moves in global memory; that of the data for a
+ * gather or a fill.
+ */
 function operandOf(stmt: MovingStmt, func: TileFunc): number {
   const name =
     stmt.op === "load"
@@ -198,8 +213,8 @@ const filledBytes = ({ to }: FillStmt, buffers: ReadonlyMap<string, UbBuffer>): 
 };
 
 /**
- * A box between a tensor and its UB tile. Dims that follow each other in both fold into one; one DMA instruction covers
- * the two innermost that are left, as a number of rows of one length.
+ * Returns the work of a copy between a region of a tensor and its UB tile. Adjacent dims that are contiguous
+ * in both are merged. One DMA instruction covers the two innermost dims that remain, as rows of equal length.
  */
 export function transferWork({ type, inTile = [] }: PlacedTensor, sizes: Shape, target: Target): Work {
   if (elementCount(sizes) === 0) return noWork;
@@ -223,7 +238,7 @@ export function transferWork({ type, inTile = [] }: PlacedTensor, sizes: Shape, 
   };
 }
 
-/** What a program's gather asks of its lowering, beside where its tensors are. */
+/** Returns the facts that the lowering of a program's gather needs, besides the places of its tensors. */
 function factsOf(
   stmt: GatherStmt,
   func: TileFunc,
@@ -253,7 +268,7 @@ function factsOf(
   };
 }
 
-/** The innermost body that holds a statement. */
+/** Returns the innermost body that holds a statement. */
 function bodyWith(body: readonly Stmt[], stmt: Stmt): readonly Stmt[] {
   if (body.includes(stmt)) return body;
   return body.map((other) => bodyWith(children(other), stmt)).find((inner) => inner.length > 0) ?? [];

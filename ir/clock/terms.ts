@@ -1,9 +1,12 @@
-/** The terms of the clock: cycles of each kind of work, by the figures of a target. Nothing else multiplies a count by a figure. */
+/**
+ * The terms of the clock: cycles of each kind of work, by the figures of a target. Nothing else multiplies a
+ * count by a figure.
+ */
 import type { BoardFigures } from "../board-figures.js";
 import { targetFacts, type Target } from "../target.js";
 import type { Work, WorkPipe } from "./work.js";
 
-/** Limits, each of which may decide a price. */
+/** Limits that may decide a price. */
 export const priceLimits = [
   "issue",
   "bytes",
@@ -19,19 +22,24 @@ export const priceLimits = [
 /** Limit that decides a price. */
 export type PriceLimit = (typeof priceLimits)[number];
 
-/** Cycles, and what decides. */
+/** Cycles of some work, and the limit that decides them. */
 export interface Price {
   readonly cycles: number;
   readonly limit: PriceLimit;
 }
 
-/** Returns the bytes a cycle of one core's loads, of which the part `hits` is found in L2. */
+/**
+ * Returns the rate of one core's loads in bytes per cycle. `hits`: the fraction of the bytes found in L2, 0
+ * to 1.
+ */
 export const loadRate = (hits: number, figures: BoardFigures): number =>
   1 / ((1 - hits) / figures.loadBytesPerCycle + hits / figures.l2LoadBytesPerCycle);
 
 /**
- * Returns the price of transfers that nobody waits for. A DMA engine takes the larger of issue, bursts and bytes; elsewhere a run of memory
- * waits for its first bytes, and `cores` share the bandwidth; workgroup memory is set to zero before it is loaded. `hits`: the part of loads that is found in L2.
+ * Returns the price of transfers, without the waits for their completion. A DMA engine takes the larger of
+ * issue, bursts and bytes. Elsewhere each run of memory waits for its first bytes, and `cores` share the
+ * bandwidth. Workgroup memory is cleared before it is loaded. `hits`: the fraction of loaded bytes found in
+ * L2, 0 to 1.
  */
 export function transferPrice(
   { instructions, bursts, padded, cleared }: Pick<Work, "instructions" | "bursts" | "padded" | "cleared">,
@@ -56,7 +64,10 @@ export function transferPrice(
   return issue >= split ? { cycles: issue, limit: "issue" } : { cycles: split, limit: "bytes" };
 }
 
-/** Returns the cycles of vector instructions: gathers by elements through a DMA engine's core, by repeats elsewhere. */
+/**
+ * Returns the cycles of vector instructions. Gathers count by elements on a core with a DMA engine, by
+ * repeats elsewhere.
+ */
 export const vectorCycles = (work: Work, target: Target): number =>
   work.rows * target.gatherRowCycles +
   (targetFacts[target.kind].dmaEngine
@@ -73,7 +84,10 @@ export const scalarCycles = (work: Work, target: Target): number =>
   work.gmScalars * target.gmAccessCycles +
   work.rowIndices * target.rowIndexCycles;
 
-/** Returns the cycles of SIMT threads, with the calls of their functions: for each access the larger of a warp's and its lines'. */
+/**
+ * Returns the cycles of SIMT threads and of the calls of their functions. An access takes the larger of its
+ * warp's cycles and its lines' cycles.
+ */
 export const threadCycles = (
   { calls, lineAccesses, warpAccesses, warpLines }: Work,
   { callCycles, simtWarpCycles, simtLineCycles }: BoardFigures,
@@ -82,10 +96,13 @@ export const threadCycles = (
   lineAccesses * Math.max(simtWarpCycles, simtLineCycles) +
   Math.max(warpAccesses * simtWarpCycles, warpLines * simtLineCycles);
 
-/** Returns the cycles of the waits within a statement. */
+/** Returns the cycles of the waits between pipes within a statement. */
 export const waitCycles = ({ waits, loadWaits }: Work, target: Target): number =>
   waits * target.syncCycles + loadWaits * target.loadLatencyCycles;
 
-/** Returns the cycles from the end of a pipe's last instruction until who waits for it goes on. */
+/**
+ * Returns the cycles from the end of a pipe's last instruction until a statement that waits for it can
+ * continue.
+ */
 export const latencyOf = (pipe: WorkPipe, figures: BoardFigures): number =>
   pipe === "MTE2" ? figures.loadLatencyCycles : pipe === "MTE3" ? figures.storeLatencyCycles : 0;

@@ -1,4 +1,7 @@
-/** The least cycles of a gather whose operands pass through UB: a machine whose pipes run side by side, each in order. */
+/**
+ * The least cycles of a gather whose operands pass through UB: a machine whose pipes run side by side, each
+ * in order.
+ */
 import { elementsRead, gatheredTable, inputTile, isMove, rowDim, readsOf, walked } from "../access.js";
 import { ofEach, outputOf } from "../func.js";
 import { gatherPipe, hasWideIndices } from "../regions.js";
@@ -17,8 +20,9 @@ import { readTogether } from "./read-together.js";
 import { memoryCycles } from "./statement.js";
 
 /**
- * Returns the lower bound of the schedules with the cores and the data's residency of this one, by the figures of `target`. The busiest core has the mean of all work at least. Its first
- * gather waits for its loads, and its last store for its last gather.
+ * Returns the lower bound on the cycles of a gather through UB. It holds for the schedules with the cores and
+ * the data's residency of this one; figures are those of `target`. The busiest core has at least the mean of
+ * all work. Its first gather waits for its loads, and its last store waits for its last gather.
  */
 export function leastThroughUb(tiling: Tiling, target = tiling.target): LowerBound {
   const { gather, schedule, extents, residency } = tiling;
@@ -48,7 +52,8 @@ export function leastThroughUb(tiling: Tiling, target = tiling.target): LowerBou
   });
   const loads = read.filter(({ loaded }) => loaded);
 
-  // A schedule may find in L2 whatever fits. Padding makes the part of the data larger, never that of the others.
+  // A schedule may find in L2 whatever fits. Padding makes the part of the data larger, never that of the
+  // others.
   const inL2 = read.filter(({ table }) => byteCount(at(operands, table).type) <= target.l2Bytes);
   const hits = inL2.some(({ table }) => table === gatheredTable)
     ? 1
@@ -110,13 +115,13 @@ const sumOfBytes = (reads: readonly { readonly bytes: number }[]): number =>
   reads.reduce((sum, { bytes }) => sum + bytes, 0);
 
 interface LeastGather {
-  /** Of a core that has such a part of all. */
+  /** Returns the work of a core that does the given share of all gathers. */
   readonly work: (share: number) => Work;
-  /** What does it. */
+  /** Unit that does the work. */
   readonly by: "vector" | "scalar";
 }
 
-/** A core that gathers runs the instructions on a whole tile once at least. */
+/** Returns a core that gathers runs the instructions on a whole tile once at least. */
 const shared =
   (all: Work) =>
   (share: number): Work => ({
@@ -124,7 +129,7 @@ const shared =
     steps: all.steps,
   });
 
-/** What all gathers together do at least, in each class that the gather may have. */
+/** Returns the least work of all gathers together, for each class that the gather may have. */
 function leastGathers({ gather, extents, residency }: Tiling, target: Target): readonly LeastGather[] {
   const { map, operands } = gather;
   const space = walked(map, extents);
@@ -178,8 +183,9 @@ function leastGathers({ gather, extents, residency }: Tiling, target: Target): r
 }
 
 /**
- * One strip of all elements of a core: the repeats of its gather, and of its addresses. More strips start more rows, each of which
- * has one repeat of both in it.
+ * Returns the least work of flat gathers on one core, as a function of the core's share of all elements. All
+ * elements of the core are one chunk: repeats of the gather and of its addresses. More chunks start more
+ * rows, and each row includes one repeat of both.
  */
 function flatWork(elements: number, dtype: DType, target: Target): (share: number) => Work {
   const size = isPacked(dtype) ? 1 : bytesOf(dtype);

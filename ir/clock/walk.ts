@@ -1,6 +1,6 @@
 /**
- * The clock as a walk over every statement of every task: what the closed form is tested against, and where the events,
- * the lifetimes of UB tiles and the occupancy of a timeline come from.
+ * The clock as a walk over every statement of every task: what the closed form is tested against, and where
+ * the events, the lifetimes of UB tiles and the occupancy of a timeline come from.
  */
 import { defined } from "../defined.js";
 import { evaluate } from "../linear.js";
@@ -23,12 +23,12 @@ import { execution, type Step } from "./execution.js";
 import { never, Recurrence, type Vector } from "./max-plus.js";
 import { sizesOf, type StatementWork, type TransferBytes } from "./statement.js";
 
-/** One statement on one pipe of one core, in cycles from the start of the run. */
+/** One run of a statement on a pipe of a core; times are in cycles from the start of the run. */
 export interface TimelineEvent {
   readonly core: number;
   readonly pipe: Pipe;
   readonly name: MovingStmt["op"];
-  /** What is read, and what is written. */
+  /** Names of the buffers that the statement reads; `to` is the buffer that it writes. */
   readonly from: readonly string[];
   readonly to: string;
   readonly start: number;
@@ -37,7 +37,7 @@ export interface TimelineEvent {
   readonly bytes: number;
 }
 
-/** A pipe that a sync holds up, in cycles from the start of the run. */
+/** Wait of a pipe at a sync; times are in cycles from the start of the run. */
 export interface Wait {
   readonly core: number;
   readonly pipe: Pipe;
@@ -47,14 +47,14 @@ export interface Wait {
   readonly cycles: number;
 }
 
-/** What one core did in the whole run, in cycles. */
+/** Totals of one core over the whole run, in cycles. */
 export interface CoreTotal {
   readonly tasks: number;
   readonly end: number;
   readonly busy: Readonly<Record<Pipe, number>>;
 }
 
-/** A box of the output that a statement writes, in elements. */
+/** Region of the output that a statement writes, in elements. */
 export interface OutputTile {
   readonly core: number;
   /** In program order, from 0. */
@@ -63,7 +63,7 @@ export interface OutputTile {
   readonly sizes: readonly number[];
 }
 
-/** A UB tile on core 0: written at `start`, read for the last time at `end`, in cycles. */
+/** Lifetime of a UB tile on core 0, in cycles: written at `start`, read for the last time at `end`. */
 export interface Lifetime {
   readonly buffer: string;
   readonly address: number;
@@ -72,13 +72,13 @@ export interface Lifetime {
   readonly end: number;
 }
 
-/** Bytes of UB that hold what is still to be read, from a cycle on. */
+/** Bytes of UB that will still be read, from a cycle on. */
 export interface Occupancy {
   readonly cycle: number;
   readonly bytes: number;
 }
 
-/** The clock's result with the timeline that it came from. */
+/** Result of the clock with the timeline that it came from. */
 export interface Walked extends ClockResult {
   /** The first events of each core; `dropped` counts the rest. */
   readonly events: readonly TimelineEvent[];
@@ -95,22 +95,28 @@ export interface Walked extends ClockResult {
   readonly occupancy: readonly Occupancy[];
 }
 
-/** Events that a timeline keeps, shared evenly by its cores; UB tiles, boxes of the output, and changes of occupancy. */
+/** Upper limit of the events in a timeline, divided evenly among its cores. */
 export const maxEvents = 20_000;
-/** The most lifetimes of buffers that a walk keeps. */
+/** Upper limit of the lifetimes of UB tiles that a walk records. */
 export const maxLifetimes = 2_000;
-/** The most output tiles that a walk keeps. */
+/** Upper limit of the output tiles that a walk records. */
 export const maxOutputTiles = 4_000;
 const maxOccupancy = 256;
 
-/** Returns the clock of a program with its timeline. `transferred`: bytes of all cores by operand. */
+/**
+ * Returns the clock's result of a program with its timeline. `transferred`: bytes that all cores move in
+ * global memory, one number for each operand.
+ */
 export function walk(program: Clocked, tasks: number, transferred: TransferBytes): Walked {
   const walker = new Walker(program, tasks, transferred);
   walker.run();
   return walker.result();
 }
 
-/** Returns the bytes that all cores of a program move together, by operand, counted over every statement. */
+/**
+ * Returns the bytes that all cores of a program move in global memory together, one number for each operand.
+ * Every run of every statement is counted.
+ */
 export function transferredByWalk({ func, workOf }: Clocked): TransferBytes {
   const env = new Map<string, number>();
   const transferred = func.operands.map(() => 0);
@@ -125,14 +131,14 @@ export function transferredByWalk({ func, workOf }: Clocked): TransferBytes {
   return transferred;
 }
 
-/** `walk`'s cycles alone. */
+/** Returns the cycles that `walk` computes, without the rest of its result. */
 export function cyclesByWalk(program: Clocked, tasks: number): ClockResult {
   const walker = new Walker(program, tasks, transferredByWalk(program));
   walker.run();
   return walker.total();
 }
 
-/** `walk`'s occupancy alone. */
+/** Returns the occupancy that `walk` computes, without the rest of its result. */
 export const occupancyOn = (
   program: Clocked,
   tasks: number,
@@ -146,7 +152,10 @@ const stepsBetweenLooks = 1024;
 const recurrence = new Recurrence(1);
 
 class Core {
-  /** When each pipe is free, then when those were that syncs looked at which look one run back. */
+  /**
+   * Times at which the pipes are free, then one time for each sync with a lag. This is when the awaited pipe
+   * was free at the sync's previous run.
+   */
   readonly ready: Vector;
   readonly busy: Record<Pipe, number> = { MTE2: 0, V: 0, MTE3: 0, S: 0 };
   private readonly lagged = new Map<SyncStmt, number>();
@@ -226,7 +235,10 @@ class Walker {
     for (const step of execution(this.program.func.body, this.env)) this.step(step);
   }
 
-  /** What core 0 holds over time. Stops where nothing that follows can change it. */
+  /**
+   * Returns the UB occupancy of core 0 over time. Stops the walk once no later statement can change the
+   * result.
+   */
   occupancy(): readonly Occupancy[] {
     let steps = 0;
     for (const step of execution(this.program.func.body, this.env)) {
@@ -236,7 +248,10 @@ class Walker {
     return occupancyOf(this.lives.all);
   }
 
-  /** Whether the first changes of occupancy all lie before what open tiles and later writers can still do. */
+  /**
+   * True if the first changes of occupancy are final: they precede everything that live tiles and later
+   * writers can still change.
+   */
   private settled(): boolean {
     const { core, lives } = this;
     const starts = [...this.writers].map((pipe) => core.free(pipe));
@@ -321,7 +336,10 @@ class Walker {
     });
   }
 
-  /** Statements run many times, and each is taken apart once. */
+  /**
+   * Returns the buffers and the region of a moving statement. Statements run many times, so each is analysed
+   * once.
+   */
   private transferOf(stmt: MovingStmt): Transfer {
     const move = this.moves.get(stmt);
     if (move !== undefined) return move;
@@ -383,7 +401,7 @@ class Lives {
   }
 }
 
-/** Bytes held at each change, in time. */
+/** Returns the bytes in use at each change, by time. */
 function occupancyOf(lifetimes: readonly Lifetime[]): Occupancy[] {
   const edges = lifetimes.flatMap(({ bytes, start, end }) => [
     { cycle: start, bytes },

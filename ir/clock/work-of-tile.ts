@@ -9,7 +9,7 @@ import { operandRowBytes, type Tiling } from "../tiling/index.js";
 import { at } from "../types.js";
 import { transferWork, type StatementWork } from "./statement.js";
 
-/** Work of a tile. */
+/** Work of one tile of a schedule: its transfers and its gather. */
 export interface TileWork {
   /** A load of each input that passes through UB, and a store of the output where it does. */
   readonly transfers: readonly StatementWork[];
@@ -17,7 +17,7 @@ export interface TileWork {
   readonly gather: (lowering: Instructions) => StatementWork;
 }
 
-/** Returns the work of a whole tile of a schedule. */
+/** Returns the work of one whole tile of a schedule. */
 export function workOfTile(tiling: Tiling): TileWork {
   const { target, operands, tile, gather } = tiling;
   const resident = operands.map((operand): PlacedTensor => {

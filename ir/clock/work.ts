@@ -1,23 +1,29 @@
 /**
- * One table of work: instructions and bytes by pipe and operand. What a statement of a tile asks of its pipe, what a core does in
- * stretches that end at a wait, and what all cores read and write in global memory. Counts may be fractions, as means over cores are.
+ * One table of work: instructions and bytes by pipe and operand. What a statement of a tile asks of its pipe,
+ * what a core does in stretches that end at a wait, and what all cores read and write in global memory.
+ * Counts may be fractions, as means over cores are.
  */
 
-/** The pipes of a core, and its SIMT threads. */
+/** Pipes of a core, and its SIMT threads. */
 export const workPipes = ["MTE2", "V", "MTE3", "S", "SIMT"] as const;
-/** A pipe of a core, or its SIMT threads. */
+/** Pipe of a core, or its SIMT threads. */
 export type WorkPipe = (typeof workPipes)[number];
 
-/** Counts, in the units of the target's figures. */
+/** Counts of instructions, accesses and bytes, in the units of the target's figures. */
 export interface Work {
   /** DMA instructions, and the bursts of all of them. */
   readonly instructions: number;
   readonly bursts: number;
-  /** Bytes that cross between global memory and the core, in whole blocks; in whole cache lines off Ascend. */
+  /**
+   * Bytes that cross between global memory and the core, in whole blocks; in whole cache lines off Ascend.
+   */
   readonly padded: number;
   /** Bytes of the elements alone. */
   readonly bytes: number;
-  /** Bytes that global memory moves for them: of a DMA engine in whole sectors, or lines; elsewhere as `padded`. */
+  /**
+   * Bytes that global memory moves for them: of a DMA engine in whole sectors, or lines; elsewhere as
+   * `padded`.
+   */
   readonly touched: number;
   /** Bytes of a load into memory that lanes share, which is set to zero before. */
   readonly cleared: number;
@@ -40,7 +46,10 @@ export interface Work {
   readonly rowIndices: number;
   /** SIMT functions that are called. */
   readonly calls: number;
-  /** Accesses of warps of 32 threads: to one line of 128 B each, and to scattered elements with all the lines that these touch. */
+  /**
+   * Accesses of warps of 32 threads: to one line of 128 B each, and to scattered elements with all the lines
+   * that these touch.
+   */
   readonly lineAccesses: number;
   readonly warpAccesses: number;
   readonly warpLines: number;
@@ -49,7 +58,7 @@ export interface Work {
   readonly loadWaits: number;
 }
 
-/** Work that asks for nothing. */
+/** Work whose counts are all 0. */
 export const noWork: Work = {
   instructions: 0,
   bursts: 0,
@@ -78,11 +87,11 @@ export const noWork: Work = {
 
 const counts = Object.keys(noWork) as readonly (keyof Work)[];
 
-/** Returns work that is done so many times. */
+/** Returns work that is repeated `times` times; `times` may be a fraction. */
 export const repeatedWork = (work: Work, times: number): Work =>
   times === 1 ? work : combined((count) => times * work[count]);
 
-/** Returns the sum of several pieces of work. */
+/** Returns the sum of several works, count by count. */
 export const sumOfWork = (pieces: readonly Work[]): Work =>
   combined((count) => pieces.reduce((sum, piece) => sum + piece[count], 0));
 
@@ -98,32 +107,32 @@ export interface PipeWork {
   readonly work: Work;
 }
 
-/** Runs that overlap, pipe by pipe. */
+/** Stretch of a kernel: work on several pipes that runs at the same time. */
 export interface Stretch {
   readonly runs: readonly PipeWork[];
   /** True if the core waits for all of them before it goes on. */
   readonly waits: boolean;
 }
 
-/** Reads of one operand by all cores. */
+/** Reads of one operand by all cores: distinct bytes, and how often they are read. */
 export interface OperandReads {
   /** Distinct bytes. */
   readonly bytes: number;
-  /** How often they are read, one whole pass after the other. */
+  /** Number of complete passes over the bytes, one after another. */
   readonly times: number;
 }
 
-/** Global memory, of all cores together. */
+/** Traffic of all cores with global memory. */
 export interface MemoryWork {
   readonly operands: readonly OperandReads[];
   readonly written: number;
   /** True if reads do not go through L2. */
   readonly readsBypassL2: boolean;
-  /** Of bursts whose starts the pitch of their rows leaves unaligned: that pitch, and the bytes of a burst. */
+  /** Pitch of the rows, and bytes of a burst, for bursts whose starts this pitch leaves unaligned. */
   readonly unaligned?: { readonly pitchBytes: number; readonly bytesPerBurst: number };
 }
 
-/** A kernel: every core repeats its stretches. */
+/** Work of a kernel, in which each core repeats the same stretches. */
 export interface KernelWork {
   readonly cores: number;
   readonly repeat: number;

@@ -1,23 +1,27 @@
 /**
- * The bound of an index value that the text leaves open: the largest that keeps every coordinate it is in inside its extent.
- * For a window that is StableHLO's clamp: its start is held so that the whole window lies inside.
+ * The bound of an index value that the text leaves open: the largest that keeps every coordinate it is in
+ * inside its extent. For a window that is StableHLO's clamp: its start is held so that the whole window lies
+ * inside.
  */
 import { isRead, isScatter, type AccessMap, type Forms, type IndexOperand } from "../access.js";
 import { innerForms, indicesOf, soleAtom, type Linear } from "../linear.js";
 import { at, elementCount, maxElements, type Shape, type TensorType } from "../types.js";
 import { largestThat, rangesOf, staysWithin, type Ranges } from "./intervals.js";
 
-/** An index operand whose bound may be open: `extent` is absent, and what counts from the end may count from it. */
+/**
+ * Index operand whose extent may not be known yet. `extent` is then absent, and `wrapNegativeBy` may refer to
+ * the extent.
+ */
 export interface DynamicIndex extends Omit<IndexOperand, "wrapNegativeBy"> {
   readonly wrapNegativeBy?: number | "extent";
 }
 
-/** A map as text gives it: bare reads have no bound yet. */
+/** Map as the text form states it: index reads without a policy have no extent yet. */
 export interface DynamicMap extends Omit<AccessMap, "indices"> {
   readonly indices: readonly DynamicIndex[];
 }
 
-/** A coordinate with the dim of its operand. */
+/** Coordinate with the operand and the dim in which it selects an element. */
 export interface PlacedCoord {
   readonly coord: Linear;
   /** Elements of the dim that it names one of. */
@@ -27,8 +31,9 @@ export interface PlacedCoord {
 }
 
 /**
- * Returns every coordinate of a map in the operands of these types: the inputs, then the output where what is written is asked for.
- * Those beyond an operand's rank are for the verifier.
+ * Returns every coordinate of a map, with its operand and dim. `operands`: the inputs, then the output if the
+ * written coordinates are wanted. Coordinates beyond an operand's rank are left out; the verifier reports
+ * them.
  */
 export function coordinatesOf(
   map: Forms,
@@ -45,9 +50,12 @@ export function coordinatesOf(
 }
 
 /**
- * The map with its open bounds derived. If even index 0 would be out of range, the bound stays open and the verifier refuses the map; if
- * nothing is read, the bound is 0. An index operand under `wrap` in a sum stays open too, because its modulus has to be stated. An index operand that stands alone in a coordinate has its extent; one that no coordinate depends on has every index.
- * Without a result, the coordinates are those inside the regions of a tile: sums prove nothing there, and their bounds are stated.
+ * Returns the map with the missing extents of its index operands derived: the largest that keep every
+ * coordinate inside its dim. If even index 0 would be out of range, the extent stays absent and the verifier
+ * rejects the map. It stays absent, too, for an index operand under `wrap` in a sum, whose modulus must be
+ * stated. If nothing is read, the extent is 0. An index operand that is a whole coordinate gets the dim's
+ * extent. One that no coordinate depends on accepts every index. Without `result`, coordinates are inside the
+ * regions of a tile; the extents of index operands in sums must then be stated.
  */
 export function withBounds(map: DynamicMap, inputs: readonly TensorType[], result?: Shape): AccessMap {
   const named = namedBy(coordinatesOf(map, result === undefined ? inputs : [...inputs, { shape: result }]));
@@ -95,7 +103,7 @@ export function withBounds(map: DynamicMap, inputs: readonly TensorType[], resul
   return { ...map, indices: indices.map(fromBound) };
 }
 
-/** The coordinates that each index operand is in. */
+/** Returns the coordinates that contain each index operand, by the number of the index operand. */
 function namedBy(placed: readonly PlacedCoord[]): ReadonlyMap<number, readonly PlacedCoord[]> {
   const named = new Map<number, PlacedCoord[]>();
   for (const one of placed) {
@@ -116,7 +124,10 @@ function fromBound({ wrapNegativeBy, ...rest }: DynamicIndex): IndexOperand {
   return { ...rest, wrapNegativeBy: wrapNegativeBy === "extent" ? (rest.extent ?? 0) : wrapNegativeBy };
 }
 
-/** By the coordinates that it is in: undefined where not even 0 suits; 0 where there is nothing to name. */
+/**
+ * Returns the largest extent of an index operand that its coordinates allow. Undefined if not even 0 fits; 0
+ * if there is no element to name.
+ */
 function largest(
   s: number,
   coords: readonly PlacedCoord[],

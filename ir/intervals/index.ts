@@ -1,4 +1,6 @@
-/** What a form can be: by intervals, over loops, and the bounds of index values that follow from it. */
+/**
+ * Ranges of linear forms: intervals, bounds over loops, and the bounds of index values that follow from them.
+ */
 export {
   coordinatesOf,
   withBounds,

@@ -1,6 +1,6 @@
 /**
- * The values that a coordinate of an access map can take, by interval arithmetic: what a region must contain, and the proof
- * that a coordinate stays inside its extent.
+ * The values that a coordinate of an access map can take, by interval arithmetic: what a region must contain,
+ * and the proof that a coordinate stays inside its extent.
  */
 import { isRead, reductionDim, type AccessMap, type IndexOperand } from "../access.js";
 import {
@@ -27,20 +27,24 @@ import {
 } from "../types.js";
 import { integerRanges } from "../values/formats.js";
 
-/** Both ends belong to it. */
+/** Closed interval of integers: both ends belong to it. */
 export type Interval = readonly [least: number, most: number];
 
-/** Ranges of the dims and the index operands of a map, by number. */
+/** Ranges of the dims and index operands of a map, by number, and of symbols and loop variables, by name. */
 export interface Ranges {
   readonly dims: readonly Interval[];
   readonly indices: readonly Interval[];
   /** By name. */
   readonly symbols?: ReadonlyMap<string, Interval>;
-  /** What the loops around a tile can be, by name; absent over whole tensors. */
+  /**
+   * Returns the range of a loop variable by its name, for the loops around a tile. Absent over whole tensors.
+   */
   readonly loops?: (name: string) => Interval;
 }
 
-/** Bounds that hold at every point; reached where the terms do not depend on each other. */
+/**
+ * Returns bounds of a form that hold at every point. They are exact if the terms do not depend on each other.
+ */
 export function intervalOf(form: Linear, ranges: Ranges): Interval {
   let [least, max] = [form.at, form.at];
   for (const { by, of } of rejoined(form.terms)) {
@@ -51,6 +55,10 @@ export function intervalOf(form: Linear, ranges: Ranges): Interval {
   return [least, max];
 }
 
+/**
+ * Returns the interval of an atom's values. Throws an InternalError for a symbol or loop variable without a
+ * range.
+ */
 function intervalOfAtom(of: Atom, ranges: Ranges): Interval {
   switch (of.kind) {
     case "dim":
@@ -83,7 +91,7 @@ function intervalOfAtom(of: Atom, ranges: Ranges): Interval {
   }
 }
 
-/** `n * (x div n) + x mod n` is x. */
+/** Replaces `n * (x div n) + x mod n` by x. */
 export function rejoined(terms: readonly Term[]): readonly Term[] {
   for (const quotientTerm of terms) {
     const { of, by } = quotientTerm;
@@ -102,17 +110,20 @@ export function rejoined(terms: readonly Term[]): readonly Term[] {
   return terms;
 }
 
-/** What the index types hold. */
+/** Ranges of the index types. */
 const indexRanges: Readonly<Record<IndexDType, Interval>> = {
   ...integerRanges,
   i64: [-(2 ** 63), 2 ** 63 - 1],
   u64: [0, 2 ** 64 - 1],
 };
 
-/** An index value that nothing bounds yet. */
+/** Range of an index value whose extent is not known yet. */
 export const anyIndex: Interval = [0, maxElements - 1];
 
-/** An empty dim counts as its first place: nothing is read there. `map`: where r is a dim behind those of the output. */
+/**
+ * Returns the range of each output dim, and that of r after them if `map` has a reduction. An empty dim
+ * counts as its first place: nothing is read there.
+ */
 export const dimRanges = (output: Shape, map: Walked = { indices: [] }): Interval[] =>
   [...output, ...(map.reduced === undefined ? [] : [reductionLength(map)])].map((extent) => [
     0,
@@ -121,17 +132,23 @@ export const dimRanges = (output: Shape, map: Walked = { indices: [] }): Interva
 
 type Walked = Pick<AccessMap, "reduced"> & { readonly indices: readonly Pick<IndexOperand, "extent">[] };
 
-/** The least number that r is below: the number of terms, and in a bag the last place at which terms may end. 0 where there are none. */
+/**
+ * Returns the upper bound (exclusive) of the reduction dim r; 0 if there are no reduction elements. It is the
+ * number of reduction elements or, with a segment, the last position at which a segment may end.
+ */
 export function reductionLength({ reduced, indices }: Walked): number {
   if (reduced?.segment === undefined) return reduced?.max ?? 0;
   return Math.max(0, (indices[reduced.segment.to]?.extent ?? maxElements) - 1);
 }
 
-/** Whether a form is never evaluated: it follows r, and no element has a term. */
+/** True if a form is never evaluated: it depends on r, and no element has a reduction element. */
 export const isEmptyReduction = (form: Linear, map: Walked & Pick<AccessMap, "domain">): boolean =>
   dimsOf(form).includes(reductionDim(map)) && reductionLength(map) === 0;
 
-/** The ranges of a map whose index operands are in order; an index operand whose bound is open counts as any index. */
+/**
+ * Returns the ranges of a map's dims and index operands. An index operand may depend only on earlier ones.
+ * One whose extent is absent may have any index value.
+ */
 export function rangesOf(
   map: Pick<AccessMap, "reduced"> & { readonly indices: readonly Bounded[] },
   inputs: readonly TensorType[],
@@ -149,6 +166,10 @@ type Bounded = Pick<IndexOperand, "value" | "outOfRange" | "extent"> & {
   readonly wrapNegativeBy?: number | "extent";
 };
 
+/**
+ * Returns the range of an index operand's value under its policy. `before`: ranges of the dims and of earlier
+ * index operands.
+ */
 function indexRange(index: Bounded, inputs: readonly TensorType[], before: Ranges): Interval {
   const { outOfRange, extent, wrapNegativeBy, value } = index;
   if (outOfRange !== "any") return extent === undefined ? anyIndex : [0, Math.max(0, extent - 1)];
@@ -167,7 +188,7 @@ const maxTried = 4096;
 
 const noLoops: Env = new Map();
 
-/** Whether a form lies in [0, below) at every point. */
+/** True if a form is shown to lie in [0, extent) at every point. */
 export function staysWithin(form: Linear, extent: number, ranges: Ranges): boolean {
   const inside = ([least, max]: Interval): boolean => least >= 0 && max < extent;
   if (inside(intervalOf(form, ranges))) return true;
@@ -197,7 +218,10 @@ export function staysWithin(form: Linear, extent: number, ranges: Ranges): boole
   return every(dims, ranges.dims);
 }
 
-/** The largest n in [low, high] with `fits(n)`, for a `fits` that is true up to some point; undefined if none. */
+/**
+ * Returns the largest n in [low, high] for which `fits(n)` is true, by binary search; undefined if there is
+ * none. `fits` must be true up to some point and false after it.
+ */
 export function largestThat(low: number, high: number, fits: (n: number) => boolean): number | undefined {
   if (high < low || !fits(low)) return undefined;
   let [good, bad] = [low, high + 1];

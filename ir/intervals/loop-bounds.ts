@@ -1,6 +1,7 @@
 /**
- * What a linear form can be over all iterations of the loops around it. Bounds are proved from the text of the loops, at a
- * cost that does not depend on their trips; where a proof fails, few enough iterations are simply tried.
+ * Values that a linear form can have over all iterations of the loops around it. Bounds are proved from the
+ * text of the loops, at a cost that does not depend on their trip counts. Where a proof fails and the
+ * iterations are few, they are tried one by one.
  */
 import {
   add,
@@ -21,7 +22,9 @@ import {
 import type { ForStmt } from "../tile.js";
 import { at, InternalError } from "../types.js";
 
-/** Whether a value stays within its bounds, or the place where it does not. */
+/**
+ * Result of a bounds check: the value stays within its bounds, the iteration where it does not, or no proof.
+ */
 export type Judgement =
   | { readonly kind: "holds" }
   /** An iteration in which it does not, and the value there. */
@@ -33,19 +36,23 @@ const holds: Judgement = { kind: "holds" };
 /** Iterations that are tried one by one when there is no proof. */
 const maxTried = 4096;
 
-/** Whether a form is at least zero in every iteration of the loops, outermost first. */
+/** Checks that a form is at least zero in every iteration of the loops, outermost first. */
 export function neverNegative(form: Linear, loops: readonly ForStmt[]): Judgement {
   if (isConstant(form)) return form.at >= 0 ? holds : firstFailure(form, loops);
   if (lowerBound(form, loops) >= 0) return holds;
   return firstFailure(form, loops);
 }
 
-/** Bounds that hold in every iteration; not always reached. */
+/** Returns bounds of a form that hold in every iteration; they are not always reached. */
 export const boundsOf = (form: Linear, loops: readonly ForStmt[]): readonly [least: number, most: number] => [
   lowerBound(form, loops),
   -lowerBound(scale(form, -1), loops),
 ];
 
+/**
+ * Returns an iteration in which a form is negative, with the form's value; `holds` if there is none.
+ * Iterations are tried one by one; after 4096 the result is `unproved`.
+ */
 function firstFailure(form: Linear, loops: readonly ForStmt[]): Judgement {
   let tried = 0;
   for (const env of attempts(relevant(form, loops))) {
@@ -58,7 +65,10 @@ function firstFailure(form: Linear, loops: readonly ForStmt[]): Judgement {
   return holds;
 }
 
-/** Loops whose variables a form depends on, through the bounds of inner loops too; those without iterations always. */
+/**
+ * Returns the loops whose variables a form depends on, through the bounds of inner loops too. Loops without
+ * iterations are always included.
+ */
 function relevant(form: Linear, loops: readonly ForStmt[]): readonly ForStmt[] {
   const needed = new Set([...loopVariables(form), ...symbolsOf(form)]);
   for (const loop of [...loops].reverse()) {
@@ -74,12 +84,15 @@ function relevant(form: Linear, loops: readonly ForStmt[]): readonly ForStmt[] {
   return loops.filter((loop) => needed.has(loop.iv));
 }
 
-/** The variables of every iteration. */
+/** Yields the values of the loop variables in every iteration. */
 export function* iterations(loops: readonly ForStmt[]): Generator<Env> {
   for (const env of attempts(loops)) if (env !== undefined) yield env;
 }
 
-/** The same, with undefined for an iteration of a loop whose body has none: whoever stops after so many counts those too. */
+/**
+ * Yields the values of the loop variables in every iteration, and undefined where the inner loops have no
+ * iteration. A caller that stops after a number of attempts thus counts empty iterations too.
+ */
 export function* attempts(
   loops: readonly ForStmt[],
   env: ReadonlyMap<string, number> = new Map(),
@@ -101,8 +114,8 @@ export function* attempts(
 }
 
 /**
- * Minima first: one with a positive factor may be either side, and both are looked at before anything is chosen; one with a
- * negative factor counts for at least either side.
+ * Returns the lower bound of a form. Minima come first. A minimum with a positive factor may be either side:
+ * the smaller bound of both counts. A minimum with a negative factor gives at least the bound of either side.
  */
 function lowerBound(form: Linear, loops: readonly ForStmt[]): number {
   if (isConstant(form)) return form.at;
@@ -121,6 +134,7 @@ function lowerBound(form: Linear, loops: readonly ForStmt[]): number {
   return boundWithout(form, loops);
 }
 
+/** Returns bounds of a div or mod in every iteration; they may not be reached. */
 function roundedBounds(of: Atom, loops: readonly ForStmt[]): readonly [least: number, most: number] {
   if (of.kind !== "div" && of.kind !== "mod") throw new InternalError(`${of.kind} rounds nothing`);
   const [least, max] = boundsOf(of.of, loops);
@@ -134,7 +148,10 @@ const without = ({ at: constantTerm, terms }: Linear, term: Term): Linear => ({
   terms: terms.filter((other) => other !== term),
 });
 
-/** Innermost variable first: its first value where it counts for, its last where it counts against. */
+/**
+ * Returns the lower bound of a form without minima. The innermost variable comes first: its first value if
+ * its factor is positive, otherwise its last.
+ */
 function boundWithout(form: Linear, loops: readonly ForStmt[]): number {
   const depth = loops.findLastIndex(({ iv }) => form.terms.some(({ of }) => variesWith(of, iv)));
   const term = form.terms.find(({ of }) => variesWith(of, loops[depth]?.iv));
@@ -146,11 +163,11 @@ function boundWithout(form: Linear, loops: readonly ForStmt[]): number {
   return term.by > 0 ? put(loop.lower) : Math.max(...lastValues(loop, outer).map(put));
 }
 
-/** A symbol is the variable of the loop over its sizes. */
+/** True if an atom is the loop variable of a name. A symbol is the variable of the loop over its sizes. */
 const variesWith = (of: Atom, name: string | undefined): boolean =>
   (of.kind === "iv" || of.kind === "symbol") && of.name === name;
 
-/** Forms that the last value of a loop variable does not exceed. */
+/** Returns upper bounds of a loop variable's last value, as linear forms in the outer loop variables. */
 function lastValues(loop: ForStmt, outer: readonly ForStmt[]): Linear[] {
   const { lower, step } = loop;
   const ends = (upper: Linear): Linear[] => {
@@ -167,7 +184,9 @@ function lastValues(loop: ForStmt, outer: readonly ForStmt[]): Linear[] {
   return ends(loop.upper);
 }
 
-/** The remainder that a form leaves by a number in every iteration, where it is always the same. */
+/**
+ * Returns the remainder of a form divided by `by` if it is the same in every iteration; undefined otherwise.
+ */
 export function residue(form: Linear, by: number, loops: readonly ForStmt[]): number | undefined {
   let sum = form.at;
   for (const term of form.terms) {
@@ -178,6 +197,10 @@ export function residue(form: Linear, by: number, loops: readonly ForStmt[]): nu
   return ((sum % by) + by) % by;
 }
 
+/**
+ * Returns the remainder of `factor` times an atom divided by `by` if it is the same in every iteration;
+ * undefined otherwise.
+ */
 function residueOf(of: Atom, factor: number, by: number, loops: readonly ForStmt[]): number | undefined {
   if (factor % by === 0) return 0;
   if (of.kind === "min") {

@@ -1,11 +1,15 @@
 /**
- * Sizes and bounds as minima of affine forms over the loops' offsets: how far a loop variable is from its lower bound.
- * In offsets a tile's size no longer mentions the view it lies in, which shows that full views are alike.
+ * Sizes and bounds as minima of affine forms over the loops' offsets: how far a loop variable is from its
+ * lower bound. In offsets a tile's size no longer mentions the view it lies in, which shows that full views
+ * are alike.
  */
 import type { Atom, Linear } from "../linear.js";
 import { assertNever, InternalError } from "../types.js";
 
-/** `at`, plus `by` times the offset of `loop` for each term; no `by` is 0, no loop comes twice. */
+/**
+ * Affine form in the offsets of loops: `at`, plus `by` times the offset of `loop` for each term. No `by` is
+ * 0, and no loop occurs twice.
+ */
 export interface Form {
   readonly at: number;
   readonly terms: readonly Term[];
@@ -16,27 +20,31 @@ interface Term {
   readonly by: number;
 }
 
-/** The least of the forms; never empty. */
+/** Minimum of affine forms: its value is the least of their values. The list is never empty. */
 export type Minimum = readonly Form[];
 
-/** How far each loop around is from its lower bound, by the loop's number. */
+/** Distance of each surrounding loop variable from its lower bound, by the loop's number. */
 export type LoopOffsets = readonly number[];
 
+/** Returns the affine form of a constant. */
 export const constantForm = (value: number): Form => ({ at: value, terms: [] });
 
-/** The offset of a loop itself. */
+/** Returns the affine form that is the offset of a loop. */
 export const offsetForm = (loop: number): Form => ({ at: 0, terms: [{ loop, by: 1 }] });
 
 const slope = (form: Form, loop: number): number => form.terms.find((term) => term.loop === loop)?.by ?? 0;
 
-/** `a + scale * b` */
+/** Returns `a + scale * b`. */
 export function addScaled(a: Form, b: Form, scale: number): Form {
   const loops = new Set([...a.terms, ...b.terms].map((term) => term.loop));
   const terms = [...loops].map((loop) => ({ loop, by: slope(a, loop) + scale * slope(b, loop) }));
   return { at: a.at + scale * b.at, terms: terms.filter(({ by }) => by !== 0) };
 }
 
-/** Undefined for a form that is no minimum of affine ones: one that subtracts a minimum. */
+/**
+ * Returns a linear form as a minimum of affine forms. Undefined if the form is no such minimum: it subtracts
+ * a minimum.
+ */
 export function minimumOf(linear: Linear, variables: ReadonlyMap<string, Form>): Minimum | undefined {
   let sum: Minimum | undefined = [constantForm(linear.at)];
   for (const { by, of } of linear.terms) {
@@ -47,6 +55,10 @@ export function minimumOf(linear: Linear, variables: ReadonlyMap<string, Form>):
   return sum;
 }
 
+/**
+ * Returns an atom as a minimum of affine forms; undefined for a div, a mod or an unknown loop variable.
+ * Throws an InternalError for a dim, an index operand or a symbol.
+ */
 function atomForms(of: Atom, variables: ReadonlyMap<string, Form>): Minimum | undefined {
   switch (of.kind) {
     case "iv": {
@@ -69,12 +81,14 @@ function atomForms(of: Atom, variables: ReadonlyMap<string, Form>): Minimum | un
   }
 }
 
+/** Returns the value of an affine form at the given offsets of the loops; a missing offset counts as 0. */
 export function valueOf(form: Form, offsets: LoopOffsets): number {
   let value = form.at;
   for (const { loop, by } of form.terms) value += by * (offsets[loop] ?? 0);
   return value;
 }
 
+/** Returns the value of a minimum at the given offsets of the loops. */
 export function least(minimum: Minimum, offsets: LoopOffsets): number {
   let value = Infinity;
   for (const form of minimum) value = Math.min(value, valueOf(form, offsets));
@@ -82,15 +96,18 @@ export function least(minimum: Minimum, offsets: LoopOffsets): number {
 }
 
 /**
- * A form that falls by `fall` for each step of a loop's offset, and how far above forms that do not fall it starts: it
- * does not matter as long as one of them is not above it. No such form: it always may.
+ * Form in a minimum that decreases by `fall` for each unit of a loop's offset. `above` has its distances, at
+ * offset 0, from the forms that do not decrease. The form does not change the minimum while it is at least as
+ * large as one of those forms. With an empty `above` it may always change the minimum.
  */
 export interface Falling {
   readonly fall: number;
   readonly above: readonly Form[];
 }
 
-/** What in a minimum depends on the offset of `loop`, given the loops inside that one. */
+/**
+ * Returns the parts of a minimum that depend on the offset of `loop`. `inside`: the loops inside that one.
+ */
 export function falling(minimum: Minimum, loop: number, inside: ReadonlySet<number>): Falling[] {
   const steady = minimum.filter((form) => slope(form, loop) === 0);
   return minimum.flatMap((form): Falling[] => {
@@ -105,7 +122,10 @@ export function falling(minimum: Minimum, loop: number, inside: ReadonlySet<numb
   });
 }
 
-/** The largest offset of the loop up to which no falling form matters; negative where that cannot be shown. */
+/**
+ * Returns the largest offset of a loop up to which no decreasing form changes its minimum; negative if that
+ * cannot be proved.
+ */
 export function unchangedUpTo(forms: readonly Falling[], offsets: LoopOffsets): number {
   let limit = Infinity;
   for (const { fall, above } of forms) {

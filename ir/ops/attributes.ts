@@ -3,6 +3,7 @@ import { readPolicies, type OutOfBounds } from "../access.js";
 import type { Attrs, AttrValue } from "../attrs.js";
 import { wordAttr, type AttrSpec, type OpDef, type OpInputs } from "./op-def.js";
 
+/** Attribute for the axis along which indices select; default 0. */
 export const axis = {
   key: "axis",
   kind: "int",
@@ -10,6 +11,7 @@ export const axis = {
   help: "axis or dim that the indices choose along",
 } as const satisfies AttrSpec;
 
+/** Attribute for the number of leading dims that data and indices of gather_nd share; default 0. */
 export const batchDims = {
   key: "batchDims",
   kind: "int",
@@ -17,7 +19,10 @@ export const batchDims = {
   help: "leading dims that data and indices of gather_nd share",
 } as const satisfies AttrSpec;
 
-/** The out-of-range policy is an attribute of every operator; only its default differs by dialect. */
+/**
+ * Returns the attribute for the out-of-range policy. Every operator has this attribute; only its default
+ * differs by dialect.
+ */
 export const oobSpec = (fallback: OutOfBounds) =>
   ({
     key: "oob",
@@ -27,13 +32,13 @@ export const oobSpec = (fallback: OutOfBounds) =>
     help: "what an index out of range means",
   }) as const satisfies AttrSpec;
 
-/** The policy that the attribute `oob` gives. */
+/** Returns the out-of-range policy in the attribute `oob`. */
 export const oobOf = (inputs: OpInputs): OutOfBounds => wordAttr(inputs.attrs, "oob") as OutOfBounds;
 
-/** What case files call an attribute that text calls `name`. */
+/** Returns the key in case files of an attribute that text calls `name`. */
 export const keyOfAttr = (name: string, { key }: AttrSpec): string => key ?? camelCase(name);
 
-/** `block_size` is blockSize. */
+/** Converts a name to camel case: `block_size` is blockSize. */
 export const camelCase = (name: string): string =>
   name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
@@ -52,12 +57,15 @@ type ValueOf<S extends AttrSpec> = S extends { readonly later: true; readonly wo
         ? string
         : number;
 
-/** An operator's attributes as the arguments of its builder, each optional. */
+/** Attributes of an operator as arguments of its builder, each optional. */
 export type ArgumentsOf<D extends OpDef> = {
   readonly [Name in keyof D["attrs"] as ArgumentOf<D["attrs"][Name]>]?: ValueOf<D["attrs"][Name]>;
 };
 
-/** The attributes that a builder's arguments give, under their names in text. */
+/**
+ * Returns the attributes that a builder's arguments give, by their names in the text form. Absent arguments
+ * are left out.
+ */
 export function attrsFrom<D extends OpDef>(def: D, args: ArgumentsOf<D>): Attrs {
   const given = new Map<string, AttrValue | undefined>(Object.entries(args));
   return Object.fromEntries(

@@ -1,9 +1,11 @@
 /**
- * com.microsoft.GatherBlockQuantized: rows of a table that is quantized by blocks, dequantized as they are gathered.
+ * com.microsoft.GatherBlockQuantized: rows of a table that is quantized by blocks, dequantized as they are
+ * gathered.
  *
- * Source: microsoft/onnxruntime docs/ContribOperators.md, and the code of its CPU (contrib_ops/cpu/quantization/
- * gather_block_quantized.cc): blocks that the last one of a row cuts short, zero points packed by rows, and a missing zero point of
- * 2^(bits-1) for bytes and 0 for 4-bit types. Its release 1.30 rejects an index out of range.
+ * Source: microsoft/onnxruntime docs/ContribOperators.md, and the code of its CPU
+ * (contrib_ops/cpu/quantization/ gather_block_quantized.cc): blocks that the last one of a row cuts short,
+ * zero points packed by rows, and a missing zero point of 2^(bits-1) for bytes and 0 for 4-bit types. Its
+ * release 1.30 rejects an index out of range.
  */
 import { gatherOver, type MapBody, type OutOfBounds, type Read } from "../access.js";
 import { dim, div, index, type Linear } from "../linear.js";
@@ -22,7 +24,7 @@ import { axisInRange, defineOperator, breakRule, intAttr, type OpInputs } from "
 
 const who = "onnx.gather_block_quantized";
 
-/** What a byte holds, by `bits`. */
+/** Element types that bytes hold, by `bits`. */
 const inBytes: ReadonlyMap<number, DType> = new Map([
   [2, "u2"],
   [4, "u4"],
@@ -40,16 +42,20 @@ interface Blocks {
   readonly quantizeAxis: number;
   readonly block: number;
   readonly oob: OutOfBounds;
-  /** Where there are no zero points. */
+  /** Zero point where there is no tensor of zero points. */
   readonly zero: number;
 }
 
-/** A tensor of bytes as the elements packed in its rows. */
+/** Returns a tensor of bytes as the elements packed in its rows. */
 const unpacked = ({ shape }: TensorType, dtype: DType): TensorType => ({
   dtype,
   shape: shape.map((extent, k) => (k === shape.length - 1 ? extent * elementsInByte(dtype) : extent)),
 });
 
+/**
+ * Checks the inputs and attributes of `onnx.gather_block_quantized` and returns them, with packed elements
+ * unpacked. Throws a RuleError for a broken rule.
+ */
 function blocksOf(inputs: OpInputs): Blocks {
   const [data, indices, scales, zeroPoints] = inputs.inputs;
   const type = (name: string, given: TensorType | undefined, allowed: readonly DType[]): TensorType => {
@@ -119,7 +125,10 @@ function blocksOf(inputs: OpInputs): Blocks {
   return { ...head, zeroPoints: stored.dtype === "u8" ? unpacked(points, element) : points };
 }
 
-/** T(f32(i32(q) - i32(z)) * f32(s)) of the element, the zero point and the scale of its block. */
+/**
+ * Returns the map for the value T(f32(i32(q) - i32(z)) * f32(s)), with the element, the zero point and the
+ * scale of its block.
+ */
 function bodyOf({
   data,
   indices,
@@ -173,6 +182,10 @@ function bodyOf({
   };
 }
 
+/**
+ * Operator com.microsoft.GatherBlockQuantized: a gather from a table quantized by blocks, with
+ * dequantization.
+ */
 export const onnxGatherBlockQuantized = defineOperator({
   name: "onnx.gather_block_quantized",
   inputs: ["data", "indices", "scales", "zero_points"],

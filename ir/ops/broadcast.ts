@@ -2,7 +2,10 @@
 import { constant, dim, type Linear } from "../linear.js";
 import { at, type Shape } from "../types.js";
 
-/** Right-aligned; an extent of 1 takes the others'. Undefined where two extents differ. */
+/**
+ * Returns the common shape of right-aligned shapes; an extent of 1 takes that of the others. Undefined if two
+ * other extents differ.
+ */
 export function broadcastShapes(shapes: readonly Shape[]): Shape | undefined {
   const rank = Math.max(0, ...shapes.map(({ length }) => length));
   const result: number[] = [];
@@ -15,7 +18,7 @@ export function broadcastShapes(shapes: readonly Shape[]): Shape | undefined {
   return result;
 }
 
-/** Where the elements of a tensor lie that is broadcast over output dims from `first` on. */
+/** Returns the coordinates at which a tensor is read that is broadcast over output dims from `first` on. */
 export const broadcastCoords = (shape: Shape, over: Shape, first = 0): Linear[] =>
   shape.map((extent, k) => {
     const place = k + over.length - shape.length;

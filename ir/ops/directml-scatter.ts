@@ -1,8 +1,9 @@
 /**
  * DML_SCATTER and DML_SCATTER_ND operator descriptors.
  *
- * Source: MicrosoftDocs/sdk-api, content/directml. Tensors share one DimensionCount and are right-aligned, as those of the gathers are.
- * The pages say nothing of an index out of range that is written: here it is skipped. Of duplicates the last stays.
+ * Source: MicrosoftDocs/sdk-api, content/directml. Tensors share one DimensionCount and are right-aligned, as
+ * those of the gathers are. The pages say nothing of an index out of range that is written: here it is
+ * skipped. Of duplicates the last stays.
  */
 import { at } from "../types.js";
 import { oobOf } from "./attributes.js";
@@ -30,6 +31,7 @@ import {
 const inputs = ["input", "indices", "updates"] as const;
 const oob = writtenOobSpec("skip");
 
+/** Operator DML_SCATTER: writes updates to elements along an axis. */
 export const directmlScatter = defineOperator({
   name: "directml.scatter",
   inputs,
@@ -49,6 +51,7 @@ export const directmlScatter = defineOperator({
   },
 });
 
+/** Operator DML_SCATTER_ND: writes updates to elements or slices that index tuples select. */
 export const directmlScatterNd = defineOperator({
   name: "directml.scatter_nd",
   inputs,

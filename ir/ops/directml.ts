@@ -1,9 +1,10 @@
 /**
  * DML_GATHER, DML_GATHER_ELEMENTS, DML_GATHER_ND and DML_GATHER_ND1 operator descriptors.
  *
- * Source: MicrosoftDocs/sdk-api, content/directml. All tensors share one DimensionCount and are right-aligned: ones
- * in front of what the counts name are padding. The pages' errata are decisions D8 to D11: the size formulas hold,
- * the misprints do not. Every size is at least 1. Out-of-range reads are "clamped safely"; tilec clamps per axis.
+ * Source: MicrosoftDocs/sdk-api, content/directml. All tensors share one DimensionCount and are
+ * right-aligned: ones in front of what the counts name are padding. The pages' errata are decisions D8 to
+ * D11: the size formulas hold, the misprints do not. Every size is at least 1. Out-of-range reads are
+ * "clamped safely"; tilec clamps per axis.
  */
 import type { NegativeIndex } from "../access.js";
 import { at, formatShape, type DType, type Shape } from "../types.js";
@@ -22,18 +23,26 @@ import { axis, batchDims, oobOf, oobSpec } from "./attributes.js";
 
 /** Feature levels of DirectML, oldest first. */
 export const featureLevels = ["1.0", "2.0", "2.1", "3.0", "3.1", "4.0", "4.1"] as const;
-/** A feature level of DirectML. */
+/** Feature level of DirectML. */
 export type FeatureLevel = (typeof featureLevels)[number];
 
-/** A UINT field of a descriptor: absent, it is DimensionCount. */
+/** Returns a UINT field of a descriptor: absent, it is DimensionCount. */
 const count = <Key extends string, Field extends string>(key: Key, argument: Field) =>
   ({ key, argument, kind: "int", help: `DirectML ${argument}` }) as const satisfies AttrSpec;
 
+/** Attribute for the axis, whose argument in DirectML is `Axis`. */
 export const axisField = { ...axis, argument: "Axis" } as const satisfies AttrSpec;
+/**
+ * Attributes for the numbers of meaningful dims of input and indices in DirectML's ND operators. Absent, each
+ * is DimensionCount.
+ */
 export const ndCounts = {
   input_dimension_count: count("inputDimensionCount", "InputDimensionCount"),
   indices_dimension_count: count("indicesDimensionCount", "IndicesDimensionCount"),
 } as const;
+/**
+ * Attribute for the DirectML feature level; default 4.1. A later level is accepted and has the rules of 4.1.
+ */
 export const featureLevel = {
   key: "featureLevel",
   kind: "word",
@@ -44,7 +53,7 @@ export const featureLevel = {
 } as const satisfies AttrSpec;
 const oob = oobSpec("clamp");
 
-/** One row of a page's "Tensor support" table, in force from `since` on. */
+/** Row of the "Tensor support" table on a page of DirectML, in force from feature level `since` on. */
 export interface Support {
   readonly since: FeatureLevel;
   readonly ranks: readonly [number, number];
@@ -57,12 +66,14 @@ const bits32: readonly DType[] = ["f32", "f16", "i32", "u32"];
 const small: readonly DType[] = ["i16", "u16", "i8", "u8"];
 const anyIndex: readonly DType[] = ["i64", "i32", "u64", "u32"];
 
+/** Ranks and types that DML_GATHER supports, newest feature level first. */
 export const gatherSupport: readonly Support[] = [
   { since: "4.1", ranks: [1, 8], data: [...bits64, ...bits32, ...small], indices: anyIndex },
   { since: "3.0", ranks: [1, 8], data: [...bits32, ...small], indices: anyIndex },
   { since: "2.1", ranks: [4, 4], data: [...bits32, ...small], indices: ["u32"] },
   { since: "1.0", ranks: [4, 4], data: ["f32", "f16"], indices: ["u32"] },
 ];
+/** Ranks and types that DML_GATHER_ELEMENTS supports, newest feature level first. */
 export const gatherElementsSupport: readonly Support[] = [
   { since: "4.1", ranks: [1, 8], data: [...bits64, ...bits32, ...small], indices: anyIndex },
   { since: "3.0", ranks: [1, 8], data: [...bits32, ...small], indices: anyIndex },
@@ -71,12 +82,20 @@ export const gatherElementsSupport: readonly Support[] = [
 const gatherNdSupport = gatherElementsSupport;
 const gatherNd1Support = gatherSupport.filter((row) => row.since === "4.1" || row.since === "3.0");
 
-/** Returns the place of a level among the known ones; a later one stands at the last, whose table holds for it ("4.1 and above"). */
+/**
+ * Returns the place of a level among the known ones; a later one stands at the last, whose table holds for it
+ * ("4.1 and above").
+ */
 const levelOf = (name: string): number => {
   const place = featureLevels.findIndex((level) => level === name);
   return place === -1 ? featureLevels.length - 1 : place;
 };
 
+/**
+ * Checks ranks, types and sizes of the inputs against a support table at the program's feature level. Returns
+ * the meaning of negative indices: `from-end` since level 3.0, else `illegal`. Throws a RuleError for a
+ * broken rule.
+ */
 export function checkSupport(inputs: OpInputs, who: string, table: readonly Support[]): NegativeIndex {
   const level = wordAttr(inputs.attrs, "feature_level");
   const row = table.find((candidate) => levelOf(candidate.since) <= levelOf(level));
@@ -106,7 +125,10 @@ export function checkSupport(inputs: OpInputs, who: string, table: readonly Supp
   return levelOf(level) >= levelOf("3.0") ? "from-end" : "illegal";
 }
 
-/** Axis is a UINT: it does not count from the end. */
+/**
+ * Returns Axis; throws TC101 if it is outside the dims of the data. Axis is a UINT: it does not count from
+ * the end.
+ */
 export function checkAxis(inputs: OpInputs): number {
   const axis = intAttr(inputs.attrs, "axis") ?? 0;
   const rank = inputs.data.shape.length;
@@ -121,7 +143,7 @@ export function checkAxis(inputs: OpInputs): number {
   return axis;
 }
 
-/** The last `count` sizes; what stands in front must be ones. */
+/** Returns the last `count` sizes of an operand. Throws TC103 if a size before them is not 1. */
 export function meaningful(
   inputs: OpInputs,
   operand: "data" | "indices",
@@ -140,6 +162,10 @@ export function meaningful(
   return shape.slice(shape.length - count);
 }
 
+/**
+ * Returns an attribute that counts dims; DimensionCount if it is absent. Throws a RuleError (TC105) unless
+ * the count is in [lowest, DimensionCount].
+ */
 export function countAttr(inputs: OpInputs, attr: string, name: string, lowest: number): number {
   const dimensionCount = inputs.data.shape.length;
   const count = intAttr(inputs.attrs, attr) ?? dimensionCount;
@@ -154,6 +180,7 @@ const padded = (shape: Shape, rank: number): Shape => [
   ...shape,
 ];
 
+/** Operator DML_GATHER: selects slices along an axis. */
 export const directmlGather = defineOperator({
   name: "directml.gather",
   kind: "gather",
@@ -194,6 +221,7 @@ export const directmlGather = defineOperator({
   },
 });
 
+/** Operator DML_GATHER_ELEMENTS: selects elements along an axis. */
 export const directmlGatherElements = defineOperator({
   name: "directml.gather_elements",
   kind: "gather_elements",
@@ -212,7 +240,10 @@ export const directmlGatherElements = defineOperator({
   },
 });
 
-/** Errata D10: the tail of the output starts after the tuple of the *meaningful* input dims. */
+/**
+ * Resolves a GatherND. Errata D10: the tail of the output starts after the tuple of the *meaningful* input
+ * dims.
+ */
 function resolveNd(inputs: OpInputs, who: string, table: readonly Support[], batchDims: number) {
   const negative = checkSupport(inputs, who, table);
   const dimensionCount = inputs.data.shape.length;
@@ -237,6 +268,7 @@ function resolveNd(inputs: OpInputs, who: string, table: readonly Support[], bat
   };
 }
 
+/** Operator DML_GATHER_ND: selects elements or slices by index tuples. */
 export const directmlGatherNd = defineOperator({
   name: "directml.gather_nd",
   kind: "gather_nd",
@@ -248,6 +280,7 @@ export const directmlGatherNd = defineOperator({
   resolve: (inputs) => resolveNd(inputs, "directml.gather_nd", gatherNdSupport, 0),
 });
 
+/** Operator DML_GATHER_ND1: DML_GATHER_ND with leading batch dims. */
 export const directmlGatherNd1 = defineOperator({
   name: "directml.gather_nd1",
   kind: "gather_nd",

@@ -1,7 +1,8 @@
 /**
  * torch.nn.functional.embedding_bag: sums, means or maxima of rows of a table.
  *
- * Source: docs.pytorch.org/docs/stable, the page of this name, and aten/src/ATen/native/EmbeddingBag.cpp. A bag without rows is 0,
+ * Source: docs.pytorch.org/docs/stable, the page of this name, and aten/src/ATen/native/EmbeddingBag.cpp. A
+ * bag without rows is 0,
  * `padding_idx` leaves its row out and out of the count, and the first offset is 0. torch sums f16 and bf16 in f32, as here.
  */
 import { defined } from "../defined.js";
@@ -42,7 +43,7 @@ const modeWords = Object.keys(modes) as readonly Mode[];
 interface Segments {
   readonly weight: TensorType;
   readonly input: TensorType;
-  /** Of an input of one dim: where bags begin. */
+  /** Positions in the input at which segments begin; present for an input of one dim. */
   readonly offsets?: TensorType;
   readonly weights?: TensorType;
   readonly how: Reduction;
@@ -50,12 +51,16 @@ interface Segments {
   readonly segments: number;
   /** Terms of a bag at most. */
   readonly max: number;
-  /** Whether the last offset is where the last bag ends. */
+  /** True if the last offset is the end of the last segment. */
   readonly ended: boolean;
   readonly padding?: number;
   readonly oob: OutOfBounds;
 }
 
+/**
+ * Checks the inputs and attributes of `torch.embedding_bag` and returns them. Throws a RuleError for a broken
+ * rule.
+ */
 function segmentsOf(inputs: OpInputs): Segments {
   const { attrs } = inputs;
   const [weight, input] = [inputs.data, inputs.indices];
@@ -104,6 +109,10 @@ function segmentsOf(inputs: OpInputs): Segments {
   };
 }
 
+/**
+ * Throws a RuleError unless the mode is sum and per_sample_weights have the type of weight and the shape of
+ * input.
+ */
 function checkWeights(inputs: OpInputs, weights: TensorType, how: Reduction): void {
   const { data: weight, indices: input } = inputs;
   if (how !== "fold") breakRule("TC105", inputs, "per_sample_weights are of mode sum", "mode sum");
@@ -119,7 +128,10 @@ function checkWeights(inputs: OpInputs, weights: TensorType, how: Reduction): vo
 
 type Extent = Pick<Segments, "offsets" | "segments" | "max" | "ended">;
 
-/** Each row of the input is a bag. */
+/**
+ * Returns the segments of an input of two dims: each row is a segment. Throws TC105 for an attribute about
+ * offsets, and TC103 for empty rows.
+ */
 function rowsAsSegments(inputs: OpInputs): Extent {
   const [segments = 0, length = 0] = inputs.indices.shape;
   const given = ["include_last_offset", "longest_bag"].find(
@@ -132,7 +144,10 @@ function rowsAsSegments(inputs: OpInputs): Extent {
   return { segments, max: length, ended: false };
 }
 
-/** The input is a list of all bags, one after the other. */
+/**
+ * Returns the segments of an input of one dim, which lists all segments one after the other. `offsets` has
+ * their starts.
+ */
 function segmentsBetween(inputs: OpInputs, offsets: TensorType, highest: number): Extent {
   const { dtype, shape } = offsets;
   if (!indexTypes.includes(dtype))
@@ -159,9 +174,9 @@ function segmentsBetween(inputs: OpInputs, offsets: TensorType, highest: number)
 const firstOffset: IndexOperand = { value: { table: 2, at: [constant(0)] }, outOfRange: "error", extent: 1 };
 
 /**
- * The first offset, which is 0, and the index values between which the terms of bag d0 lie: its offset and
- * the next one, which the last bag has not. That one ends with the list: the first offset is read in place of
- * the next, and the length of the list is added.
+ * Returns the index operands that bound the rows of bag d0: the first offset, which must be 0, the bag's
+ * offset, and the next offset. The last bag has no next offset and ends with the list. There, the first
+ * offset is read instead, and the length of the list is added.
  */
 function endsOf({ offsets, ended }: Segments, listed: number): IndexOperand[] {
   const extent = listed + 1;
@@ -180,7 +195,10 @@ const bodyOfNone = ({ shape }: TensorType): MapBody => ({
   ...readData([constant(0), dim(1)]),
 });
 
-/** T(fold(f32(row) * f32(weight))), T(mean(f32(row))) or T(max(f32(row))) of the rows that a bag names. */
+/**
+ * Returns the map for the value T(fold(f32(row) * f32(weight))), T(mean(f32(row))) or T(max(f32(row))), over
+ * the rows that a segment names.
+ */
 function bodyOf(segments: Segments): MapBody {
   const { weight, input, offsets, weights, how, max, padding, oob } = segments;
   const term = dim(2);
@@ -210,6 +228,7 @@ function bodyOf(segments: Segments): MapBody {
   };
 }
 
+/** Operator torch.nn.functional.embedding_bag: sums, means or maxima of rows of a table. */
 export const torchEmbeddingBag = defineOperator({
   name: "torch.embedding_bag",
   inputs: ["weight", "input", "offsets", "per_sample_weights"],

@@ -9,7 +9,10 @@ import {
   type FloatType,
 } from "../types.js";
 
-/** Undefined where the type does not hold the number exactly. Of a complex number the real part, below the zero bits of the other. */
+/**
+ * Returns the bits of an integer in an element type. Undefined if the type does not hold the number exactly.
+ * For a complex type, the number is the real part, below the zero bits of the imaginary part.
+ */
 export function bitsOfInteger(value: number, dtype: Exclude<DType, "string">): bigint | undefined {
   if (isFloat8(dtype)) {
     const bits = float8Bits(dtype, value);
@@ -36,7 +39,10 @@ export function bitsOfInteger(value: number, dtype: Exclude<DType, "string">): b
   }
 }
 
-/** IEEE 754: sign, biased exponent, and the mantissa without its leading 1. */
+/**
+ * Returns the IEEE 754 bits of an integer: sign, biased exponent, and the mantissa without its leading 1.
+ * Undefined if the type does not hold the number exactly.
+ */
 function floatBits(
   value: number,
   { bits, mantissa }: (typeof elementTypes)[Exclude<FloatType, Float8Type>],

@@ -1,9 +1,11 @@
 /**
- * pypto.gather_in_ub: rows of paged memory by token. A block table says in which page of `param` each page of tokens lies.
+ * pypto.gather_in_ub: rows of paged memory by token. A block table says in which page of `param` each page of
+ * tokens lies.
  *
- * Source: hicann/pypto at 883e7df, docs/zh/api/operation/pypto-experimental-gather_in_ub.md. The last page of `param` may be partial;
- * the golden (framework/src/interface/interpreter/calculator/calc_torch.cpp, GatherINUBGolden) refuses a negative token. PU are the
- * numbers that docs/specifications.md gives its sentences.
+ * Source: hicann/pypto at 883e7df, docs/zh/api/operation/pypto-experimental-gather_in_ub.md. The last page of
+ * `param` may be partial; the golden (framework/src/interface/interpreter/calculator/calc_torch.cpp,
+ * GatherINUBGolden) refuses a negative token. PU are the numbers that docs/specifications.md gives its
+ * sentences.
  */
 import { gatherOver, readData, type AccessMap } from "../access.js";
 import { add, constant, dim, div, mod, scale, index } from "../linear.js";
@@ -26,6 +28,7 @@ const params: Readonly<Record<PyptoLevel, readonly DType[]>> = {
   head: modelled,
 };
 
+/** Throws a RuleError for types, ranks or shapes that `pypto.gather_in_ub` does not accept. */
 function checkInputs(inputs: OpInputs): undefined {
   const at = levelOf(inputs);
   const cited = (sentence: string): string => `${who} at level ${at} (${sentence})`;
@@ -56,7 +59,10 @@ function checkInputs(inputs: OpInputs): undefined {
   });
 }
 
-/** out[d0, d1] = param[block * block_table[0, t div block] + t mod block, d1] with t = indices[0, d0]. */
+/**
+ * Returns the map out[d0, d1] = param[block * block_table[0, t div block] + t mod block, d1] with t =
+ * indices[0, d0].
+ */
 function pagedMap(inputs: readonly Shape[], block: number, output: Shape): AccessMap {
   const [param, , blockTable] = inputs;
   const [tokens, page, row] = [index(0), index(1), index(2)];
@@ -74,6 +80,7 @@ function pagedMap(inputs: readonly Shape[], block: number, output: Shape): Acces
   });
 }
 
+/** Operator pypto.gather_in_ub: gathers rows of paged memory by token, through a block table. */
 export const pyptoGatherInUb = defineOperator({
   maxElements,
   name: who,

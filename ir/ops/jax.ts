@@ -1,9 +1,10 @@
 /**
  * jax.numpy's take and take_along_axis.
  *
- * Source: docs.jax.dev, the pages of these names and `ndarray.at`, and jax/_src/numpy/indexing.py, which says what becomes of
- * negative indices: they count from the end, but not under `clip` and `wrap` of take and `promise_in_bounds`. An index out of
- * range gives the fill value by default; nothing is an error. `fill_value` has its default here.
+ * Source: docs.jax.dev, the pages of these names and `ndarray.at`, and jax/_src/numpy/indexing.py, which says
+ * what becomes of negative indices: they count from the end, but not under `clip` and `wrap` of take and
+ * `promise_in_bounds`. An index out of range gives the fill value by default; nothing is an error.
+ * `fill_value` has its default here.
  */
 import type { OutOfBounds } from "../access.js";
 import { outputShape } from "../operator.js";
@@ -70,6 +71,10 @@ const fillValue = {
   help: "what jax's mode fill reads out of range, a whole number; absent: NaN, the lowest or the largest of the type, true",
 } as const satisfies AttrSpec;
 
+/**
+ * Returns the policies for negative and out-of-range indices, and the fill bits, that `mode` and `fill_value`
+ * give. `wrapModes`: modes in which negative indices count from the end.
+ */
 function policyOf(inputs: OpInputs, wrapModes: readonly Mode[], who: string): IndexPolicy {
   const mode = wordAttr(inputs.attrs, "mode") as Mode;
   const value = intAttr(inputs.attrs, "fill_value");
@@ -104,6 +109,7 @@ const flatAxis = {
   help: "axis or dim that the indices choose along; absent, the array counts as flat",
 } as const satisfies AttrSpec;
 
+/** Operator jax.numpy.take: selects slices along an axis, or elements of the flat array. */
 export const jaxTake = defineOperator({
   name: "jax.take",
   kind: "gather",
@@ -124,6 +130,7 @@ export const jaxTake = defineOperator({
   },
 });
 
+/** Operator jax.numpy.take_along_axis: selects elements along an axis. */
 export const jaxTakeAlongAxis = defineOperator({
   name: "jax.take_along_axis",
   kind: "gather_elements",

@@ -6,43 +6,49 @@ import { findOp, opDefs, type AttributeKey, type Dialect } from "./registry.js";
 
 export { dialectOf, operatorsMeant } from "./operator-names.js";
 
-/** DirectML's `BatchDimensionCount` in camel case. */
+/** Returns a word with its first letter in lower case: DirectML's `BatchDimensionCount` in camel case. */
 const lowerFirst = (word: string): string => word.charAt(0).toLowerCase() + word.slice(1);
 const unique = <T>(list: readonly T[]): readonly T[] => [...new Set(list)];
 
-/** What case files and flags call an operator beside its dialect: its kind, where that is no other operator's own name. */
+/**
+ * Returns the name that case files and flags use for an operator, without its dialect. It is the kind, if
+ * there is one and no other operator has that name; else the operator's own name.
+ */
 export function commonName(def: OpDef, operators: Operators = opDefs): string {
   const { kind } = def;
   const taken = kind === undefined || operatorNamed(dialectOf(def), kind, operators)?.kind !== kind;
   return taken ? unqualifiedName(def) : kind;
 }
 
-/** What its framework's tests call so, else the operator of this name, else the dialect's first of this kind. */
+/**
+ * Finds an operator of a dialect by a name. The name in the framework's tests comes first, then the
+ * operator's own name, then the dialect's first operator of this kind.
+ */
 function operatorNamed(dialect: string, name: string, operators: Operators): OpDef | undefined {
   const inDialect = operators.filter((def) => dialectOf(def) === dialect);
   const tested = inDialect.find((def) => def.testName === name);
   return tested ?? findOp(`${dialect}.${name}`, operators) ?? inDialect.find((def) => def.kind === name);
 }
 
-/** The dialects of operators, in their order. */
+/** Returns the names of the dialects of some operators, each once, in order. */
 export const dialectsOf = (operators: Operators): readonly string[] => unique(operators.map(dialectOf));
-/** Every built-in dialect, in the order of the registry. */
+/** Names of the built-in dialects, in the order of the registry. */
 export const dialects = dialectsOf(opDefs) as readonly Dialect[];
 
-/** What may stand beside a dialect: common names, and each operator's own. */
+/** Returns the names that may follow a dialect: common names, then each operator's own name. */
 export function operatorNames(dialect: string, operators: Operators = opDefs): readonly string[] {
   const inDialect = operators.filter((def) => dialectOf(def) === dialect);
   return unique([...inDialect.map((def) => commonName(def, operators)), ...inDialect.map(unqualifiedName)]);
 }
 
-/** An attribute with its names in text and in descriptions. */
+/** Attribute of an operator: its name in the text form and its definition. */
 export interface NamedAttr {
   /** In text. */
   readonly name: string;
   readonly spec: AttrSpec;
 }
 
-/** An operator's attributes by key, without `oob`. */
+/** Returns an operator's attributes by key in case files, without `oob`. */
 export const attributesOf = (def: OpDef): ReadonlyMap<string, NamedAttr> =>
   new Map(
     Object.entries(def.attrs).flatMap(([name, spec]) =>
@@ -50,10 +56,10 @@ export const attributesOf = (def: OpDef): ReadonlyMap<string, NamedAttr> =>
     ),
   );
 
-/** What a flag for an attribute says. */
+/** Kind and help text of the flag for an attribute. */
 export type AttributeFlagText = Pick<AttrSpec, "kind" | "help">;
 
-/** What a flag for each attribute key of these operators says. */
+/** Returns the kind and help text of the flag for each attribute key of these operators. */
 export const attributeFlagsOf = (operators: Operators): ReadonlyMap<string, AttributeFlagText> =>
   new Map(
     unique(operators.flatMap((def) => [...attributesOf(def).keys()])).map((key) => {
@@ -66,10 +72,13 @@ export const attributeFlagsOf = (operators: Operators): ReadonlyMap<string, Attr
     }),
   );
 
-/** Those of the built-in operators. */
+/** Kind and help text of the flag for each attribute key of the built-in operators. */
 export const attributeFlags = attributeFlagsOf(opDefs) as ReadonlyMap<AttributeKey, AttributeFlagText>;
 
-/** What frameworks call an attribute where its flag has another name: PyPTO's `dim` is the flag `axis`. */
+/**
+ * Flags by the frameworks' names for attributes, where the flag has another name: PyPTO's `dim` is the flag
+ * `axis`.
+ */
 export const attributeAliases: ReadonlyMap<string, AttributeKey> = new Map(
   opDefs
     .flatMap((def) => [...attributesOf(def)])
@@ -81,7 +90,10 @@ export const attributeAliases: ReadonlyMap<string, AttributeKey> = new Map(
     .filter(([alias]) => ![...attributeFlags.keys()].some((key) => camelCase(key) === alias)),
 );
 
-/** What all say, then what some say behind it: dialects, or operators where others of their dialect do not say it. */
+/**
+ * Joins the help sentences of an attribute's operators. A sentence that some operators lack is followed by
+ * the names of its dialects. It names operators where others of their dialect lack the sentence.
+ */
 function helpOf(specs: readonly (Pick<AttrSpec, "help"> & { readonly def: OpDef })[]): string {
   const sentences = unique(specs.flatMap(({ help }) => help.split("; ")));
   return sentences
@@ -98,8 +110,9 @@ function helpOf(specs: readonly (Pick<AttrSpec, "help"> & { readonly def: OpDef 
 }
 
 /**
- * The operator that a dialect has under a name: its own (`gather` is torch.gather), else the common one (`gather_elements` is, too).
- * `keys` are those of the attributes given.
+ * Returns the operator that a dialect has under a name; undefined if there is none. The operator's name goes
+ * first (`gather` is torch.gather), then the common name (`gather_elements` is torch.gather, too). Among
+ * operators of one kind, the one that has most of the attributes `keys` is chosen.
  */
 export const operatorFor = (
   dialect: string,
@@ -108,7 +121,10 @@ export const operatorFor = (
   operators: Operators = opDefs,
 ): OpDef | undefined => bestMatch(operatorNamed(dialect, name, operators), keys, operators);
 
-/** The operator that a dialect has in place of another dialect's: one of its kind, if there is one. */
+/**
+ * Returns the operator of a dialect that has the same kind as an operator of another dialect; undefined if
+ * there is none. Among several, the one that has most of the attributes `keys` is chosen.
+ */
 export const counterpartOf = ({ kind }: OpDef, dialect: string, keys: readonly string[]): OpDef | undefined =>
   bestMatch(
     opDefs.find((def) => dialectOf(def) === dialect && kind !== undefined && def.kind === kind),
@@ -116,7 +132,10 @@ export const counterpartOf = ({ kind }: OpDef, dialect: string, keys: readonly s
     opDefs,
   );
 
-/** The operator of a name as in text (`pypto.gather`), or of a dialect and a common name (`pypto.gather_elements`). */
+/**
+ * Returns the operator of a name as in text (`pypto.gather`), or of a dialect and a common name
+ * (`pypto.gather_elements`).
+ */
 export function operatorInText(
   text: string,
   keys: readonly string[],
@@ -127,7 +146,7 @@ export function operatorInText(
   return bestMatch(findOp(text, operators), keys, operators) ?? operatorFor(dialect, name, keys, operators);
 }
 
-/** The dialect's operators of the same kind, itself among them. */
+/** Returns the operators of the same dialect and kind as an operator, including the operator. */
 export const operatorKin = (named: OpDef, operators: Operators = opDefs): readonly OpDef[] =>
   operators.filter(
     (def) =>
@@ -135,7 +154,10 @@ export const operatorKin = (named: OpDef, operators: Operators = opDefs): readon
       (def.kind !== undefined && def.kind === named.kind && dialectOf(def) === dialectOf(named)),
   );
 
-/** Where a dialect has several operators of one kind, the first that knows the most of the attributes given. */
+/**
+ * Returns the operator of the named one's kind and dialect that knows the most of the given attributes. In a
+ * tie, the named operator wins, then the first.
+ */
 function bestMatch(
   named: OpDef | undefined,
   keys: readonly string[],

@@ -1,8 +1,8 @@
 /**
  * moe.combine: the rows of the experts that a token was sent to, weighted and added.
  *
- * out[t] = sum over k of x[inverse[t, k]] * weights[t, k], in f32 with k ascending, which is the order that TensorRT-LLM states
- * (NVIDIA/TensorRT-LLM#14592).
+ * out[t] = sum over k of x[inverse[t, k]] * weights[t, k], in f32 with k ascending, which is the order that
+ * TensorRT-LLM states (NVIDIA/TensorRT-LLM#14592).
  */
 import { gatherOver } from "../access.js";
 import { dim, index } from "../linear.js";
@@ -14,7 +14,10 @@ import { checkDType, checkRank, defineOperator, breakRule, type OpInputs } from 
 const who = "moe.combine";
 const floats: readonly DType[] = ["f32", "f16", "bf16"];
 
-/** The weights, whose shape is that of `inverse`. */
+/**
+ * Returns the type of the weights of `moe.combine`. Throws a RuleError unless they are floats and have the
+ * shape of `inverse`.
+ */
 function weightsOf(inputs: OpInputs): TensorType {
   const { indices: inverse } = inputs;
   const [, , weights] = inputs.inputs;
@@ -30,6 +33,7 @@ function weightsOf(inputs: OpInputs): TensorType {
   return weights;
 }
 
+/** Operator moe.combine: adds the weighted rows of the experts to which each token was sent. */
 export const moeCombine = defineOperator({
   name: "moe.combine",
   inputs: ["x", "inverse", "weights"],

@@ -1,8 +1,9 @@
 /**
  * numpy's put_along_axis. It returns the array that numpy would leave.
  *
- * Source: numpy.org/doc/stable, "numpy.put_along_axis", and `_make_along_axis_idx` of numpy/lib/_shape_base_impl.py: off the axis, array
- * and indices are broadcast against each other, and values against both. Indices count from the end; the last of duplicates stays.
+ * Source: numpy.org/doc/stable, "numpy.put_along_axis", and `_make_along_axis_idx` of
+ * numpy/lib/_shape_base_impl.py: off the axis, array and indices are broadcast against each other, and values
+ * against both. Indices count from the end; the last of duplicates stays.
  */
 import { constant, dim, index, type Linear } from "../linear.js";
 import { at, elementCount, formatShape, type Shape } from "../types.js";

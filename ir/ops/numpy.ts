@@ -1,9 +1,10 @@
 /**
  * numpy's take, take_along_axis and advanced indexing, `x[i, :, j]`.
  *
- * Source: numpy.org/doc/stable, "numpy.take", "numpy.take_along_axis" and "Indexing on ndarrays". Negative indices count from the
- * end and one out of range is an error, but under take's modes `wrap` and `clip`, which count none from the end. A boolean mask
- * stands for the indices that `numpy.nonzero` makes of it: whoever knows its values puts those in its place (`expandMasks`).
+ * Source: numpy.org/doc/stable, "numpy.take", "numpy.take_along_axis" and "Indexing on ndarrays". Negative
+ * indices count from the end and one out of range is an error, but under take's modes `wrap` and `clip`,
+ * which count none from the end. A boolean mask stands for the indices that `numpy.nonzero` makes of it:
+ * whoever knows its values puts those in its place (`expandMasks`).
  */
 import { gatherOver, readData, type OutOfBounds } from "../access.js";
 import { outputShape, readAs } from "../operator.js";
@@ -51,6 +52,7 @@ export function checkTypes(inputs: OpInputs, who: string): void {
   checkRank(inputs, "data", 1, 8, who);
 }
 
+/** Operator numpy.take: selects slices along an axis, or elements of the flat array. */
 export const numpyTake = defineOperator({
   name: "numpy.take",
   kind: "gather",
@@ -88,6 +90,7 @@ export const numpyTake = defineOperator({
   },
 });
 
+/** Operator numpy.take_along_axis: selects elements along an axis. */
 export const numpyTakeAlongAxis = defineOperator({
   name: "numpy.take_along_axis",
   kind: "gather_elements",
@@ -106,7 +109,7 @@ const who = "numpy.index";
 const arrays = { inputs: ["x", "i0"], variadic: true } as const;
 const subscriptedOf = (inputs: OpInputs): Subscripted => ({ inputs, arrays: inputs.inputs.length - 1, who });
 
-/** Refuses (TC102, TC103) a mask whose extents are not those of the dims of x that it stands for. */
+/** Throws a RuleError (TC102, TC103) for a mask whose extents differ from the dims of x that it indexes. */
 function checkMasks(inputs: OpInputs, items: readonly SubscriptItem[]): void {
   const { shape } = inputs.data;
   const after = (k: number): number =>
@@ -130,7 +133,10 @@ function checkMasks(inputs: OpInputs, items: readonly SubscriptItem[]): void {
   }
 }
 
-/** Puts in the place of each mask an array of indices for each of its dims, and numbers the arrays anew. */
+/**
+ * Replaces each boolean mask by one index array for each of its dims. Returns the inputs, and the subscript
+ * with the arrays renumbered.
+ */
 function expandMasks(inputs: OpInputs): ExpandedMasks {
   const subscripted = subscriptedOf(inputs);
   checkMasks(inputs, itemsOf(subscripted));
@@ -149,6 +155,7 @@ function expandMasks(inputs: OpInputs): ExpandedMasks {
   return { attrs: { subscript: items.flat().join(", ") }, inputs: flat };
 }
 
+/** Operator for numpy's advanced indexing: `x[i, :, j]`. */
 export const numpyIndex = defineOperator({
   name: who,
   ...arrays,

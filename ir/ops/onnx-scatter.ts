@@ -1,8 +1,9 @@
 /**
  * ONNX ScatterElements, ScatterND, Scatter (up to opset 10) and TensorScatter.
  *
- * Sources: onnx/onnx docs/Operators.md and Changelog.md. bfloat16 data arrived with opset 13, reductions add and mul with 16, min and max
- * with 18. ScatterND takes 64-bit indices alone; an index out of range is an error. The pages leave duplicates open: the last one stays.
+ * Sources: onnx/onnx docs/Operators.md and Changelog.md. bfloat16 data arrived with opset 13, reductions add
+ * and mul with 16, min and max with 18. ScatterND takes 64-bit indices alone; an index out of range is an
+ * error. The pages leave duplicates open: the last one stays.
  */
 import type { Combine, IndexOperand } from "../access.js";
 import { add, constant, dim, index } from "../linear.js";
@@ -65,7 +66,10 @@ const oob = writtenOobSpec("error");
 const inputs = ["data", "indices", "updates"] as const;
 const values = ["updates"] as const;
 
-/** Refuses what no opset, or not this one, lists; returns how an update changes an element. */
+/**
+ * Returns how an update changes an element, by the attribute `reduction`. Throws a RuleError for an opset, a
+ * reduction, a type or a rank that the operator does not accept.
+ */
 function checkScatter(given: OpInputs, who: string, indices: readonly DType[]): Combine {
   const version = intAttr(given.attrs, "opset") ?? 18;
   if (version < 11) breakRule("TC105", given, `${who} exists since opset 11, not in ${version}`);
@@ -86,6 +90,7 @@ function checkScatter(given: OpInputs, who: string, indices: readonly DType[]): 
   return combine;
 }
 
+/** Operator ONNX ScatterElements: writes updates to elements along an axis. */
 export const onnxScatterElements = defineOperator({
   name: "onnx.scatter_elements",
   inputs,
@@ -106,6 +111,7 @@ export const onnxScatterElements = defineOperator({
   },
 });
 
+/** Operator ONNX ScatterND: writes updates to elements or slices that index tuples select. */
 export const onnxScatterNd = defineOperator({
   name: "onnx.scatter_nd",
   inputs,
@@ -125,6 +131,7 @@ export const onnxScatterNd = defineOperator({
   },
 });
 
+/** Operator ONNX Scatter of opsets 9 and 10: writes updates to elements along an axis. */
 export const onnxScatter = defineOperator({
   name: "onnx.scatter",
   inputs,
@@ -160,6 +167,10 @@ export const onnxScatter = defineOperator({
   },
 });
 
+/**
+ * Operator ONNX TensorScatter: writes an update into a cache along an axis, from a start position for each
+ * batch entry.
+ */
 export const onnxTensorScatter = defineOperator({
   name: "onnx.tensor_scatter",
   inputs: ["past_cache", "update", "write_indices"],

@@ -1,8 +1,8 @@
 /**
  * ONNX Gather, GatherElements and GatherND.
  *
- * Sources: onnx/onnx docs/Operators.md and Changelog.md. bfloat16 data arrived with opset 13, negative indices with
- * opset 11; GatherND takes 64-bit indices alone; an index out of range is an error.
+ * Sources: onnx/onnx docs/Operators.md and Changelog.md. bfloat16 data arrived with opset 13, negative
+ * indices with opset 11; GatherND takes 64-bit indices alone; an index out of range is an error.
  */
 import { outputShape } from "../operator.js";
 import type { DType } from "../types.js";
@@ -35,10 +35,14 @@ const dataTypes: readonly (readonly [since: number, types: readonly DType[]])[] 
   [13, ["bf16"]],
   [1, ["i32", "u32", "f32", "string", "i64", "u64", "f64", "c64", "c128"]],
 ];
-/** Returns the element types that an opset lists. */
+/** Returns the element types of data that an opset of ONNX lists. */
 export const dataTypesOf = (version: number): readonly DType[] =>
   dataTypes.flatMap(([since, types]) => (since <= version ? types : []));
 
+/**
+ * Checks the opset and the types of data and indices. Returns the opset. Throws a RuleError for a broken
+ * rule.
+ */
 function checkTypes(inputs: OpInputs, who: string, since: number, indices: readonly DType[]): number {
   const version = intAttr(inputs.attrs, "opset") ?? 13;
   if (version < since) breakRule("TC105", inputs, `${who} exists since opset ${since}, not in ${version}`);
@@ -47,6 +51,7 @@ function checkTypes(inputs: OpInputs, who: string, since: number, indices: reado
   return version;
 }
 
+/** Operator ONNX Gather: selects slices along an axis. */
 export const onnxGather = defineOperator({
   name: "onnx.gather",
   kind: "gather",
@@ -65,6 +70,7 @@ export const onnxGather = defineOperator({
   },
 });
 
+/** Operator ONNX GatherElements: selects elements along an axis. */
 export const onnxGatherElements = defineOperator({
   name: "onnx.gather_elements",
   kind: "gather_elements",
@@ -85,6 +91,7 @@ export const onnxGatherElements = defineOperator({
   },
 });
 
+/** Operator ONNX GatherND: selects the elements or slices that index tuples name. */
 export const onnxGatherNd = defineOperator({
   name: "onnx.gather_nd",
   kind: "gather_nd",

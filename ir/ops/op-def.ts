@@ -1,7 +1,9 @@
 /**
- * What a source operator is: its attributes, its dialect's rules, and the dialect-free operator it stands for.
+ * Definition of a source operator: its attributes, its dialect's rules, and the dialect-free operator that it
+ * stands for.
  *
- * Each dialect keeps its own legality; nothing below `resolve` knows which dialect a gather came from.
+ * Each dialect keeps its own legality. Code that follows `resolve` does not know from which dialect a gather
+ * came.
  */
 import { checkArgument } from "../argument.js";
 import { defined } from "../defined.js";
@@ -29,17 +31,21 @@ import {
 
 interface AttrNames {
   /**
-   * In case files; flags write it with dashes. Operators that mean the same by an attribute share its key. Absent: the name in text,
-   * in camel case.
+   * In case files; flags write it with dashes. Operators that mean the same by an attribute share its key.
+   * Absent: the name in text, in camel case.
    */
   readonly key?: string;
-  /** What the framework's own builder calls it. Absent: the key. */
+  /** Name of the attribute in the framework's own builder. Absent: the key. */
   readonly argument?: string;
   /** One line for the flag. */
   readonly help: string;
 }
 
-/** An integer in a range that the rules check, any finite number, a list of integers, one of a fixed set of words, or a text that the rules read. */
+/**
+ * Definition of an attribute of an operator: its names, its kind of value and its default. `int`: an integer
+ * whose range the operator's rules check. `number`: any finite number. `ints`: a list of integers. `word`:
+ * one of `words`. `text`: a text that the operator's rules parse.
+ */
 export type AttrSpec = AttrNames &
   (
     | { readonly kind: "int"; readonly default?: number }
@@ -55,20 +61,28 @@ export type AttrSpec = AttrNames &
       }
   );
 
-/** A source operator with every dialect rule applied. */
+/**
+ * Result of a dialect's rules for a source operator: the dialect-free operator, its output and the policies
+ * for its indices.
+ */
 export interface Resolved {
   readonly operator: Operator;
-  /** The output as the framework sees it: DirectML keeps leading ones that the operator's own output lacks. */
+  /**
+   * The output as the framework sees it: DirectML keeps leading ones that the operator's own output lacks.
+   */
   readonly output: Shape;
   /** Element type of the output. Absent: that of the data. */
   readonly dtype?: DType;
   readonly negative: NegativeIndex;
   readonly oob: OutOfBounds;
-  /** A type that is taken although the framework's own sources disagree on it: `message` says so, `notes` cite both sources. */
+  /**
+   * A type that is taken although the framework's own sources disagree on it: `message` says so, `notes` cite
+   * both sources.
+   */
   readonly disputed?: { readonly message: string; readonly notes: readonly string[] };
 }
 
-/** What an operator is asked about: its inputs' types and its attributes, with defaults. */
+/** Arguments of an operator's rules: its inputs' types, and its attributes with defaults. */
 export interface OpInputs {
   readonly attrs: Attrs;
   readonly data: TensorType;
@@ -82,7 +96,10 @@ export interface OpInputs {
   readonly span?: Span | undefined;
 }
 
-/** An input of an operator without masks: an input as it was, or of a mask the coordinates of its truths in one of its dims. */
+/**
+ * Input of an operator whose boolean masks are replaced by indices. Without `maskDim` it is a given input,
+ * unchanged. With `maskDim` it holds the coordinates of a mask's true elements along that dim of the mask.
+ */
 export interface ExpandedInput {
   /** Number of the input among those that were given. */
   readonly input: number;
@@ -90,109 +107,156 @@ export interface ExpandedInput {
   readonly maskDim?: number;
 }
 
-/** An operator with indices in the place of its boolean masks. */
+/** Operator whose boolean masks are replaced by index inputs: its changed attributes and its new inputs. */
 export interface ExpandedMasks {
   /** The attributes that change. */
   readonly attrs: Attrs;
   readonly inputs: readonly ExpandedInput[];
 }
 
-/** An operator with its output's type, or why there is none. */
+/**
+ * Result of applying a dialect's rules to an operator: the resolved operator, or the diagnostics of the
+ * broken rules.
+ */
 export type ResolveResult =
   | { readonly ok: true; readonly resolved: Resolved }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
 
-/** An operator that dialects share by name, in case files and flags. */
+/** Name of an operator that several dialects share: it names the operator in case files and flags. */
 export type CommonName = Exclude<Operator["op"], "mapped">;
 
-/** The one home of what an operator is called and takes: text, case files, flags and builders derive from it. */
+/**
+ * Definition of a source operator: its names, inputs, attributes and rules. The text form, case files, flags
+ * and builders derive from it.
+ */
 export interface OpDef {
   /** Dialect and operator, as in text: `onnx.gather_elements`. */
   readonly name: `${string}.${string}`;
-  /** The dialect-free operator it stands for, which is its common name in case files and flags. Absent: it has its own alone. */
+  /**
+   * The dialect-free operator it stands for, which is its common name in case files and flags. Absent: it has
+   * its own alone.
+   */
   readonly kind?: CommonName;
-  /** What the framework's own tests call it, where that is another operator's name: in case files and flags it is this operator's. */
+  /**
+   * Name of the operator in the framework's own tests, where another operator has that name. In case files
+   * and flags the name means this operator.
+   */
   readonly testName?: string;
-  /** What its inputs are called, in order. Absent: data and indices. */
+  /** Names of the inputs, in order. Absent: data and indices. */
   readonly inputs?: readonly [data: string, ...indices: string[]];
   /** Those of them that may be left out. */
   readonly optional?: readonly string[];
-  /** Which of the names are those of given inputs. Absent: the first ones. */
+  /** Returns the names of the given inputs. Absent: the first ones of `inputs`. */
   readonly namesOf?: (inputs: readonly TensorType[]) => readonly string[];
   /** Those that values are made from; the others behind the data are indices. */
   readonly values?: readonly string[];
-  /** Of a scatter: whether its result is the memory of its first input, or a copy of it. Absent: it gathers. */
+  /**
+   * Memory of a scatter's result: that of its first input (`in place`), or a copy of it (`copy`). Absent: the
+   * operator gathers.
+   */
   readonly writes?: "in place" | "copy";
   /** It counts an index of bool as 0 or 1. */
   readonly boolIndices?: true;
   /** It takes any number of further inputs like the last. */
   readonly variadic?: true;
   /**
-   * Returns the operator with index inputs in the place of bool inputs, which are masks. Breaks a rule where a mask does not fit the data.
-   * Absent: it takes no masks.
+   * Returns the operator with index inputs in the place of bool inputs, which are masks. Breaks a rule where
+   * a mask does not fit the data. Absent: it takes no masks.
    */
   readonly expandMasks?: (inputs: OpInputs) => ExpandedMasks;
   /**
-   * Refuses types, ranks and empty tensors that an operator of a framework does not take. Returns the dispute on a type that it takes although
-   * the framework's own sources disagree on it. Absent: `resolve` alone says it.
+   * Refuses types, ranks and empty tensors that an operator of a framework does not take. Returns the dispute
+   * on a type that it takes although the framework's own sources disagree on it. Absent: `resolve` alone says
+   * it.
    */
   readonly takes?: (inputs: OpInputs) => Resolved["disputed"];
   /** Its rules on the result, for whoever declares another. */
   readonly resultRules?: string;
-  /** Upper limit (exclusive) of the elements of its table, where the framework states one. Absent: `maxTableElements`. */
+  /**
+   * Upper limit (exclusive) of the elements of its table, where the framework states one. Absent:
+   * `maxTableElements`.
+   */
   readonly maxElements?: number;
   /** Framework that cuts the tiles of the operator itself, and whose rules on them bind on every target. */
   readonly framework?: Framework;
   /** By name in text. */
   readonly attrs: Readonly<Record<string, AttrSpec>>;
-  /** Where an operator that tilec does not have is from, for a note beside what is wrong with it: `operators[0] of tilec.config.ts`. */
+  /**
+   * Origin of an operator that is not built in, for a note on its diagnostics: `operators[0] of
+   * tilec.config.ts`.
+   */
   readonly origin?: string;
   /** Applies the dialect's rules. `attrs` are complete: defaults filled in, kinds checked. */
   resolve(inputs: OpInputs): Resolved;
 }
 
 /**
- * An operator's definition as it is given, with its type: what builders and lists of operators take. What TypeScript cannot judge,
- * such as a map that leaves its operand, is judged where the operator is used.
+ * Returns an operator's definition unchanged, with its exact type, for builders and lists of operators.
+ * Faults that TypeScript does not detect are reported where the operator is used: for example, coordinates
+ * outside an operand.
  */
 export const defineOperator = <const D extends OpDef>(definition: D): D => definition;
 
-/** Operators that texts, flags and case files may name: the built-in ones, and a project's own behind them. */
+/**
+ * Operators that texts, flags and case files may name: the built-in ones, followed by those that a project
+ * defines.
+ */
 export type Operators = readonly OpDef[];
 
-/** Raised inside `resolve` at the rules broken; the registry turns it into diagnostics. */
+/**
+ * Error thrown by an operator's `resolve` for the rules that the operator breaks. The registry converts it to
+ * diagnostics.
+ */
 export class RuleError extends DiagnosticError {}
 
-/** Codes of broken rules of an operator: of its axis, ranks, extents, types, attributes and sizes, in the order of the numbers. */
+/**
+ * Diagnostic codes for a broken rule of an operator. In order of their numbers, the rules are about its axis,
+ * ranks, extents, types, attributes and sizes.
+ */
 export type RuleCode = "TC101" | "TC102" | "TC103" | "TC104" | "TC105" | "TC106";
 
-/** Refuses an operator for a rule: `message` is the rule's sentence with the numbers. Never returns. */
+/**
+ * Throws a RuleError for a rule that an operator breaks; never returns. `message` is the rule's sentence with
+ * the numbers.
+ */
 export function breakRule(code: RuleCode, inputs: OpInputs, message: string, hint?: string): never {
   checkArgument("breakRule", "code", code);
   checkArgument("breakRule", "object", inputs);
   throw new RuleError([error(code, message, { span: inputs.span, ...defined({ hint }) })]);
 }
 
-/** The value of an attribute of kind `int` or `number`; undefined where it has no default and is not given. */
+/**
+ * Returns the value of an attribute of kind `int` or `number`; undefined if the attribute is absent and has
+ * no default.
+ */
 export const intAttr = (attrs: Attrs, name: string): number | undefined => {
   checkArgument("intAttr", "object", attrs);
   const value: AttrValue | undefined = attrs[name];
   return typeof value === "number" ? value : undefined;
 };
 
-/** The value of an attribute of kind `ints`; empty where it has no default and is not given. */
+/**
+ * Returns the value of an attribute of kind `ints`; an empty list if the attribute is absent and has no
+ * default.
+ */
 export const intsAttr = (attrs: Attrs, name: string): readonly number[] => {
   const value: AttrValue | undefined = attrs[name];
   return typeof value === "object" ? value : [];
 };
 
-/** The value of an attribute of kind `word` or `text`; empty where it has no default and is not given. */
+/**
+ * Returns the value of an attribute of kind `word` or `text`; an empty string if the attribute is absent and
+ * has no default.
+ */
 export const wordAttr = (attrs: Attrs, name: string): string => {
   const value: AttrValue | undefined = attrs[name];
   return typeof value === "string" ? value : "";
 };
 
-/** An axis in [-rank, rank - 1], counted from the front. */
+/**
+ * Returns an axis counted from the front: a negative `axis` counts from the end of the `rank` dims. Throws a
+ * RuleError (TC101) if `axis` is outside [-rank, rank - 1].
+ */
 export function axisInRange(inputs: OpInputs, axis: number, rank: number, name = "axis"): number {
   if (axis < -rank || axis >= rank) {
     breakRule(
@@ -205,7 +269,10 @@ export function axisInRange(inputs: OpInputs, axis: number, rank: number, name =
   return axis < 0 ? axis + rank : axis;
 }
 
-/** Refuses (TC104) an input whose element type is none of `allowed`. `who` is the operator's name; `instead` ends the hint. */
+/**
+ * Throws a RuleError (TC104) if the operand's element type is not in `allowed`. `who` is the operator's name;
+ * the text of `instead` ends the hint.
+ */
 export function checkDType(
   inputs: OpInputs,
   operand: "data" | "indices",
@@ -225,7 +292,8 @@ export function checkDType(
 }
 
 /**
- * Returns the inputs with a scalar as a tensor of one element: data and indices then have one dim at least.
+ * Returns the inputs with scalar data and scalar indices as tensors of shape [1], so that both have at least
+ * one dim.
  */
 export function withoutScalars(inputs: OpInputs): OpInputs {
   const raised = (type: TensorType): TensorType => (type.shape.length === 0 ? { ...type, shape: [1] } : type);
@@ -233,13 +301,16 @@ export function withoutScalars(inputs: OpInputs): OpInputs {
 }
 
 /**
- * Returns the policy of an operator whose framework looks up no index where these extents leave none: nothing
- * is out of range there, and no element takes what is nearest.
+ * Returns `clamp` if one of `extents` is 0, else `oob`. It is for operators whose framework reads no indices
+ * in that case: with `clamp` no index is an error.
  */
 export const unlessEmpty = (extents: Shape, oob: OutOfBounds): OutOfBounds =>
   extents.includes(0) ? "clamp" : oob;
 
-/** Refuses (TC102) an input of another rank than `lowest` to `highest`. `who` is the operator's name; `instead` is the hint. */
+/**
+ * Throws a RuleError (TC102) if the operand's rank is outside [`lowest`, `highest`]. `who` is the operator's
+ * name; `instead` returns the hint.
+ */
 export function checkRank(
   inputs: OpInputs,
   operand: "data" | "indices",
@@ -260,23 +331,31 @@ export function checkRank(
   }
 }
 
+/** Throws a RuleError (TC102) if data and indices differ in rank. `who` is the operator's name. */
 export function checkSameRank(inputs: OpInputs, who: string): void {
   const [r, q] = [inputs.data.shape.length, inputs.indices.shape.length];
   if (r !== q) breakRule("TC102", inputs, `${who} takes data and indices of one rank, not ${r} and ${q}`);
 }
 
-/** What an operator calls an input: the further ones of a variadic operator continue its last. */
+/**
+ * Returns the operator's name for input `k`. The further inputs of a variadic operator continue the number of
+ * its last one.
+ */
 export function inputName({ inputs = ["data", "indices"] }: Pick<OpDef, "inputs">, k: number): string {
   const last = inputs.length - 1;
   const { [Math.min(k, last)]: name = "" } = inputs;
   return k <= last ? name : `${name.replace(/\d+$/, "")}${Number(/\d+$/.exec(name)?.[0] ?? 0) + k - last}`;
 }
 
-/** What an operator calls given inputs, in their order. */
+/** Returns the operator's names for the given inputs, in their order. */
 export const inputNames = (def: OpDef, inputs: readonly TensorType[]): readonly string[] =>
   def.namesOf?.(inputs) ?? inputs.map((_, k) => inputName(def, k));
 
-/** Rules that hold in every dialect. */
+/**
+ * Throws a RuleError if an operator breaks a rule that holds in every dialect. TC102: a rank above the
+ * maximum. TC103: an out-of-range policy that must read an element of an empty dim. TC106: too many elements,
+ * or an extent that is too long.
+ */
 export function checkLimits(def: OpDef, inputs: OpInputs, resolved: Resolved): void {
   const { operator, oob } = resolved;
   const output = outputShape(operator);
@@ -322,8 +401,8 @@ export function checkLimits(def: OpDef, inputs: OpInputs, resolved: Resolved): v
 }
 
 /**
- * The shared rules of gather_nd: batch dims and tuple size. A tuple of none names all of the data, as
- * onnxruntime and TensorFlow have it.
+ * Checks the shared rules of gather_nd: batch dims and tuple size (TC105, TC103). A tuple of size 0 names all
+ * of the data, as in onnxruntime and TensorFlow.
  */
 export function checkTuple(inputs: OpInputs, data: Shape, indices: Shape, batchDims: number): void {
   const [r, q] = [data.length, indices.length];
@@ -349,7 +428,10 @@ export function checkTuple(inputs: OpInputs, data: Shape, indices: Shape, batchD
   }
 }
 
-/** index <= data off the axis: the rule of ONNX runtimes, torch and PyPTO; DirectML's is exact (decision D4). */
+/**
+ * Checks that indices and data agree off the axis: index <= data in ONNX runtimes, torch and PyPTO.
+ * DirectML's extents must be equal (decision D4).
+ */
 export function checkElements(inputs: OpInputs, axis: number, exact: boolean, who: string): void {
   const [data, indices] = [inputs.data.shape, inputs.indices.shape];
   data.forEach((extent, k) => {

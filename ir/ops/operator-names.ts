@@ -1,18 +1,29 @@
-/** Names of operators: the dialect before the point, the operator behind it; and what a name that no operator has probably means. */
+/**
+ * Names of operators: the dialect before the point, the operator behind it; and what a name that no operator
+ * has probably means.
+ */
 import { didYouMean } from "../did-you-mean.js";
 import type { OpDef, Operators } from "./op-def.js";
 
-/** Returns whose rules a definition holds: one of `dialects`, or the prefix of an operator that tilec does not have. */
+/**
+ * Returns the dialect of an operator: the part of its name before the dot. For an operator that is not built
+ * in, this may be none of `dialects`.
+ */
 export const dialectOf = (def: OpDef): string => def.name.slice(0, def.name.indexOf("."));
 /** Returns the name of an operator without its dialect. */
 export const unqualifiedName = ({ name }: Pick<OpDef, "name">): string => name.slice(name.indexOf(".") + 1);
 
-/** `GatherElements`, `gather_elements` and `gather-elements` alike. `scatter_` is another operator than `scatter`. */
+/**
+ * Normalises an operator name: `GatherElements`, `gather_elements` and `gather-elements` give the same
+ * letters. A final `_` stays: `scatter_` is another operator than `scatter`.
+ */
 const letters = (word: string): string => word.toLowerCase().replaceAll(/[^a-z0-9_]|_(?!$)/g, "");
 
 /**
- * Returns the operators that an unknown name (`embedding`, `onnx.GatherElements`) probably means, by their full names: those called so
- * in its dialect, else in any dialect, else of that kind, else the one whose name is nearest. Empty where none is near.
+ * Returns the full names of the operators that an unknown name (`embedding`, `onnx.GatherElements`) probably
+ * means; an empty list if none is near. It looks for operators with that name in the same dialect, then in
+ * any dialect, then of that kind, then with the nearest name. The first group that is not empty is the
+ * result.
  */
 export function operatorsMeant(name: string, operators: Operators): readonly string[] {
   const split = name.indexOf(".");

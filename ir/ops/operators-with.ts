@@ -4,7 +4,10 @@ import { CompileError, error } from "../diagnostic.js";
 import type { Operators } from "./op-def.js";
 import { opDefs } from "./registry.js";
 
-/** The built-in operators and these behind them. Throws a CompileError (TC702) for two of one name. */
+/**
+ * Returns the built-in operators followed by `added`. Throws a CompileError (TC702) if two operators have the
+ * same name.
+ */
 export function operatorsWith(added: Operators): Operators {
   checkArgument("operatorsWith", "list", added);
   const operators = [...opDefs, ...added];

@@ -2,8 +2,9 @@
  * PyPTO's `scatter_update(input, -2, index, src)`, `scatter_(input, dim, index, src)` and `scatter`.
  *
  * Sources: docs/zh/api/operation/ of hicann/pypto at 883e7df (2026-08-22), the pages of these names, and
- * framework/src/interface/operation/vector/indexing.cpp. `scatter_update` and `scatter_` write into their input. PyPTO skips a negative
- * slot of `scatter_update` and checks no other index; here a slot beyond the cache is skipped too, and another index is an error.
+ * framework/src/interface/operation/vector/indexing.cpp. `scatter_update` and `scatter_` write into their
+ * input. PyPTO skips a negative slot of `scatter_update` and checks no other index; here a slot beyond the
+ * cache is skipped too, and another index is an error.
  */
 import type { Combine } from "../access.js";
 import { dim, div, index, mod } from "../linear.js";
@@ -37,10 +38,15 @@ import {
 import { indexOperand } from "./take.js";
 import { alphaSpec, scaled, slicesScatter } from "./slices-scatter.js";
 
-/** The page has no i8; models store quantized caches (models/deepseek_v32_exp), and the code checks no type. */
+/**
+ * The page has no i8; models store quantized caches (models/deepseek_v32_exp), and the code checks no type.
+ */
 const cacheTypes: readonly DType[] = ["f32", "f16", "bf16", "i32", "i16", "i8"];
 
-/** Returns the rows of a cache of two dims, or of pages of tokens: a slot is a row, or a token in all pages. */
+/**
+ * Returns the scatter of source rows into a cache of two dims, or into a cache of pages of tokens. The index
+ * is a slot: a row of the cache, or a token counted across all pages.
+ */
 function slotScatter(inputs: OpInputs, who: string): Omit<Scatter, "combine"> {
   const [input, slots] = [inputs.data.shape, inputs.indices.shape];
   const [outer, inner] = [at(slots, 0), at(slots, 1)];
@@ -68,6 +74,7 @@ function slotScatter(inputs: OpInputs, who: string): Omit<Scatter, "combine"> {
   };
 }
 
+/** Operator pypto.scatter_update: writes source rows into the slots of a cache, in place. */
 export const pyptoScatterUpdate = defineOperator({
   framework: "pypto",
   maxElements,
@@ -119,7 +126,10 @@ const scatterAttrs = {
   oob: writtenOobSpec("error"),
 } as const satisfies Readonly<Record<string, AttrSpec>>;
 
-/** Returns what `scatter` and `scatter_` write, a number or a tensor. */
+/**
+ * Applies the rules of `pypto.scatter` and `pypto.scatter_`, which write a number or the elements of a
+ * tensor. Returns the resolved operator. Throws a RuleError for a broken rule.
+ */
 function resolveScatter(inputs: OpInputs, who: string): Resolved {
   checkDType(inputs, "data", scatterTypes, who);
   checkDType(inputs, "indices", ["i32", "i64"], who);
@@ -155,6 +165,7 @@ const scatterInputs = {
   optional: ["src"],
 } as const;
 
+/** Operator pypto.scatter_: writes a number or a tensor's elements along a dim, in place. */
 export const pyptoScatterInPlace = defineOperator({
   framework: "pypto",
   maxElements,
@@ -165,6 +176,7 @@ export const pyptoScatterInPlace = defineOperator({
   resolve: (inputs) => resolveScatter(inputs, "pypto.scatter_"),
 });
 
+/** Operator pypto.scatter: writes a number or a tensor's elements along a dim, into a copy of the input. */
 export const pyptoScatter = defineOperator({
   framework: "pypto",
   maxElements,
@@ -183,7 +195,11 @@ const addAttrs = {
   oob: writtenOobSpec("error"),
 } as const satisfies Readonly<Record<string, AttrSpec>>;
 
-/** Returns slices of a source, times alpha, added to those that the index names. */
+/**
+ * Applies the rules of PyPTO's index_add operators, which add slices of a source, times alpha, to the slices
+ * that the index names. Returns the resolved operator. Throws a RuleError for a broken rule. `types`: the
+ * element types that data may have.
+ */
 function resolveAdd(inputs: OpInputs, types: readonly DType[], who: string, sharesDim = false): Resolved {
   checkDType(inputs, "data", types, who);
   checkDType(inputs, "indices", ["i32", "i64"], who);
@@ -193,6 +209,9 @@ function resolveAdd(inputs: OpInputs, types: readonly DType[], who: string, shar
   return slicesScatter(inputs, along, { combine: "add", value, sharesDim }, who);
 }
 
+/**
+ * Operator pypto.index_add_: adds slices of a source, times alpha, to indexed slices of the input, in place.
+ */
 export const pyptoIndexAddInPlace = defineOperator({
   framework: "pypto",
   maxElements,
@@ -204,6 +223,9 @@ export const pyptoIndexAddInPlace = defineOperator({
   resolve: (inputs) => resolveAdd(inputs, addTypes, "pypto.index_add_"),
 });
 
+/**
+ * Operator pypto.index_add: adds slices of a source, times alpha, to indexed slices of a copy of the input.
+ */
 export const pyptoIndexAdd = defineOperator({
   framework: "pypto",
   maxElements,
@@ -215,6 +237,10 @@ export const pyptoIndexAdd = defineOperator({
   resolve: (inputs) => resolveAdd(inputs, addTypes, "pypto.index_add"),
 });
 
+/**
+ * Operator pypto.index_add_ub: adds slices of a source, times alpha, to indexed slices of a copy of the
+ * input. It does not support i8.
+ */
 export const pyptoIndexAddUb = defineOperator({
   framework: "pypto",
   maxElements,

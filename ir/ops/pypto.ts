@@ -1,9 +1,10 @@
 /**
  * PyPTO's `gather(input, dim, index)` and `index_select(input, dim, index)`.
  *
- * Sources: the specification's page of gather, docs/zh/api/operation/pypto-gather.md at 2b2bb56, which level `specification` holds to;
- * at 883e7df (2026-08-22) that page and pypto-index_select.md, which level `documented` holds to, and
- * framework/src/interface/operation/vector/indexing.cpp, which level `head` follows where it takes more. PG and PS are the numbers that docs/specifications.md gives their sentences.
+ * Sources: the specification's page of gather, docs/zh/api/operation/pypto-gather.md at 2b2bb56, which level
+ * `specification` holds to; at 883e7df (2026-08-22) that page and pypto-index_select.md, which level
+ * `documented` holds to, and framework/src/interface/operation/vector/indexing.cpp, which level `head`
+ * follows where it takes more. PG and PS are the numbers that docs/specifications.md gives their sentences.
  */
 import { defined } from "../defined.js";
 import { profileFacts, pyptoLevels, type PyptoLevel } from "../profile.js";
@@ -28,7 +29,10 @@ import { axis, oobOf, oobSpec } from "./attributes.js";
 
 const dim = { ...axis, argument: "dim" } as const satisfies AttrSpec;
 
-/** Attribute that says what an operator of PyPTO takes; absent, the schedule's profile says it. */
+/**
+ * Attribute `level`: the version of PyPTO's rules that an operator is checked against. Without it, the
+ * schedule's profile decides.
+ */
 export const level = {
   key: "level",
   help: "what PyPTO takes, instead of what the profile says: specification, documented (its pages) or head (its code)",
@@ -49,7 +53,10 @@ interface Page {
   readonly indexRanks: Readonly<Record<PyptoLevel, Ranks>>;
 }
 
-/** Both pages have one kind of parameter table, and its sentences have the same numbers; 9 and up are PG's alone. */
+/**
+ * Both pages have one kind of parameter table, and its sentences have the same numbers; 9 and up are PG's
+ * alone.
+ */
 const sentence = {
   dtypes: 1,
   noEmptyData: 2,
@@ -90,7 +97,10 @@ const gatherPage: Page = {
   indexRanks: specifiedRanks,
 };
 
-/** Types that the 950 alone has: pypto-index_select.md, constraint 4, and CheckGatherParamsInvalid of indexing.cpp, at 883e7df. */
+/**
+ * Types that the 950 alone has: pypto-index_select.md, constraint 4, and CheckGatherParamsInvalid of
+ * indexing.cpp, at 883e7df.
+ */
 const newerTypes: readonly DType[] = ["bool", "f8e4m3fn", "f8e5m2", "f8e8m0fnu"];
 const indexSelectPage: Page = {
   operator: "pypto.index_select",
@@ -105,11 +115,17 @@ const indexSelectPage: Page = {
 const statedLevel = ({ attrs }: OpInputs): PyptoLevel | undefined =>
   pyptoLevels.find((name) => name === wordAttr(attrs, "level"));
 
-/** Returns the level of a program: its own, or that of its profile. A program without a schedule is judged by the code alone. */
+/**
+ * Returns the level of a program: the one that the operator states, else that of the program's profile. A
+ * program without a profile has the level of PyPTO's code (`head`).
+ */
 export const levelOf = (inputs: OpInputs): PyptoLevel =>
   statedLevel(inputs) ?? profileFacts[inputs.profile ?? "head"].level;
 
-/** Returns what to write for the first later level that `takes` an input, where the program says its level; empty where none does. */
+/**
+ * Returns a hint for an input that the program's level does not accept: the flag or attribute of the first
+ * later level for which `takes` is true. Returns an empty string if there is no such level.
+ */
 export function laterLevel(inputs: OpInputs, takes: (level: PyptoLevel) => boolean): string {
   const stated = levelOf(inputs);
   const later = pyptoLevels.slice(pyptoLevels.indexOf(stated) + 1).find(takes);
@@ -121,11 +137,14 @@ export function laterLevel(inputs: OpInputs, takes: (level: PyptoLevel) => boole
   return `${instead} takes it (${profileFacts[profile].stands})`;
 }
 
-/** `pypto.gather at level head (PG1)`: who refuses, and by which sentence. */
+/** Returns the operator that refuses, its level and its rule: `pypto.gather at level head (PG1)`. */
 const cited = (inputs: OpInputs, page: Page, which: keyof typeof sentence): string =>
   `${page.operator} at level ${levelOf(inputs)} (${page.prefix}${sentence[which]})`;
 
-/** Refuses (TC104) data of a type that only the Ascend 950 takes on another Ascend core. Other machines run what any Ascend core takes. */
+/**
+ * Throws a RuleError (TC104) if the target is an Ascend core other than the 950 and only the 950 supports the
+ * data's type. Other targets support the type if any Ascend core does.
+ */
 function checkChip(inputs: OpInputs, page: Page): void {
   const { target, data } = inputs;
   if (target === undefined || !page.newerTypes.includes(data.dtype)) return;
@@ -139,6 +158,10 @@ function checkChip(inputs: OpInputs, page: Page): void {
   );
 }
 
+/**
+ * Throws a RuleError if a PyPTO operator does not support its inputs: an element type (TC104), an empty
+ * tensor (TC103) or a rank (TC102). `page` holds the limits for each level.
+ */
 function checkSupport(inputs: OpInputs, page: Page): void {
   const level = levelOf(inputs);
   const { dtype } = inputs.data;
@@ -185,6 +208,7 @@ function takenByIndexSelect(inputs: OpInputs): undefined {
   checkSupport(inputs, indexSelectPage);
 }
 
+/** Operator pypto.gather: selects elements along a dim. */
 export const pyptoGather = defineOperator({
   maxElements,
   name: "pypto.gather",
@@ -208,6 +232,7 @@ export const pyptoGather = defineOperator({
   },
 });
 
+/** Operator pypto.index_select: selects slices along a dim. */
 export const pyptoIndexSelect = defineOperator({
   maxElements,
   name: "pypto.index_select",

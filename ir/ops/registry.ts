@@ -125,23 +125,23 @@ const registered = [
   stablehloScatter,
 ] as const;
 
-/** The definition of every source operator. */
+/** Definitions of all built-in operators. */
 export const opDefs: Operators = registered;
 
-/** Dialect and operator: `onnx.gather`. */
+/** Name of a built-in operator with its dialect: `onnx.gather`. */
 export type OpName = (typeof registered)[number]["name"];
-/** A framework whose operators and rules tilec has. */
+/** Name of a framework whose operators are built in. */
 export type Dialect = OpName extends `${infer D}.${string}` ? D : never;
 type SpecOf<D> = D extends OpDef ? D["attrs"][keyof D["attrs"]] : never;
 type KeyOf<S> = S extends { readonly key: infer K extends string } ? K : never;
-/** Keys of the attributes in case files and flags, where `oob` stands beside them: every operator has it. */
+/** Keys of the operators' attributes in case files and flags, without `oob`, which every operator has. */
 export type AttributeKey = Exclude<KeyOf<SpecOf<(typeof registered)[number]>>, "oob">;
 
-/** The definition of that name, if there is one. */
+/** Returns the definition of the operator with that name; undefined if there is none. */
 export const findOp = (name: string, operators: Operators = opDefs): OpDef | undefined =>
   operators.find((def) => def.name === name);
 
-/** An operator as a framework wrote it. */
+/** Operator as a program of a framework calls it: its name, attributes and input types. */
 export interface SourceOp {
   readonly op: string;
   readonly attrs: Attrs;
@@ -156,7 +156,7 @@ export interface SourceOp {
   readonly span?: Span | undefined;
 }
 
-/** What the dialect's rules are asked about a function, on a target or on any. */
+/** Returns the arguments of the dialect's rules for a function, on a target or on any. */
 export const sourceOp = (func: SourceFunc, target?: Target): SourceOp => ({
   op: func.op,
   attrs: func.attrs,
@@ -168,12 +168,16 @@ export const sourceOp = (func: SourceFunc, target?: Target): SourceOp => ({
 });
 
 /**
- * What was resolved, by the attributes of the program: a builder, the pipeline and `reference` ask about the same one, and callers build
- * programs in between that carry nothing of it. Weak: it goes with the program.
+ * Cache of resolved operators, by the attributes of the program. A builder, the pipeline and `reference`
+ * resolve the same program. Callers build programs in between that do not carry the result. The keys are
+ * weak, so that an entry is freed with its program.
  */
 const resolvedBefore = new WeakMap<Attrs, { readonly source: SourceOp; readonly result: ResolveResult }>();
 
-/** Applies the dialect's rules, once for each program: a dialect-free operator, or every diagnostic found. */
+/**
+ * Applies a dialect's rules to a source operator. Returns the dialect-free operator, or all diagnostics. The
+ * last result for an `attrs` object is cached.
+ */
 export function resolveSource(source: SourceOp): ResolveResult {
   const before = resolvedBefore.get(source.attrs);
   const same =
@@ -191,8 +195,10 @@ export function resolveSource(source: SourceOp): ResolveResult {
 }
 
 /**
- * Returns what the operator of a framework says of the types and ranks of an access gather, as `resolveSource` does of its source: refusals,
- * or the warning of a type that is disputed. A schedule that is complete without a profile was judged before its profile went.
+ * Returns the diagnostics of a framework operator's rules for the types and ranks of an access gather, as
+ * `resolveSource` gives them for its source. They are errors for broken rules and unknown operators, or a
+ * warning for a disputed type. The list is empty if the gather has no framework operator, or its schedule is
+ * resolved without a profile.
  */
 export function judgeTypes(gather: AccessFunc, target: Target): readonly Diagnostic[] {
   const { framework, frameworkOp, schedule, opSpan: span } = gather;
@@ -215,7 +221,7 @@ export function judgeTypes(gather: AccessFunc, target: Target): readonly Diagnos
   }
 }
 
-/** Returns the warning on a type that a framework's own sources disagree on. */
+/** Returns the warning (TC911) for a type on which a framework's own sources disagree. */
 export const disputeOn = (
   { message, notes }: NonNullable<Resolved["disputed"]>,
   span: Span | undefined,
@@ -225,7 +231,7 @@ export const disputeOn = (
 const hasMasks = ({ expandMasks: expand }: OpDef, inputs: readonly TensorType[]): boolean =>
   expand !== undefined && inputs.slice(1).some(({ dtype }) => dtype === "bool");
 
-/** The refusal of a mask whose values are known only at run time. */
+/** Returns the refusal of a mask whose values are known only at run time. */
 const unknownMask = (name: string, span: Span | undefined): Diagnostic =>
   error("TC104", `${name} is a boolean mask, and the shape of the output depends on its values`, {
     span,
@@ -233,8 +239,8 @@ const unknownMask = (name: string, span: Span | undefined): Diagnostic =>
   });
 
 /**
- * Returns an operator with index inputs in the place of its boolean masks. Undefined where it is given none, takes none, or a rule is broken,
- * which `resolveSource` reports.
+ * Returns an operator whose boolean masks are replaced by index inputs. Undefined if the operator accepts or
+ * is given no masks, or breaks a rule; `resolveSource` reports broken rules.
  */
 export function expandMasks({
   op,
@@ -266,6 +272,10 @@ function unknownOperator(name: string, operators: Operators, span: Span | undefi
 const boolHint =
   "cast bool to an integer type to count it as 0 and 1, or pass the positions at which a mask holds";
 
+/**
+ * Applies a dialect's rules to a source operator, without a cache. Returns the resolved operator, or the
+ * diagnostics for an unknown operator, wrong inputs or attributes, or a broken rule.
+ */
 function resolve(source: SourceOp): ResolveResult {
   const { operators = opDefs } = source;
   const def = findOp(source.op, operators);
@@ -306,10 +316,17 @@ function resolve(source: SourceOp): ResolveResult {
   }
 }
 
-/** A note beside what is wrong with an operator of somebody's own. */
+/**
+ * Returns a note on where an operator was defined, as a part of a diagnostic; an empty object if the
+ * definition has no `origin`.
+ */
 export const originOf = ({ name, origin }: OpDef): { readonly notes?: readonly string[] } =>
   origin === undefined ? {} : { notes: [`${name} is ${origin}`] };
 
+/**
+ * Returns the diagnostics for a wrong number of inputs (TC702) and for extents that are not whole numbers
+ * (TC103).
+ */
 function checkInputs(def: OpDef, source: SourceOp): Diagnostic[] {
   const { inputs: names = ["data", "indices"], optional = [], variadic = false } = def;
   const [given, expected] = [source.inputs.length, names.length];
@@ -325,6 +342,10 @@ function checkInputs(def: OpDef, source: SourceOp): Diagnostic[] {
   });
 }
 
+/**
+ * Returns the diagnostics (TC105) for attributes that the operator lacks and for values that its attributes
+ * do not accept.
+ */
 function checkAttrs(def: OpDef, source: SourceOp): Diagnostic[] {
   return Object.entries(source.attrs).flatMap(([name, value]) => {
     const spec = Object.hasOwn(def.attrs, name) ? def.attrs[name] : undefined;
@@ -358,7 +379,10 @@ function checkAttrs(def: OpDef, source: SourceOp): Diagnostic[] {
   });
 }
 
-/** True if a value is a version after all of an attribute's words. */
+/**
+ * True if `value` is a version later than the last of an attribute's words, and the attribute accepts later
+ * versions.
+ */
 function isLater({ words, later }: Extract<AttrSpec, { kind: "word" }>, value: string): boolean {
   const numbersOf = (version: string): number[] => version.split(".").map(Number);
   const [[major = 0, minor = 0], [last = 0, lastMinor = 0]] = [

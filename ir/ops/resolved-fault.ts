@@ -1,4 +1,7 @@
-/** Checks the result of `resolve` of an operator that tilec does not have: one in JavaScript may return anything. */
+/**
+ * Checks the result of `resolve` of an operator that tilec does not have: one in JavaScript may return
+ * anything.
+ */
 import { outOfBoundsPolicies } from "../access.js";
 import { inputShapes, outputShape, type Operator } from "../operator.js";
 import { elementCount, formatShape, type Shape, type TensorType } from "../types.js";
@@ -12,7 +15,10 @@ const kinds: Readonly<Record<Operator["op"], true>> = {
 };
 const negatives: Readonly<Record<Resolved["negative"], true>> = { "from-end": true, illegal: true };
 
-/** One sentence; undefined where nothing is wrong that the rules of maps do not find. */
+/**
+ * Returns a sentence on what is wrong with the result of an operator's `resolve`. Undefined if nothing is
+ * wrong, or only something that the rules of maps detect.
+ */
 export function resolvedFault(resolved: Resolved, inputs: readonly TensorType[]): string | undefined {
   try {
     return faultIn(resolved, inputs);
@@ -21,6 +27,10 @@ export function resolvedFault(resolved: Resolved, inputs: readonly TensorType[])
   }
 }
 
+/**
+ * Returns a sentence on the first fault in the result of an operator's `resolve`; undefined if there is none.
+ * It checks operator, policies, shapes and axis.
+ */
 function faultIn(resolved: Partial<Resolved> | undefined, inputs: readonly TensorType[]): string | undefined {
   const { operator, output, negative, oob, disputed } = resolved ?? {};
   if (operator === undefined || !Object.hasOwn(kinds, operator.op))
@@ -55,7 +65,7 @@ function faultIn(resolved: Partial<Resolved> | undefined, inputs: readonly Tenso
 const isShape = (shape: unknown): boolean =>
   Array.isArray(shape) && shape.every((extent) => Number.isSafeInteger(extent) && Number(extent) >= 0);
 
-/** DirectML's leading ones are no difference. */
+/** True if two shapes have the same number of elements. DirectML's leading ones make no difference. */
 const alike = (a: Shape, b: Shape | undefined): boolean =>
   b !== undefined && elementCount(a) === elementCount(b);
 

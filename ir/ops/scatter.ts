@@ -1,6 +1,7 @@
 /**
- * What the scatters of frameworks have in common: a point for each index or update, which writes one element, and what may become of it
- * there. Each dialect states its own rules; the map is made here.
+ * Common part of the frameworks' scatters. There is a point for each index or update. A point writes one
+ * element, or combines its value with that element. Each dialect states its own rules; this file makes the
+ * map.
  */
 import {
   outOfBoundsPolicies,
@@ -20,7 +21,10 @@ import { broadcastShapes } from "./broadcast.js";
 import { breakRule, type AttrSpec, type OpInputs } from "./op-def.js";
 import { indexOperand, type IndexPolicy } from "./take.js";
 
-/** Returns the attribute for an index outside its extent on the written side, where nothing is read that could be filled. */
+/**
+ * Returns the attribute `oob` of a scatter: the policy for an index that is out of range in the written
+ * tensor. It has no policy `zero`: nothing is read that could be filled. `fallback` is the default.
+ */
 export const writtenOobSpec = (fallback: OutOfBounds) =>
   ({
     key: "oob",
@@ -30,7 +34,7 @@ export const writtenOobSpec = (fallback: OutOfBounds) =>
     help: "what an index out of range means",
   }) as const satisfies AttrSpec;
 
-/** A scatter as its dialect states it, before it is a map. */
+/** Scatter as its dialect defines it, from which `scatterOperator` makes a map. */
 export interface Scatter {
   /** Extents of the points. */
   readonly domain: Shape;
@@ -47,7 +51,10 @@ export interface Scatter {
   readonly sharedDims?: readonly number[];
 }
 
-/** Refuses (TC104) a combination of elements whose type has no arithmetic here. `who` is the operator's name. */
+/**
+ * Throws a RuleError (TC104) if elements of `dtype` cannot be combined: tilec has no arithmetic on that type.
+ * `who` is the operator's name.
+ */
 export function checkCombine(inputs: OpInputs, combine: Combine, dtype: DType, who: string): void {
   if (combine === "set" || isValueType(dtype)) return;
   breakRule(
@@ -58,7 +65,11 @@ export function checkCombine(inputs: OpInputs, combine: Combine, dtype: DType, w
   );
 }
 
-/** Refuses updates of another type than the data (TC104), or of another shape than the operator states (TC103). `k`: their number. */
+/**
+ * Throws a RuleError if updates differ from the data in type (TC104), or do not have the shape that the
+ * operator requires (TC103). `k` is the number of the updates among the inputs; `name` and `who` are the
+ * names of updates and operator.
+ */
 export function checkUpdates(inputs: OpInputs, k: number, shape: Shape, name: string, who: string): void {
   const updates = at(inputs.inputs, k);
   if (updates.dtype !== inputs.data.dtype)
@@ -75,14 +86,20 @@ export function checkUpdates(inputs: OpInputs, k: number, shape: Shape, name: st
     );
 }
 
-/** Refuses values of another type than the data (TC104), and (TC103) those that numpy does not broadcast to a shape. `k`: their number. */
+/**
+ * Refuses values of another type than the data (TC104), and (TC103) those that numpy does not broadcast to a
+ * shape. `k`: their number.
+ */
 export function checkBroadcast(inputs: OpInputs, k: number, shape: Shape, name: string, who: string): void {
   const { shape: given } = at(inputs.inputs, k);
   const over = broadcastShapes([given, shape]);
   checkUpdates(inputs, k, over !== undefined && sameShape(over, shape) ? given : shape, name, who);
 }
 
-/** Refuses (TC103) an index that is longer than the source in some dim. */
+/**
+ * Throws a RuleError (TC103) if the index is longer than the source in some dim, or has another rank. `who`
+ * is the operator's name.
+ */
 export function checkReach(inputs: OpInputs, source: Shape, who: string): void {
   inputs.indices.shape.forEach((extent, k) => {
     const length = source[k] ?? 0;
@@ -96,8 +113,9 @@ export function checkReach(inputs: OpInputs, source: Shape, who: string): void {
 }
 
 /**
- * Returns a number as a value of an element type: of integers exactly, of f32 the nearest, of f16 and bf16 that one rounded once more.
- * Refuses (TC104) types that no number here is of, and (TC105) one that an integer type does not hold. `name`: of the attribute.
+ * Returns a number as a constant of an element type. Integers are exact. An f32 is the nearest one; f16 and
+ * bf16 are that f32, rounded once more. Throws a RuleError for a type without arithmetic in tilec (TC104),
+ * and for a number that an integer type cannot represent (TC105). `name` is the attribute's name.
  */
 export function numberAs(
   inputs: OpInputs,
@@ -120,8 +138,9 @@ export function numberAs(
 }
 
 /**
- * Returns the operator of a scatter into a copy of its first input, or into that input itself. `shapes`: the effective ones of its
- * inputs. `zeros`: shape of the zeros that it starts from, where it copies no input.
+ * Returns the operator of a scatter into its first input, or into zeros. `shapes`: the effective shapes of
+ * its inputs. `zeros`: shape of the zeros that the output starts from; absent if it starts from the first
+ * input.
  */
 export function scatterOperator(
   { domain, indices, to, from, value = { kind: "read", read: 0 }, combine, sharedDims }: Scatter,
@@ -143,13 +162,14 @@ export function scatterOperator(
   return { op: "mapped", map, inputs: shapes, output: zeros ?? at(shapes, 0), ...defined({ sharedDims }) };
 }
 
-/** Returns dims of the domain, so many from `first` on. */
+/** Returns `count` dims of the domain as linear forms, from the dim `first` on. */
 export const dimsFrom = (first: number, count: number): Linear[] =>
   Array.from({ length: count }, (_, k) => dim(first + k));
 
 /**
- * Returns the scatter by elements: y[d0, …, i[d…], …] = u[d…] for each element of the indices, the input of number 1. What the updates,
- * of number 2, have beyond them is not read. `value` stands in their place.
+ * Returns the scatter by elements, y[d0, …, i[d…], …] = u[d…], for each element of the indices. Input 1 holds
+ * the indices, input 2 the updates. Updates outside the shape of the indices are not read. If `value` is
+ * given, it is written instead of the updates.
  */
 export function elementsScatter(
   data: Shape,
@@ -170,15 +190,15 @@ export function elementsScatter(
   };
 }
 
-/** The inputs in which a scatter by tuples finds its tuples and its updates. */
+/** Numbers of the inputs that hold the index tuples and the updates of a scatter by tuples. */
 export interface TupleTables {
   readonly indices: number;
   readonly updates: number;
 }
 
 /**
- * Returns the scatter by tuples: y[i[d…, 0], i[d…, 1], …, e…] = u[d…, e…] for each element of the updates, whose shape is that of the
- * indices without their last dim, then that of what a tuple names.
+ * Returns the scatter by tuples, y[i[d…, 0], i[d…, 1], …, e…] = u[d…, e…], for each element of the updates.
+ * {@link tupleUpdates} gives the shape of the updates.
  */
 export function tuplesScatter(
   data: Shape,
@@ -201,7 +221,10 @@ export function tuplesScatter(
   };
 }
 
-/** Returns the shape of the updates of a scatter by tuples. */
+/**
+ * Returns the shape of the updates of a scatter by tuples: the shape of the indices without the last dim,
+ * then the shape of the slice that a tuple names.
+ */
 export const tupleUpdates = (data: Shape, indices: Shape): Shape => [
   ...indices.slice(0, -1),
   ...data.slice(at(indices, indices.length - 1)),

@@ -1,4 +1,7 @@
-/** Scatters of whole slices along a dim, which torch and PyPTO have: an index names the slice that one of the source goes to. */
+/**
+ * Scatters of whole slices along a dim, which torch and PyPTO have: an index names the slice that one of the
+ * source goes to.
+ */
 import type { Combine } from "../access.js";
 import { dim, index } from "../linear.js";
 import { at } from "../types.js";
@@ -9,7 +12,7 @@ import { checkRank, type AttrSpec, type OpInputs, type Resolved } from "./op-def
 import { checkCombine, checkUpdates, dimsFrom, numberAs, scatterOperator } from "./scatter.js";
 import { indexOperand } from "./take.js";
 
-/** What a scatter of slices makes of an element of its source. */
+/** Rule by which a scatter of slices writes an element of its source. */
 export interface SlicesWrite {
   readonly combine: Combine;
   /** The value that is written of an element. */
@@ -47,12 +50,13 @@ export function slicesScatter(
   return { operator, output: data, ...policy };
 }
 
-/** The element of the source as it is. */
+/** Expression for the source element itself, without change. */
 export const unchanged: Expression = { kind: "read", read: 0 };
 
 /**
- * Returns an element of the source times a factor: f16 and bf16 in f32, so that a step adds the product and rounds once, and integers
- * in i32 or u32, whose low bits are those of the product. `alpha` 1 changes nothing.
+ * Returns the product of a source element and `alpha`; the element itself if `alpha` is 1. f16 and bf16 are
+ * multiplied in f32, so that a step adds the product and rounds once. Integers are multiplied in i32 or u32,
+ * whose low bits are those of the product.
  */
 export function scaled(inputs: OpInputs, alpha: number, who: string): Expression {
   const { dtype } = inputs.data;
@@ -63,7 +67,7 @@ export function scaled(inputs: OpInputs, alpha: number, who: string): Expression
   return isFloatValue(dtype) || isArithmeticType(dtype) ? product : castTo(dtype, type, product);
 }
 
-/** Factor of the source that index_add adds. */
+/** Attribute `alpha` of index_add: the factor by which the source is multiplied before it is added. */
 export const alphaSpec = {
   key: "alpha",
   kind: "number",

@@ -1,11 +1,14 @@
-/** What StableHLO's gather and scatter have in common: their types, and constraints on lists of dims, by the numbers of the specification. */
+/**
+ * Rules that StableHLO's gather and scatter share: their types, and constraints on lists of dims, by the
+ * numbers of the specification.
+ */
 import { error } from "../diagnostic.js";
 import { at, formatShape, type DType } from "../types.js";
 import { RuleError, type AttrSpec, type OpInputs, type RuleCode } from "./op-def.js";
 
 /**
- * StableHLO's booleans, integers, floats and complex numbers of a byte and more, as far as tilec has them. Source: openxla/stablehlo
- * docs/spec.md, Types, TensorElementType.
+ * StableHLO's booleans, integers, floats and complex numbers of a byte and more, as far as tilec has them.
+ * Source: openxla/stablehlo docs/spec.md, Types, TensorElementType.
  */
 export const dataTypes: readonly DType[] = [
   ...(["bool", "i8", "u8", "i16", "u16", "f16", "bf16", "i32", "u32"] as const),

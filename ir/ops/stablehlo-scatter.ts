@@ -1,10 +1,11 @@
 /**
- * StableHLO's `scatter(inputs, scatter_indices, updates, dimension numbers, update_computation)` of one input, whose computation keeps
- * the update or combines it with the element.
+ * StableHLO's `scatter(inputs, scatter_indices, updates, dimension numbers, update_computation)` of one
+ * input, whose computation keeps the update or combines it with the element.
  *
- * Source: openxla/stablehlo docs/spec.md, section scatter; C2 to C23 are its numbers. An element of a window whose place is outside the
- * operand is left out, and the rest of the window is not. The specification leaves the order of updates open: here the last one stays,
- * and sums are in row-major order of the updates. `indices_are_sorted` and `unique_indices` are promises that nothing here needs.
+ * Source: openxla/stablehlo docs/spec.md, section scatter; C2 to C23 are its numbers. An element of a window
+ * whose place is outside the operand is left out, and the rest of the window is not. The specification leaves
+ * the order of updates open: here the last one stays, and sums are in row-major order of the updates.
+ * `indices_are_sorted` and `unique_indices` are promises that nothing here needs.
  */
 import type { IndexOperand } from "../access.js";
 import { add, constant, dim, index, type Linear } from "../linear.js";
@@ -254,7 +255,10 @@ function scatterOf({ data, indices, inputs, attrs }: OpInputs): Scatter {
   };
 }
 
-/** result_index = full_start_index + full_batching_index + full_window_index, each coordinate judged as a whole. */
+/**
+ * result_index = full_start_index + full_batching_index + full_window_index, each coordinate judged as a
+ * whole.
+ */
 function writtenBy(
   scatter: Scatter,
   outOfRange: IndexOperand["outOfRange"],

@@ -1,8 +1,10 @@
 /**
- * StableHLO's `gather(operand, start_indices, dimension numbers, slice_sizes)`: a window of `slice_sizes` for each start index.
+ * StableHLO's `gather(operand, start_indices, dimension numbers, slice_sizes)`: a window of `slice_sizes` for
+ * each start index.
  *
- * Source: openxla/stablehlo docs/spec.md, section gather; C1 to C23 are its numbers. A start index is clamped so that its window
- * lies inside the operand. Quantized types and `indices_are_sorted`, a promise that nothing here needs, are left out.
+ * Source: openxla/stablehlo docs/spec.md, section gather; C1 to C23 are its numbers. A start index is clamped
+ * so that its window lies inside the operand. Quantized types and `indices_are_sorted`, a promise that
+ * nothing here needs, are left out.
  */
 import { gatherOver, readData, type AccessMap, type IndexOperand } from "../access.js";
 import { add, constant, dim, index, type Linear } from "../linear.js";
@@ -42,7 +44,7 @@ interface Gather {
   readonly sliceSizes: Shape;
 }
 
-/** Slice sizes of the dims that leave no dim in the result. */
+/** Returns a fault if a dim that leaves no dim in the result has a slice size over 1; otherwise undefined. */
 const single = (name: string, dims: readonly number[], { sliceSizes }: Gather): string | undefined => {
   const wide = dims.find((d) => (sliceSizes[d] ?? 1) > 1);
   return wide === undefined
@@ -50,7 +52,7 @@ const single = (name: string, dims: readonly number[], { sliceSizes }: Gather): 
     : `takes slice sizes of 1 at ${name}, and slice_sizes[${wide}] is ${sliceSizes[wide] ?? 1}`;
 };
 
-/** Dims of start_indices that are dims of the result. */
+/** Returns the dims of start_indices that are dims of the result. */
 const batchDimsOf = ({ startIndices, indexVectorDim }: Gather): readonly number[] =>
   startIndices.flatMap((_, d) => (d === indexVectorDim ? [] : [d]));
 
@@ -219,7 +221,10 @@ const constraints: readonly Constraint<Gather>[] = [
 
 const who = "stablehlo.gather";
 
-/** Refuses (TC104) StableHLO's integers of 2 and 4 bits, which the page has and no target stores: it says what moves the same bits. */
+/**
+ * Throws a RuleError (TC104) for StableHLO's integers of 2 and 4 bits: the specification has them, but no
+ * target of tilec stores them. The hint names data that moves the same bits.
+ */
 function checkUnpacked(inputs: OpInputs, { operand, sliceSizes }: Gather): void {
   const { dtype } = inputs.data;
   if (!isPacked(dtype)) return;
@@ -253,6 +258,7 @@ const attrs = {
   oob: oobSpec("clamp"),
 } as const satisfies OpDef["attrs"];
 
+/** Returns the shapes and attributes of a `stablehlo.gather`. */
 function gatherOf({ data, indices, attrs }: OpInputs): Gather {
   return {
     operand: data.shape,
@@ -276,6 +282,10 @@ interface Result {
   readonly ofIndices: ReadonlyMap<number, number>;
 }
 
+/**
+ * Returns the shape of the result of a gather. It also maps dims of the operand and of start_indices to dims
+ * of the result.
+ */
 function resultOf(gather: Gather): Result {
   const { operand, startIndices, sliceSizes, offsetDims, collapsedSliceDims, operandBatchingDims } = gather;
   const sliced = operand.flatMap((_, d) =>
@@ -293,7 +303,10 @@ function resultOf(gather: Gather): Result {
   return { shape: dims.map((d) => sizes.get(d) ?? 0), ofOperand, ofIndices };
 }
 
-/** operand_index = full_start_index + full_batching_index + full_offset_index. */
+/**
+ * Returns the access map of a StableHLO gather: operand_index = full_start_index + full_batching_index +
+ * full_offset_index.
+ */
 function mapOf(gather: Gather, result: Result, outOfRange: IndexOperand["outOfRange"]): AccessMap {
   const { operand, startIndices, startIndexMap, indexVectorDim, sliceSizes } = gather;
   const { operandBatchingDims, startIndicesBatchingDims } = gather;
@@ -319,6 +332,7 @@ function mapOf(gather: Gather, result: Result, outOfRange: IndexOperand["outOfRa
   return gatherOver(result.shape, 2, { indices, ...readData(coords) });
 }
 
+/** Operator stablehlo.gather: copies a window of `slice_sizes` for each start index. */
 export const stablehloGather = defineOperator({
   name: who,
   inputs: ["operand", "start_indices"],

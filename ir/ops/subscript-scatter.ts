@@ -1,11 +1,13 @@
 /**
- * Scatters to what a subscript names, `x[i0, :, i1] = y`: jax's `x.at[…].set(y)` and its kin, numpy.add.at, and index_put of torch and
- * PyPTO, whose subscripts are arrays alone.
+ * Scatters to what a subscript names, `x[i0, :, i1] = y`: jax's `x.at[…].set(y)` and its kin, numpy.add.at,
+ * and index_put of torch and PyPTO, whose subscripts are arrays alone.
  *
- * Sources: docs.jax.dev, `ndarray.at`, and jax/_src/ops/scatter.py: negative indices count from the end first, then the mode says what
- * is out of range; an update out of range is dropped by default, and jax leaves the order of duplicates of `set` open: the last stays.
- * numpy.org/doc/stable, "numpy.ufunc.at". docs.pytorch.org, `torch.Tensor.index_put_`. docs/zh/api/operation/ of hicann/pypto at 883e7df
- * (2026-08-22), the page of `index_put_`, which leaves duplicates and what is out of range open: the last stays, and an error.
+ * Sources: docs.jax.dev, `ndarray.at`, and jax/_src/ops/scatter.py: negative indices count from the end
+ * first, then the mode says what is out of range; an update out of range is dropped by default, and jax
+ * leaves the order of duplicates of `set` open: the last stays. numpy.org/doc/stable, "numpy.ufunc.at".
+ * docs.pytorch.org, `torch.Tensor.index_put_`. docs/zh/api/operation/ of hicann/pypto at 883e7df
+ * (2026-08-22), the page of `index_put_`, which leaves duplicates and what is out of range open: the last
+ * stays, and an error.
  */
 import type { Combine } from "../access.js";
 import { at, formatShape, formatType, indexDTypes, type DType, type TensorType } from "../types.js";
@@ -74,7 +76,7 @@ function resolveNamed(inputs: OpInputs, { who, values, combine, policy, items }:
 
 interface SubscriptScatter {
   readonly who: string;
-  /** What the operator calls its values. */
+  /** Name that the operator gives its values. */
   readonly values: string;
   readonly combine: Combine;
   readonly policy: IndexPolicy;
@@ -146,7 +148,10 @@ function combineOf(inputs: OpInputs, who: string): Combine {
   return value === 1 ? "add" : "set";
 }
 
-/** Refuses (TC104) an index of another type, and (TC102) more of them than dims. Returns a subscript of the index arrays alone. */
+/**
+ * Refuses (TC104) an index of another type, and (TC102) more of them than dims. Returns a subscript of the
+ * index arrays alone.
+ */
 function arraysAlone(inputs: OpInputs, types: readonly DType[], who: string): readonly SubscriptItem[] {
   const arrays = inputs.inputs.slice(1, -1);
   for (const { dtype } of arrays)

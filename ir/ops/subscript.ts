@@ -1,4 +1,7 @@
-/** Subscripts of numpy's arrays, `x[i0, :, i1]`, which jax has too: integers, slices, "...", newaxis and index arrays. */
+/**
+ * Subscripts of numpy's arrays, `x[i0, :, i1]`, which jax has too: integers, slices, "...", newaxis and index
+ * arrays.
+ */
 import { defined } from "../defined.js";
 import type { IndexOperand } from "../access.js";
 import { add, constant, dim, index, scale, type Linear } from "../linear.js";
@@ -71,7 +74,10 @@ export function dimsTaken({ inputs }: OpInputs, item: SubscriptItem): number {
   return type?.dtype === "bool" ? type.shape.length : 1;
 }
 
-/** Returns the entries of the attribute `subscript`: whole dims stand for the ellipsis, and behind them where they have none. */
+/**
+ * Returns the entries of the attribute `subscript`: whole dims stand for the ellipsis, and behind them where
+ * they have none.
+ */
 export function itemsOf(subscripted: Subscripted): readonly SubscriptItem[] {
   const { inputs, who } = subscripted;
   const text = wordAttr(inputs.attrs, "subscript");
@@ -108,7 +114,10 @@ export interface NamedElements {
   readonly coords: readonly Linear[];
 }
 
-/** Returns what a subscript names. The dims that the arrays share stand in their place where they are side by side, else in front. */
+/**
+ * Returns what a subscript names. The dims that the arrays share stand in their place where they are side by
+ * side, else in front.
+ */
 export function namedElements(
   subscripted: Subscripted,
   items: readonly SubscriptItem[],

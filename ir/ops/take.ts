@@ -1,4 +1,4 @@
-/** What `take` and `take_along_axis` mean in numpy, and in torch and jax, which follow it. */
+/** Operators `take` and `take_along_axis` of numpy, and of torch and jax, which follow numpy. */
 import { defined } from "../defined.js";
 import { gatherOver, readData, type NegativeIndex, type OutOfBounds, type IndexOperand } from "../access.js";
 import { dim, div, mod, index, type Linear } from "../linear.js";
@@ -7,6 +7,7 @@ import { at, elementCount, formatShape, strides, type Shape } from "../types.js"
 import { broadcastCoords, broadcastShapes } from "./broadcast.js";
 import { checkSameRank, breakRule, unlessEmpty, type OpInputs } from "./op-def.js";
 
+/** Policies of an index operand: the meaning of a negative index and of an index out of range. */
 export interface IndexPolicy {
   readonly negative: NegativeIndex;
   readonly oob: OutOfBounds;
@@ -14,7 +15,10 @@ export interface IndexPolicy {
   readonly fill?: string;
 }
 
-/** An index operand that reads the index input of number `table`. */
+/**
+ * Returns the index operand that reads input number `table` at `coords`. `extent`: the exclusive upper bound
+ * of the index. A negative index that counts from the end wraps by `extent`.
+ */
 export const indexOperand = (
   { negative, oob }: IndexPolicy,
   table: number,
@@ -38,7 +42,10 @@ export function coordsOfFlat(shape: Shape, number: Linear): Linear[] {
   });
 }
 
-/** data[:axis] + indices + data[axis+1:]; without an axis, the data counts as flat. */
+/**
+ * Returns the operator of a take. The output is data[:axis] + indices + data[axis+1:]. Without an axis, the
+ * data counts as flat.
+ */
 export function takeOperator(inputs: OpInputs, axis: number | undefined, policy: IndexPolicy): Operator {
   const [data, indices] = [inputs.data.shape, inputs.indices.shape];
   const alone = axis ?? (data.length === 1 ? 0 : undefined);
@@ -59,7 +66,10 @@ export function takeOperator(inputs: OpInputs, axis: number | undefined, policy:
   return { op: "mapped", map, inputs: [data, indices] };
 }
 
-/** Element by element along an axis; off it, data and indices are broadcast against each other. */
+/**
+ * Returns the operator of a take element by element along an axis. Off the axis, data and indices are
+ * broadcast against each other; throws TC103 if they cannot be.
+ */
 export function takeAlongOperator(
   inputs: OpInputs,
   axis: number,
@@ -89,7 +99,7 @@ export function takeAlongOperator(
   return { op: "mapped", map, inputs: [data, indices] };
 }
 
-/** Data and indices count as flat, and so does the output. */
+/** Returns the operator of a take whose data, indices and output all count as flat. */
 export function takeFlatOperator(inputs: OpInputs, policy: IndexPolicy): Operator {
   const [data, indices] = [inputs.data.shape, inputs.indices.shape];
   const output = [elementCount(indices)];

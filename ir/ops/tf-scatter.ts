@@ -1,7 +1,9 @@
 /**
  * TensorFlow's tf.scatter_nd, and tf.tensor_scatter_nd_update, _add, _min and _max.
  *
- * Source: tensorflow.org/api_docs/python/tf, the pages of these names. scatter_nd adds updates up, onto zeros. No index counts from the end; one out of range is an error on the CPU. Of duplicates of an update the last stays.
+ * Source: tensorflow.org/api_docs/python/tf, the pages of these names. scatter_nd adds updates up, onto
+ * zeros. No index counts from the end; one out of range is an error on the CPU. Of duplicates of an update
+ * the last stays.
  */
 import type { Combine } from "../access.js";
 import { formatShape, sameShape } from "../types.js";
@@ -28,7 +30,10 @@ import { dataTypes, indexTypes } from "./tf.js";
 
 const oob = writtenOobSpec("error");
 
-/** Returns a scatter by tuples into a copy of a tensor. */
+/**
+ * Returns the resolved operator of a scatter by tuples into a copy of a tensor. Throws a RuleError for a
+ * broken rule.
+ */
 function resolveTensor(inputs: OpInputs, combine: Combine, who: string): Resolved {
   checkDType(inputs, "data", dataTypes, who);
   checkDType(inputs, "indices", indexTypes, who);
@@ -54,11 +59,31 @@ const tensorScatter = <Name extends string>(name: `tf.${Name}`, combine: Combine
     resolve: (inputs: OpInputs) => resolveTensor(inputs, combine, name),
   });
 
+/**
+ * Operator tf.tensor_scatter_nd_update: writes updates to elements or slices that index tuples name, in a
+ * copy of the tensor.
+ */
 export const tfTensorScatterNdUpdate = tensorScatter("tf.tensor_scatter_nd_update", "set");
+/**
+ * Operator tf.tensor_scatter_nd_add: adds updates to elements or slices that index tuples name, in a copy of
+ * the tensor.
+ */
 export const tfTensorScatterNdAdd = tensorScatter("tf.tensor_scatter_nd_add", "add");
+/**
+ * Operator tf.tensor_scatter_nd_min: takes the minimum with updates at elements or slices that index tuples
+ * name, in a copy of the tensor.
+ */
 export const tfTensorScatterNdMin = tensorScatter("tf.tensor_scatter_nd_min", "min");
+/**
+ * Operator tf.tensor_scatter_nd_max: takes the maximum with updates at elements or slices that index tuples
+ * name, in a copy of the tensor.
+ */
 export const tfTensorScatterNdMax = tensorScatter("tf.tensor_scatter_nd_max", "max");
 
+/**
+ * Operator tf.scatter_nd: adds updates to zeros of a given shape, at elements or slices that index tuples
+ * name.
+ */
 export const tfScatterNd = defineOperator({
   name: "tf.scatter_nd",
   inputs: ["indices", "updates"],

@@ -1,8 +1,8 @@
 /**
  * TensorFlow's tf.gather and tf.gather_nd.
  *
- * Source: tensorflow.org/api_docs/python/tf, the pages of these names. No index counts from the end; one out of range is an error
- * on the CPU and a 0 in the output on a GPU, which is policy `zero` here.
+ * Source: tensorflow.org/api_docs/python/tf, the pages of these names. No index counts from the end; one out
+ * of range is an error on the CPU and a 0 in the output on a GPU, which is policy `zero` here.
  */
 import { gatherOver, readData } from "../access.js";
 import { dim, index } from "../linear.js";
@@ -23,11 +23,15 @@ import {
 } from "./op-def.js";
 import { indexOperand, type IndexPolicy } from "./take.js";
 
-/** tf.dtypes, without the quantized types and those of 8 bits and fewer that are no integers. */
+/**
+ * Element types of data in TensorFlow's gathers and scatters: tf.dtypes without the quantized types and
+ * without types of 8 bits or fewer that are not integers.
+ */
 export const dataTypes: readonly DType[] = [
   ...(["bool", "i8", "u8", "i16", "u16", "f16", "bf16", "i32", "u32"] as const),
   ...(["f32", "string", "i64", "u64", "f64", "c64", "c128"] as const),
 ];
+/** Element types of indices in TensorFlow's gathers and scatters. */
 export const indexTypes: readonly DType[] = ["i32", "i64"];
 
 function checkTypes(inputs: OpInputs, who: string): void {
@@ -44,7 +48,9 @@ const axis = {
   help: "axis or dim that the indices choose along; absent, the first behind the batch dims",
 } as const satisfies AttrSpec;
 
-/** In [-rank, rank] of the indices, counted from the front. */
+/**
+ * Returns `batch_dims`, counted from the front. Throws TC105 if it is outside [-rank, rank] of the indices.
+ */
 function batchDimsOf(inputs: OpInputs, who: string): number {
   const given = intAttr(inputs.attrs, "batch_dims") ?? 0;
   const { length } = inputs.indices.shape;
@@ -57,6 +63,10 @@ function batchDimsOf(inputs: OpInputs, who: string): number {
   return given < 0 ? given + length : given;
 }
 
+/**
+ * Returns the operator of a gather along the dim `along`. Without batch dims it is a `gather`. With `batch`
+ * of them it is a map, in which data and indices share the first `batch` dims.
+ */
 function gatherOperator(
   inputs: OpInputs,
   along: number,
@@ -75,6 +85,7 @@ function gatherOperator(
   return { op: "mapped", map, inputs: [data, indices] };
 }
 
+/** Operator tf.gather: selects slices along an axis, with batch dims. */
 export const tfGather = defineOperator({
   name: "tf.gather",
   kind: "gather",
@@ -105,6 +116,7 @@ export const tfGather = defineOperator({
   },
 });
 
+/** Operator tf.gather_nd: selects the elements or slices that index tuples name, with batch dims. */
 export const tfGatherNd = defineOperator({
   name: "tf.gather_nd",
   kind: "gather_nd",

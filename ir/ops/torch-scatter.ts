@@ -1,8 +1,8 @@
 /**
  * PyTorch's scatter, scatter_add, index_copy and index_add.
  *
- * Source: docs.pytorch.org/docs/stable, the pages of these names. No index counts from the end, and one out of range is an error. What
- * an index names twice without a reduction is open there: the last one stays.
+ * Source: docs.pytorch.org/docs/stable, the pages of these names. No index counts from the end, and one out
+ * of range is an error. What an index names twice without a reduction is open there: the last one stays.
  */
 import type { Combine } from "../access.js";
 import type { DType } from "../types.js";
@@ -49,7 +49,10 @@ function checkTypes(inputs: OpInputs, who: string, indices: readonly DType[]): n
   return axisInRange(inputs, intAttr(inputs.attrs, "dim") ?? 0, inputs.data.shape.length, "dim");
 }
 
-/** Returns a scatter of what the index reaches of a tensor, or of a number. */
+/**
+ * Applies the rules of torch's scatter operators. Returns the resolved operator, which writes a number or the
+ * source elements that the index covers. Throws a RuleError for a broken rule.
+ */
 function scattered(inputs: OpInputs, combine: Combine, who: string): Resolved {
   const along = checkTypes(inputs, who, ["i64"]);
   checkSameRank(inputs, who);
@@ -71,6 +74,10 @@ function scattered(inputs: OpInputs, combine: Combine, who: string): Resolved {
   return { operator: scatterOperator(scatter, shapes), output: data, ...policy };
 }
 
+/**
+ * Operator torch.scatter: writes a number or a tensor's elements along a dim, into a copy of the input.
+ * `reduce` adds or multiplies instead.
+ */
 export const torchScatter = defineOperator({
   name: "torch.scatter",
   inputs: scatterInputs,
@@ -95,6 +102,7 @@ export const torchScatter = defineOperator({
   },
 });
 
+/** Operator torch.scatter_add: adds a tensor's elements along a dim, into a copy of the input. */
 export const torchScatterAdd = defineOperator({
   name: "torch.scatter_add",
   inputs: scatterInputs,
@@ -104,6 +112,7 @@ export const torchScatterAdd = defineOperator({
   resolve: (inputs) => scattered(inputs, "add", "torch.scatter_add"),
 });
 
+/** Operator torch.index_copy: copies slices of a source to indexed slices of a copy of the input. */
 export const torchIndexCopy = defineOperator({
   name: "torch.index_copy",
   inputs: rowInputs,
@@ -116,6 +125,9 @@ export const torchIndexCopy = defineOperator({
   },
 });
 
+/**
+ * Operator torch.index_add: adds slices of a source, times alpha, to indexed slices of a copy of the input.
+ */
 export const torchIndexAdd = defineOperator({
   name: "torch.index_add",
   inputs: rowInputs,

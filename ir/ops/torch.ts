@@ -34,7 +34,10 @@ const flatDim = {
 } as const satisfies AttrSpec;
 const oob = oobSpec("error");
 
-/** torch.dtype without the unsigned types of 16 bits and more, which have "limited support". */
+/**
+ * Element types of tensors in torch's operators: torch.dtype without the unsigned types of 16 bits and more,
+ * which have "limited support".
+ */
 export const tensorTypes: readonly DType[] = [
   ...(["bool", "u8", "i8", "i16", "i32", "i64"] as const),
   ...(["f16", "bf16", "f32", "f64", "c64", "c128"] as const),
@@ -50,6 +53,7 @@ function checkTypes(inputs: OpInputs, who: string): void {
 const dimOf = (inputs: OpInputs): number =>
   axisInRange(inputs, intAttr(inputs.attrs, "dim") ?? 0, inputs.data.shape.length, "dim");
 
+/** Operator torch.gather: selects elements along a dim. */
 export const torchGather = defineOperator({
   name: "torch.gather",
   kind: "gather_elements",
@@ -71,6 +75,7 @@ export const torchGather = defineOperator({
   },
 });
 
+/** Operator torch.index_select: selects slices along a dim. */
 export const torchIndexSelect = defineOperator({
   name: "torch.index_select",
   kind: "gather",
@@ -90,6 +95,9 @@ export const torchIndexSelect = defineOperator({
   },
 });
 
+/**
+ * Operator torch.take_along_dim: selects elements along a dim, or from the flat tensor if there is no dim.
+ */
 export const torchTakeAlongDim = defineOperator({
   name: "torch.take_along_dim",
   inputs: ["input", "indices"],
@@ -106,6 +114,7 @@ export const torchTakeAlongDim = defineOperator({
   },
 });
 
+/** Operator torch.embedding: selects rows of a weight matrix. */
 export const torchEmbedding = defineOperator({
   name: "torch.embedding",
   inputs: ["weight", "input"],

@@ -28,14 +28,15 @@ import {
   type SymbolicMap,
 } from "./symbols.js";
 
-/** The program with the bound sizes, or what is wrong with them (TC107). */
+/** Result of binding sizes: the program with the sizes bound, or the diagnostics for wrong sizes. */
 export type BindResult =
   | { readonly ok: true; readonly func: Func }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
 
 /**
- * A program whose symbols have sizes, in elements. Refused with TC204 for a map that some size breaks, whichever are asked for; with
- * TC107 for a symbol without a size, one beyond its most, and a name that is no symbol of the program.
+ * Returns a program whose symbols are replaced by sizes, in elements. It gives a diagnostic TC204 if the map
+ * is illegal for any size up to the maximum, requested or not. It gives TC107 for a symbol without a size,
+ * for a size above a symbol's maximum, and for an unknown symbol.
  */
 export function bindSizes(func: Func, sizes: Sizes): BindResult {
   const symbols = dynamicSymbols(func);
@@ -45,7 +46,10 @@ export function bindSizes(func: Func, sizes: Sizes): BindResult {
   return { ok: true, func: func.level === "access" ? bound(func, sizes) : func };
 }
 
-/** The same for some of the symbols: those without a size stay open. */
+/**
+ * Returns a program in which some symbols are replaced by sizes; the other symbols stay dynamic. Its
+ * diagnostics are those of {@link bindSizes}, but a symbol may have no size.
+ */
 export function bindSome(func: Func, sizes: Sizes): BindResult {
   const missing = dynamicSymbols(func).filter(({ name }) => !Object.hasOwn(sizes, name));
   const result = bindSizes(func, { ...maxSizes(missing), ...sizes });
@@ -63,7 +67,10 @@ export function bindSome(func: Func, sizes: Sizes): BindResult {
   return { ok: true, func: { ...(result.func as AccessFunc), symbolic } };
 }
 
-/** Symbols that have sizes replaced by them. A bound that comes out below 0 leaves nothing to name, as 0 does. */
+/**
+ * Returns a map in which symbols with a size in `env` are replaced by it. A bound that becomes negative
+ * counts as 0: no index value is in range.
+ */
 function substituted(map: SymbolicMap, env: Env): SymbolicMap {
   const placed = mapForms(map, (form) => bindSymbols(form, env));
   const size = (form: Linear): Linear => {
@@ -80,7 +87,10 @@ function substituted(map: SymbolicMap, env: Env): SymbolicMap {
   return { ...placed, indices };
 }
 
-/** The program whose symbols are at most so many elements, those that are named. `sizes`: no more than each may be already. */
+/**
+ * Returns a program with the maximum sizes of some symbols replaced by `sizes`, in elements. None may exceed
+ * the symbol's present maximum.
+ */
 export function withMaxSizes(func: AccessFunc, sizes: Sizes): AccessFunc {
   const { symbolic } = func;
   if (symbolic === undefined) return func;
@@ -88,16 +98,20 @@ export function withMaxSizes(func: AccessFunc, sizes: Sizes): AccessFunc {
   return { ...bound(func, maxSizes(symbols)), symbolic: { ...symbolic, symbols } };
 }
 
-/** What keeps a program from running: TC107 for each symbol that has no size. */
+/** Returns the diagnostics that keep a program from running: TC107 for each symbol that has no size. */
 export const unbound = (func: Func): Diagnostic[] =>
   sizeFaults(func.name, dynamicSymbols(func), {}, func.span);
 
-/** `N=37,V=100`: what `--bind` takes. */
+/** Formats sizes as `--bind` takes them: `N=37,V=100`. */
 export const formatSizes = (sizes: Sizes): string =>
   Object.entries(sizes)
     .map(([name, size]) => `${name}=${size}`)
     .join(",");
 
+/**
+ * Returns diagnostics (TC107) for unknown symbols, symbols without a size, and sizes that a symbol may not
+ * have.
+ */
 function sizeFaults(
   name: string,
   symbols: readonly Sym[],
@@ -123,6 +137,10 @@ function sizeFaults(
   ];
 }
 
+/**
+ * Returns a program with its symbols replaced by sizes in operands and map, and without input tiles. A
+ * program without symbols is returned unchanged.
+ */
 function bound({ symbolic, tiles: _, ...func }: AccessFunc, sizes: Sizes): AccessFunc {
   if (symbolic === undefined) return func;
   const operands = func.operands.map((operand, k): Operand => {
@@ -138,11 +156,17 @@ function bound({ symbolic, tiles: _, ...func }: AccessFunc, sizes: Sizes): Acces
   return { ...func, operands, map };
 }
 
-/** Returns the extents of a scatter's domain at some sizes; what the map says of a gather's, which follow the output's. */
+/**
+ * Returns the extents of a scatter's domain at some sizes; what the map says of a gather's, which follow the
+ * output's.
+ */
 const domainAt = ({ domain, map }: Symbolic, sizes: Sizes): Shape =>
   map.domain.map((extent, d) => sizes[domain?.[d] ?? ""] ?? extent);
 
-/** Symbols replaced by sizes, and open bounds closed for them. `output`: absent at the tile level. */
+/**
+ * Returns a map with symbols replaced by sizes. Bounds that are absent get the largest value that the
+ * coordinates allow. `output`: shape of the output; undefined at the tile level.
+ */
 export function bindMap(
   map: SymbolicMap,
   sizes: Sizes,
@@ -162,10 +186,13 @@ export function bindMap(
   return withBounds({ ...placed, domain, indices }, inputs, output);
 }
 
-/** Of a form without symbols. */
+/** Empty environment, for forms without symbols. */
 const noSizes: Env = new Map();
 
-/** A program over symbols at some sizes. `gather`: bound to the same sizes by `bindSizes`. */
+/**
+ * Returns a dynamic tile program at some sizes. `gather`: the access program, bound to the same sizes by
+ * {@link bindSizes}.
+ */
 export function bindTile(dynamic: DynamicTile, gather: AccessFunc, sizes: Sizes): TileFunc {
   const { symbolic: _, ...program } = dynamic;
   const { operands, map } = gather;
@@ -179,7 +206,7 @@ export function bindTile(dynamic: DynamicTile, gather: AccessFunc, sizes: Sizes)
   return { ...program, ...bound, ...(shares ? { dynamicForm: { program: dynamic, values, bound } } : {}) };
 }
 
-/** What the bounds of a map that sizes tell are at these. */
+/** Returns the values of a map's dynamic bounds at the sizes to which the map is bound, by name. */
 function namedBounds(dynamic: DynamicTile, map: AccessMap): [string, number][] {
   const indices = taskOfTile(dynamic).gather?.stmt.map.indices ?? [];
   return indices.flatMap(({ dynamic: names = {} }, s) => {
@@ -194,6 +221,7 @@ function namedBounds(dynamic: DynamicTile, map: AccessMap): [string, number][] {
   });
 }
 
+/** Returns a body with symbols replaced by sizes. Its maps get the domain and the index bounds of `map`. */
 function bodyAt(body: readonly Stmt[], map: AccessMap, env: Env): Stmt[] {
   const form = (symbolic: Linear): Linear => bindSymbols(symbolic, env);
   const placed = (inside: AccessMap): AccessMap => {

@@ -10,14 +10,18 @@ import { invariant, maxElements, type TensorType } from "../types.js";
 import { sizeRanges, type Symbolic, type SymbolicIndex } from "./symbols.js";
 
 /**
- * The map of a program over symbols, as `bindMap` closes it: bounds are the largest that some sizes give, and those that differ
- * from size to size are named. `inputs`: at the most.
+ * Returns the access map of a program whose symbols stay dynamic. Each bound is the largest over all sizes; a
+ * bound that depends on sizes also gets a name (`dynamic`). `inputs`: types of the inputs at the maximum
+ * sizes.
  */
 export function dynamicMap({ map, symbols }: Symbolic, inputs: readonly TensorType[]): AccessMap {
   const ranges: Ranges = { dims: [], indices: [], symbols: sizeRanges(symbols) };
   const largest = (form: Linear): number => Math.max(0, intervalOf(form, ranges)[1]);
   const placed = coordinatesOf(map, inputs);
-  /** A coordinate holds no index value beyond its extent, whatever the sizes. */
+  /**
+   * Returns the largest extent of an index operand: a coordinate has no index value beyond its own extent,
+   * whatever the sizes are.
+   */
   const allowed = (s: number): number =>
     Math.min(
       maxElements,
@@ -41,6 +45,10 @@ export function dynamicMap({ map, symbols }: Symbolic, inputs: readonly TensorTy
   return { ...map, indices };
 }
 
+/**
+ * Returns the names of the bounds of index operand number `s` that depend on sizes (`below0`, `from_end0`);
+ * empty if none does.
+ */
 function dynamicBounds({ outOfRange, extent, wrapNegativeBy }: SymbolicIndex, s: number): DynamicBounds {
   const moves = (form: Linear | undefined): boolean => form === undefined || !isConstant(form);
   const bound = outOfRange !== "any" && moves(extent) ? { extent: `below${s}` } : {};
@@ -51,13 +59,16 @@ function dynamicBounds({ outOfRange, extent, wrapNegativeBy }: SymbolicIndex, s:
 }
 
 /**
- * The program over symbols that a program is an instance of, from which code for all sizes is made. Undefined for a program of its
- * own, an altered one too, and where a tensor has no elements or an index value none to name: code for all sizes does without those.
+ * Returns the dynamic program of which a program is an instance, with its values: code for all sizes is made
+ * from it. Undefined if the program is no instance or was altered since. Also undefined if a tensor has no
+ * elements or an index operand has extent 0: code for all sizes does not handle these.
  */
 export const dynamicFormOf = ({ dynamicForm, operands, body }: TileFunc): DynamicForm | undefined =>
   dynamicForm?.bound.operands === operands && dynamicForm.bound.body === body ? dynamicForm : undefined;
 
-/** Names of the numbers that sizes tell a program: the symbols, and the bounds that `IndexOperand.dynamic` names. */
+/**
+ * Returns the names of the runtime parameters: the symbols, and the bounds that `IndexOperand.dynamic` names.
+ */
 export function runtimeParamNames(func: TileFunc): string[] {
   const bounds = (taskOfTile(func).gather?.stmt.map.indices ?? []).flatMap(({ dynamic }) =>
     [dynamic?.extent, dynamic?.wrapNegativeBy].flatMap((name) => name ?? []),
@@ -65,7 +76,7 @@ export function runtimeParamNames(func: TileFunc): string[] {
   return [...new Set([...(func.symbolic?.symbols ?? []).map(({ name }) => name), ...bounds])];
 }
 
-/** Returns the values of runtime parameters, in the order of their names. */
+/** Returns the values of the runtime parameters `names`, in that order. Every name must have a value. */
 export const runtimeParamValues = (names: readonly string[], values: Env): number[] =>
   names.map((name) => {
     const value = values.get(name);

@@ -1,12 +1,15 @@
-/** Which tasks each core runs. */
+/** Block partition of tasks among cores. */
 
-/** Tasks [from, to) in program order. */
+/** Range [from, to) of tasks, in program order. */
 export interface TaskRange {
   readonly from: number;
   readonly to: number;
 }
 
-/** Tasks are dealt in blocks: each core runs neighbours, and the first `tasks % cores` cores run one more. */
+/**
+ * Returns the tasks of a core under a block partition. Each core runs consecutive tasks, and the first `tasks
+ * % cores` cores run one more.
+ */
 export function blockPartition(tasks: number, cores: number, core: number): TaskRange {
   const each = Math.floor(tasks / cores);
   const more = tasks % cores;

@@ -5,33 +5,40 @@ import { boundsOf } from "../intervals/loop-bounds.js";
 import { sizesAround, sizesAt } from "../symbols/symbols.js";
 import type { ForStmt, Stmt } from "../tile.js";
 
-/** A loop whose iterations are tasks. */
+/** Loop whose iterations are tasks, with its largest trip count. */
 export interface ParallelLoop {
   readonly stmt: ForStmt;
-  /** Iterations, at most; of a tile loop inside a view loop, those in a whole view, which ends with the tensor at the latest. */
+  /**
+   * Iterations, at most; of a tile loop inside a view loop, those in a whole view, which ends with the tensor
+   * at the latest.
+   */
   readonly trips: number;
 }
 
-/** The loops that are dealt to the cores, and what one task runs. */
+/** Nest of parallel loops whose iterations are distributed over the cores, with the body of a task. */
 export interface ParallelNest {
   /** Outermost first. */
   readonly loops: readonly ParallelLoop[];
-  /** What a task runs. */
+  /** Statements that a task runs. */
   readonly body: readonly Stmt[];
   /** Product of the trips. Where views end short, some of these tasks are empty. */
   readonly tasks: number;
 }
 
 /**
- * The nest of a program, at the most that its symbols may be. It stops at a loop whose trips are not known from its text:
- * hand-written programs may hold any bounds.
+ * Returns the nest of parallel loops of a program, with trip counts at the maximum sizes of its symbols. The
+ * nest ends at a loop whose trip count does not follow from its text: hand-written programs may have any
+ * bounds.
  */
 export const nestOf = (func: TileFunc): ParallelNest => nestIn(func.body, sizesAround(func));
 
-/** The same nest with the trips that it has at some sizes of its program's symbols. */
+/**
+ * Returns a nest of parallel loops with the trip counts that it has at some sizes of the program's symbols.
+ */
 export const nestAt = ({ loops, body }: ParallelNest, sizes: Env): ParallelNest =>
   nestIn(loops[0] === undefined ? body : [loops[0].stmt], sizesAt(sizes));
 
+/** Returns the nest of parallel loops with which a body begins. `around`: the loops that enclose the body. */
 function nestIn(body: readonly Stmt[], around: readonly ForStmt[]): ParallelNest {
   const rest = body.filter((stmt) => stmt.op !== "alloc");
   const [only] = rest;
@@ -42,6 +49,10 @@ function nestIn(body: readonly Stmt[], around: readonly ForStmt[]): ParallelNest
   return { loops: [{ stmt: only, trips }, ...inner.loops], body: inner.body, tasks: trips * inner.tasks };
 }
 
+/**
+ * Returns the largest trip count of a loop; undefined if it does not follow from the loop's bounds. `around`:
+ * the loops that enclose it.
+ */
 function tripsOf({ lower, upper, step }: ForStmt, around: readonly ForStmt[]): number | undefined {
   const only = soleAtom(upper);
   const lengths = (only?.kind === "min" ? only.of : [upper]).map((end) => sub(end, lower));
@@ -50,6 +61,6 @@ function tripsOf({ lower, upper, step }: ForStmt, around: readonly ForStmt[]): n
   return Math.max(0, Math.ceil(longest / step));
 }
 
-/** Whether the trips of a loop differ with the sizes of symbols. */
+/** True if the trip count of a loop depends on the sizes of symbols. */
 export const hasDynamicTrips = ({ stmt }: ParallelLoop): boolean =>
   [stmt.lower, stmt.upper].some((bound) => symbolsOf(bound).length > 0);

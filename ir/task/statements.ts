@@ -3,7 +3,7 @@ import type { TileFunc } from "../func.js";
 import { sizesAround } from "../symbols/symbols.js";
 import type { ForStmt, GatherStmt, Stmt } from "../tile.js";
 
-/** A statement with what stands around it. */
+/** Statement with the loops that enclose it and its place in its body. */
 export interface Located<S extends Stmt = Stmt> {
   readonly stmt: S;
   /** Loops around it, outermost first: those over the sizes of symbols, then the program's own. */
@@ -13,10 +13,13 @@ export interface Located<S extends Stmt = Stmt> {
   readonly place: number;
 }
 
-/** Whether a statement is the gather, which a program has once. */
+/** True if a statement is the gather. A program has at most one. */
 export const isGather = (located: Located): located is Located<GatherStmt> => located.stmt.op === "gather";
 
-/** Every statement of a program, in program order, those inside a loop after it. */
+/**
+ * Returns every statement of a program with its enclosing loops, in program order. The statements of a loop's
+ * body follow the loop.
+ */
 export function statementsOf(func: TileFunc): readonly Located[] {
   const located: Located[] = [];
   locate(func.body, sizesAround(func), located);

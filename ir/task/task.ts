@@ -1,4 +1,4 @@
-/** What a tile program does in each iteration of its parallel loops: load, gather, store. */
+/** Work of a tile program in each iteration of its parallel loops: load, gather, store. */
 import { derivedOnce } from "../derived-once.js";
 import { checkArgument } from "../argument.js";
 import { outputOf, type TileFunc } from "../func.js";
@@ -6,26 +6,42 @@ import type { GatherStmt, LoadStmt, Region, StoreStmt } from "../tile.js";
 import { nestOf, type ParallelNest } from "./nest.js";
 import { isGather, statementsOf, type Located } from "./statements.js";
 
-/** The parts of a tile program that gathers, made once by `taskOfTile`. A hand-written program may have other loads and stores beside these. */
+/**
+ * Parallel loops, gather, loads and store of a tile program, as `taskOfTile` finds them. A hand-written
+ * program may have other loads and stores, too.
+ */
 export interface Task {
   /** The loops whose iterations are tasks, and what one of them runs. */
   readonly nest: ParallelNest;
   /** Absent where the program gathers nothing: its output has no elements. */
   readonly gather?: Located<GatherStmt>;
-  /** By the name of the UB buffer that the gather reads: its only load, in a body around the gather and before it. */
+  /**
+   * By the name of the UB buffer that the gather reads: its only load, in a body around the gather and before
+   * it.
+   */
   readonly loads: ReadonlyMap<string, Located<LoadStmt>>;
-  /** The only store of the gather's tile, in the gather's own body and behind it. Absent where there is none of that kind. */
+  /**
+   * The only store of the gather's tile, in the gather's own body and behind it. Absent where there is none
+   * of that kind.
+   */
   readonly store?: Located<StoreStmt>;
 }
 
 const tasks = derivedOnce(newTask);
 
-/** The task of a program; the same value for the same program. Takes programs that no verifier has seen. */
+/**
+ * Returns the parallel loops, gather, loads and store of a tile program. The result is cached by program. The
+ * program need not be verified.
+ */
 export function taskOfTile(func: TileFunc): Task {
   checkArgument("taskOfTile", "tile program", func);
   return tasks(func);
 }
 
+/**
+ * Finds the parallel loops and the gather of a tile program. For each buffer that the gather reads it finds
+ * the only load, and for the result the only store.
+ */
 function newTask(func: TileFunc): Task {
   const all = statementsOf(func);
   const nest = nestOf(func);
@@ -43,7 +59,10 @@ function newTask(func: TileFunc): Task {
   return takes ? { nest, gather, loads, store } : { nest, gather, loads };
 }
 
-/** In the gather's own body behind it; where runs of it take terms in, behind their loop. */
+/**
+ * True if a store is after a gather in the gather's own body. For a gather that takes reduction chunks, the
+ * store is after the loop over the chunks.
+ */
 function isAfter(store: Located, gather: Located<GatherStmt>): boolean {
   if (store.body === gather.body) return store.place > gather.place;
   const reduction = gather.loops.at(-1);
@@ -61,17 +80,23 @@ const only = <T>(list: readonly T[]): T | undefined => (list.length === 1 ? list
 const isLoad = (located: Located): located is Located<LoadStmt> => located.stmt.op === "load";
 const isStore = (located: Located): located is Located<StoreStmt> => located.stmt.op === "store";
 
-/** Whether a load stands in a body around the gather, before it. */
+/** True if a load is in a body around the gather, before the gather. */
 const feeds = (load: Located, gather: Located): boolean =>
   load.loops.every((loop, k) => gather.loops[k] === loop) &&
   load.place < load.body.indexOf(gather.loops[load.loops.length] ?? gather.stmt);
 
-/** The region of the output that the gather's tile is, in gm: its own, or where its store puts it. Undefined where no store takes the tile. */
+/**
+ * Returns the region of the output, in global memory, that the gather's tile covers. The gather writes the
+ * region itself, or a store does. Undefined if no store writes the tile.
+ */
 export function outputRegion(func: TileFunc, { gather, store }: Task): Region | undefined {
   return gather?.stmt.to.buffer === outputOf(func).name ? gather.stmt.to : store?.stmt.to;
 }
 
-/** The tensor that a region of a gather lies in, by name, and the part of it that a load copied, where one did. */
+/**
+ * Returns the name of the tensor that a gather reads through a region. `loaded`: the part of the tensor that
+ * the region's load copied to UB; absent if the region is in the tensor itself.
+ */
 export function tensorRegion(
   { loads }: Task,
   { buffer }: Region,

@@ -1,7 +1,10 @@
-/** Linear forms as the text of a language: one walk over sums and products, and a vocabulary of what the language writes. */
+/**
+ * Linear forms as the text of a language: one walk over sums and products, and a vocabulary of what the
+ * language writes.
+ */
 import type { Linear, Term } from "../linear.js";
 
-/** A number in a text: `by` times what `text` says. */
+/** Number as text: the product of `by` and the number that `text` denotes. */
 export interface Amount {
   readonly by: number;
   /** Absent: `by` alone. */
@@ -10,7 +13,7 @@ export interface Amount {
   readonly isTight?: boolean;
 }
 
-/** The language that forms are printed in. */
+/** Syntax in which linear forms are printed: number literals, products and terms. */
 export interface FormLanguage {
   /** Returns the text of a number of either sign. */
   readonly literal: (value: number) => string;
@@ -29,6 +32,10 @@ interface Sum {
   readonly taken: readonly Amount[];
 }
 
+/**
+ * Splits a linear form into the added terms, the constant and the subtracted terms. Terms that the language
+ * prints as numbers are part of the constant.
+ */
 function sumOfForm({ at, terms }: Linear, { amount, ordered = (entry) => entry }: FormLanguage): Sum {
   const [added, taken]: [Amount[], Amount[]] = [[], []];
   let number = at;
@@ -40,7 +47,7 @@ function sumOfForm({ at, terms }: Linear, { amount, ordered = (entry) => entry }
   return { added, number, taken };
 }
 
-/** Returns the text of an amount. */
+/** Returns the text of an amount: the product of its number and its text. */
 export function amountText(
   { by, text, isTight = false }: Amount,
   { literal, product }: Pick<FormLanguage, "literal" | "product">,
@@ -49,10 +56,11 @@ export function amountText(
   return by === 1 ? text : product(isTight ? text : `(${text})`, by);
 }
 
-/** Returns the text of a form: what is added, the number, what is taken away. */
+/** Returns the text of a linear form: the added terms, the constant, then the subtracted terms. */
 export const printForm = (form: Linear, language: FormLanguage): string =>
   sumText(sumOfForm(form, language), language);
 
+/** Returns the text of a sum of terms and a constant. */
 function sumText({ added, number, taken }: Sum, language: FormLanguage): string {
   const texts = (amounts: readonly Amount[]): string[] => amounts.map((entry) => amountText(entry, language));
   const { literal } = language;
@@ -61,7 +69,10 @@ function sumText({ added, number, taken }: Sum, language: FormLanguage): string 
   return [head, ...(number < 0 ? [literal(-number)] : []), ...texts(taken)].join(" - ");
 }
 
-/** Returns a form as one amount, of 0 where all its atoms stand still. Each atom is printed once, however deep forms nest. */
+/**
+ * Returns a linear form as a text and a factor. The factor `by` is 0 if the form's text is 0. Each atom is
+ * printed once, however deep forms nest.
+ */
 export function amountOf(form: Linear, language: FormLanguage): Amount {
   const sum = sumOfForm(form, language);
   const { added, number, taken } = sum;
@@ -73,7 +84,10 @@ export function amountOf(form: Linear, language: FormLanguage): Amount {
   return { by: 1, text: sumText(sum, language), isTight };
 }
 
-/** Returns the text of a form behind other summands: ` + 3 * t0`, or nothing. */
+/**
+ * Returns the text that adds a linear form to preceding summands: ` + 3 * t0`, or an empty text if the form
+ * is 0.
+ */
 export function printAddend(form: Linear, language: FormLanguage): string {
   const { added, number, taken } = sumOfForm(form, language);
   const signed = (sign: string, amounts: readonly Amount[]): string[] =>
@@ -82,11 +96,17 @@ export function printAddend(form: Linear, language: FormLanguage): string {
   return [...signed("+", added), offset, ...signed("-", taken)].join("");
 }
 
-/** Returns the text of a form beside an operator that binds closer than a sum. */
+/**
+ * Returns the text of a linear form as an operand of an operator that binds closer than a sum, in parentheses
+ * if needed.
+ */
 export const printOperand = (form: Linear, language: FormLanguage): string =>
   operandText(amountOf(form, language), language);
 
-/** Returns the text of an amount of one beside such an operator. */
+/**
+ * Returns the text of an amount with `by` 1 as an operand of an operator that binds closer than a sum, in
+ * parentheses if needed.
+ */
 export function operandText({ text, isTight }: Amount, { literal }: FormLanguage): string {
   if (text === undefined) return literal(0);
   return isTight === true ? text : `(${text})`;

@@ -6,14 +6,15 @@ import { lex, type Comment } from "./lex.js";
 import { parseTokens } from "./parse.js";
 import { printModule } from "./print.js";
 
-/** The canonical text, or what keeps it from being made. */
+/** Result of formatting a text: its canonical text, or the diagnostics of the errors in it. */
 export type FormatResult =
   | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
 
 /**
- * The canonical text of every function. A comment stays in front of the line that followed it, or behind the one that it
- * stood behind. `file` names the text in diagnostics.
+ * Returns the canonical text of every function in a text, with its comments. A comment on a line without code
+ * stays before the line that follows it. A comment after code stays at the end of that line. `file` names the
+ * text in diagnostics.
  */
 export function formatText(text: string, file: string): FormatResult {
   checkArgument("formatText", "text", text);

@@ -5,9 +5,16 @@ import { index, indicesOf, type Linear } from "../linear.js";
 import type { SymbolicMap, SymbolicIndex } from "../symbols/symbols.js";
 import { at } from "../types.js";
 
-/** Without `outOfRange`: a bare read, or one that counts from the end. */
+/**
+ * Index operand while its text is parsed. Without `outOfRange` it is a bare read, or a read that counts from
+ * the end: its policy is known only when all its uses are parsed.
+ */
 export type Draft = Omit<SymbolicIndex, "outOfRange"> & { readonly outOfRange?: OutOfBounds };
 
+/**
+ * List of a map's index operands while its text is parsed. The policy of a bare read is known only when all
+ * its uses are parsed.
+ */
 export class IndexList {
   private readonly drafts: Draft[] = [];
 
@@ -23,8 +30,8 @@ export class IndexList {
   }
 
   /**
-   * The map in its one form. A bare read takes the policy of the operation where a coordinate is made from it, and none inside another
-   * policy, which then bounds the sum.
+   * Returns the map in its one form. A bare read takes the policy of the operation where a coordinate is made
+   * from it, and none inside another policy, which then bounds the sum.
    */
   close(body: Omit<AccessMap, "indices">, outOfRange: OutOfBounds): SymbolicMap {
     const map = canonicalMap({ ...body, indices: this.drafts });
@@ -40,7 +47,7 @@ export class IndexList {
 
 type Drafted = Omit<SymbolicMap, "indices"> & { readonly indices: readonly Draft[] };
 
-/** Coordinates of what is written and of what is read. */
+/** Returns the coordinates of written elements and of read elements, those of index operands included. */
 const coordinates = ({ indices, reads, write }: Omit<Drafted, "value">): readonly Linear[] => [
   ...write.at,
   ...reads.flatMap((read) => read.at),

@@ -2,10 +2,10 @@
 import { error, type Diagnostic } from "../diagnostic.js";
 import type { Span } from "../types.js";
 
-/** What a token is. `8x16xf32` is a word. `number`: with a decimal point, or 32 bits in hexadecimal. */
+/** Kind of a token. `8x16xf32` is a word. `number`: has a decimal point, or is 32 bits in hexadecimal. */
 export type TokenKind = "word" | "int" | "number" | "string" | "value" | "symbol" | "punct" | "end";
 
-/** A token and where it stands. */
+/** Token with its position in the text. */
 export interface Token {
   readonly kind: TokenKind;
   /** Without the sigil of `%value` and `@symbol`, without the quotes of a string. */
@@ -14,23 +14,23 @@ export interface Token {
 }
 
 /**
- * Words may hold dots (`onnx.gather`) and, as MLIR's shapes do, digits and x (`3x5xf32`). `#`, `?` and `!` are of MLIR's attributes,
- * dims and types.
+ * Words may hold dots (`onnx.gather`) and, as MLIR's shapes do, digits and x (`3x5xf32`). `#`, `?` and `!`
+ * are of MLIR's attributes, dims and types.
  */
 const tokenPattern =
   /(?<space>[ \t\r\n]+|\/\/[^\n]*)|(?<arrow>->)|(?<number>0x[0-9a-fA-F]{8}(?!\w)|-?\d+\.\d+(?:e[+-]?\d+)?)|(?<type>\d+(?:x\d+)*x[A-Za-z]\w*)|(?<int>-?\d+)|(?<string>"[^"\n]*")|(?<value>%\w+)|(?<symbol>@\w+)|(?<word>[A-Za-z_][\w.]*)|(?<punct><=|[(){}[\]<>,;:=+*/#?!-])/uy;
 
-/** `// …` to the end of its line. */
+/** Comment: `//` and the text up to the end of its line. */
 export interface Comment {
   readonly text: string;
   readonly line: number;
-  /** Whether an empty line follows. */
+  /** True if an empty line follows. */
   readonly gap: boolean;
 }
 
 const start = { line: 1, column: 1 } as const;
 
-/** What a text consists of. */
+/** Tokens, comments and lexical errors of a text. */
 export interface Lexed {
   /** The last is of kind `end`. */
   readonly tokens: readonly Token[];
@@ -39,7 +39,10 @@ export interface Lexed {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** The tokens and comments of a text. `file` names it in diagnostics, in which the text begins at a line and a column. */
+/**
+ * Returns the tokens and comments of a text. `file` names the text in diagnostics. `from`: the line and
+ * column at which the text begins.
+ */
 export function lex(text: string, file: string, from: Pick<Span, "line" | "column"> = start): Lexed {
   const tokens: Token[] = [];
   const comments: Comment[] = [];
@@ -98,7 +101,7 @@ function emptyLineAt(text: string, start: number): boolean {
   return end !== -1 && text.slice(start, end).trim() === "";
 }
 
-/** A character in quotes; by its number where it shows nothing. */
+/** Returns a character in quotes; by its number where it shows nothing. */
 const visible = (character: string): string =>
   /[\p{C}\p{Z}]/u.test(character)
     ? `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`
@@ -107,6 +110,10 @@ const visible = (character: string): string =>
 /** A binary file is one mistake, not a thousand. */
 const maxLexErrors = 5;
 
+/**
+ * Returns the kind of the token that a pattern matched, and its text without sigil or quotes. Text that fits
+ * no other kind is punctuation.
+ */
 function classify(
   groups: Record<string, string | undefined>,
   raw: string,

@@ -1,11 +1,17 @@
-/** How deep coordinates nest in text: what is printed can be read again. */
+/** Nesting depth of coordinates in text. It ensures that printed text can be parsed again. */
 import { soleAtom, type Atom, type Linear } from "../linear.js";
 import { assertNever } from "../types.js";
 
-/** Deeper nesting is not a program but an attack on the stack. */
+/**
+ * Maximum depth of nested coordinates in a text. The parser rejects deeper nesting, so that no text overflows
+ * the stack.
+ */
 export const maxDepth = 64;
 
-/** The coordinates inside one another that the text of a form has, itself included. `indices`: those inside the text of each index operand. */
+/**
+ * Returns how deep coordinates nest in the text of a linear form, the form included. `indices`: the depth
+ * inside the text of each index operand; 0 where absent.
+ */
 export const depthOf = (form: Linear, indices: readonly number[] = []): number =>
   1 +
   form.terms.reduce(
@@ -13,6 +19,10 @@ export const depthOf = (form: Linear, indices: readonly number[] = []): number =
     0,
   );
 
+/**
+ * Returns how deep coordinates nest inside the text of an atom. `indices`: the depth inside the text of each
+ * index operand.
+ */
 function inAtom(of: Atom, indices: readonly number[]): number {
   switch (of.kind) {
     case "dim":
@@ -33,6 +43,9 @@ function inAtom(of: Atom, indices: readonly number[]): number {
   }
 }
 
-/** What stands beside an operator that binds closer than a sum: quotients and remainders in parentheses. */
+/**
+ * Returns the depth of an atom next to an operator that binds tighter than a sum. Quotients and remainders
+ * get parentheses there.
+ */
 const inFactor = (of: Atom, indices: readonly number[]): number =>
   (of.kind === "div" || of.kind === "mod" ? 1 : 0) + inAtom(of, indices);

@@ -1,6 +1,6 @@
 /**
- * Text to IR: recursive descent over an LL(1) grammar (docs/ir.md). Reports every function's first mistake with
- * its place; what the grammar admits but the level forbids is the verifier's business.
+ * Text to IR: recursive descent over an LL(1) grammar (docs/ir.md). Reports every function's first mistake
+ * with its place; what the grammar admits but the level forbids is the verifier's business.
  */
 import { defined } from "../defined.js";
 import { checkArgument } from "../argument.js";
@@ -71,15 +71,15 @@ import { hasScatter, pipes, type ReductionChunk, type Region, type Stmt, type Ub
 import { dtypeMeant } from "../element-type-names.js";
 import { assertNever, at, isDType, type DType, type Shape, type TensorType } from "../types.js";
 
-/** What a text holds, as far as it parses, and what is wrong with it. */
+/** Module of a text, as far as the text parses, and the diagnostics. */
 export interface ParseResult {
   readonly module: Module;
   readonly diagnostics: readonly Diagnostic[];
 }
 
 /**
- * Parses any number of functions, at any level. `file` names the text in diagnostics. `operators`: those that it may name, as
- * `operatorsWith` gives them; absent: the built-in ones.
+ * Parses any number of functions, at any level. `file` names the text in diagnostics. `operators`: the
+ * operators that the text may name, as `operatorsWith` returns them; by default the built-in ones.
  */
 export function parseModule(text: string, file: string, operators?: Operators): ParseResult {
   checkArgument("parseModule", "text", text);
@@ -88,7 +88,10 @@ export function parseModule(text: string, file: string, operators?: Operators): 
   return parseTokens(lexed.tokens, operators);
 }
 
-/** `parseModule`, with the line of the text in which each line of the canonical text begins. */
+/**
+ * Parses a module like `parseModule`. `lines`: the line of the text in which each line of the canonical text
+ * begins.
+ */
 export function parseTokens(
   tokens: readonly Token[],
   operators?: Operators,
@@ -129,7 +132,10 @@ export function parseTokens(
   return { module: { ...(symbols.length === 0 ? {} : { symbols }), funcs }, diagnostics: diagnostics, lines };
 }
 
-/** Parses `tile = [8, 64], residency = gm`, in braces or without, as reports and programs print it. `file` names the text in diagnostics. */
+/**
+ * Parses a schedule, such as `tile = [8, 64], residency = gm`, in braces or without, as reports and programs
+ * print it. With diagnostics, the schedule is empty. `file` names the text in diagnostics.
+ */
 export function parseSchedule(
   text: string,
   file: string,
@@ -154,9 +160,9 @@ interface DomainText {
   readonly sizes: readonly Linear[];
 }
 
-/** What the words of a map stand for. */
+/** Names that the text of a map can refer to. */
 interface MapScope {
-  /** What the text calls the inputs, by table. */
+  /** Names of the inputs in the text, by table. */
   readonly names: readonly string[];
   readonly outRank: number;
   readonly indices: IndexList;
@@ -178,7 +184,7 @@ const reservedWords: ReadonlySet<string> = new Set([
 ]);
 
 type StatementWord = Exclude<Stmt["op"], "alloc">;
-/** What statements begin with; an alloc begins with its buffer. */
+/** Keywords with which statements begin. An alloc begins with its buffer. */
 const statementWords = Object.keys({
   for: true,
   load: true,
@@ -195,23 +201,23 @@ class Parser extends TokenReader {
     this.head = operators && { operators };
   }
 
-  /** What a program of a text that was read with operators of its own has besides. */
+  /** Fields that each program gets in a text that is parsed with custom operators. */
   private readonly head: Pick<SourceFunc, "operators"> | undefined;
 
   private depth = 0;
-  /** Of the tile program that is being read: its gather's map speaks of them. */
+  /** Operands of the tile program that is being parsed. The map of its gather refers to them. */
   private operands: readonly Operand[] = [];
   /** In the order of their declarations. */
   readonly symbols: Sym[] = [];
-  /** Where declarations, heads of functions, statements and the ends of bodies begin. */
+  /** Lines at which declarations, function heads, statements and the ends of bodies begin. */
   readonly lines: number[] = [];
 
-  /** A line of the canonical text begins with the next token. */
+  /** Records that a line of the canonical text begins with the next token. */
   private newLine(): void {
     this.lines.push(this.peek().span.line);
   }
 
-  /** `dim N <= 4096`, before the functions. */
+  /** Parses the declarations before the functions: `dim N <= 4096`. */
   declarations(): void {
     for (;;) {
       const before = this.peek();
@@ -332,7 +338,7 @@ class Parser extends TokenReader {
     return { value: { name, type, ...inout }, outermost };
   }
 
-  /** A type whose outermost extent may be a symbol, at its most. */
+  /** Returns a type whose outermost extent may be a symbol, at its most. */
   private dynamicType(): { readonly type: TensorType; readonly outermost: string | null } {
     const word = this.take("word", "tensor<…> or gm<…>");
     if (word.text !== "tensor" && word.text !== "gm")
@@ -350,7 +356,7 @@ class Parser extends TokenReader {
     return { type, outermost: outer?.name ?? null };
   }
 
-  /** `3x5xf32`, or `f32` for a scalar */
+  /** Parses a type: `3x5xf32`, or `f32` for a scalar. */
   private shapedType(): TensorType {
     const token = this.peek();
     const { extents, dtype } = this.extents();
@@ -433,7 +439,7 @@ class Parser extends TokenReader {
     }
   }
 
-  /** One of these words, or of these numbers. */
+  /** Returns one of these words, or of these numbers. */
   private oneValue(name: string, values: readonly (string | number)[]): string | number {
     const words = values.filter((value) => typeof value === "string");
     if (words.length > 0) return this.oneOf(words);
@@ -457,7 +463,7 @@ class Parser extends TokenReader {
     return Object.fromEntries(attrs);
   }
 
-  /** `{key = value, …}`; a repeated key is an error. */
+  /** Parses `{key = value, …}`; a repeated key is an error. */
   private entries(read: (key: Token) => void): void {
     const names = new Set<string>();
     this.punct("{");
@@ -528,13 +534,16 @@ class Parser extends TokenReader {
     };
   }
 
-  /** `zero` is what fill bits of 0 are called. */
+  /**
+   * Parses an out-of-range policy. The word `fill` gives the policy `zero`, which is the name for fill bits
+   * of 0.
+   */
   private policy(): OutOfBounds {
     if (this.acceptWord("fill")) return "zero";
     return this.oneOf(outOfBoundsPolicies);
   }
 
-  /** The bits of an element, absent for 0, as they are without any. */
+  /** Returns the bits of an element, absent for 0, as they are without any. */
   private bits(): string | undefined {
     const token = this.take("int", "the bits of an element as a decimal");
     if (token.text.startsWith("-"))
@@ -544,9 +553,10 @@ class Parser extends TokenReader {
   }
 
   /**
-   * `(d0, d1) -> (from_end(%indices[d0, d1]), d1)`, and of a scatter `(d0 < 8, d1 < 64) -> (%i[d0], d1) yield %u[d0, d1]`. `names` are
-   * what the text calls the inputs, by table. `output`: the shape of a gather's output; absent for a scatter. The policy of the bare
-   * reads, and what becomes of a written element, stand behind the map, so the map is a function of them.
+   * Parses a map: `(d0, d1) -> (from_end(%indices[d0, d1]), d1)`, or of a scatter `(d0 < 8, d1 < 64) ->
+   * (%i[d0], d1) yield %u[d0, d1]`. `names`: names of the inputs in the text, by table. `output`: the shape
+   * of a gather's output; absent for a scatter. The policy of bare reads and the entries about writes come
+   * after the map, so `mapOf` is a function of them.
    */
   private map(
     names: readonly string[],
@@ -583,7 +593,7 @@ class Parser extends TokenReader {
     };
   }
 
-  /** `d0, d1`, or of a scatter `d0 < 8, d1 < N`. `output`: as {@link map} takes it. */
+  /** Parses the dims of a map: `d0, d1`, or of a scatter `d0 < 8, d1 < N`. `output`: see {@link map}. */
   private domain(output: Shape | undefined): DomainText {
     const extents: number[] = [];
     const symbols: (string | null)[] = [];
@@ -616,7 +626,7 @@ class Parser extends TokenReader {
     return { extents, symbols, sizes };
   }
 
-  /** `-> (t, d1)` of a scatter: the coordinates of the written element. */
+  /** Parses the coordinates of the element that a scatter writes: `-> (t, d1)`. */
   private writtenCoords(scope: MapScope): readonly Linear[] {
     this.punct("->");
     this.punct("(");
@@ -638,7 +648,7 @@ class Parser extends TokenReader {
     }
   }
 
-  /** `let t = error(%i[d0] in 8)`, any number of them */
+  /** Parses any number of definitions: `let t = error(%i[d0] in 8)`. */
   private lets(scope: MapScope): void {
     while (this.acceptWord("let")) {
       const token = this.take("word", "a name for an index value");
@@ -651,7 +661,10 @@ class Parser extends TokenReader {
     }
   }
 
-  /** `r < 8`, or of a bag `r in error(%off[d0] in 65) to error(%off[d0 + 1] in 65) max 16`, behind what it names */
+  /**
+   * Parses the range of a reduction, after its definitions: `r < 8`, or of a segment `r in error(%off[d0] in
+   * 65) to error(%off[d0 + 1] in 65) most 16`.
+   */
   private reduced(scope: MapScope): Reduced {
     this.lets(scope);
     this.word("r");
@@ -664,7 +677,7 @@ class Parser extends TokenReader {
     return { max: this.int(), segment: { from, to } };
   }
 
-  /** An index value with its bound: the number of its index operand. */
+  /** Returns an index value with its bound: the number of its index operand. */
   private segmentEnd(scope: MapScope): number {
     const token = this.peek();
     const only = soleAtom(this.coordFactor(scope));
@@ -672,14 +685,14 @@ class Parser extends TokenReader {
     return this.fail(token, "r lies between two index values with bounds", "error(%offsets[d0] in 65)");
   }
 
-  /** `-> (t, d1)`: the coordinates of an element of the data. */
+  /** Parses the coordinates of a copied element of the data: `-> (t, d1)`. */
   private copiedElement(scope: MapScope): Pick<AccessMap, "reads" | "value"> {
     this.punct("->");
     this.punct("(");
     return readData(this.coords(scope, ")"));
   }
 
-  /** Coordinates up to a closing bracket. */
+  /** Parses coordinates up to a closing bracket. */
   private coords(scope: MapScope, end: ")" | "]"): readonly Linear[] {
     const coords: Linear[] = [];
     while (!this.accept(end)) {
@@ -689,7 +702,7 @@ class Parser extends TokenReader {
     return coords;
   }
 
-  /** `yield f16(f32(%q[t, d1]) * %s[t])`: what an element is made from. */
+  /** Parses the value of an element after `yield`: `f16(f32(%q[t, d1]) * %s[t])`. */
   private yielded(scope: MapScope, types: readonly DType[]): Pick<AccessMap, "reads" | "value"> {
     const reads: Read[] = [];
     const draft = this.value(scope, reads);
@@ -761,7 +774,7 @@ class Parser extends TokenReader {
     return { kind: "cast", to: call, of };
   }
 
-  /** `%q[t, d1]` */
+  /** Parses a read of an input: `%q[t, d1]`. */
   private read(scope: MapScope): Read {
     const token = this.take("value", "an input");
     const table = scope.names.lastIndexOf(token.text);
@@ -862,7 +875,7 @@ class Parser extends TokenReader {
     return dim(Number(d));
   }
 
-  /** A number, or a sum of symbols: `V div 2 - 1`. */
+  /** Returns a number, or a sum of symbols: `V div 2 - 1`. */
   private bound(scope: MapScope): Linear {
     const token = this.peek();
     const form = this.coord(scope);
@@ -875,7 +888,9 @@ class Parser extends TokenReader {
     return form;
   }
 
-  /** `%indices[d0, d1]`; at the tile level also the loop variable `%t0`. */
+  /**
+   * Parses a read as an index operand, `%indices[d0, d1]`; at the tile level also the loop variable `%t0`.
+   */
   private readOrLoop(scope: MapScope): Linear {
     const token = this.peek();
     const isInput = scope.names.includes(token.text);
@@ -1002,7 +1017,10 @@ class Parser extends TokenReader {
     };
   }
 
-  /** `scatter %i_ub[0][8], %u_ub[0, 0][8, 32] to %y_ub[0, 0][1000, 32] (d0 < 8, d1 < 32) -> … {…, domain = [20, 64], origin = [%t0, %t1]}` */
+  /**
+   * Parses a statement: `scatter %i_ub[0][8], %u_ub[0, 0][8, 32] to %y_ub[0, 0][1000, 32] (d0 < 8, d1 < 32)
+   * -> … {…, domain = [20, 64], origin = [%t0, %t1]}`.
+   */
   private scatter(start: Token): Stmt {
     const from = [this.region()];
     while (this.accept(",")) from.push(this.region());
@@ -1046,7 +1064,7 @@ class Parser extends TokenReader {
     return { op: "scatter", from, to, map: { ...map, domain: extents }, sizes, origin, span: start.span };
   }
 
-  /** `%sum chunk %r to min(%r + 4, 8) of 8` */
+  /** Parses a reduction chunk: `%sum part %r to min(%r + 4, 8) of 8`. */
   private chunk(): ReductionChunk {
     const into = this.buffers();
     this.word("part");
@@ -1057,7 +1075,7 @@ class Parser extends TokenReader {
     return { into, from, to, of: this.int() };
   }
 
-  /** `%a, %b` */
+  /** Parses names of buffers: `%a, %b`. */
   private buffers(): string[] {
     const names = [this.take("value", "a buffer").text];
     while (this.peek().text === "," && this.tokens[this.position + 1]?.kind === "value") {
@@ -1067,7 +1085,7 @@ class Parser extends TokenReader {
     return names;
   }
 
-  /** `[0], [%t0, 0]`: one list for each index input. */
+  /** Parses the origins of the index inputs, one list for each: `[0], [%t0, 0]`. */
   private origins(count: number): Linear[][] {
     const lists = [this.exprList()];
     while (lists.length < count) {
@@ -1077,7 +1095,7 @@ class Parser extends TokenReader {
     return lists;
   }
 
-  /** `%x = alloc : ub<3x2xf32, row 32, buffers 2> at [0, 96]` */
+  /** Parses an allocation: `%x = alloc : ub<3x2xf32, row 32, buffers 2> at [0, 96]`. */
   private alloc(): UbBuffer {
     const name = this.take("value", "a buffer").text;
     this.punct("=");
@@ -1177,13 +1195,13 @@ class Parser extends TokenReader {
   }
 }
 
-/** What to write in place of a framework's name of an element type, or `otherwise`. */
+/** Returns a hint with the element type that a framework's name means, or `otherwise`. */
 const hintOfType = (name: string, otherwise: string): string => {
   const meant = dtypeMeant(name);
   return meant === undefined ? otherwise : `write ${meant}`;
 };
 
-/** The symbols of a map's coordinates and bounds. */
+/** Returns the symbols of a map's coordinates and bounds. */
 const symbolsIn = (map: SymbolicMap): readonly string[] =>
   [
     ...formsOf(map),
@@ -1208,7 +1226,10 @@ const writeKeys = Object.keys({
 } satisfies Record<WriteKey, true>) as readonly WriteKey[];
 const isWriteEntry = (text: string): text is WriteKey => writeKeys.some((key) => key === text);
 
-/** Returns what becomes of a written element, by the entries of a scatter. */
+/**
+ * Returns how a scatter changes the elements that it writes, from the entries in its text: combination,
+ * duplicates and base. An absent entry gets its default.
+ */
 function writeOf({ combine = "set", duplicates, base }: WriteEntries): Omit<Write, keyof Read> {
   return {
     combine,

@@ -44,7 +44,7 @@ import type { Sym, Symbolic } from "../symbols/symbols.js";
 import type { ReductionChunk, Region, Stmt, UbBuffer } from "../tile.js";
 import { assertNever, at, formatShape, formatType, type Shape, type TensorType } from "../types.js";
 
-/** The canonical text of a module; it parses back to an equal value. */
+/** Returns the canonical text of a module. Parsing the text gives an equal module. */
 export function printModule(module: Module): string {
   checkArgument("printModule", "module", module);
   const { funcs } = module;
@@ -53,12 +53,16 @@ export function printModule(module: Module): string {
   return printSymbols([...distinct.values()]) + funcs.map(printAlone).join("\n");
 }
 
-/** The canonical text of a function and of the symbols that it names; it parses back to an equal value. */
+/**
+ * Returns the canonical text of a function and of the symbols that it names. Parsing the text gives an equal
+ * function.
+ */
 export const printFunc = (func: Func): string => printSymbols(dynamicSymbols(func)) + printAlone(func);
 
 const printSymbols = (symbols: readonly Sym[]): string =>
   symbols.map(({ name, most }) => `dim ${name} <= ${most}\n`).join("");
 
+/** Returns the text of a function, without its symbols. */
 function printAlone(func: Func): string {
   switch (func.level) {
     case "source":
@@ -78,6 +82,7 @@ function printSource(func: SourceFunc): string {
   return `${printTensorHead(func)} {\n${op}\n  return %${output}\n}\n`;
 }
 
+/** Returns the text of a function at the access level. */
 function printAccess(func: AccessFunc): string {
   const output = outputOf(func).name;
   const inputs = inputsOf(func);
@@ -106,7 +111,10 @@ const printFrameworkOp = ({ name, level }: FrameworkOp): string[] => [
   ...(level === undefined ? [] : [`level = ${level}`]),
 ];
 
-/** The policy of the bare reads, what stands where there is no element, and of a scatter what becomes of a written element. */
+/**
+ * Returns the entries for the policy of bare reads, the fill of absent elements, and for a scatter the
+ * treatment of written elements.
+ */
 const printOutside = (map: AccessMap): string[] => [
   ...(map.fill === undefined
     ? [`oob = ${policyOf(map)}`]
@@ -114,6 +122,9 @@ const printOutside = (map: AccessMap): string[] => [
   ...(isScatter(map) ? printWrite(map.write) : []),
 ];
 
+/**
+ * Returns the entries for a scatter's write that differ from the defaults: base, combination and duplicates.
+ */
 function printWrite(write: Write): string[] {
   const { combine, duplicates } = write;
   const base = baseFill(write);
@@ -126,7 +137,7 @@ function printWrite(write: Write): string[] {
 
 const printNames = (values: readonly Value[]): string => values.map(({ name }) => `%${name}`).join(", ");
 
-/** `Vx5xf32`: the types of the operands, a symbol where it is the outermost extent. */
+/** Returns the types of the operands as text: `Vx5xf32`, with a symbol if it is the outermost extent. */
 export function printTypes(func: Func): string[] {
   const outermost = func.level === "source" ? [] : (func.symbolic?.outermost ?? []);
   return func.operands.map(({ type }, k) => {
@@ -137,6 +148,7 @@ export function printTypes(func: Func): string[] {
   });
 }
 
+/** Returns the head of a function on tensors: name, parameters, result type, target and schedule. */
 function printTensorHead(func: SourceFunc | AccessFunc): string {
   const types = printTypes(func).map((type) => `tensor<${type}>`);
   const params = inputsOf(func).map(
@@ -146,6 +158,7 @@ function printTensorHead(func: SourceFunc | AccessFunc): string {
   return `func @${func.name}(${params.join(", ")}) -> ${result}${printTail(func)}`;
 }
 
+/** Returns the text of a function at the tile level. */
 function printTile(func: TileFunc): string {
   const params = func.operands.map(
     ({ name, type, inout }) => `%${name}: ${inout === true ? "inout " : ""}gm<${formatType(type)}>`,
@@ -161,7 +174,10 @@ function printTail(func: Func): string {
   return target + (schedule === "" ? "" : ` schedule {${schedule}}`);
 }
 
-/** `tile = [8, 64], profile = strict`: what a user would write, in a fixed order. */
+/**
+ * Returns the text of a schedule, as a user would write it, in a fixed order: `tile = [8, 64], profile =
+ * strict`.
+ */
 export function printSchedule(schedule: Schedule): string {
   const entries = Object.values(scheduleEntries).flatMap(({ key, text }) => {
     const value = schedule[key];
@@ -170,10 +186,13 @@ export function printSchedule(schedule: Schedule): string {
   return entries.join(", ");
 }
 
-/** Returns a name as a key of entries: a word, or with its sigil where it begins with a digit, as no word does. */
+/**
+ * Returns a name as a key of entries: a word, or with its sigil where it begins with a digit, as no word
+ * does.
+ */
 const printKey = (name: string): string => (/^\d/.test(name) ? `%${name}` : name);
 
-/** `[8, 64]`, `gm`, `2`, or by operand `{kv = gm, bt = ub}` */
+/** Returns the text of an entry: `[8, 64]`, `gm`, `2`, or by operand `{kv = gm, bt = ub}`. */
 function printEntry(value: EntryValue): string {
   if (typeof value !== "object") return String(value);
   if (Array.isArray(value)) return formatShape(value);
@@ -182,6 +201,7 @@ function printEntry(value: EntryValue): string {
     .join(", ")}}`;
 }
 
+/** Returns the text of an operator's attributes, in braces; empty if there are none. */
 function printAttrs(attrs: Attrs): string {
   const entries = Object.entries(attrs).map(([name, value]) => {
     if (typeof value === "number") return `${name} = ${printNumber(value)}`;
@@ -190,10 +210,16 @@ function printAttrs(attrs: Attrs): string {
   return entries.length === 0 ? "" : ` {${entries.join(", ")}}`;
 }
 
-/** Returns a number as the text has it: one that JavaScript writes without a decimal point, and not as a whole number, gets one. */
+/**
+ * Returns a number as the text has it: one that JavaScript writes without a decimal point, and not as a whole
+ * number, gets one.
+ */
 const printNumber = (value: number): string => String(value).replace(/^(-?\d+)e/, "$1.0e");
 
-/** What a map is printed beside: its inputs' names by table, their types and, over whole tensors, the output's shape. */
+/**
+ * Context in which a map is printed: its inputs' names by table, their types and, over whole tensors, the
+ * output's shape.
+ */
 export interface MapContext {
   readonly names: readonly string[];
   /** Absent: bounds are not told. */
@@ -204,8 +230,9 @@ export interface MapContext {
 }
 
 /**
- * `(d0, d1) -> (from_end(%i[d0, d1]), d1)`. An index value stands where it is used; `let s0 = …` names one that is used more
- * than once. A read is bare where the operation's policy and the bound that it would have are its own.
+ * Returns the text of a map: `(d0, d1) -> (from_end(%i[d0, d1]), d1)`. An index value is written at its use;
+ * `let s0 = …` names one with several uses. A read is bare if it has the operation's policy and the bound
+ * that would be derived for it.
  */
 export function printMap(map: AccessMap, context: MapContext): string {
   const bare = bareIndices(map, context);
@@ -220,7 +247,10 @@ export function printMap(map: AccessMap, context: MapContext): string {
   return printShown({ ...map, indices }, context.names, context.sizes);
 }
 
-/** `printMap` for a map whose bounds are over symbols: those that are open stay so. */
+/**
+ * Returns the text of a map whose bounds are forms over symbols, like `printMap`. Bounds that are absent stay
+ * absent.
+ */
 function printSymbolic({ map, domain }: Symbolic, { names }: MapContext): string {
   const takes = takesPolicy(map);
   const indices = map.indices.map(({ extent, wrapNegativeBy, ...rest }, s): PrintedIndex => ({
@@ -252,11 +282,17 @@ interface Sited {
   readonly write: Write;
 }
 
-/** Coordinates in the order of the text: those that a scatter writes stand before what its value reads. */
+/**
+ * Returns the accesses of a map in the order of the text: the write of a scatter comes before the reads of
+ * its value.
+ */
 const accessesInText = ({ reads, write }: Pick<Sited, "reads" | "write">): readonly Read[] =>
   isScatter({ write }) ? [write, ...reads] : reads;
 
-/** `sizes`: of a scatter along each dim, where they are not the domain's extents. */
+/**
+ * Returns the text of a map. `sizes`: extents of a scatter along each dim, if they differ from those of the
+ * domain.
+ */
 function printShown(
   map: Omit<Shown, "indices"> & { readonly indices: readonly PrintedIndex[] },
   names: readonly string[],
@@ -296,7 +332,10 @@ function printShown(
   return `(${dims}${range}) ${lets.slice(inRange).join("")}${value}`;
 }
 
-/** `lets` name index values that the ends of a bag are read by, and what is looked up before them. */
+/**
+ * Returns the text of a reduction's range. `lets`: definitions of the index values that the ends of a segment
+ * need.
+ */
 function printReduced(reduced: Reduced | undefined, words: readonly string[], lets: string): string {
   if (reduced === undefined) return "";
   const { max, segment } = reduced;
@@ -305,13 +344,19 @@ function printReduced(reduced: Reduced | undefined, words: readonly string[], le
     : `; ${lets}r in ${at(words, segment.from)} to ${at(words, segment.to)} most ${max}`;
 }
 
-/** Index operands that the text of a map defines up to the range of its terms: the ends of its bags, and those before them. */
+/**
+ * Returns the number of index operands that the text of a map defines up to the range of its reduction: the
+ * segment ends, and the index operands before them.
+ */
 const indicesOfRange = ({ reduced }: Pick<Shown, "reduced">): number => Math.max(-1, ...endsOf(reduced)) + 1;
 
 const endsOf = (reduced: Reduced | undefined): readonly number[] =>
   reduced?.segment === undefined ? [] : [reduced.segment.from, reduced.segment.to];
 
-/** The index operands that stand at their use, without those that would make coordinates nest too deep to be read. */
+/**
+ * Returns a flag for each index operand: true if it is printed inline, at its use. `wanted`: the operands to
+ * print inline. An operand is false if its inline text would nest coordinates deeper than the parser accepts.
+ */
 function readable({ indices, ...accesses }: Sited, wanted: readonly boolean[]): readonly boolean[] {
   const alone = [...wanted];
   const depths: number[] = [];
@@ -330,7 +375,9 @@ function readable({ indices, ...accesses }: Sited, wanted: readonly boolean[]): 
   return alone;
 }
 
-/** The index operands that the text of a map names: those of a read as often as the value names it. */
+/**
+ * Returns the index operands that the text of a map names: those of a read as often as the value names it.
+ */
 const usesOf = (map: Shown): readonly number[] => [
   ...endsOf(map.reduced),
   ...[
@@ -340,13 +387,16 @@ const usesOf = (map: Shown): readonly number[] => [
   ].flatMap(inTextOrder),
 ];
 
-/** The index operands of a form as they are printed: what is added before what is taken away. */
+/** Returns the index operands of a form as they are printed: what is added before what is taken away. */
 const inTextOrder = ({ terms }: Linear): readonly number[] =>
   [...terms.filter(({ by }) => by > 0), ...terms.filter(({ by }) => by < 0)].flatMap(({ of }) =>
     of.kind === "index" ? [of.index] : indicesOf({ at: 0, terms: [{ by: 1, of }] }),
   );
 
-/** The order in which the text defines the index operands where some stand at their use. */
+/**
+ * Returns the numbers of the index operands in the order in which the text defines them. `inline`: true for
+ * operands that are printed at their use.
+ */
 function textOrder(map: Shown, inline: readonly boolean[]): readonly number[] {
   const order: number[] = [];
   const used = (forms: readonly Linear[]): void => {
@@ -367,7 +417,10 @@ function textOrder(map: Shown, inline: readonly boolean[]): readonly number[] {
   return order;
 }
 
-/** Index operands whose text may name no policy: the operation's is theirs, and a coordinate is made from them. */
+/**
+ * Returns one entry for each index operand: true if its text may omit the policy. The policy is then that of
+ * the operation, and a coordinate uses the index operand.
+ */
 function takesPolicy(map: {
   readonly indices: readonly (Pick<IndexOperand, "value" | "outOfRange" | "excluded"> & {
     readonly wrapNegativeBy?: unknown;
@@ -391,7 +444,9 @@ function takesPolicy(map: {
   );
 }
 
-/** Index operands that read as they should where their text names neither policy nor bound. */
+/**
+ * Returns one entry for each index operand: true if its text parses correctly with neither policy nor bound.
+ */
 function bareIndices(map: AccessMap, { inputs, output }: MapContext): readonly boolean[] {
   let bare = takesPolicy(map);
   if (inputs === undefined) return bare;
@@ -414,6 +469,10 @@ const withoutBounds = ({ indices }: AccessMap, bare: readonly boolean[]): readon
       : { ...rest, wrapNegativeBy: wrapNegativeBy === extent ? "extent" : wrapNegativeBy };
   });
 
+/**
+ * Returns the text of an index operand: its read or sum, in its policy and bound if it has them. `names`: the
+ * names of the inputs. `inner`: the texts of other index operands. `r`: the number of the reduction dim.
+ */
 function printIndex(
   { value, wrapNegativeBy, outOfRange, extent, excluded, bare }: PrintedIndex,
   names: readonly string[],
@@ -434,13 +493,23 @@ function printIndex(
   return `${printPolicy(outOfRange)}(${counted}${bound}${excluded === undefined ? "" : ` but ${excluded}`})`;
 }
 
-/** What fill bits other than 0 make of `zero`. */
+/**
+ * Returns the keyword of a policy around an index operand, or next to fill bits other than 0: `fill` in place
+ * of `zero`.
+ */
 const printPolicy = (policy: OutOfBounds): string => (policy === "zero" ? "fill" : policy);
 
-/** Returns the text of a form. `indices`: the texts of a map's index operands. `r`: the dim of its terms. */
+/**
+ * Returns the text of a linear form. `indices`: the texts of a map's index operands. `r`: the number of the
+ * reduction dim, which is printed as `r`.
+ */
 export const printLinear = (form: Linear, indices: readonly string[] = [], r?: number): string =>
   printForm(form, textForms(indices, r));
 
+/**
+ * Returns the syntax of linear forms in the text form. `indices`: the texts of a map's index operands. `r`:
+ * the number of the reduction dim.
+ */
 function textForms(indices: readonly string[], r: number | undefined): FormLanguage {
   const name = (text: string, by: number): Amount => ({ by, text, isTight: true });
   const language: FormLanguage = {
@@ -472,7 +541,7 @@ function textForms(indices: readonly string[], r: number | undefined): FormLangu
 const printList = (forms: readonly Linear[]): string =>
   `[${forms.map((form) => printLinear(form)).join(", ")}]`;
 
-/** `%x[%t0, 0][64, 16]`: offsets, then sizes, as MLIR's subviews. */
+/** Returns the text of a region, offsets before sizes as in MLIR's subviews: `%x[%t0, 0][64, 16]`. */
 export const printRegion = (region: Region): string =>
   `%${region.buffer}${printList(region.offsets)}${printList(region.sizes)}`;
 
@@ -480,8 +549,8 @@ const printUbType = (buffer: UbBuffer): string =>
   `ub<${formatType(buffer)}, row ${buffer.rowBytes}${buffer.buffers === 2 ? ", buffers 2" : ""}>`;
 
 /**
- * One statement without its body: what a report or a generated comment shows. `inputs`: the types of the function's inputs,
- * for text that is read again.
+ * Returns the text of a statement without its body, for reports and for comments in generated code. `inputs`:
+ * the types of the function's inputs, needed for a text that is parsed again.
  */
 export function printStmtHead(stmt: Stmt, inputs?: readonly TensorType[]): string {
   switch (stmt.op) {
@@ -527,7 +596,7 @@ export function printStmtHead(stmt: Stmt, inputs?: readonly TensorType[]): strin
   }
 }
 
-/** `into %sum chunk %r to min(%r + 4, 8) of 8` */
+/** Returns the text of a reduction chunk: `into %sum part %r to min(%r + 4, 8) of 8`. */
 function printChunk(chunk: ReductionChunk | undefined): string {
   if (chunk === undefined) return "";
   const into = chunk.into.map((name) => `%${name}`).join(", ");

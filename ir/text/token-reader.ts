@@ -1,29 +1,32 @@
-/** What every parser of a text does with its tokens: look, take what is expected, or say at its place what is not. */
+/**
+ * Base of the parsers of text. It looks at the next token, takes an expected token, or reports an unexpected
+ * one at its place.
+ */
 import { defined } from "../defined.js";
 import { DiagnosticError, error, type Diagnostic } from "../diagnostic.js";
 import { at, maxElements } from "../types.js";
 import type { Token, TokenKind } from "./lex.js";
 
-/** Ends a parse at the first thing that is wrong. */
+/** Error that ends a parse at the first fault, with its diagnostic. */
 export class ParseError extends DiagnosticError {
   constructor(readonly diagnostic: Diagnostic) {
     super([diagnostic]);
   }
 }
 
-/** Tokens and a place among them. */
+/** Reader of a list of tokens, with a current position. */
 export class TokenReader {
   protected position = 0;
 
   constructor(protected readonly tokens: readonly Token[]) {}
 
-  /** Whole numbers in brackets. */
+  /** Returns whole numbers in brackets. */
   protected intList(): number[] {
     this.punct("[");
     return this.intsUpTo("]");
   }
 
-  /** Whole numbers with commas between them, and what stands behind the last. */
+  /** Returns whole numbers with commas between them, and what stands behind the last. */
   protected intsUpTo(close: string): number[] {
     const list: number[] = [];
     while (!this.accept(close)) {
@@ -33,7 +36,7 @@ export class TokenReader {
     return list;
   }
 
-  /** A whole number of at most 2^31 either way. */
+  /** Returns a whole number of at most 2^31 either way. */
   protected int(): number {
     const token = this.take("int", "a whole number");
     const value = Number(token.text);
@@ -41,7 +44,7 @@ export class TokenReader {
     return value;
   }
 
-  /** One of these words. */
+  /** Returns one of these words. */
   protected oneOf<T extends string>(words: readonly T[]): T {
     const token = this.take("word", words.join(" or "));
     let { text } = token;
@@ -52,12 +55,12 @@ export class TokenReader {
     return match ?? this.fail(token, `expected ${words.join(", ")}; found ${text}`);
   }
 
-  /** The next token, which stays. */
+  /** Returns the next token, which stays. */
   protected peek(): Token {
     return at(this.tokens, Math.min(this.position, this.tokens.length - 1));
   }
 
-  /** The next token, which is of this kind. */
+  /** Returns the next token, which is of this kind. */
   protected take(kind: TokenKind, expected: string): Token {
     const token = this.peek();
     if (token.kind !== kind) this.fail(token, `expected ${expected}; found ${describe(token)}`);
@@ -65,7 +68,7 @@ export class TokenReader {
     return token;
   }
 
-  /** The next token, which is this mark. */
+  /** Consumes the next token; fails unless it is this punctuation mark. */
   protected punct(text: string): void {
     const token = this.peek();
     if (!this.accept(text)) this.fail(token, `expected ${text}; found ${describe(token)}`);
@@ -79,7 +82,7 @@ export class TokenReader {
     return true;
   }
 
-  /** The next token, which is this word. */
+  /** Returns the next token, which is this word. */
   protected word(text: string): Token {
     const token = this.peek();
     if (!this.acceptWord(text)) this.fail(token, `expected ${text}; found ${describe(token)}`);
@@ -105,6 +108,7 @@ export class TokenReader {
   }
 }
 
+/** Returns a token's text for messages, with its sigil. */
 function describe({ kind, text }: Token): string {
   switch (kind) {
     case "end":

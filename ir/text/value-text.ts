@@ -10,12 +10,15 @@ import {
 import type { DType } from "../types.js";
 import type { Token } from "./lex.js";
 
-/** What stands between two values, by operation; minimum and maximum are calls. */
+/** Operator that stands between two values, by operation. Minimum and maximum are calls instead. */
 const infix = { add: "+", sub: "-", mul: "*", div: "/" } as const satisfies Partial<
   Record<Operation, string>
 >;
 
-/** An expression as it is read: what type a number has is said by what stands beside it. */
+/**
+ * Expression while its text is parsed: its numbers have no types yet. A number's type follows from the other
+ * operand or the enclosing cast.
+ */
 export type DraftValue =
   | { readonly kind: "read"; readonly read: number }
   | { readonly kind: "literal"; readonly token: Token; readonly text: string }
@@ -25,7 +28,10 @@ export type DraftValue =
 
 type Fail = (token: Token, message: string, hint: string, code: "TC104" | "TC205") => never;
 
-/** The expression over reads of these types. A number has the type of the other side, or of the cast around it. */
+/**
+ * Returns the typed expression of a draft over reads of these types. A number has the type of the other side,
+ * or of the cast around it.
+ */
 export function typedValue(draft: DraftValue, reads: readonly DType[], fail: Fail): Expression {
   const typeOf = (node: DraftValue): DType | undefined => {
     switch (node.kind) {
@@ -63,6 +69,10 @@ export function typedValue(draft: DraftValue, reads: readonly DType[], fail: Fai
   return typed(draft, undefined);
 }
 
+/**
+ * Returns the type and bits of a number in an expression. It calls `fail` if the type is unknown or not
+ * arithmetic, or if the type cannot represent the number.
+ */
 function literal(
   token: Token,
   text: string,
@@ -85,11 +95,15 @@ function literal(
 const binding: Readonly<Record<Operation, number>> = { add: 1, sub: 1, mul: 2, div: 2, min: 3, max: 3 };
 
 /**
- * Returns the text of a value, which reads as this very value. `reads`: the text of each read. Parentheses stand only where precedence
- * needs them, and types of numbers only where nothing beside a number says its type.
+ * Returns the text of a value; parsing the text gives an equal value. `reads`: the text of each read.
+ * Parentheses are printed only where precedence needs them. A number's type is printed only if no other
+ * operand determines it.
  */
 export function printValue(value: Expression, reads: readonly string[]): string {
-  /** `isTyped`: the text says the type of numbers that stand alone, by the first of them. */
+  /**
+   * Returns the text of a node. `isTyped`: the text states the type of standalone numbers, at the first of
+   * them.
+   */
   const printed = (node: Expression, isTyped: boolean): string => {
     switch (node.kind) {
       case "read":
@@ -115,7 +129,7 @@ export function printValue(value: Expression, reads: readonly string[]): string 
   return printed(value, isOfNumbers(value));
 }
 
-/** True if numbers alone make a value: nothing in it says their type. */
+/** True if a value consists of numbers alone, so that nothing in it determines their type. */
 function isOfNumbers(node: Expression): boolean {
   switch (node.kind) {
     case "read":

@@ -1,10 +1,10 @@
 /**
- * How many copies of an operand's tile the unified buffer holds.
+ * Number of copies of an operand's tile in the unified buffer.
  *
- * Only what is streamed has two: an operand whose tile a loop moves, so that the next tile can come while this one is in
- * use. A slab that is whole, or that its loops leave where it is, keeps one. Where each task has a unified buffer of its
- * own, the loops of tasks move nothing within it. An output that the parts of a sum write one after another keeps one, since
- * each write turns to the other copy.
+ * Only a streamed operand has two copies: a loop moves its tile, so that the next tile can arrive while this
+ * one is in use. A slab that is whole, or that its loops leave in place, keeps one. Where each task has a
+ * unified buffer of its own, the loops over tasks move nothing within it. An output that the chunks of a
+ * reduction write one after another keeps one copy, because each write switches to the other copy.
  */
 import { isScatter } from "../access.js";
 import { entryOf } from "../entry-of.js";
@@ -23,11 +23,14 @@ type Looped = Pick<TiledGather, "gather" | "target" | "operands"> & {
 const requestedFor = (buffers: Buffers, operand: Operand): Copies =>
   typeof buffers === "number" ? buffers : (entryOf(buffers, keyOf(operand)) ?? 1);
 
-/** Whether a schedule asks for a second copy of anything. */
+/** True if a schedule requests a second copy of any operand. */
 export const doubles = (buffers: Buffers): boolean =>
   typeof buffers === "number" ? buffers === 2 : Object.values(buffers).includes(2);
 
-/** Whether several iterations write one tile: the output follows every loop but that of a sum's terms. */
+/**
+ * True if several iterations write one tile. The output depends on every loop except the loop over reduction
+ * elements.
+ */
 export const isWrittenInPieces = ({ loops }: Looped, { operand, dependsOn }: TiledOperand): boolean =>
   operand.role === "output" && loops.some(({ dim }) => !dependsOn.has(dim));
 
@@ -43,21 +46,25 @@ const isTransferred = ({ loops, target }: Looped, { dependsOn }: TiledOperand): 
     (loop) => dependsOn.has(loop.dim) && (loop.mode === "serial" || !targetFacts[target.kind].privateUb),
   );
 
-/** Operands that a second copy is of use to. */
+/** Returns the operands that benefit from a second copy. */
 export const streamedOperands = (tiling: Looped): readonly TiledOperand[] =>
   tiling.operands.filter((operand) => isStreamed(tiling, operand));
 
+/**
+ * Returns the number of copies of an operand's tile in UB. It is 2 if the schedule requests a second copy and
+ * a loop changes the tile, else 1.
+ */
 export const copiesOf = (tiling: Looped, operand: TiledOperand): Copies =>
   requestedFor(tiling.schedule.buffers, operand.operand) === 2 && isStreamed(tiling, operand) ? 2 : 1;
 
-/** What asks for two copies of these streamed operands, in its shortest form. */
+/** Returns the shortest `buffers` entry that requests two copies of these streamed operands. */
 export function buffersOf(tiling: Looped, doubled: readonly TiledOperand[]): Buffers {
   if (doubled.length === 0) return 1;
   if (doubled.length === streamedOperands(tiling).length) return 2;
   return Object.fromEntries(doubled.map(({ operand }) => [keyOf(operand), 2]));
 }
 
-/** Operands of which a schedule asks for a second copy by name, and that keep one. */
+/** Returns the operands for which a schedule requests a second copy by name, and that keep one copy. */
 export const keptSingle = (tiling: Looped): readonly TiledOperand[] =>
   typeof tiling.schedule.buffers === "number"
     ? []

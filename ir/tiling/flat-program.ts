@@ -1,30 +1,38 @@
-/** A gather of the class `flat` as plain data: the instructions of a strip, and what is kept in UB for them. */
+/**
+ * A gather of the class `flat` as plain data: the instructions of a strip, and what is kept in UB for them.
+ */
 
-/** Names of what lowerings keep in UB beside the program's buffers. */
+/** Names of the buffers that a lowering adds to UB, besides the program's buffers. */
 export type AddedName = "addresses" | "base" | "pattern" | "seen" | "narrow" | "widened" | "border";
 
+/** Buffer that a lowering adds to UB, with its size in bytes. */
 export interface Added {
   readonly name: AddedName;
   readonly bytes: number;
 }
 
-/** Where a run of 32-bit words begins: so many words into a buffer, into the strip's part of it for `index` and `output`. */
+/**
+ * Start of a run of 32-bit words, in words from the start of a buffer. For `index` and `output`, it counts
+ * from the start of the chunk's part.
+ */
 export interface WordRun {
   readonly in: AddedName | "index" | "output";
   readonly from: number;
 }
 
-/** A dim of the box that a strip is, in some layout: neighbours along it lie so many words apart. */
+/**
+ * Dim of a chunk of the output tile in some layout. `stride`: 32-bit words between neighbours along the dim.
+ */
 export interface ChunkDim {
   /** The output dim whose size says how much of it is valid. */
   readonly dim: number;
   readonly extent: number;
   readonly stride: number;
-  /** What each element of the dim counts for. */
+  /** Number of rows or words that each element of the dim stands for. */
   readonly each: number;
 }
 
-/** A vector instruction on runs of `int32_t`. */
+/** Vector instruction of a `flat` gather, on runs of `int32_t` words. */
 export type FlatStep =
   | {
       readonly op: "TADDS" | "TMULS" | "TMAXS" | "TMINS" | "TSHRS";
@@ -67,16 +75,19 @@ export type FlatStep =
       readonly by: WordRun;
       readonly length: number;
     }
-  /** Marks of the valid part of a strip, kept for the whole kernel. The last two dims are a tile, those before loops. */
+  /**
+   * Marks of the valid part of a strip, kept for the whole kernel. The last two dims are a tile, those before
+   * loops.
+   */
   | { readonly op: "see"; readonly of: WordRun; readonly dims: readonly ChunkDim[] };
 
-/** Words that the scalar unit writes at the start of a run. */
+/** Words that the scalar unit writes at the start of a buffer. */
 export interface Seed {
   readonly in: AddedName;
   readonly values: readonly number[];
 }
 
-/** What one strip of so many entries becomes. */
+/** Instructions for one chunk of so many entries. */
 export interface FlatChunk {
   readonly entries: number;
   readonly steps: readonly FlatStep[];
@@ -87,6 +98,7 @@ export interface FlatChunk {
   readonly span: number;
 }
 
+/** Instructions of a `flat` gather, chunk by chunk, and the buffers that they need in UB. */
 export interface FlatProgram {
   /** Bytes of a word of data and output, and words of an element. */
   readonly wordBytes: number;
@@ -99,7 +111,10 @@ export interface FlatProgram {
   readonly full: FlatChunk;
   /** The last strip, where the extent is no multiple of the entries of the others. */
   readonly tail?: FlatChunk;
-  /** How far a strip's start moves with each output dim, in words of data and output and in index values. */
+  /**
+   * Distance by which a chunk's start moves with each output dim. Units are words for data and output, and
+   * index values for the index.
+   */
   readonly starts: {
     readonly data: readonly number[];
     readonly index: readonly number[];
@@ -107,9 +122,12 @@ export interface FlatProgram {
   };
   /** Before a core's first task. */
   readonly setup: { readonly seeds: readonly Seed[]; readonly steps: readonly FlatStep[] };
-  /** Behind its last: folds what was seen to 8 words. */
+  /** Steps after a core's last task. They reduce the out-of-range flags to 8 words. */
   readonly close: readonly FlatStep[];
-  /** Elements of 1 byte as 2-byte ones: so many words of data, and the byte at which those of the output begin. */
+  /**
+   * Elements of 1 byte as 2-byte ones: so many words of data, and the byte at which those of the output
+   * begin.
+   */
   readonly widened?: { readonly words: number; readonly output: number };
   readonly adds: readonly Added[];
 }

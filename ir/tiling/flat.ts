@@ -1,17 +1,19 @@
 /**
- * The class `flat`: a tile whose rows lie end to end is one row to the vector unit, so that TGATHER, which costs as much for a
- * short row as for a long one, runs once for all of them.
+ * The class `flat`: a tile whose rows lie end to end is one row to the vector unit, so that TGATHER, which
+ * costs as much for a short row as for a long one, runs once for all of them.
  *
- * The output tile is worked in strips: a box that is whole behind one dim, worked as one run of words, its padding too. Index
- * values become addresses of the data tile by vector instructions on a run of `int32_t`; what these need beside the program's
- * buffers is listed by name. Every value is brought inside its extent, so that padding, whatever it holds, leads nowhere else.
+ * The output tile is worked in strips: a box that is whole behind one dim, worked as one run of words, its
+ * padding too. Index values become addresses of the data tile by vector instructions on a run of `int32_t`;
+ * what these need beside the program's buffers is listed by name. Every value is brought inside its extent,
+ * so that padding, whatever it holds, leads nowhere else.
  *
  * The instructions are plain data: the clock counts them, code generators print them.
  *
- * Headers, at hw-native-sys/pto-isa 3186c381, include/pto/npu/a2a3: TGATHER runs row by row (TGather.hpp:58); tiles of one
- * row are one instruction of any length (TBinOp.hpp:207, TBinSOp.hpp:186); shifts take 32 bits (TBitwiseSOp.hpp:23); a
- * conversion of 64-bit values that saturates keeps them outside every extent (TCvt.hpp:779); values of 16 bits go by way of
- * float, those of 8 bits by way of half, which have each of them (TCvt.hpp:774, 766).
+ * Headers, at hw-native-sys/pto-isa 3186c381, include/pto/npu/a2a3: TGATHER runs row by row (TGather.hpp:58);
+ * tiles of one row are one instruction of any length (TBinOp.hpp:207, TBinSOp.hpp:186); shifts take 32 bits
+ * (TBitwiseSOp.hpp:23); a conversion of 64-bit values that saturates keeps them outside every extent
+ * (TCvt.hpp:779); values of 16 bits go by way of float, those of 8 bits by way of half, which have each of
+ * them (TCvt.hpp:774, 766).
  */
 import { defined } from "../defined.js";
 import { dataCoords, gatheredTable, inputTile } from "../access.js";
@@ -41,11 +43,11 @@ import type {
 import type { LoweringFacts } from "./gather-lowering.js";
 import { isPlain, plainIndices } from "./plain.js";
 
-/** What of a gather does not depend on the strip. */
+/** Facts of a gather that do not depend on the chunk. */
 interface Form {
   readonly target: Target;
   readonly wordBytes: number;
-  /** Of the words that are gathered: 2 where 1-byte elements are widened. */
+  /** Bytes of a word that is gathered: 2 where 1-byte elements are widened. */
   readonly gatheredBytes: number;
   /** Words of the data tile. */
   readonly dataWords: number;
@@ -59,12 +61,18 @@ interface Form {
   readonly index: readonly number[];
   /** Place in its tuple that each index operand reads. */
   readonly positions: readonly number[];
-  /** Bytes of what index values are read as: of the low words alone where a 64-bit value wraps by a power of two. */
+  /**
+   * Bytes of what index values are read as: of the low words alone where a 64-bit value wraps by a power of
+   * two.
+   */
   readonly indexBytes: IndexBytes;
-  /** Whether each word of the output first takes its index values by the pattern, which then become its address. */
+  /**
+   * True if each output word first takes its index values through the pattern. The values then become its
+   * address.
+   */
   readonly spreadFirst: boolean;
   readonly signed: boolean;
-  /** What is read between rows of index values. */
+  /** Distance between rows of index values in UB, counted in the values that are read. */
   readonly indexPitch: number;
   readonly tile: readonly number[];
   readonly ragged: ReadonlySet<number>;
@@ -73,10 +81,16 @@ interface Form {
 
 /** 32-bit words of one block. */
 const block = 8;
-/** More than every address in UB, few enough that the sum of as many as a map has index operands is an `int32_t`. */
+/**
+ * More than every address in UB, few enough that the sum of as many as a map has index operands is an
+ * `int32_t`.
+ */
 const beyond = 2 ** 26;
 
-/** Programs for a gather in the room that there is, the one of the longest strips first; in words why it has none in any room. */
+/**
+ * Returns a generator of the flat programs that fit in the free UB, the one with the longest chunks first.
+ * Returns the reason as text if the gather has none in any capacity.
+ */
 export function flatPrograms(facts: LoweringFacts, target: Target): (() => Generator<FlatProgram>) | string {
   const form = formOf(facts, target);
   if (typeof form === "string") return form;
@@ -89,6 +103,10 @@ export function flatPrograms(facts: LoweringFacts, target: Target): (() => Gener
   };
 }
 
+/**
+ * Returns the facts of a `flat` gather that do not depend on the chunk, or the reason why the gather cannot
+ * be `flat`.
+ */
 function formOf(facts: LoweringFacts, target: Target): Form | string {
   const { map, inputs, output, tile, ragged } = facts;
   const [data, index] = inputs;
@@ -114,7 +132,8 @@ function formOf(facts: LoweringFacts, target: Target): Form | string {
       return `wraps by ${extent}, which is no power of two`;
     if (extent === 0) return "data without elements";
   }
-  // The high word of a value decides nothing of what is left of it by a power of two: the low ones lie two words apart.
+  // The high word of a value decides nothing of what is left of it by a power of two: the low ones lie two
+  // words apart.
   const apart = bytesOf(dtype) === 8 && rules.some(({ outside }) => outside === "remainder") ? 2 : 1;
   const each = bytes / wordBytes;
   const strides = indices.map(() => 0);
@@ -166,9 +185,10 @@ interface Cut {
 }
 
 /**
- * The strips that a tile may be worked in, whatever room there is: more room never takes one away. For each count, strips of
- * equal length need least room; strips of whole repeats waste no part of one; and the longest strips leave a last one so short
- * that it may be a single row, whose index values need no pattern and no base.
+ * Yields the ways to cut a tile into chunks, whatever the free UB: more free UB never removes one. For each
+ * number of chunks there are up to three. Chunks of equal length need the least UB. Chunks of whole vector
+ * repeats waste no part of a repeat. The longest chunks leave a last one so short that it may be a single
+ * row, whose index values need no pattern and no base.
  */
 function* cutsOf(form: Form): Generator<Cut> {
   const { tile } = form;
@@ -190,13 +210,19 @@ function* cutsOf(form: Form): Generator<Cut> {
   }
 }
 
-/** 1 to 16, 20, 24 and so on to 32, 40, 48 and so on, and as many as there can be: of many strips, one more is hardly felt. */
+/**
+ * Yields numbers of chunks to try: 1 to 16, 20, 24 and so on to 32, 40, 48 and so on, and `max`. Among many
+ * chunks, one more costs little.
+ */
 function* chunkCounts(max: number): Generator<number> {
   for (let n = 1; n < max; n += n < 16 ? 1 : 2 ** (Math.floor(Math.log2(n)) - 2)) yield n;
   yield max;
 }
 
-/** How many entries of a strip, a power of two, are whole repeats of the vector unit as addresses and as index values. */
+/**
+ * Returns the smallest power of two of chunk entries that fill whole repeats of the vector unit, as addresses
+ * and as index values.
+ */
 function fullRepeats({ output, index, target: { vectorBytes } }: Form, dim: number): number {
   const wordBytes = [4 * at(output, dim), 4 * at(index, dim)];
   let entries = 1;
@@ -206,7 +232,10 @@ function fullRepeats({ output, index, target: { vectorBytes } }: Form, dim: numb
   return entries;
 }
 
-/** What entries of a strip along a dim are a multiple of, so that every strip starts at a block; undefined: strips before it do not. */
+/**
+ * Returns the number of which chunk entries along a dim must be a multiple, so that every chunk starts at a
+ * block. Undefined where chunks along an outer dim do not start at blocks.
+ */
 function unitOf(
   { output, data, index, wordBytes, gatheredBytes, indexBytes, tile, target }: Form,
   dim: number,
@@ -228,29 +257,38 @@ interface Sized {
   readonly cut: Cut;
   /** Extents by output dim, 1 before the cut's. */
   readonly extents: readonly number[];
-  /** Of the output, of the index values as they lie in UB, and of those that are resolved. */
+  /**
+   * Length of the output in words. `raw`: of the index values as they lie in UB. `resolved`: of the resolved
+   * index values.
+   */
   readonly length: number;
   readonly raw: number;
   readonly resolved: number;
-  /** Index values between neighbours, by output dim, as 32-bit values; and rows of them that a conversion spreads. */
+  /**
+   * Index values between neighbours, by output dim, as 32-bit values; and rows of them that a conversion
+   * spreads.
+   */
   readonly index: readonly number[];
   readonly spread?: { readonly rows: number; readonly toPitch: number };
-  /** Whether index values lie as the output's words do. */
+  /** True if index values have the layout of the output's words. */
   readonly same: boolean;
-  /** Whether index values may be overwritten where they are. */
+  /** True if index values may be overwritten in place. */
   readonly mutable: boolean;
   readonly needsOther: boolean;
-  /** Whether the second operand of steps lies in the output's strip, which the gather overwrites behind them. */
+  /**
+   * True if the second operand of steps is in the output's chunk, which the gather overwrites after the
+   * steps.
+   */
   readonly otherInOutput: boolean;
   readonly hasBase: boolean;
 }
 
-/** Whether index values are 32-bit ones by a conversion, in `narrow`. */
+/** True if index values are converted to 32 bits, in `narrow`. */
 const isConverted = ({ indexBytes }: Form): boolean => indexBytes !== 4;
 
 /**
- * Words from the first of a box to the last, of elements of so many at some place; to the end of the last row where there are
- * several.
+ * Returns the words from the first of a region to its last. An element has `each` words and starts at
+ * `place`. Several rows count to the end of the last row.
  */
 function lengthOf(extents: readonly number[], strides: readonly number[], each: number, place = 0): number {
   let [rows, last] = [0, each + place];
@@ -262,6 +300,10 @@ function lengthOf(extents: readonly number[], strides: readonly number[], each: 
   return Math.max(rows, last);
 }
 
+/**
+ * Returns the lengths of a cut's chunks. `otherInOutput` is true if the chunk's part of the output is long
+ * enough for a second run of addresses.
+ */
 function sizedOf(form: Form, cut: Cut): Sized {
   const sized = lengthsOf(form, cut);
   const rest = at(form.tile, cut.dim) % cut.entries;
@@ -273,6 +315,7 @@ function sizedOf(form: Form, cut: Cut): Sized {
   return { ...sized, otherInOutput };
 }
 
+/** Returns the lengths of a chunk, in words and index values, and which buffers it needs. */
 function lengthsOf(form: Form, cut: Cut): Omit<Sized, "otherInOutput"> {
   const { tile, output, data, each, rules, indexPitch, positions, spreadFirst } = form;
   const extents = tile.map((extent, d) => (d < cut.dim ? 1 : d === cut.dim ? cut.entries : extent));
@@ -321,7 +364,10 @@ function lengthsOf(form: Form, cut: Cut): Omit<Sized, "otherInOutput"> {
   };
 }
 
-/** Runs of `addresses`, in order. */
+/**
+ * Returns the runs of the buffer `addresses`, in order, and its size in bytes. A run that is not needed is
+ * undefined. The run `other` is in the output's tile if it fits there.
+ */
 function addressRuns(form: Form, sized: Sized) {
   const { resolved, length, same, mutable, needsOther, otherInOutput } = sized;
   const { rules, spreadFirst } = form;
@@ -342,6 +388,9 @@ function addressRuns(form: Form, sized: Sized) {
   return { sum, write, spreadTo, other, bytes: 4 * end };
 }
 
+/**
+ * Returns the buffers that a cut of the tile needs in UB, with their bytes. Buffers of 0 bytes are left out.
+ */
 function addsOf(form: Form, sized: Sized): readonly Added[] {
   const { rules, target } = form;
   const { raw, length, resolved, same, hasBase, spread } = sized;
@@ -368,11 +417,15 @@ const hasBorder = ({ rules }: Form): boolean => rules.some(({ outside }) => outs
 
 const isWidened = ({ wordBytes, gatheredBytes }: Form): boolean => wordBytes !== gatheredBytes;
 
-/** Bytes of the widened data, behind which the widened words of the output lie. */
+/** Returns the bytes of the widened data; the widened words of the output follow them. */
 const widenedOutput = ({ dataWords, target }: Form): number => alignUp(2 * dataWords, target.blockBytes);
 
 const bytesOfAll = (adds: readonly Added[]): number => adds.reduce((sum, { bytes }) => sum + bytes, 0);
 
+/**
+ * Returns the instructions of a `flat` gather for one cut of the tile. `adds`: the buffers that it needs in
+ * UB.
+ */
 function programOf(form: Form, sized: Sized, adds: readonly Added[]): FlatProgram {
   const { wordBytes, each, data, index, output, tile, rules } = form;
   const { cut } = sized;
@@ -397,7 +450,10 @@ function programOf(form: Form, sized: Sized, adds: readonly Added[]): FlatProgra
   };
 }
 
-/** `available`: the strip whose runs are laid out, which others are parts of. */
+/**
+ * Returns the steps of a chunk. `available`: the chunk whose runs are laid out; the other chunks are parts of
+ * it.
+ */
 function chunkOf(form: Form, sized: Sized, available: Sized): FlatChunk {
   const { rules, indexBytes, strides, positions, indexPitch } = form;
   const { length, raw, resolved, hasBase, spread, mutable } = sized;
@@ -471,13 +527,16 @@ interface Resolving {
   readonly other: WordRun | undefined;
 }
 
-/** Where resolved values are, and where marks of those outside, under `zero`. */
+/** Runs of the resolved values and, under `zero`, of the marks of values out of range. */
 interface Resolved {
   readonly value: WordRun;
   readonly mark?: WordRun;
 }
 
-/** `ir/policy.ts` as vector instructions: the elements that index values name, each inside its extent. */
+/**
+ * Adds the vector instructions that resolve index values by `ir/policy.ts`. Returns the elements that the
+ * values name, each inside its extent.
+ */
 function resolvedBy(
   form: Form,
   { extent, wrapNegativeBy, outside, signed }: IndexRule,
@@ -533,7 +592,10 @@ function resolvedBy(
   }
 }
 
-/** Times a stride of the data tile; far outside it where the mark is set. */
+/**
+ * Adds the instructions that multiply by a stride of the data tile. Returns the run of products, which are
+ * far outside the tile if the mark is set.
+ */
 function scaledBy(
   stride: number,
   { value, mark }: Resolved,
@@ -549,7 +611,10 @@ function scaledBy(
   return write;
 }
 
-/** The dims of what is resolved, outermost first; one that is whole in every tile joins the one before it. */
+/**
+ * Returns the dims of the addresses that a chunk's index values become, outermost first. A dim that is whole
+ * in every tile is merged into the dim before it.
+ */
 function outOfRangeDims(form: Form, { extents, index }: Sized): readonly ChunkDim[] {
   const { spreadFirst, output, each, tile, ragged } = form;
   const strides = spreadFirst ? output : index;
@@ -579,17 +644,24 @@ function outOfRangeDims(form: Form, { extents, index }: Sized): readonly ChunkDi
   return [...joined.slice(0, -1), { ...row, stride: 1, each: row.each * words }];
 }
 
-/** Words of the data tile from a strip's start that its addresses may name, to the end of a block of it. */
+/**
+ * Returns the words of the data tile that the addresses of a chunk may name, from the chunk's start to the
+ * end of a block.
+ */
 function spanOf(form: Form, sized: Sized): number {
   const { rules, strides, target, wordBytes } = form;
   const picked = rules.reduce((sum, { extent }, s) => sum + (extent - 1) * at(strides, s), 0);
   return alignUp((picked + maxBase(form, sized) + 1) * wordBytes, target.blockBytes) / wordBytes;
 }
 
-/** The largest part of an address that the output's place decides, in words. */
+/** Returns the largest part of an address that the output's place decides, in words. */
 const maxBase = ({ data, each }: Form, { extents }: Sized): number =>
   extents.reduce((sum, extent, d) => sum + (extent - 1) * at(data, d), each - 1);
 
+/**
+ * Returns the instructions that run before a core's first task: they fill the buffers `pattern`, `base`,
+ * `seen` and `border`.
+ */
 function setupOf(form: Form, sized: Sized, flagBytes: number): FlatProgram["setup"] {
   const { data, each, target, positions } = form;
   const { same, hasBase, index } = sized;
@@ -616,11 +688,14 @@ interface Filling {
   /** By output dim, and by word of an element. */
   readonly by: readonly number[];
   readonly word: number;
-  /** Whether the padding of a row leads into that of another row, which is there. */
+  /** True if the padding of a row maps to the padding of another row, which exists. */
   readonly padded: boolean;
 }
 
-/** A run that is linear in the dims of a strip: one block by the scalar unit, then twice as much with each instruction. */
+/**
+ * Adds the steps that fill a run that is linear in the dims of a chunk. The scalar unit writes one block;
+ * then each instruction doubles the filled words.
+ */
 function fill(
   { each, output, tile }: Form,
   { extents, length }: Sized,
@@ -661,7 +736,7 @@ function fill(
   }
 }
 
-/** `seen` by halves down to one block. */
+/** Returns the steps that fold the flags in `seen` by halves, down to one block. */
 function folded(length: number): FlatStep[] {
   const steps: FlatStep[] = [];
   const flagRun = (from: number): WordRun => ({ in: "seen", from });

@@ -1,9 +1,10 @@
 /**
  * The footprint: bytes of unified buffer, part by part, that one tile needs, and that its kernel takes.
  *
- * What a tile needs is counted as PyPTO's own code counts (decision D6): every operand tile in UB with its innermost rows padded to
- * the target's block, times its copies, plus the hidden scratch of a vector gather. The budget rule `spec` counts the
- * written rule's sum of tiles alone. What the kernel takes has, in place of that scratch, what its own lowering adds.
+ * What a tile needs is counted as PyPTO's own code counts (decision D6): every operand tile in UB with its
+ * innermost rows padded to the target's block, times its copies, plus the hidden scratch of a vector gather.
+ * The budget rule `spec` counts the written rule's sum of tiles alone. What the kernel takes has, in place of
+ * that scratch, what its own lowering adds.
  */
 import { gatheredTable, gatherDims, rowElements } from "../access.js";
 import { inputsOf, keyOf, type Operand } from "../func.js";
@@ -20,14 +21,18 @@ import { sumsOf, temporariesOf, type Temporary } from "./temporaries.js";
 import type { TiledGather, TiledOperand } from "./tiled.js";
 
 /**
- * The use of a part of UB: a tile of an operand, by its number, scratch of PyPTO's vector gather, what the lowering adds, a result, what
- * terms come to.
+ * Use of a part of UB. `operand`: tile of the operand of that number. `scratch`: scratch of PyPTO's vector
+ * gather. `added`: buffer that the lowering adds. `result`: row of gathered elements or of a step's result.
+ * `sum`: partial result of a reduction.
  */
 export type FootprintUse = { readonly operand: number } | "scratch" | "added" | "result" | "sum";
 
-/** What one operand, or scratch, takes of UB, in bytes. */
+/** Bytes of UB that one operand takes, or scratch. */
 export interface FootprintEntry {
-  /** For people: an operand's key (`keyOf`), `scratch`, what a lowering adds (`addresses`), or what a value is computed in: `value 1`. */
+  /**
+   * For people: an operand's key (`keyOf`), `scratch`, what a lowering adds (`addresses`), or what a value is
+   * computed in: `value 1`.
+   */
   readonly part: string;
   readonly use: FootprintUse;
   readonly dtype: DType;
@@ -40,33 +45,43 @@ export interface FootprintEntry {
   /** Bytes with each innermost row padded to that. */
   readonly padded: number;
   readonly buffers: Copies;
-  /** What counts against the budget under the rule. */
+  /** Bytes that count against the budget under the rule. */
   readonly counted: number;
 }
 
+/** Bytes of UB that a tile needs or its kernel takes, part by part and in total, with the budget. */
 export interface Footprint {
   readonly parts: readonly FootprintEntry[];
-  /** Tiles that the rule `spec` counts though they stay in global memory: on machines that gather in place, those that an Ascend core has in UB. */
+  /**
+   * Tiles that the rule `spec` counts though they stay in global memory: on machines that gather in place,
+   * those that an Ascend core has in UB.
+   */
   readonly written: readonly FootprintEntry[];
   /** Their sum under the rule. */
   readonly bytes: number;
-  /** What the plan of addresses takes, whatever the rule counts: padding and second buffers included. */
+  /** Bytes that the address plan takes, whatever the rule counts. Padding and second buffers are included. */
   readonly planned: number;
   readonly budget: number;
   readonly rule: BudgetRule;
 }
 
-/** Innermost rows of a tile. */
+/** Returns the number of innermost rows of a tile. */
 const rowsOf = (shape: Shape): number => elementCount(shape.slice(0, -1));
 
-/** Bytes of one innermost row of a tile in UB; a row without elements still takes a block. */
+/** Returns the bytes of one innermost row of a tile in UB; a row without elements still takes a block. */
 const rowBytes = (shape: Shape, dtype: DType, block: number): number =>
   alignUp(bytesFor(Math.max(1, shape[shape.length - 1] ?? 1), dtype), block);
 
-/** Rows that are a multiple of so many bytes apart share a quarter of the sets of a cache of 64 sets of 64-byte lines, or fewer. */
+/**
+ * Rows that are a multiple of so many bytes apart share a quarter of the sets of a cache of 64 sets of
+ * 64-byte lines, or fewer.
+ */
 const setsBytes = 1024;
 
-/** The same of an operand's tile; where indices lead from row to row, rows lie apart from each other's banks or cache sets. */
+/**
+ * Returns the bytes of an innermost row of an operand's tile in UB, padding included. If index values select
+ * rows, the padding also keeps neighbouring rows in different banks or cache sets.
+ */
 export function operandRowBytes(
   { gather, target, tile: output }: TiledGather,
   { operand, tile }: TiledOperand,
@@ -93,20 +108,27 @@ export function operandRowBytes(
   }
 }
 
-/** Elements of the scratch of one vector gather: two index rows, each a whole number of blocks (D6). */
+/**
+ * Returns the extents of the scratch of one vector gather: two index rows, each a whole number of blocks
+ * (D6).
+ */
 function scratchShape(indexTile: Shape, dtype: DType, target: Target): Shape {
   const lanes = Math.max(1, target.blockBytes / meanBytes(dtype));
   return [2, alignUp(indexTile[indexTile.length - 1] ?? 1, lanes)];
 }
 
 /**
- * Returns the bytes of UB that a tile may take. PyPTO's pages of index_select and gather_in_ub want less than the buffer (`<`), that of
- * gather no more than it.
+ * Returns the bytes of UB that a tile may take: the whole buffer or, under profiles that require less than
+ * the buffer (`<`), one byte less. Only PyPTO's index_select and gather_in_ub have such profiles: their
+ * documentation says `<`, that of gather says no more than the buffer.
  */
 export const ubCapacity = ({ gather, schedule }: Pick<TiledGather, "gather" | "schedule">): number =>
   countsResultAlone(gather) && profileOf(schedule).rowsUnderBudget ? schedule.ubBytes - 1 : schedule.ubBytes;
 
-/** Returns what a tile needs, whatever its lowering: no kernel of the tile takes less, and one of them takes no more but for the scratch. */
+/**
+ * Returns the bytes of UB that a tile needs under any lowering. Apart from PyPTO's scratch, no kernel of the
+ * tile takes less, and one of them takes no more.
+ */
 export function footprintOf(tiling: TiledGather & { readonly loops: readonly Loop[] }): Footprint {
   const { gather, operands, schedule, target, tile } = tiling;
   const { budgetRule: rule, ubBytes: budget } = schedule;
@@ -175,8 +197,8 @@ export function footprintOf(tiling: TiledGather & { readonly loops: readonly Loo
 }
 
 /**
- * Returns what a kernel takes: its tiles, and in place of PyPTO's scratch what its lowering adds. The written rule (`spec`) does not
- * count what is added.
+ * Returns the bytes of UB that a kernel takes: its tiles, and the buffers that its lowering adds instead of
+ * PyPTO's scratch. Under the budget rule `spec`, added buffers do not count.
  */
 export function withAdded({ parts, ...need }: Footprint, adds: readonly Added[]): Footprint {
   const kept = parts.filter(({ use }) => use !== "scratch");

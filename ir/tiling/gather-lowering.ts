@@ -1,16 +1,22 @@
-/** What a gather becomes on its target, as plain data: its class, what that adds to UB, and the instructions it takes. */
+/**
+ * Lowering of a gather on its target, as plain data: its class, the UB that the class adds, and its
+ * instructions.
+ */
 import type { AccessMap } from "../access.js";
 import type { Shape, TensorType } from "../types.js";
 import type { GatherClass } from "../schedule.js";
 import type { Added, FlatProgram } from "./flat-program.js";
 
-/** A tensor as a gather finds it: in a tile in UB, with so many elements between neighbours there, or in place. */
+/**
+ * Tensor as a gather accesses it: in a tile in UB or in global memory. `inTile`: elements between neighbours
+ * along each dim of the tile; absent in global memory.
+ */
 export interface PlacedTensor {
   readonly type: TensorType;
   readonly inTile?: readonly number[];
 }
 
-/** What of a tiled gather its lowering depends on. */
+/** Facts of a tiled gather on which its lowering depends. */
 export interface LoweringFacts {
   readonly map: AccessMap;
   /** By table: the data, then the tables of indices. */
@@ -20,7 +26,7 @@ export interface LoweringFacts {
   readonly tile: Shape;
   /** Output dims along which some tiles are shorter. */
   readonly ragged: ReadonlySet<number>;
-  /** Whether each run of the gather finds freshly loaded index tiles, which it may overwrite. */
+  /** True if each run of the gather has freshly loaded index tiles, which it may overwrite. */
   readonly freshIndices: boolean;
   /** Bytes of UB that the program's own buffers leave free; those of its scratch are free too. */
   readonly spareBytes: number;
@@ -28,19 +34,24 @@ export interface LoweringFacts {
   readonly requested?: GatherClass;
 }
 
-/** Vector instructions by what they read: one tile and a scalar, or two tiles. */
+/**
+ * Counts of vector instructions: `scalar` counts those on one tile and a scalar, `tile` those on two tiles.
+ */
 export interface Steps {
   readonly scalar: number;
   readonly tile: number;
 }
 
-/** What a class makes of a gather: what that adds to UB, in bytes, and to time. */
+/** Instructions of a gather in one class, with the bytes of UB and the time that they add. */
 export interface Instructions {
   readonly class: GatherClass;
   readonly adds: readonly Added[];
   /** `mgather`: steps on the index values of each run. */
   readonly steps: Steps;
-  /** Once per core: accesses of the scalar unit, vector instructions, and the repeats of all tiles that these read. */
+  /**
+   * Once per core: accesses of the scalar unit, vector instructions, and the repeats of all tiles that these
+   * read.
+   */
   readonly once: { readonly scalars: number; readonly steps: number; readonly stepRepeats: number };
   /** Waits between pipes that a run needs beside the program's own syncs. */
   readonly waits: number;
@@ -48,26 +59,26 @@ export interface Instructions {
   readonly flat?: FlatProgram;
 }
 
-/** Instructions with their cycles. */
+/** Instructions of a lowering with their cycles. */
 export interface TimedLowering extends Instructions {
-  /** Of the gather of one whole tile, on one core. */
+  /** Cycles of the gather of one whole tile on one core. */
   readonly cycles: number;
   /** On each core, before its first gather. */
   readonly setup: number;
 }
 
-/** A class that a gather cannot have. */
+/** Lowering class that a gather cannot have, with the reason. */
 export interface LackingClass {
   readonly class: GatherClass;
   readonly reason: string;
-  /** Whether more of UB would help. */
+  /** True if more UB would make the class available. */
   readonly room: boolean;
 }
 
-/** A class that was not chosen: slower, or with the reason why the gather cannot have it. */
+/** Lowering class that was not chosen: it is slower, or the gather cannot have it. */
 export type LostClass = Pick<TimedLowering, "class" | "cycles" | "setup"> | LackingClass;
 
-/** In which ways a gather can be done, in the room that there is. */
+/** Lowerings that a gather can have in the free UB, and the classes that it cannot have. */
 export interface Lowerings {
   /** Each class; `flat` in the longest strips that there is room for. */
   readonly lowerings: readonly TimedLowering[];
@@ -78,7 +89,7 @@ export interface Lowerings {
   readonly lacking: readonly LackingClass[];
 }
 
-/** What a gather becomes, and why nothing else. */
+/** Lowering of a gather, and the classes that were not chosen, with the reasons. */
 export interface GatherLowering extends TimedLowering {
   readonly lost: readonly LostClass[];
 }

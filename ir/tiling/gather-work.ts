@@ -34,7 +34,10 @@ import type { FlatProgram, FlatStep, FlatChunk } from "./flat-program.js";
 import type { PlacedTensor, Instructions } from "./gather-lowering.js";
 import { elementsTogether, liesInTile, programOfRows, readForm, readsOfSteps } from "./value-rows.js";
 
-/** When the scalar unit and the vector unit of a core are ready for their first gather. */
+/**
+ * Returns the cycles after which the scalar unit and the vector unit of a core are ready for their first
+ * gather.
+ */
 export function readyCycles(
   once: Instructions["once"],
   target: Target,
@@ -46,7 +49,7 @@ export function readyCycles(
   return { scalar, vector: scalar + filled + (scalar > 0 ? Math.ceil(target.syncCycles) : 0) };
 }
 
-/** What the work of a gather depends on beside its sizes. */
+/** Facts on which the work of a gather depends, besides its sizes. */
 export interface GatherSetting {
   readonly map: AccessMap;
   /** By table. */
@@ -55,11 +58,18 @@ export interface GatherSetting {
   readonly lowering: Instructions;
 }
 
-/** A row in global memory moves as whole blocks of UB through a DMA engine, as whole cache lines elsewhere. */
+/**
+ * Returns the bytes of a transaction in global memory. A row moves as whole blocks of UB through a DMA
+ * engine, and as whole cache lines on other targets.
+ */
 export const transactionBytes = (target: Target): number =>
   targetFacts[target.kind].dmaEngine ? target.blockBytes : target.burstBytes;
 
-/** Extents of a box after folding, innermost first: elements that lie together, rows of them, and what repeats those. */
+/**
+ * Returns the extents of a region after adjacent dims are merged, innermost first. Two dims are merged if
+ * their elements are contiguous both in the tensor and in the tile. Extents of 1 are dropped. The first
+ * number is the length of a contiguous run, the next the number of such runs, and so on.
+ */
 export function folded(sizes: Shape, inTensor: Shape, inTile: Shape): number[] {
   const dims = [{ extent: 1, tensor: 1, tile: 1 }];
   for (let k = sizes.length - 1; k >= 0; k--) {
@@ -78,6 +88,9 @@ const lineOfThreads = 128;
 /** Elements of a warp of SIMT threads. */
 const warp = 32;
 
+/**
+ * Returns the work of a gather of a region with extents `sizes`: its counts of instructions, bytes and waits.
+ */
 export function gatherWork(setting: GatherSetting, sizes: Shape, target: Target): Work {
   if (elementCount(sizes) === 0) return noWork;
   const { map, lowering } = setting;
@@ -89,8 +102,10 @@ export function gatherWork(setting: GatherSetting, sizes: Shape, target: Target)
 }
 
 /**
- * A value, row by row (value-rows.ts): its index values and the elements that are no rows by the scalar unit, rows in global memory by a
- * load each, and an instruction on the row for each step. `least`: no more than what the rows of these sizes take together, however they are cut.
+ * Returns the work (counts of instructions, bytes and waits) of a gather that computes a value, row by row.
+ * The scalar unit reads index values and elements that do not form rows. Rows in global memory take one load
+ * each, and each step is one instruction on the row. `least`: returns a lower bound for rows of these sizes,
+ * however the tile is cut.
  */
 export function valueWork(setting: GatherSetting, sizes: Shape, target: Target, least = false): Work {
   const { map, inputs } = setting;
@@ -149,7 +164,10 @@ const waitsOfValue = 4;
 
 const isOnTwo = (step: VectorStep): boolean => step.op !== "TEXPANDS" && !("kind" in step.of);
 
-/** One row of what a read names, brought to UB. */
+/**
+ * Returns the work (counts of instructions, bytes and waits) to bring one row of a read's elements to UB;
+ * none if the row lies in a tile in UB. `least`: returns a lower bound.
+ */
 function readWork(
   { map, inputs }: GatherSetting,
   read: Read,
@@ -203,9 +221,10 @@ function readWork(
 const none = { perElement: [], last: [] };
 
 /**
- * Tiles that each instruction of a reduction reads beside its operation, for each term and behind the last. An exact sum scales and converts a
- * term to 64 bits, adds two words with the carry between them (a sum, a compare, two sums), and adds what is NaN or infinite by itself (a
- * compare, a selection, a sum); last it converts the words, scales them and selects.
+ * Tiles that each instruction of a reduction reads beside its operation, for each term and behind the last.
+ * An exact sum scales and converts a term to 64 bits, adds two words with the carry between them (a sum, a
+ * compare, two sums), and adds what is NaN or infinite by itself (a compare, a selection, a sum); last it
+ * converts the words, scales them and selects.
  */
 const reductionWork: Readonly<
   Record<Reduction, { readonly perElement: readonly number[]; readonly last: readonly number[] }>
@@ -217,6 +236,10 @@ const reductionWork: Readonly<
   exact: { perElement: [1, 1, 2, 2, 2, 2, 1, 2, 2], last: [2, 1, 2] },
 };
 
+/**
+ * Returns the work of a gather that moves elements unchanged: its counts of instructions, bytes and waits.
+ * The lowering class determines them.
+ */
 function moveWork(setting: GatherSetting, sizes: Shape, target: Target): Work {
   const { map, inputs, lowering } = setting;
   const data = at(inputs, gatheredTable);
@@ -296,7 +319,10 @@ function moveWork(setting: GatherSetting, sizes: Shape, target: Target): Work {
   }
 }
 
-/** The instructions of all strips; those of a short one at its end are as many as of a whole one. */
+/**
+ * Returns the vector work of a `flat` gather over all chunks: its counts of instructions, repeats and
+ * gathered elements. A chunk that the tile's end shortens counts as a whole one.
+ */
 function flatWork(program: FlatProgram, sizes: Shape, target: Target): VectorWork {
   const { dim, extent, full, tail, widened } = program;
   const outer = elementCount(sizes.slice(0, dim));
@@ -321,7 +347,10 @@ function flatWork(program: FlatProgram, sizes: Shape, target: Target): VectorWor
 
 type VectorWork = Pick<Work, "rows" | "repeats" | "gathered" | "steps" | "stepRepeats">;
 
-/** So many strips: their steps, the last gather, and its words as bytes again where they were widened. */
+/**
+ * Returns the work of a number of chunks: their steps, the final gather, and the conversion of widened words
+ * back to bytes.
+ */
 function chunkWork(
   { wordBytes, widened }: FlatProgram,
   chunk: FlatChunk,
@@ -345,14 +374,14 @@ function chunkWork(
   };
 }
 
-/** Elements of a gather's row beyond its first repeat of 32-bit ones. */
+/** Returns the number of elements of a gather's row after its first repeat of 32-bit elements. */
 const beyondFirst = (elements: number, target: Target): number =>
   Math.max(0, elements - target.vectorBytes / 4);
 
 /** Repeats of the vector unit over so many 32-bit words. */
 const repeatsOf = (words: number, target: Target): number => Math.ceil((4 * words) / target.vectorBytes);
 
-/** Vector instructions, and the repeats of all tiles they read. */
+/** Returns the vector instructions of some steps, and the repeats over all tiles that they read. */
 export function workOfSteps(list: readonly FlatStep[], target: Target): VectorWork {
   let [rows, repeats, gathered, steps, stepRepeats] = [0, 0, 0, 0, 0];
   for (const step of list) {
@@ -410,7 +439,10 @@ export function workOfSteps(list: readonly FlatStep[], target: Target): VectorWo
   return { rows, repeats, gathered, steps, stepRepeats };
 }
 
-/** The index values that the scalar unit reads in global memory, so many times each. */
+/**
+ * Returns the work of the scalar unit that reads index values in global memory, `times` for each index
+ * operand: reads, bytes, and bytes of the blocks touched.
+ */
 function lookups({ map, inputs }: GatherSetting, times: number, target: Target) {
   const sizes = map.indices.flatMap(({ value }) => {
     if (!isRead(value) || value.table === gatheredTable) return [];
@@ -424,13 +456,15 @@ function lookups({ map, inputs }: GatherSetting, times: number, target: Target) 
   };
 }
 
-/** Bytes that global memory moves for a burst of a tensor, whose rows lie a pitch apart. */
+/** Returns the bytes that global memory moves for a burst of a tensor whose rows are one pitch apart. */
 export function touchedBy(bytes: number, { type }: PlacedTensor, target: Target): number {
   const pitch = (type.shape.at(-1) ?? 1) * meanBytes(type.dtype);
   return bytes + beyondBurst(bytes, pitch, target);
 }
 
-/** How often an index is looked up, and the box that each names. */
+/**
+ * Returns the number of index lookups (`picks`), and the folded extents of the region that each index names.
+ */
 function picked({ map, inputs, output }: GatherSetting, sizes: Shape) {
   const first = rowDim(map);
   const inner = sizes.slice(first);
@@ -440,12 +474,16 @@ function picked({ map, inputs, output }: GatherSetting, sizes: Shape) {
   return { picks: elementCount(sizes.slice(0, first)), burst, rows, outer: elementCount(outer) };
 }
 
-/** How far a read that only leaves the first level of caches is, beside one that leaves the second. */
+/**
+ * Cost of a read that leaves only the first level of caches, as a fraction of one that leaves the second
+ * level.
+ */
 const nearby = 1 / 12;
 
 /**
- * Lanes, or a core behind its caches: they start the output's rows, copy the rows that indices name piece by piece or take
- * single elements, and read the indices and write the output where these live in global memory.
+ * Returns the work (counts of instructions and bytes) of a gather on the lanes of a GPU, or on a core with
+ * caches. They start the output's rows, then copy selected rows vector by vector, or single elements. They
+ * also read indices and write the output if these are in global memory.
  */
 function direct({ map, inputs, output }: GatherSetting, sizes: Shape, target: Target): Work {
   const data = at(inputs, gatheredTable);
@@ -497,7 +535,10 @@ function direct({ map, inputs, output }: GatherSetting, sizes: Shape, target: Ta
   };
 }
 
-/** What a box owes of a slab that the output shares along the dims that the data does not follow. */
+/**
+ * Returns a region's fraction of the slab that the output shares along the dims on which the data does not
+ * depend.
+ */
 function sharedFraction(map: AccessMap, sizes: Shape, output: Shape): number {
   const dims = followedBy(map, gatheredTable);
   let fraction = 1;
@@ -506,7 +547,10 @@ function sharedFraction(map: AccessMap, sizes: Shape, output: Shape): number {
   return fraction;
 }
 
-/** A box of a tensor, read or written where it is. */
+/**
+ * Returns the work to read or write a region of a tensor in global memory: bytes, bytes with padding to whole
+ * transactions, and contiguous runs.
+ */
 function inPlace(sizes: Shape, { dtype, shape }: TensorType, target: Target) {
   const elements = elementCount(sizes);
   if (elements === 0) return { bytes: 0, padded: 0, runs: 0 };

@@ -1,4 +1,4 @@
-/** What a schedule makes of a gather, whether that is legal and why, and what would be. */
+/** Tilings of gathers: the result of a schedule, its legality with the reasons, and legal alternatives. */
 export { buffersOf, copiesOf, doubles, isWrittenInPieces, keptSingle, streamedOperands } from "./copies.js";
 export {
   operandRowBytes,

@@ -4,8 +4,9 @@ import { pinnedTiles, requiredView } from "./rules/index.js";
 import type { Tiling } from "./tiling.js";
 
 /**
- * Returns the tile that is judged, one entry for each that the schedule states: an entry beyond its view or its extent covers as much as
- * that. Along a dim that a profile pins, the extent is the longer of input and index.
+ * Returns the tile that the rules judge, with one entry for each that the schedule states. An entry beyond
+ * its view or extent counts as that. Along a dim that a profile pins, the extent is the longer of input and
+ * index.
  */
 export function judgedTile({ gather, schedule, cut, reductionTile }: Tiling): Shape {
   const pins = pinnedTiles(gather, schedule);

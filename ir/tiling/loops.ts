@@ -1,18 +1,19 @@
 /**
- * The loop nest that a schedule stands for: view loops outside, tile loops inside, both in the schedule's order.
+ * The loop nest that a schedule stands for: view loops outside, tile loops inside, both in the schedule's
+ * order.
  *
- * Loops that only the indices follow and that come last are serial, so that the data tile in UB is loaded once for
- * all of them; everything outside them is parallel, and one iteration of the parallel loops is a task. A view splits
- * the iteration into tasks whatever the data follows.
+ * Loops that only the indices follow and that come last are serial, so that the data tile in UB is loaded
+ * once for all of them; everything outside them is parallel, and one iteration of the parallel loops is a
+ * task. A view splits the iteration into tasks whatever the data follows.
  */
 import { followedBy, gatheredTable, reductionDim } from "../access.js";
 import { at } from "../types.js";
 import { dataResidency } from "./residency.js";
 import type { TiledGather } from "./tiled.js";
 
-/** A loop of the nest that a schedule makes. */
+/** Loop that a schedule creates over the views or tiles along one dim. */
 export interface Loop {
-  /** Of the output, or behind its dims that of terms. */
+  /** Output dim of the loop; the dim after the output dims for reduction elements. */
   readonly dim: number;
   readonly kind: "view" | "tile";
   readonly mode: "parallel" | "serial";
@@ -20,6 +21,11 @@ export interface Loop {
   readonly step: number;
 }
 
+/**
+ * Returns the loops of a schedule, outermost first: over views, over tiles, then over chunks of a reduction.
+ * Loops over views are parallel, those over reduction chunks serial. Tile loops are parallel. If the data is
+ * in UB, the innermost ones on whose dims the data does not depend are serial.
+ */
 export function tiledLoops({ gather, schedule, tile, reductionTile, extents }: TiledGather): Loop[] {
   const dims = followedBy(gather.map, gatheredTable);
   const views: number[] = [];
@@ -47,7 +53,10 @@ export function tiledLoops({ gather, schedule, tile, reductionTile, extents }: T
   ];
 }
 
-/** Returns the iterations of a loop around whole views, where the last one counts as the part that it is. */
+/**
+ * Returns the mean trip count of a loop. For a loop over views, a shorter last view counts as a fraction; a
+ * loop over tiles is counted in a whole view.
+ */
 export function meanTrips(
   { dim, kind }: Loop,
   { extents, schedule, tile }: Pick<TiledGather, "extents" | "schedule" | "tile">,
@@ -57,7 +66,10 @@ export function meanTrips(
   return kind === "view" ? extent / view : view / at(tile, dim);
 }
 
-/** Tiles along one output dim: a view that the tile does not divide ends in a smaller tile. */
+/**
+ * Returns the number of tiles along one output dim. A view that the tile does not divide ends in a smaller
+ * tile.
+ */
 export function tilesAlong(extent: number, view: number, tile: number): number {
   if (extent === 0) return 0;
   const fullViews = Math.floor(extent / view);
@@ -65,4 +77,5 @@ export function tilesAlong(extent: number, view: number, tile: number): number {
   return fullViews * Math.ceil(view / tile) + Math.ceil(rest / tile);
 }
 
+/** Returns the number of views along a dim; the last one may be shorter. */
 export const viewsAlong = (extent: number, view: number): number => Math.ceil(extent / view);

@@ -1,6 +1,7 @@
 /**
- * Which instructions a gather can become on its target. Its program takes those of the fewest cycles (ir/clock/fastest.ts), and
- * a code generator prints them; an estimate takes those that are likely to be that.
+ * Lowerings of a gather: the instructions that it can become on its target. The program takes the
+ * instructions of the fewest cycles (ir/clock/fastest.ts), and a code generator prints them. An estimate
+ * takes those that are likely to have the fewest.
  *
  * On Ascend, after PTO-ISA's instructions (TGATHER, TMOV, MGATHER, TLOAD, GetValue and SetValue):
  *
@@ -10,11 +11,11 @@
  *   row-fetch   data in gm: for each row a scalar index and a load
  *   scalar      anything else: element by element on the scalar unit
  *
- * What a class adds to UB takes what the program's buffers leave free. `row-copy`, `row-fetch` of single rows and `scalar` add nothing,
- * so a tile that fits its footprint always has a lowering. Where there is more room, each way that there was is still there and as
- * it was, so that no program becomes slower.
+ * A class adds buffers to UB in the space that the program's buffers leave free. `row-copy`, `row-fetch` of
+ * single rows and `scalar` add nothing, so a tile that fits its footprint always has a lowering. With more
+ * free UB, every earlier lowering remains unchanged, so that no program becomes slower.
  *
- * `direct` is every gather of a target that is no Ascend core: its lanes, or its one core, read and write in place.
+ * `direct` is every gather of a target that is not an Ascend core: its lanes, or its one core, read and write in place.
  */
 import { ofEach } from "../func.js";
 import { defined } from "../defined.js";
@@ -56,10 +57,13 @@ const nothing = {
 } as const;
 
 const gathers: readonly TimedLowering[] = [{ ...nothing, class: "direct", cycles: 0, setup: 0 }];
-/** How every gather is done on a target that is no Ascend core. */
+/** Lowerings of every gather on a target that is not an Ascend core. */
 export const direct: Lowerings = { lowerings: gathers, eligible: gathers, further: () => [], lacking: [] };
 
-/** What a gather is likely to become under a schedule: the fastest way where the cores gather as many tiles each, all of them whole. */
+/**
+ * Returns the likely lowering of a gather under a schedule. It is the fastest lowering if all cores gather
+ * equally many tiles and all tiles are whole.
+ */
 export function likeliest({
   tile,
   extents,
@@ -72,7 +76,7 @@ export function likeliest({
   return loweringBy(lowerings, first);
 }
 
-/** What of a gather under a schedule the ways to do it depend on. */
+/** Returns the facts of a gather under a schedule on which its lowerings depend. */
 export function loweringFacts(
   tiling: TiledGather & {
     readonly loops: readonly Loop[];
@@ -109,7 +113,10 @@ export function loweringFacts(
   };
 }
 
-/** A class with the ways of it for which there is room, the likeliest first, or why the gather does not have it. */
+/**
+ * A class with the ways of it for which there is room, the likeliest first, or why the gather does not have
+ * it.
+ */
 type Option =
   { readonly class: GatherClass; readonly instructions: () => Iterable<Instructions> } | LackingClass;
 
@@ -120,7 +127,7 @@ const only = (instructions: Instructions): Option => ({
   instructions: () => [instructions],
 });
 
-/** How a gather can be done on a target. */
+/** Returns the lowerings of a gather on a target. */
 export function loweringsOf(gather: LoweringFacts, target: Target): Lowerings {
   if (!targetFacts[target.kind].vectorUnit) return direct;
   const timed = (instructions: Instructions): TimedLowering => ({
@@ -162,11 +169,17 @@ export function loweringsOf(gather: LoweringFacts, target: Target): Lowerings {
   };
 }
 
-/** The ways that take the fewest cycles first, where a core gathers so many whole tiles. */
+/**
+ * Returns the lowerings sorted by cycles, fewest first, for a core that gathers `tiles` whole tiles. The
+ * cycles include setup.
+ */
 export const fastestFirst = (lowerings: readonly TimedLowering[], tiles: number): readonly TimedLowering[] =>
   [...lowerings].sort((a, b) => tiles * (a.cycles - b.cycles) + a.setup - b.setup);
 
-/** A way beside the classes that were not taken, each in the way that takes the fewest cycles for a tile: these for reports alone. */
+/**
+ * Returns a chosen lowering together with the classes that were not chosen, for reports. Each of these is in
+ * its fastest lowering for one tile.
+ */
 export const loweringBy = (lowerings: Lowerings, chosen: TimedLowering): GatherLowering => ({
   ...chosen,
   get lost() {
@@ -198,7 +211,10 @@ const inGm = ({ inputs }: LoweringFacts): boolean => at(inputs, gatheredTable).i
 
 const pipeOfGather = (gather: LoweringFacts): Pipe => (inGm(gather) ? "MTE2" : "V");
 
-/** The classes of a gather's residency. */
+/**
+ * Returns the lowering classes that fit the memory in which a gather's data is. A class that the gather
+ * cannot have is listed with the reason.
+ */
 function optionsOf(gather: LoweringFacts, target: Target): readonly Option[] {
   if (!isMove(gather.map)) return [only(ofValue(gather))];
   // No index names an element of data that has none: each is looked at, and reads as its policy says.
@@ -218,6 +234,9 @@ function optionsOf(gather: LoweringFacts, target: Target): readonly Option[] {
   ];
 }
 
+/**
+ * Returns the class `flat` with its programs for the free UB, or the reason why the gather cannot have it.
+ */
 function flat(gather: LoweringFacts, target: Target): Option {
   const programs = flatPrograms(gather, target);
   if (typeof programs === "string") return lacks("flat", programs);
@@ -239,14 +258,17 @@ function flat(gather: LoweringFacts, target: Target): Option {
   };
 }
 
-/** What a program sets up before a core's first task, and does behind its last. */
+/** Returns the work of a program before a core's first task and after its last. */
 function onceOf({ setup, close }: FlatProgram, target: Target): Instructions["once"] {
   const { steps, stepRepeats } = workOfSteps([...setup.steps, ...close], target);
   const scalars = setup.seeds.reduce((sum, { values }) => sum + values.length, 0);
   return { scalars, steps, stepRepeats };
 }
 
-/** The one index operand of a map that has no other and picks along one dim of the data. */
+/**
+ * Returns the index operand of a plain map that has exactly one, which selects along one data dim; undefined
+ * for other maps.
+ */
 function onlyIndex(map: AccessMap): PlainIndex | undefined {
   if (!isPlain(map)) return undefined;
   const indices = plainIndices(map);
@@ -263,10 +285,13 @@ function onlyIndex(map: AccessMap): PlainIndex | undefined {
 const hasIndicesOf = ({ inputs }: LoweringFacts, dtype: string): boolean =>
   inputs.slice(gatheredTable + 1).every(({ type }) => type.dtype === dtype);
 
-/** Whole rows of data's last dim: no index follows the output's last dim. */
+/** True if the gather moves whole rows of the data's last dim: no index depends on the output's last dim. */
 const isRows = ({ map }: LoweringFacts): boolean => rowDim(map) < map.domain.length;
 
-/** Why MGATHER, which fetches rows of a table of rank 2 by a list of 32-bit indices, does not apply; undefined where it does. */
+/**
+ * Returns the reason why MGATHER does not apply; undefined if it does. MGATHER fetches rows of a rank-2 table
+ * by a list of 32-bit indices.
+ */
 function noTable(gather: LoweringFacts, target: Target): string | undefined {
   const { map, inputs, tile } = gather;
   const data = at(inputs, gatheredTable).type;
@@ -285,7 +310,8 @@ function noTable(gather: LoweringFacts, target: Target): string | undefined {
     return `MGATHER takes elements of 1, 2 and 4 bytes, and ${data.dtype} is none`;
   if (index.outOfRange !== "clamp" && index.outOfRange !== "zero" && index.outOfRange !== "unchecked")
     return `MGATHER has no policy ${index.outOfRange}`;
-  // The 950's header takes a table's rows to be as long as those that are fetched (pto-isa include/pto/npu/a5/MGather.hpp:127).
+  // The 950's header takes a table's rows to be as long as those that are fetched (pto-isa
+  // include/pto/npu/a5/MGather.hpp:127).
   if (target.isa === "a5" && tile[1] !== data.shape[1])
     return "MGATHER of the 950 fetches whole rows of a table";
   return undefined;
@@ -303,16 +329,26 @@ const sum = (a: Steps, b: Steps): Steps => ({ scalar: a.scalar + b.scalar, tile:
 const hasWideIndices = ({ inputs }: LoweringFacts): boolean =>
   inputs.slice(gatheredTable + 1).some(({ type }) => bitsOf(type.dtype) === 64);
 
-/** The scalar unit reads the indices and V copies, whichever of them the program has wait: to the other one and back. */
+/**
+ * Returns the instructions of a row copy: the scalar unit reads the indices, and V copies. Whichever of them
+ * the program waits for, there are two waits: to the other unit and back.
+ */
 const rowCopy = (): Instructions => ({ ...nothing, class: "row-copy", waits: 2 });
 
-/** 64-bit indices of a tile in UB are on the scalar pipe already; otherwise there and back. */
+/**
+ * Returns the instructions of a gather on the scalar unit. 64-bit indices of a tile in UB are on the scalar
+ * pipe already; otherwise there are two waits, there and back.
+ */
 const scalar = (gather: LoweringFacts): Instructions => ({
   ...nothing,
   class: "scalar",
   waits: !inGm(gather) && hasWideIndices(gather) ? 0 : 2,
 });
 
+/**
+ * Returns the class `mgather`: MGATHER's instructions, with the steps that change index values first. It has
+ * none if the buffer for changed index values does not fit the free UB.
+ */
 function mgather({ map, tile, spareBytes }: LoweringFacts, target: Target): Option {
   // MGATHER's own `zero` takes a negative index for a large one, which is outside as well.
   const steps = sum(wrapsNegative(map) ? wrapSteps : noSteps, policyOf(map) === "clamp" ? clamp : noSteps);
@@ -323,19 +359,23 @@ function mgather({ map, tile, spareBytes }: LoweringFacts, target: Target): Opti
     class: "mgather",
     adds: changed ? [{ name: "addresses", bytes }] : [],
     steps,
-    // MGATHER waits for V, and V for the load of the indices. On the 950 it runs on V itself, and MTE2 waits for it.
+    // MGATHER waits for V, and V for the load of the indices. On the 950 it runs on V itself, and MTE2 waits
+    // for it.
     waits: target.isa === "a5" ? 2 : 1,
   };
   return { class: "mgather", instructions: () => (bytes <= spareBytes ? [instructions] : []) };
 }
 
-/** A value has one form, under the name of how its rows come: its instructions and waits are counted row by row. */
+/**
+ * Returns the only instructions of a computed value, in the class by which its rows arrive. Its instructions
+ * and waits are counted row by row.
+ */
 const ofValue = (gather: LoweringFacts): Instructions => ({
   ...nothing,
   class: !computedByRow(gather.map) ? "scalar" : inGm(gather) ? "row-fetch" : "row-copy",
 });
 
-/** Rows one by one. */
+/** Returns the instructions of a gather that fetches rows one by one. */
 const rowFetch = ({ map }: LoweringFacts): Instructions => ({
   ...nothing,
   class: "row-fetch",

@@ -7,9 +7,10 @@ import { TileSpace } from "./tile-space.js";
 import type { Tiling } from "./tiling.js";
 
 /**
- * The nearest legal schedule in each direction, the largest tile first: pinned dims set right, then one dim shrunk
- * to the largest entry that fits; when no single dim suffices, outer dims go to 1 one after the other. A suggestion stays
- * within the bytes that libraries leave alone where it can.
+ * Returns the legal schedules nearest to a given one, largest tile first; an empty list if there is none.
+ * Pinned dims are set as their rule requires. Then one dim is shrunk to its largest entry that fits. If no
+ * single dim suffices, outer dims become 1, one after the other. If possible, the schedules fit in the part
+ * of UB that libraries do not use.
  */
 export function nearestLegal(tiling: Tiling): Tiling[] {
   const start = pinned(tiling);
@@ -22,6 +23,10 @@ export function nearestLegal(tiling: Tiling): Tiling[] {
   return legalAround(start);
 }
 
+/**
+ * Returns the legal tilings nearest to a tiling; an empty list if there is none. If the tile takes points out
+ * of order, the search starts from each nearest tile that keeps the order.
+ */
 function legalAround(start: Tiling): Tiling[] {
   const { gather, schedule, extents } = start;
   const space = new TileSpace(start);
@@ -39,7 +44,11 @@ function legalAround(start: Tiling): Tiling[] {
   );
 }
 
-/** Returns the legal tiles with no entry larger than one's: itself, or one dim shrunk, or outer dims at 1. */
+/**
+ * Returns the legal tilings whose tiles have no entry larger than those of `clipped`. In this order:
+ * `clipped` itself, tiles with one dim shrunk, tiles with outer dims at 1, the smallest tile. The list is
+ * empty if none is legal.
+ */
 function legalUpTo(start: Tiling, space: TileSpace, clipped: Shape): Tiling[] {
   const full = start.with({ tile: clipped });
   if (isLegal(full)) return [full];

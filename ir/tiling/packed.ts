@@ -1,7 +1,8 @@
 /**
- * What packed elements ask of a tile: what it reads of rows that fill their bytes starts at a byte, so that it is copied by bytes. Entries
- * along the output dims that such rows follow are multiples of a step, or cover all that there is. Rows that do not fill their bytes begin
- * inside one whatever the tile, and ask for nothing.
+ * Constraints of packed elements on a tile. A tile's read of rows that fill their bytes starts at a byte, so
+ * that it can be copied by bytes. Entries along the output dims of such rows are multiples of a step, or
+ * cover the whole extent. Rows that do not fill their bytes start inside a byte whatever the tile, and have
+ * no constraint.
  */
 import { derivedOnce } from "../derived-once.js";
 import { defined } from "../defined.js";
@@ -11,7 +12,9 @@ import type { Linear } from "../linear.js";
 import { at, elementsInByte, rowsFillBytes, type DType, type Shape } from "../types.js";
 import { domainOf, type TiledGather } from "./tiled.js";
 
-/** What tiles and views are multiples of along an output dim, and the packed type that asks for it. */
+/**
+ * Number of which tiles and views are multiples along an output dim, and the packed type that requires it.
+ */
 export interface PackedStep {
   readonly step: number;
   readonly dtype: DType;
@@ -20,7 +23,7 @@ export interface PackedStep {
 interface Packing {
   /** By output dim; undefined where any entry does. */
   readonly steps: readonly (PackedStep | undefined)[];
-  /** Of terms that are taken in at once. */
+  /** Step of the reduction elements that one chunk takes in. */
   readonly reduction?: PackedStep;
   /** The name of an operand that is read from the middle of a byte whatever the tile. */
   readonly never?: string;
@@ -30,7 +33,10 @@ interface Packing {
 
 const packingsOf = derivedOnce((_: AccessFunc["operands"]) => new Map<AccessFunc["map"], Packing>());
 
-/** The steps of a gather, derived once: schedules are weighed by the hundred. */
+/**
+ * Returns the constraints that packed elements, which share bytes, put on a gather's tiles. The result is
+ * cached, because a search rates hundreds of schedules.
+ */
 export function packingOf({ operands, map }: Pick<AccessFunc, "operands" | "map">): Packing {
   const packings = packingsOf(operands);
   const existing = packings.get(map) ?? packing({ operands, map });
@@ -38,6 +44,11 @@ export function packingOf({ operands, map }: Pick<AccessFunc, "operands" | "map"
   return existing;
 }
 
+/**
+ * Computes the constraints that packed elements put on a gather's tiles: multiples by output dim and for
+ * reduction elements. It also lists operands that are read from the middle of a byte, and operands whose rows
+ * do not fill their bytes.
+ */
 function packing({ operands, map }: Pick<AccessFunc, "operands" | "map">): Packing {
   const steps: (PackedStep | undefined)[] = Array.from({ length: map.domain.length }, () => undefined);
   const max = map.reduced?.max ?? 1;
@@ -70,14 +81,17 @@ function packing({ operands, map }: Pick<AccessFunc, "operands" | "map">): Packi
   };
 }
 
-/** The least power of two whose product with a factor is a multiple of another power of two. */
+/** Returns the least power of two whose product with a factor is a multiple of another power of two. */
 function stepFor(factor: number, each: number): number {
   let step = 1;
   while ((factor * step) % each !== 0) step *= 2;
   return step;
 }
 
-/** Whether a region starts at a byte where all entries are multiples of their steps. What is taken away counts from the tile's end. */
+/**
+ * True if a region starts at a byte whenever all entries are multiples of their steps. A subtracted dim
+ * counts from the tile's end.
+ */
 function startsAtByte({ at: start, terms }: Linear, each: number, extents: Shape): boolean {
   let least = start;
   for (const { by, of } of terms) {
@@ -91,19 +105,25 @@ function startsAtByte({ at: start, terms }: Linear, each: number, extents: Shape
   return least % each === 0;
 }
 
-/** Whether an entry along a dim keeps to its step: a multiple of it, or all that there is. */
+/** True if an entry along a dim keeps to its step: it is a multiple of the step, or reaches the limit. */
 export const keepsStep = (entry: number, limit: number, step: number): boolean =>
   entry >= limit || entry % step === 0;
 
-/** The nearest entry that is no larger and keeps to the step of its dim; the least of all where none is. */
+/**
+ * Returns the largest entry up to `entry` that is a multiple of a dim's step. An entry that reaches `limit`
+ * is returned unchanged. If there is no such multiple, the result is `step`, or `limit` if that is smaller.
+ */
 export const entryUpTo = (entry: number, limit: number, step: number): number =>
   entry >= limit ? entry : Math.min(limit, Math.max(step, step * Math.floor(entry / step)));
 
-/** The least entry that keeps to the step of a dim. */
+/**
+ * Returns the smallest entry along a dim that is a multiple of the dim's step; 1 if packed elements require
+ * no step.
+ */
 export const leastEntry = (gather: Pick<AccessFunc, "operands" | "map">, dim: number): number =>
   packingOf(gather).steps[dim]?.step ?? 1;
 
-/** Elements that a view leaves along a dim. */
+/** Returns the number of elements that a view leaves along a dim. */
 export const limitOf = (
   { extents, schedule }: Pick<TiledGather, "extents" | "schedule">,
   dim: number,

@@ -1,4 +1,7 @@
-/** Tiles that straddle pages: an output dim that a map divides by a page size, cut at other places than the pages are. */
+/**
+ * Tiles that straddle pages: an output dim that a map divides by a page size, cut at other places than the
+ * pages are.
+ */
 import { formsOf, type AccessMap } from "../access.js";
 import { atomsOf, dimsOf, stepAlong, type Linear } from "../linear.js";
 import { at } from "../types.js";
@@ -7,7 +10,7 @@ import { isLegal } from "./rules/index.js";
 import { replaced } from "./smallest.js";
 import type { Tiling } from "./tiling.js";
 
-/** A tile entry that straddles pages. */
+/** Tile entry whose tiles cross the boundaries of pages. */
 export interface Straddled {
   readonly dim: number;
   readonly entry: number;
@@ -17,7 +20,10 @@ export interface Straddled {
   readonly instead: readonly number[];
 }
 
-/** Pages along each output dim: what div and mod of it alone are by. */
+/**
+ * Returns the page sizes along each output dim, in elements: the divisors of `div` and `mod` of the dim
+ * alone.
+ */
 function pagesOf(map: AccessMap): ReadonlyMap<number, readonly number[]> {
   const blocks = new Map<number, number[]>();
   for (const form of formsOf(map)) {
@@ -31,7 +37,7 @@ function pagesOf(map: AccessMap): ReadonlyMap<number, readonly number[]> {
   return blocks;
 }
 
-/** The dim that a form is, from a page's start on. */
+/** Returns the dim that a form is, from a page's start on. */
 function countedFrom(form: Linear, page: number): number | undefined {
   const [only] = form.terms;
   const [dim] = dimsOf(form);
@@ -39,7 +45,10 @@ function countedFrom(form: Linear, page: number): number | undefined {
   return stepAlong(form, "dim", dim) === 1 && form.at % page === 0 ? dim : undefined;
 }
 
-/** The entries of a tile that straddle pages; one that covers its whole view cuts nothing. */
+/**
+ * Returns the tile entries whose tiles cross page boundaries. An entry that covers its whole view is never
+ * among them.
+ */
 export function straddledPages(tiling: Tiling): readonly Straddled[] {
   const { gather, tile, schedule } = tiling;
   return [...pagesOf(gather.map)].flatMap(([dim, pages]): Straddled[] => {
@@ -65,7 +74,7 @@ export function straddledPages(tiling: Tiling): readonly Straddled[] {
   });
 }
 
-/** The largest divisor of a number that is at most another. */
+/** Returns the largest divisor of `of` that is at most `max`. */
 function largestDivisor(of: number, max: number): number {
   let best = 1;
   for (let n = 1; n * n <= of; n++) {

@@ -14,12 +14,16 @@ import {
 import { dimsOf, isConstant, soleAtom } from "../linear.js";
 
 /**
- * Whether a map has the form that PTO-ISA gathers by: data and one tensor of indices, which is read at output dims, each value of it
- * alone in a coordinate of the data. `inputs`: of the gather.
+ * True if a map has the form that PTO-ISA gathers by: data and one tensor of indices. The indices are read at
+ * output dims. Each index value is alone in a coordinate of the data. `inputs`: the number of the gather's
+ * inputs.
  */
 export const hasPtoForm = (map: AccessMap, inputs: number): boolean => inputs === 2 && isPlain(map);
 
-/** An index operand that reads an index input at dims and constants, under a bound that negative values count from. */
+/**
+ * Index operand that reads an index input at coordinates of dims and constants. It has a policy, and a bound
+ * from which negative values count.
+ */
 export interface PlainIndex extends IndexOperand {
   readonly value: Read;
   readonly outOfRange: OutOfBounds;
@@ -34,12 +38,16 @@ const isPlainIndex = (index: IndexOperand): index is PlainIndex =>
   countsFromBound(index) &&
   index.value.at.every((coord) => isConstant(coord) || soleAtom(coord)?.kind === "dim");
 
-/** True if a map is one of the three operators' kind: asked for each tile that is weighed. */
+/**
+ * True if a map has the form of one of the operators gather, gather_elements and gather_nd. The result is
+ * cached by map.
+ */
 export const isPlain = derivedOnce(plain);
 
 /**
- * True if a coordinate is one output dim or one index operand that stands nowhere else, and every index operand is plain, reads the same dims of its
- * table as the others, and leaves zero bits where there is no element, all under one policy.
+ * True if a map has the form of one of the operators gather, gather_elements and gather_nd. Each data
+ * coordinate is then an output dim or an index operand, used once. Every index operand is plain, has the same
+ * policy and reads the same dims of its table as the others. Elements without an index are zero bits.
  */
 function plain(map: AccessMap): boolean {
   const { indices, fill } = map;
@@ -72,5 +80,5 @@ function plain(map: AccessMap): boolean {
   );
 }
 
-/** The index operands of a plain map. */
+/** Returns the index operands of a plain map ({@link isPlain}). */
 export const plainIndices = (map: AccessMap): readonly PlainIndex[] => map.indices.filter(isPlainIndex);

@@ -1,9 +1,15 @@
-/** The order of a scatter's points under a tile: those that write one element are taken in the order of the domain. */
+/**
+ * The order of a scatter's points under a tile: those that write one element are taken in the order of the
+ * domain.
+ */
 import { isOrderFree, type AccessMap } from "../access.js";
 import { outputOf, type AccessFunc } from "../func.js";
 import { at, type Shape } from "../types.js";
 
-/** Returns the dims of a domain of which no written coordinate is a multiple, plus a number: points that differ in others never meet. */
+/**
+ * Returns the dims of a domain of which no written coordinate is a multiple, plus a number: points that
+ * differ in others never meet.
+ */
 export function carryingDims({ write, domain }: Pick<AccessMap, "write" | "domain">): readonly number[] {
   const separating = new Set(
     write.at.flatMap((coord) => {
@@ -29,7 +35,10 @@ export interface OrderFault {
   readonly outer: number;
 }
 
-/** Returns the carrying dims that break the order of points; undefined where points keep it, or where it cannot be seen. */
+/**
+ * Returns the carrying dims that break the order of points; undefined where points keep it, or where it
+ * cannot be seen.
+ */
 export function orderFault({ scatter, tile, carrying }: TiledPoints): OrderFault | undefined {
   const { map } = scatter;
   if (isOrderFree(map.write, outputOf(scatter).type.dtype)) return undefined;

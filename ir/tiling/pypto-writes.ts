@@ -11,7 +11,7 @@ import { targetFacts } from "../target.js";
 import { alignUp, at, bytesFor, elementCount, type DType, type Shape } from "../types.js";
 import type { ScatterTile, ScatterTiling } from "./scatter-tiling.js";
 
-/** What PyPTO wants of the tile of an operator that writes. */
+/** Rules of PyPTO for the tile of an operator that writes. */
 export interface WriteRules {
   /** Profiles under which the tile along the dim that index and output share is as long as both. */
   readonly pinsTile: readonly Profile[];
@@ -63,7 +63,8 @@ const rules: Readonly<Record<string, WriteRules>> = {
     tile: page("index_put_"),
   },
   index_add_ub: {
-    // PyPTO's own tests have tiles of 3 along a dim of 13: its code takes the dim whole, whatever the tile says.
+    // PyPTO's own tests have tiles of 3 along a dim of 13: its code takes the dim whole, whatever the tile
+    // says.
     pinsTile: ["strict", "pages"],
     countsBoth: true,
     widensBf16: true,
@@ -72,7 +73,7 @@ const rules: Readonly<Record<string, WriteRules>> = {
   },
 };
 
-/** Returns the rules of PyPTO's operator that a scatter is; undefined for every other scatter. */
+/** Returns the rules of the PyPTO operator that a scatter is; undefined for every other scatter. */
 export const writeRulesOf = ({
   framework,
   frameworkOp,
@@ -81,23 +82,29 @@ export const writeRulesOf = ({
     ? rules[frameworkOp.name]
     : undefined;
 
-/** Slots of a sequence of the index of a two-dimensional cache, of which a tile has a multiple or a divisor. */
+/**
+ * Returns the number of slots of a sequence in the index of a two-dimensional cache: a tile has a multiple or
+ * a divisor of it. Undefined for other operators and caches.
+ */
 export function slotsOf(func: AccessFunc): number | undefined {
   if (writeRulesOf(func)?.slots !== true || outputOf(func).type.shape.length !== 2) return undefined;
   const table = func.map.indices.flatMap(({ value }) => (isRead(value) ? [value.table] : []))[0];
   return table === undefined ? undefined : inputOf(func, table).type.shape[1];
 }
 
-/** True if a tile has whole sequences of slots, or parts that divide them. */
+/** True if a tile entry is a multiple or a divisor of the slots of a sequence, or there are no slots. */
 export const keepsSlots = (entry: number, slots: number): boolean =>
   slots === 0 || entry % slots === 0 || slots % entry === 0;
 
-/** Part of PyPTO's own count beside the tiles of the kernel. */
+/** Part of UB that PyPTO counts in addition to the tiles of the kernel. */
 export interface PyptoEntry extends Omit<ScatterTile, "operand"> {
   readonly name: string;
 }
 
-/** Returns what PyPTO counts beside the tiles of a scatter in UB: its result apart from its input, its temporary, and copies in f32. */
+/**
+ * Returns the parts of UB that PyPTO counts in addition to a scatter's tiles: a result apart from the input,
+ * a temporary and copies in f32. The list is empty if the operator's rules count no such parts.
+ */
 export function countedByPypto({
   scatter: func,
   target,

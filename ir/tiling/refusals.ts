@@ -1,4 +1,6 @@
-/** The diagnostics that refuse a schedule: rule, arithmetic in bytes, operand at fault, nearest legal tile. */
+/**
+ * The diagnostics that refuse a schedule: rule, arithmetic in bytes, operand at fault, nearest legal tile.
+ */
 import { defined } from "../defined.js";
 import { gatheredTable, gatherDims } from "../access.js";
 import { error, type Diagnostic } from "../diagnostic.js";
@@ -18,10 +20,13 @@ import { boundBuffers, isLegal, shapeFaults, type Rule, type RuleVerdict } from 
 import { anyLegal, largestGatherDims, smallest, smallestArithmetic, whyNone } from "./smallest.js";
 import type { Tiling } from "./tiling.js";
 
-/** Schedules under another profile or residency, each as what to type to get it. */
+/** Function that returns schedules under another profile or residency, each with the flags that select it. */
 export type Remedies = (tiling: Tiling) => readonly { readonly flags: string; readonly tiling: Tiling }[];
 
-/** Returns the diagnostics of a rule against a schedule; none when it holds. `remedies` where no tile is legal. */
+/**
+ * Returns the diagnostics of a schedule that breaks a rule; an empty list if it keeps the rule. `remedies`:
+ * other schedules to suggest if no tile is legal.
+ */
 export function refusals(rule: Rule, tiling: Tiling, remedies: Remedies = () => []): Diagnostic[] {
   const broken = rule.judge(tiling).filter((verdict) => !verdict.pass);
   const [first] = broken;
@@ -48,6 +53,10 @@ export function refusals(rule: Rule, tiling: Tiling, remedies: Remedies = () => 
   }
 }
 
+/**
+ * Returns the diagnostic for a gather that exceeds a WebGPU limit: too many elements for 32-bit positions
+ * (TC106), or too many storage buffers (TC502).
+ */
 function beyondDevice({ gather, target }: Tiling, { rule, detail }: RuleVerdict): Diagnostic {
   if (rule === "element-positions") {
     const hint = "--target cpu, or --target ascend-a2 --residency gm";
@@ -57,7 +66,7 @@ function beyondDevice({ gather, target }: Tiling, { rule, detail }: RuleVerdict)
   return tooManyBuffers(boundBuffers(gather), limit, gather.opSpan);
 }
 
-/** TC302 and TC303, for a schedule that may be no more than its given entries. */
+/** Returns TC302 and TC303 for a schedule that may have no more than its given entries. */
 export const shapeRefusals = (gather: Tiling["gather"], schedule: Schedule, target: Target): Diagnostic[] =>
   shapeFaults(gather, schedule, target).map(({ code, detail, hint, data }) =>
     error(code, detail, {
@@ -66,7 +75,10 @@ export const shapeRefusals = (gather: Tiling["gather"], schedule: Schedule, targ
     }),
   );
 
-/** What to type to follow a suggestion: the tile, where it has entries, and those other entries that differ from the schedule at hand. */
+/**
+ * Returns the flags to type for a suggestion: the tile, if it has entries, and the other entries that differ
+ * from the present schedule.
+ */
 export function suggestionText(from: Schedule, to: Schedule): string {
   const flags = suggested.flatMap(({ key, flag }) => {
     const [old, entry] = [from[key], to[key]].map((value) => (value === undefined ? "" : formatEntry(value)));
@@ -75,7 +87,10 @@ export function suggestionText(from: Schedule, to: Schedule): string {
   return flags.join(" ");
 }
 
-/** Returns the note on a suggestion for an operator whose framework sets tiles by a call: that call, and the view where it is another one. */
+/**
+ * Returns the note for a suggested tile of an operator whose framework sets tiles by a call: that call, and
+ * the view if it differs. The list is empty for other operators, and without a suggestion.
+ */
 function callNotes({ gather, schedule }: Tiling, nearest: Tiling | undefined): string[] {
   if (gather.framework === undefined || nearest === undefined) return [];
   const { tile, view } = nearest.schedule;
@@ -90,7 +105,9 @@ const suggested = [true, false].flatMap((words) =>
   Object.values(scheduleEntries).filter((entry) => wordsOf(entry).length > 0 === words),
 );
 
-/** `data 3x2xf32 96 B (dim 0 is a gather dim, loaded dims)`, one line a part. */
+/**
+ * Returns the notes on a footprint, one line for each part: `data 3x2xf32 96 B (gather dim 0 loaded whole)`.
+ */
 export function footprintNotes({ gather, footprint }: Tiling): string[] {
   const dims = gatherDims(gather.map);
   const notes = [...footprint.parts, ...footprint.written].map((entry) => {
@@ -118,6 +135,10 @@ const suggestionData = ({ schedule }: Tiling) => ({
   nearestBuffers: schedule.buffers,
 });
 
+/**
+ * Returns the diagnostic (TC403) for a residency or a lowering that a schedule cannot have, with a hint of
+ * others.
+ */
 function misplaced(tiling: Tiling, verdict: RuleVerdict, remedies: Remedies): Diagnostic {
   const { gather, schedule, target } = tiling;
   if (verdict.rule === "residency-table") {
@@ -154,7 +175,7 @@ function misplaced(tiling: Tiling, verdict: RuleVerdict, remedies: Remedies): Di
   });
 }
 
-/** TC304: a tile or a view that starts between two bytes. */
+/** Returns TC304 for a tile or a view that starts inside a byte. */
 function insideByte(tiling: Tiling, broken: readonly RuleVerdict[]): Diagnostic {
   const { gather, schedule } = tiling;
   const [nearest] = nearestLegal(tiling);
@@ -173,6 +194,10 @@ function insideByte(tiling: Tiling, broken: readonly RuleVerdict[]): Diagnostic 
   });
 }
 
+/**
+ * Returns the diagnostic (TC301) for a tile that cuts a gather dim which must be loaded whole, with the
+ * nearest legal tile.
+ */
 function cutGatherDim(
   tiling: Tiling,
   broken: readonly RuleVerdict[],
@@ -214,7 +239,10 @@ function cutGatherDim(
   });
 }
 
-/** TC301 of what is written: points out of their order, or a dim that is not stored whole. */
+/**
+ * Returns the diagnostic (TC301) for the tile of a scatter: it takes points out of order, or does not store a
+ * dim whole.
+ */
 function brokenStore(
   tiling: Tiling,
   broken: readonly RuleVerdict[],
@@ -251,6 +279,9 @@ function brokenStore(
   });
 }
 
+/**
+ * Returns the diagnostic (TC401) for a tile that needs more UB than the budget, with the nearest legal tiles.
+ */
 function overBudget(tiling: Tiling, first: RuleVerdict): Diagnostic {
   const { gather, schedule, target, footprint } = tiling;
   if (first.rule === "lowering-room") {
@@ -292,7 +323,7 @@ function overBudget(tiling: Tiling, first: RuleVerdict): Diagnostic {
   );
 }
 
-/** TC402: why no tile at all is legal, and the ways out. */
+/** Returns TC402: the reason why no tile at all is legal, and the remedies. */
 export function noLegalTile(tiling: Tiling, remedies: Remedies): Diagnostic {
   const { gather, schedule, target } = tiling;
   const largest = tiling.residency === "gm" ? [] : largestGatherDims(tiling);
@@ -327,11 +358,11 @@ export function noLegalTile(tiling: Tiling, remedies: Remedies): Diagnostic {
   );
 }
 
-/** What is left where no other profile or residency helps. */
+/** Remedies that remain where no other profile or residency helps. */
 export const otherRemedies =
   "gather along a shorter dim, use a narrower element type, or raise the budget with --ub-bytes";
 
-/** What is left for a scatter. */
+/** Hint for a scatter that has no legal tile: the changes that remain. */
 export const otherStoreRemedies =
   "store along a shorter dim, use a narrower element type, promise duplicates = unique, or raise the budget with --ub-bytes";
 

@@ -3,13 +3,16 @@ import type { GatherClass } from "../schedule.js";
 import { targetFacts, type Target } from "../target.js";
 import type { GatherLowering } from "./gather-lowering.js";
 
-/** Why a gather is not what it is asked to be, and whether more room in UB would help. */
+/** Reason why a gather does not have the requested class, and whether more free UB would help. */
 export interface RefusedLowering {
   readonly reason: string;
   readonly room: boolean;
 }
 
-/** Undefined where nothing is asked for, or the gather can have it. */
+/**
+ * Returns the reason why a gather cannot have the requested lowering. Undefined if none is requested, or if
+ * the gather can have it.
+ */
 export function refusedLowering(
   { class: chosen, lost }: GatherLowering,
   requested: GatherClass | undefined,
@@ -25,7 +28,7 @@ export function refusedLowering(
   return { reason, room: false };
 }
 
-/** The classes that a gather can have in the room that there is, the fastest first. */
+/** Returns the classes of lowering that a gather can have in the free UB, the fastest first. */
 export function classesOf(lowering: GatherLowering): readonly GatherClass[] {
   const others = lowering.lost.flatMap((lost) => ("cycles" in lost ? [lost] : []));
   return [lowering, ...others].sort((a, b) => a.cycles - b.cycles).map((one) => one.class);

@@ -1,11 +1,14 @@
-/** The footprint of a scatter: its tiles in UB, the boxes of the base that it copies, and what PyPTO's own count has beside them. */
+/**
+ * The footprint of a scatter: its tiles in UB, the boxes of the base that it copies, and what PyPTO's own
+ * count has beside them.
+ */
 import { bytesFor, elementCount } from "../types.js";
 import { keyOf } from "../func.js";
 import type { Footprint, FootprintEntry, FootprintUse } from "./footprint.js";
 import type { ScatterTile, ScatterTiling } from "./scatter-tiling.js";
 import { at } from "../types.js";
 
-/** Returns the bytes of UB that a scatter's tile needs, part by part. */
+/** Returns the bytes of UB that a scatter's tile needs, part by part and in total. */
 export function scatterFootprint(tiling: ScatterTiling): Footprint {
   const { scatter, schedule } = tiling;
   const { budgetRule: rule, ubBytes: budget } = schedule;

@@ -1,10 +1,12 @@
 /**
- * A scatter under a schedule: which dims of its domain are cut to tasks, which run one after another, and what a tile takes of UB.
+ * A scatter under a schedule: which dims of its domain are cut to tasks, which run one after another, and
+ * what a tile takes of UB.
  *
- * A dim of the domain is separating if one written coordinate is that dim times a number, plus a number: points that differ in it never
- * write the same element. All other dims carry points, which are taken in order. A dim is a task's own if one written coordinate is
- * the dim itself: then the written tile follows it. Where the output is longer there and is a copy of the base, each task also copies
- * its share of what lies after the domain.
+ * A dim of the domain is separating if one written coordinate is that dim times a number, plus a number:
+ * points that differ in it never write the same element. All other dims carry points, which are taken in
+ * order. A dim is a task's own if one written coordinate is the dim itself: then the written tile follows it.
+ * Where the output is longer there and is a copy of the base, each task also copies its share of what lies
+ * after the domain.
  */
 import { baseFill, gatheredTable, inputTile, readsOf, walked, type AccessMap } from "../access.js";
 import { entryOf } from "../entry-of.js";
@@ -19,7 +21,7 @@ import { countedByPypto, type PyptoEntry } from "./pypto-writes.js";
 import { dataResidency } from "./residency.js";
 import type { TiledOperand } from "./tiled.js";
 
-/** A tile of an operand in UB. */
+/** Tile of a scatter's operand in UB. */
 export interface ScatterTile {
   /** Place of the operand in the function. */
   readonly operand: number;
@@ -31,7 +33,7 @@ export interface ScatterTile {
   readonly bytes: number;
 }
 
-/** Dim of the domain whose tiles are tasks. */
+/** Dim of the domain whose tiles are tasks, with the dim of the output that it is. */
 export interface TaskDim {
   /** Dim of the output that it is. */
   readonly output: number;
@@ -40,7 +42,7 @@ export interface TaskDim {
   readonly restOfEach: number;
 }
 
-/** A scatter cut to tiles. */
+/** Scatter under a schedule on a target: its tiles, tasks and loops, and its tiles in UB. */
 export interface ScatterTiling {
   readonly scatter: AccessFunc;
   readonly schedule: ResolvedSchedule;
@@ -53,7 +55,10 @@ export interface ScatterTiling {
   readonly tasks: ReadonlyMap<number, TaskDim>;
   /** Dims of the domain that carry points. */
   readonly carrying: readonly number[];
-  /** Loops over tiles, outermost first. Those of tasks are parallel; the others are serial, and ascend in the order of dims. */
+  /**
+   * Loops over tiles, outermost first. Those of tasks are parallel; the others are serial, and ascend in the
+   * order of dims.
+   */
   readonly loops: readonly Loop[];
   /** Extents of the region of the output that a task writes. */
   readonly written: Shape;
@@ -61,23 +66,28 @@ export interface ScatterTiling {
   readonly isLoaded: boolean;
   /** Tiles in UB: the written one, and those of what is read there. */
   readonly tiles: readonly ScatterTile[];
-  /** What PyPTO counts beside the tiles. */
+  /** Entries that PyPTO counts in addition to the tiles. */
   readonly counted: readonly PyptoEntry[];
   /** Parts of the output that a task copies from the base, each with the box that it copies at once. */
   readonly copies: readonly BaseCopy[];
 }
 
-/** Part of the output that a task copies from the base: after the domain along some dims, along the others what the task writes. */
+/**
+ * Region of the output that a task copies from the base. Along the dims in `after` it lies after the domain;
+ * along the other dims it is the region that the task writes.
+ */
 export interface BaseCopy extends ScatterTile {
   /** Dims of the domain after which it lies. */
   readonly after: readonly number[];
 }
 
-/** True if the output is the memory of the base. */
+/** True if a scatter writes in place: the output is the memory of the base. */
 export const isInPlace = ({ operands }: Pick<AccessFunc, "operands">): boolean =>
   operands.some(({ inout }) => inout === true);
 
-/** Returns the dims of the domain that are a dim of the output, element by element. */
+/**
+ * Returns the dims of the domain that are a dim of the output, element by element. Their tiles can be tasks.
+ */
 export function taskDims(scatter: Pick<AccessFunc, "map" | "operands">): ReadonlyMap<number, TaskDim> {
   const { map, operands } = scatter;
   const { shape } = outputOf({ operands }).type;
@@ -98,7 +108,10 @@ export function taskDims(scatter: Pick<AccessFunc, "map" | "operands">): Readonl
 const tileOfPoints = ({ domain }: AccessMap, { tile, view }: ResolvedSchedule): Shape =>
   domain.map((extent, d) => Math.max(1, Math.min(tile[d] ?? extent, view[d] ?? extent, extent)));
 
-/** Returns the loops over views and tiles: a view's stand around its own dim's tiles, so that points keep their order. */
+/**
+ * Returns the loops of a scatter over views and tiles, outermost first: parallel ones over tasks, then serial
+ * ones. The loop over a dim's views encloses the loop over its tiles, so that points keep their order.
+ */
 function loopsOf(
   { domain }: AccessMap,
   { order, view }: ResolvedSchedule,
@@ -119,10 +132,10 @@ function loopsOf(
   ];
 }
 
-/** True if a value or an index of a scatter reads an input. */
+/** True if the value or an index operand of a scatter reads the input of number `table`. */
 export const isTable = ({ map }: AccessFunc, table: number): boolean => readsOf(map, table).length > 0;
 
-/** Returns what a scatter becomes under a schedule on a target. */
+/** Returns the tiles, tasks, loops and copies of a scatter under a schedule on a target. */
 export function tileScatter(scatter: AccessFunc, schedule: ResolvedSchedule, target: Target): ScatterTiling {
   const { map } = scatter;
   const output = outputOf(scatter);
@@ -164,7 +177,10 @@ export function tileScatter(scatter: AccessFunc, schedule: ResolvedSchedule, tar
   };
 }
 
-/** Returns what a task copies of the base. Libraries keep the top of UB, and smaller boxes take about as long: `free` is below that. */
+/**
+ * Returns the regions of the output that a task copies from the base; an empty list for a scatter in place.
+ * `free`: bytes of UB for the copies, without the part that libraries use. Smaller copies take about as long.
+ */
 function copiesOfBase(
   scatter: AccessFunc,
   { tasks, tile, written, isLoaded }: Pick<ScatterTiling, "tasks" | "tile" | "written" | "isLoaded">,
@@ -190,7 +206,10 @@ function copiesOfBase(
 const copiedRest = ({ rest, restOfEach }: TaskDim, points: number): number =>
   Math.min(rest, restOfEach * points);
 
-/** Returns the tiles in UB of what is read: on an Ascend core of every table, but those that the schedule leaves in global memory. */
+/**
+ * Returns the tiles in UB of the inputs that a scatter reads. On an Ascend core these are all tables that the
+ * schedule does not leave in global memory; on other targets the list is empty.
+ */
 function tablesInUb(
   scatter: AccessFunc,
   { residency }: ResolvedSchedule,
@@ -219,7 +238,10 @@ function tileOf(operand: Operand, place: number, shape: Shape, target: Target): 
   return { operand: place, name: operand.name, dtype, shape, rowBytes, bytes };
 }
 
-/** Returns the largest box of a region that fits free UB, outer dims cut before inner ones; a single element where none does. */
+/**
+ * Returns the largest part of a region that fits `free` bytes of UB, as a tile. Outer dims are cut before
+ * inner ones. If nothing fits, it is a single element.
+ */
 function copiedAtOnce(region: Shape, free: number, tileFor: (shape: Shape) => ScatterTile): ScatterTile {
   let shape: Shape = region.map((extent) => Math.max(1, extent));
   for (let k = 0; k < region.length && tileFor(shape).bytes > free; k++) {
@@ -233,7 +255,7 @@ function copiedAtOnce(region: Shape, free: number, tileFor: (shape: Shape) => Sc
   return tileFor(shape);
 }
 
-/** Returns the operands of a scatter with the part of each that a tile reads or writes. */
+/** Returns the operands of a scatter, each with the part that a tile reads or writes. */
 export function tiledTables({
   scatter,
   tile,
@@ -254,6 +276,6 @@ export function tiledTables({
   });
 }
 
-/** Returns the base of a scatter: an input, or bits. */
+/** Returns the base of a scatter: an input operand, or the bits of every element that no point writes. */
 export const baseOf = (scatter: AccessFunc): Operand | string =>
   baseFill(scatter.map.write) ?? inputOf(scatter, gatheredTable);

@@ -1,6 +1,7 @@
 /**
- * Global-memory traffic of a scatter in closed form. Exact for what passes through UB. What is read in place, and the rows that points
- * write to global memory, are counted as if every point had an element: a point that is skipped moves none.
+ * Global-memory traffic of a scatter in closed form. Exact for what passes through UB. What is read in place,
+ * and the rows that points write to global memory, are counted as if every point had an element: a point that
+ * is skipped moves none.
  */
 import { cutBy, elementsRead, gatheredTable, indexed, inputTile, walked, type AccessMap } from "../access.js";
 import { keyOf, outputOf, type Operand } from "../func.js";
@@ -9,7 +10,10 @@ import { at, bytesFor, contiguousRun, elementCount, meanBytes, type Shape } from
 import { baseOf, isInPlace, isTable, type BaseCopy, type ScatterTiling } from "./scatter-tiling.js";
 import type { OperandTraffic, Traffic } from "./traffic.js";
 
-/** Tiles of one size along a dim, each with as much after the domain to copy. */
+/**
+ * Tiles of the same size along a dim. `rest`: elements of the output after the domain that each of them
+ * copies.
+ */
 export interface LikeTiles {
   readonly count: number;
   readonly size: number;
@@ -35,7 +39,10 @@ function sizesOf(extent: number, view: number, tile: number): readonly Omit<Like
   return [...counts].map(([size, times]) => ({ size, count: times }));
 }
 
-/** Returns the tiles along a dim of the domain, by size and by what they copy after the domain. */
+/**
+ * Returns the tiles along a dim of the domain, grouped by size and by the elements after the domain that they
+ * copy.
+ */
 export function tilesAlongDim(
   { scatter, schedule, tile, tasks }: ScatterTiling,
   d: number,
@@ -65,7 +72,10 @@ export function tilesAlongDim(
   ].filter(({ count }) => count > 0);
 }
 
-/** Yields every choice of like tiles along some dims, and how many tiles have it; along other dims, those of one tile. */
+/**
+ * Yields every combination of tile groups along `dims`, and how many tiles have it. Along the other dims,
+ * only the first group is used, and its count is ignored.
+ */
 function* choices(
   along: readonly (readonly LikeTiles[])[],
   dims: ReadonlySet<number>,
@@ -94,7 +104,7 @@ const both = (a: Transferred, b: Transferred): Transferred => ({
   transfers: a.transfers + b.transfers,
 });
 
-/** Returns the traffic of a scatter under its schedule. */
+/** Returns the traffic of a scatter between global memory and the cores under its schedule. */
 export function scatterTraffic(tiling: ScatterTiling): Traffic {
   const { scatter, loops, tile, written, isLoaded, copies } = tiling;
   const { map, operands } = scatter;
@@ -187,7 +197,7 @@ function extentsOf({ written, tasks }: ScatterTiling, tiles: readonly LikeTiles[
   return extents;
 }
 
-/** Returns what the task of some tiles copies of one part of the base, region by region. */
+/** Returns the elements that a task copies of one region of the base, and the number of transfers. */
 function copiedOf(
   tiling: ScatterTiling,
   { after, shape }: BaseCopy,
@@ -199,7 +209,10 @@ function copiedOf(
   return { elements: elementCount(extents), transfers: elementCount(regions) };
 }
 
-/** Returns how many points of a tile write elements that lie together: those along the innermost dim, where it alone is the last coordinate. */
+/**
+ * Returns the number of points of a tile that write contiguous elements: those along the innermost dim if
+ * that dim alone is the last written coordinate, else 1.
+ */
 export function rowPoints(map: AccessMap, sizes: Shape): number {
   const inner = sizes.length - 1;
   const last = map.write.at.at(-1);
@@ -208,8 +221,9 @@ export function rowPoints(map: AccessMap, sizes: Shape): number {
 }
 
 /**
- * Returns the elements of each operand that any schedule moves: of an index and an update those that the domain reaches, and each element
- * that points name once. Without a base in place, the base is read and the output written whole.
+ * Returns the number of elements of each operand that any schedule moves. Of indices and updates these are
+ * the elements that the domain reaches; each element counts once. Unless the scatter writes in place, the
+ * base is read and the output is written whole.
  */
 export function compulsoryElements({
   map,

@@ -1,6 +1,6 @@
 /**
- * The budget rule as a formula in a size: what a schedule takes of UB for every size of a symbol, or of a table that index values
- * look up, and up to which it fits.
+ * The budget rule as a formula in a size: what a schedule takes of UB for every size of a symbol, or of a
+ * table that index values look up, and up to which it fits.
  */
 import { followedDims } from "../access.js";
 import { inputsOf, keyOf } from "../func.js";
@@ -11,9 +11,12 @@ import { ubCapacity, type FootprintEntry } from "./footprint.js";
 import { isLookup } from "./residency.js";
 import type { Tiling } from "./tiling.js";
 
-/** The sizes that fit, every other size as it is, symbols at their most, and every tile as large as there. */
+/**
+ * Sizes of a symbol or of a table for which a schedule fits UB. Other symbols have their maximum size, and
+ * tiles are as large as there.
+ */
 export interface SizeVerdict {
-  /** What the formula is over: a symbol, or `len(bt)`, the elements of a table. */
+  /** Variable of the formula: a symbol, or `len(bt)`, the number of elements of a table. */
   readonly symbol: string;
   /** The most that a symbol may be; how long the table is. */
   readonly most: number;
@@ -23,14 +26,17 @@ export interface SizeVerdict {
   readonly fits: number | undefined;
 }
 
-/** `96 N + 64 <= 196608 bytes: legal for N <= 2047`. */
+/** Formats a size verdict: `96 N + 64 <= 196608 bytes: legal for N <= 2047`. */
 export function formatSizeVerdict({ symbol, most, formula, fits }: SizeVerdict): string {
   if (fits === undefined) return `${formula} bytes: no size of ${symbol} fits`;
   const note = symbol.startsWith("len(") ? `; it is ${most}` : fits === most ? ", its most" : "";
   return `${formula} bytes: legal for ${symbol} <= ${fits}${note}`;
 }
 
-/** A verdict for each symbol and each table whose size moves what is whole in UB. */
+/**
+ * Returns a verdict for each symbol, and each lookup table, whose size changes the bytes of operands that are
+ * whole in UB.
+ */
 export function sizeVerdicts(tiling: Tiling): SizeVerdict[] {
   const { symbolic } = tiling.gather;
   return [
@@ -45,6 +51,10 @@ interface DynamicDim {
   readonly dim: number;
 }
 
+/**
+ * Returns the verdict on the sizes of one symbol; an empty list if its size does not change the bytes in UB.
+ * `outermost`: the symbol of each operand's outermost dim, or null.
+ */
 function ofSymbol(tiling: Tiling, { name, most }: Sym, outermost: readonly (string | null)[]): SizeVerdict[] {
   const { gather } = tiling;
   const dynamic = inputsOf(gather).flatMap((_, operand): DynamicDim[] =>
@@ -60,7 +70,10 @@ function ofSymbol(tiling: Tiling, { name, most }: Sym, outermost: readonly (stri
   }));
 }
 
-/** A table of one dim, others being of one element: one that a symbol measures has that symbol's verdict. */
+/**
+ * Returns the verdicts on lookup tables that have at most one dim of several elements. A table whose
+ * outermost dim is a symbol has that symbol's verdict instead.
+ */
 function ofTables(tiling: Tiling, outermost: readonly (string | null)[]): SizeVerdict[] {
   const { gather } = tiling;
   return inputsOf(gather).flatMap((operand, table): SizeVerdict[] => {
@@ -77,7 +90,10 @@ function ofTables(tiling: Tiling, outermost: readonly (string | null)[]): SizeVe
   });
 }
 
-/** `extent`: of the open dims in this tiling. None where nothing of it is in UB. */
+/**
+ * Returns the formula of the UB bytes over a size, and the largest size that fits. `extent`: extent of the
+ * dynamic dims in this tiling. Empty if none of these dims is in UB.
+ */
 function verdict(tiling: Tiling, dynamic: readonly DynamicDim[], name: string, extent: number) {
   const { need, target } = tiling;
   const capacity = ubCapacity(tiling);

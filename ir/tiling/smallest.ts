@@ -1,8 +1,9 @@
 /**
  * The smallest tile of a schedule, and the proof when no tile is legal.
  *
- * The footprint grows with every tile entry, so the smallest tile of all decides whether any is legal. Where two copies are
- * asked for, an entry of a dim's whole extent stands apart: no loop moves what is whole, so it may take less than a shorter one.
+ * The footprint grows with every tile entry, so the smallest tile of all decides whether any is legal. Where
+ * two copies are asked for, an entry of a dim's whole extent stands apart: no loop moves what is whole, so it
+ * may take less than a shorter one.
  */
 import { baseFill, gatherDims, gatheredTable, storedDims } from "../access.js";
 import { inputOf, outputOf, type AccessFunc } from "../func.js";
@@ -14,10 +15,13 @@ import { entryUpTo, leastEntry } from "./packed.js";
 import { holds, isLegal, judge, pinnedTiles, pinnedViews, requiredView, rules } from "./rules/index.js";
 import { Tiling } from "./tiling.js";
 
-/** The shape with another entry for one dim. */
+/** Returns a shape with another entry for one dim. */
 export const replaced = (shape: Shape, dim: number, entry: number): number[] => shape.with(dim, entry);
 
-/** The schedule with every pinned dim as the full-load rule wants it, and views at whole bytes. */
+/**
+ * Returns a tiling in which every pinned dim is as the full-load rule requires, and views begin at whole
+ * bytes.
+ */
 export function pinned(tiling: Tiling): Tiling {
   const { gather, schedule } = tiling;
   const [views, tiles] = [pinnedViews(gather, schedule), pinnedTiles(gather, schedule)];
@@ -29,8 +33,9 @@ export function pinned(tiling: Tiling): Tiling {
 }
 
 /**
- * The tile with the least footprint: 1, or the elements of a byte, along every dim that no rule pins, or `lastEntry` along the last one for
- * machines that want whole blocks there. Where that does not fit twice, whole dims may.
+ * Returns the tiling with the smallest footprint. Along each dim that no rule pins, the entry is 1, or the
+ * elements of a byte. Along the last dim it is at least `lastEntry`, for targets that need whole blocks
+ * there. If this tile does not fit with second copies, some dims may be whole.
  */
 export function smallest(tiling: Tiling, lastEntry = 1): Tiling {
   const { extents, schedule } = tiling;
@@ -53,12 +58,16 @@ export function smallest(tiling: Tiling, lastEntry = 1): Tiling {
     .reduce((best, other) => (other.footprint.planned < best.footprint.planned ? other : best));
 }
 
-/** True if any tile of the schedule is legal; the smallest one decides. */
+/**
+ * True if some tile is legal under the schedule's other entries, which is so if the smallest tile is.
+ * `lastEntry`: smallest entry along the last dim.
+ */
 export const anyLegal = (tiling: Tiling, lastEntry = 1): boolean => isLegal(smallest(tiling, lastEntry));
 
 /**
- * For each gather dim alone, the largest extent for which some tile would still be legal. A paired dim shrinks the
- * index with it, as the rule compares both. None where a rule that no extent changes is broken, or no extent is taken.
+ * Returns the largest extent of each gather dim alone for which some tile is still legal. A shared dim
+ * shrinks the index with it, as the rule compares both. Empty if a rule that no extent changes is broken, or
+ * if no extent is legal.
  */
 export function largestGatherDims(
   tiling: Tiling,
@@ -78,7 +87,10 @@ export function largestGatherDims(
   });
 }
 
-/** A scatter into an output, and from a base, of another extent; where index and output share the dim, of as many points there. */
+/**
+ * Returns a scatter whose output, and base, have another extent along a dim. If index and output share the
+ * dim, the domain has at most as many points along it.
+ */
 function withStoredDim(scatter: AccessFunc, dim: number, extent: number): AccessFunc {
   const { map } = scatter;
   const hasBase = baseFill(map.write) === undefined;
@@ -92,6 +104,10 @@ function withStoredDim(scatter: AccessFunc, dim: number, extent: number): Access
   return { ...scatter, operands, map: { ...map, domain } };
 }
 
+/**
+ * Returns a gather whose data has another extent along a dim. If data and index share the dim, no other
+ * operand is longer along it.
+ */
 function withGatherDim(gather: AccessFunc, dim: number, extent: number): AccessFunc {
   const isShared = gather.sharedDims.includes(dim);
   const operands = gather.operands.map((operand, k) => {
@@ -103,18 +119,21 @@ function withGatherDim(gather: AccessFunc, dim: number, extent: number): AccessF
   return { ...gather, operands };
 }
 
-/** The smallest tile under the view as it is stated, which may cut a gather dim. */
+/** Returns the tiling with the smallest footprint under the stated view, which may cut a gather dim. */
 export function smallestInView(tiling: Tiling): Tiling {
   const { view } = tiling.schedule;
   const least = smallest(tiling);
   return least.schedule.view === view ? least : least.with({ view });
 }
 
-/** The user's tile as it is, or the smallest where none was given. */
+/** Returns a tiling unchanged if the program states a tile, else the tiling with the smallest tile. */
 export const statedOrSmallest = (tiling: Tiling): Tiling =>
   tiling.gather.schedule.tile === undefined ? smallestInView(tiling) : tiling;
 
-/** The arithmetic of the smallest tile, `data 4096x1xf32 131072 B + …`. */
+/**
+ * Returns a text on the smallest tile's bytes of UB, part by part, and by how much they exceed the budget:
+ * `data 4096x1xf32 131072 B + …`.
+ */
 export function smallestArithmetic(tiling: Tiling): string {
   const least = smallest(tiling);
   const { parts, written, bytes, planned, budget } = least.footprint;
@@ -125,7 +144,7 @@ export function smallestArithmetic(tiling: Tiling): string {
     : `${head}, ${planned} B with padding and second buffers, over ${budget} B by ${planned - budget} B`;
 }
 
-/** Why no tile is legal: what the rule says that even the smallest breaks. */
+/** Returns the reason why no tile is legal: the detail of the rule that even the smallest tile breaks. */
 export function whyNone(tiling: Tiling): string {
   const least = smallestInView(tiling);
   const broken = judge(least).find((verdict) => !verdict.pass);

@@ -7,8 +7,8 @@ import { writeRulesOf } from "./pypto-writes.js";
 import { domainOf } from "./tiled.js";
 
 /**
- * True if a tile has more entries than the output has dims, of an operator whose framework shares a tile among operators, under a profile
- * that reads the first entries of such a tile.
+ * True if a tile has more entries than the output has dims, and the profile reads the first ones. The
+ * operator's framework shares such a tile among operators.
  */
 export const isLongerTile = <S extends Schedule>(
   gather: AccessFunc,
@@ -20,15 +20,18 @@ export const isLongerTile = <S extends Schedule>(
   profileOf(schedule).longerTiles !== undefined &&
   schedule.tile.length > domainOf(gather).length;
 
-/** True if a tile or a view has fewer entries than the points have dims, of an operator of PyPTO that takes the others whole. */
+/**
+ * True if a tile or view has fewer entries than the points have dims, and the PyPTO operator takes the other
+ * dims whole.
+ */
 export const isShorterTile = (gather: AccessFunc, schedule: Schedule, name: "tile" | "view"): boolean => {
   const { length } = schedule[name] ?? domainOf(gather);
   return length > 0 && length < domainOf(gather).length && writeRulesOf(gather)?.shorterTiles === true;
 };
 
 /**
- * Returns a schedule with one entry of tile and view for each dim: without those that the profile leaves out, and with whole extents where
- * an operator of PyPTO takes fewer.
+ * Returns a schedule whose tile and view have one entry for each dim. Entries that the profile does not read
+ * are dropped. If a PyPTO operator accepts fewer entries, whole extents are added.
  */
 export function takenSchedule<S extends Schedule>(gather: AccessFunc, schedule: S): S {
   const domain = domainOf(gather);

@@ -9,7 +9,7 @@ import { reductionsIn, typeOf } from "../values/expression.js";
 import { wordsOfSum } from "../values/ops.js";
 import { computedByRow, elementsTogether, liesInTile, programOfRows } from "./value-rows.js";
 
-/** A tile that one gather writes and reads. */
+/** Tile in UB that a single gather both writes and reads. */
 export interface Temporary {
   /** `gathered q`, `value 1`, `sum` */
   readonly part: string;
@@ -18,9 +18,9 @@ export interface Temporary {
 }
 
 /**
- * Returns the tiles of a value's rows: the elements of each read that does not lie in UB as a row does, in
- * their own type, and results of four bytes an element. `operands`: of the gather; `inUb`: whether a table is
- * there; `tile`: of the output.
+ * Returns the temporary tiles of an expression's rows. There is one for each read whose elements are not a
+ * row in UB, in the read's type. Results take four bytes an element. The list is empty if the map moves
+ * elements unchanged. `inUb` is true if a table is in UB; `tile` is the output tile.
  */
 export function temporariesOf(
   map: AccessMap,
@@ -52,8 +52,10 @@ export function temporariesOf(
 }
 
 /**
- * Returns the tiles of what terms come to so far, one behind the other for each word of an element: those of a row, and where
- * runs of the gather take them in, those of a tile, with their number if the program does not tell it.
+ * Returns the temporary tiles for partial results of a reduction; an empty list without a reduction. They
+ * hold a row or, if `carried` is true, the whole tile, because several runs of the gather reduce it. A sum of
+ * several words has one plane for each word. A second tile holds the number of elements if the program does
+ * not determine it.
  */
 export function sumsOf(
   map: AccessMap,

@@ -6,12 +6,15 @@ import { freeDims, isLegal } from "./rules/index.js";
 import { replaced, smallestInView } from "./smallest.js";
 import type { Tiling } from "./tiling.js";
 
-/** True if a search takes a tile. Larger entries only take more: where a tile is refused, so are those that are larger along some dim. */
+/**
+ * Predicate of a search: true if the search accepts a tile. Acceptance is monotonic: if a tile is rejected,
+ * so is every tile with larger entries.
+ */
 export type TakesTile = (tile: Shape) => boolean;
 
 /**
- * The tiles of one schedule, its other entries as they are: along each output dim that no rule pins, the multiples of a step, and all that
- * a view leaves.
+ * Set of the tiles that a schedule may have if its other entries stay as they are. Along each output dim that
+ * no rule pins, entries are the multiples of a step, or the whole view.
  */
 export class TileSpace {
   /** Entries that a tile has at most along each output dim. */

@@ -16,7 +16,7 @@ import type { Target } from "../target.js";
 import { at, type Shape } from "../types.js";
 import { residencyOf } from "./residency.js";
 
-/** An operand with its tile. */
+/** Operand of a gather or scatter with its tile. */
 export interface TiledOperand {
   readonly operand: Operand;
   /** Extents of its tile, in elements: gather dims are whole. */
@@ -26,6 +26,7 @@ export interface TiledOperand {
   readonly inUb: boolean;
 }
 
+/** Gather under a schedule on a target: its output tile and its operands' tiles. */
 export interface TiledGather {
   readonly gather: AccessFunc;
   readonly schedule: ResolvedSchedule;
@@ -34,7 +35,10 @@ export interface TiledGather {
   readonly extents: Shape;
   /** The output tile as it runs: no entry beyond its view or its extent. */
   readonly tile: Shape;
-  /** The tile of the data over the output dims: as `tile`, or longer where the framework cuts the data beyond the output. */
+  /**
+   * The tile of the data over the output dims: as `tile`, or longer where the framework cuts the data beyond
+   * the output.
+   */
   readonly cut: Shape;
   /** Terms that are taken in at once; 0 without any. */
   readonly reductionTile: number;
@@ -42,14 +46,14 @@ export interface TiledGather {
   readonly operands: readonly TiledOperand[];
 }
 
-/** Returns the extents of a function's points, which a schedule cuts: the domain of a scatter, the output's extents of a gather. */
+/** Returns the extents that a schedule cuts: the domain of a scatter, the output's extents of a gather. */
 export const domainOf = (func: Pick<AccessFunc, "map" | "operands">): Shape =>
   isScatter(func.map) ? func.map.domain : outputOf(func).type.shape;
 
 /**
- * Returns the extents that tile entries cut, by output dim: those of the output, or of the data where the operator's framework cuts both
- * by one entry and the data is longer. Source: hicann/pypto framework/src/interface/operation/vector/indexing.cpp at 883e7df
- * (2026-08-22), TiledGatherElementOperation.
+ * Returns the extents that tile entries cut, by output dim. They are the extents of the output, or those of
+ * the data if the framework cuts both by one entry and the data is longer. Source: hicann/pypto
+ * framework/src/interface/operation/vector/indexing.cpp at 883e7df (2026-08-22), TiledGatherElementOperation.
  */
 export function entryLimits(gather: AccessFunc): Shape {
   const { map, framework } = gather;
@@ -63,13 +67,16 @@ export function entryLimits(gather: AccessFunc): Shape {
   return extents;
 }
 
-/** Returns the output dim that a dim of the data is, element by element; undefined where it is another sum. */
+/**
+ * Returns the output dim that a data coordinate equals, element by element; undefined if the coordinate is
+ * any other sum.
+ */
 export function soleDim({ form, spread }: Followed): number | undefined {
   const atom = spread === 0 ? soleAtom(form) : undefined;
   return atom?.kind === "dim" ? atom.dim : undefined;
 }
 
-/** The tiles of a gather's operands, and which of them the unified buffer holds. */
+/** Returns the operands of a gather, each with its tile and whether the tile is in UB. */
 export function tiledOperands({
   gather,
   schedule,

@@ -1,6 +1,6 @@
 /**
- * A tiling: what a gather becomes under a schedule on a target. Made once; the rules, lowering, costs and every report read
- * its parts instead of deriving them again.
+ * A tiling: what a gather becomes under a schedule on a target. Made once; the rules, lowering, costs and
+ * every report read its parts instead of deriving them again.
  */
 import type { AccessFunc } from "../func.js";
 import { isScatter } from "../access.js";
@@ -34,17 +34,20 @@ interface Derived {
   lowering?: GatherLowering;
   traffic?: Traffic;
   scatter?: ScatterTiling;
-  /** How the gather of its program is done, once that is known. */
+  /** Lowering of the gather in its program, once it is known. */
   done?: GatherLowering;
 }
 
-/** Each part is derived when it is first asked for. */
+/**
+ * Result of applying a schedule to a gather or scatter on a target. Each part is computed when it is first
+ * read.
+ */
 export class Tiling implements TiledGather {
   readonly extents: Shape;
   readonly tile: Shape;
   readonly cut: Shape;
   readonly reductionTile: number;
-  /** Where the data is. */
+  /** Residency of the data. */
   readonly residency: Residency;
   /** The schedule, its tile of as many entries as the profile takes. */
   readonly schedule: ResolvedSchedule;
@@ -71,7 +74,7 @@ export class Tiling implements TiledGather {
     this.residency = dataResidency(gather, schedule);
   }
 
-  /** What a scatter becomes; undefined for a gather. */
+  /** Tiling of a scatter; undefined for a gather. */
   get scatter(): ScatterTiling | undefined {
     const { gather, schedule, target, derived } = this;
     if (!isScatter(gather.map)) return undefined;
@@ -89,7 +92,9 @@ export class Tiling implements TiledGather {
     return (this.derived.need ??= scatter === undefined ? footprintOf(this) : scatterFootprint(scatter));
   }
 
-  /** UB that the kernel takes, of a tiling whose lowering is `decided`; what the tile needs of another one. */
+  /**
+   * UB that the kernel takes, of a tiling whose lowering is `decided`; what the tile needs of another one.
+   */
   get footprint(): Footprint {
     return this.kernel ?? this.need;
   }
@@ -99,12 +104,12 @@ export class Tiling implements TiledGather {
     return (this.derived.loops ??= this.scatter?.loops ?? tiledLoops(this));
   }
 
-  /** How the gather can be done. */
+  /** Lowerings that the gather can have. */
   get lowerings(): Lowerings {
     return (this.derived.lowerings ??= this.cachedLowerings());
   }
 
-  /** Which instructions the gather is likely to become: the clock of its program decides. */
+  /** Likely lowering of the gather; the clock of its program decides. */
   get lowering(): GatherLowering {
     return (this.derived.lowering ??= likeliest(this));
   }
@@ -115,8 +120,8 @@ export class Tiling implements TiledGather {
   }
 
   /**
-   * Returns the same with the lowering of its program, which its footprint then counts; itself where the tile does not fit. `decide`: asked
-   * for once for all tilings of one gather and schedule.
+   * Returns the same with the lowering of its program, which its footprint then counts; itself where the tile
+   * does not fit. `decide`: asked for once for all tilings of one gather and schedule.
    */
   decided(decide: () => GatherLowering): Tiling {
     const { need, derived } = this;
@@ -130,21 +135,27 @@ export class Tiling implements TiledGather {
     return new Tiling(gather, schedule, target, { ...derived, lowering }, cached, kernel);
   }
 
-  /** The same gather on the same target under another schedule. */
+  /** Returns the same gather on the same target under another schedule. */
   with(changes: Partial<ResolvedSchedule>): Tiling {
     const onlyCopies = "buffers" in changes && Object.keys(changes).length === 1;
     const same = onlyCopies ? { operands: this.operands, loops: this.loops } : {};
     return new Tiling(this.gather, { ...this.schedule, ...changes }, this.target, same, this.cached);
   }
 
-  /** A gather under the same schedule; with what is known of this one where its tensors and its map are those of it. */
+  /**
+   * Returns a gather under the same schedule; with what is known of this one where its tensors and its map
+   * are those of it.
+   */
   of(gather: AccessFunc): Tiling {
     const { map, operands, sharedDims } = this.gather;
     const same = gather.map === map && gather.operands === operands && gather.sharedDims === sharedDims;
     return new Tiling(gather, this.schedule, this.target, same ? this.derived : {});
   }
 
-  /** Of many schedules, a search finds few that differ in this: one for each tile, and for the bytes that its copies leave free. */
+  /**
+   * Returns the lowerings from a cache. The schedules of a search share few keys: one for each tile and each
+   * number of bytes that its copies leave free.
+   */
   private cachedLowerings(): Lowerings {
     if (!targetFacts[this.target.kind].vectorUnit || this.scatter !== undefined) return direct;
     const facts = loweringFacts(this);
@@ -158,15 +169,15 @@ export class Tiling implements TiledGather {
 }
 
 /**
- * The tilings of one pipeline. Its passes hand a gather and its schedule on, and ask for what they mean one after the other: the
- * latest tiling serves all that ask for the same.
+ * Tilings of one pipeline, of which the latest is cached. Passes ask for the tiling of the same gather and
+ * schedule one after the other.
  */
 export class Tilings {
   private latest: Tiling | undefined;
 
   constructor(private readonly target: Target) {}
 
-  /** What a gather means under a schedule on the pipeline's target. */
+  /** Returns the tiling of a gather under a schedule on the pipeline's target. */
   of(gather: AccessFunc, schedule: ResolvedSchedule): Tiling {
     const { latest, target } = this;
     const tiling = latest?.schedule === schedule && latest.target === target ? latest : undefined;
@@ -174,13 +185,16 @@ export class Tilings {
     return (this.latest = tiling?.of(gather) ?? new Tiling(gather, schedule, target));
   }
 
-  /** The tiling that a pass chose, with what it found out about it. */
+  /** Stores the tiling that a pass chose, together with the results that it cached. */
   remember(tiling: Tiling): void {
     this.latest = tiling;
   }
 }
 
-/** The same without the second copies that are asked for by name and not kept. */
+/**
+ * Returns a tiling without the second copies that the schedule requests by name but that the tiling does not
+ * have.
+ */
 export function honoured(tiling: Tiling): Tiling {
   if (keptSingle(tiling).length === 0) return tiling;
   const doubled = streamedOperands(tiling).filter((operand) => copiesOf(tiling, operand) === 2);

@@ -1,8 +1,8 @@
 /**
  * Global-memory traffic of a schedule in closed form: exact, and independent of tensor sizes.
  *
- * A load sits inside every parallel loop and inside the serial loops up to the last one its operand follows. Loops
- * outside it that the operand does not follow repeat it.
+ * A load sits inside every parallel loop and inside the serial loops up to the last one its operand follows.
+ * Loops outside it that the operand does not follow repeat it.
  */
 import { cutBy, elementsRead, gatheredTable, inputTile, rowElements, walked } from "../access.js";
 import { keyOf, type Role } from "../func.js";
@@ -11,7 +11,7 @@ import { tilesAlong, viewsAlong, type Loop } from "./loops.js";
 import { isLookup } from "./residency.js";
 import { entryLimits, type TiledGather, type TiledOperand } from "./tiled.js";
 
-/** Bytes of one operand between global memory and the cores. */
+/** Traffic of one operand between global memory and the cores, in bytes and transfers. */
 export interface OperandTraffic {
   /** Its key (`keyOf`). */
   readonly operand: string;
@@ -29,7 +29,7 @@ export interface OperandTraffic {
 /** A tiled gather with its loops, outermost first. */
 type Planned = TiledGather & { readonly loops: readonly Loop[] };
 
-/** Bytes between global memory and the cores, by operand and in all. */
+/** Traffic between global memory and the cores, by operand and in total. */
 export interface Traffic {
   readonly operands: readonly OperandTraffic[];
   readonly bytes: number;
@@ -41,6 +41,7 @@ export interface Traffic {
   readonly loops: readonly Loop[];
 }
 
+/** Returns the traffic of a gather between global memory and the cores under its schedule. */
 export function trafficOf(tiling: Planned): Traffic {
   const { loops } = tiling;
   const operands = tiling.operands.map((operand, k): OperandTraffic => {
@@ -61,7 +62,10 @@ export function trafficOf(tiling: Planned): Traffic {
   };
 }
 
-/** Elements that the whole output reaches: an index may be shorter than the data. */
+/**
+ * Returns the number of elements of an operand that the whole output reaches: an index may be shorter than
+ * the data.
+ */
 function compulsoryElements(
   { gather, extents }: TiledGather,
   { operand, inUb }: TiledOperand,
@@ -78,11 +82,14 @@ function compulsoryElements(
   return inUb ? reached : elementsRead(map, k, space, type.shape);
 }
 
-/** Bytes of the elements that the whole output reaches. */
+/** Returns the bytes of the elements that the whole output reaches. */
 export const compulsoryBytes = (tiling: TiledGather, operand: TiledOperand, k: number): number =>
   bytesFor(compulsoryElements(tiling, operand, k), operand.operand.type.dtype);
 
-/** Iterations of some of a nest's loops together; the views of a dim count only where its tiles do not. */
+/**
+ * Returns the number of iterations of some loops of a nest: the product of their trip counts. Along a dim
+ * with a loop over tiles, the loop over its views does not count again.
+ */
 function iterations(
   { gather, extents, schedule, tile, reductionTile }: TiledGather,
   kinds: readonly Loop[],
@@ -98,7 +105,10 @@ function iterations(
   }, chunks);
 }
 
-/** A gather in global memory: a burst for each row that an index names. */
+/**
+ * Returns the traffic of data that a gather reads in global memory: one burst for each row that an index
+ * selects.
+ */
 function fetchedRows(tiling: Planned, operand: TiledOperand, k: number): OperandTraffic {
   const { gather, tile, extents } = tiling;
   const { dtype, shape } = operand.operand.type;
@@ -118,7 +128,10 @@ function fetchedRows(tiling: Planned, operand: TiledOperand, k: number): Operand
   };
 }
 
-/** Bytes of what the output reaches, or of `each` elements, moved once for each iteration of some loops. Packed elements are rounded up to bytes once. */
+/**
+ * Returns the bytes that move once in each iteration of some loops: those that the output reaches, or those
+ * of `each` elements. Packed elements are rounded up to bytes once.
+ */
 function repeatedBytes(
   tiling: Planned,
   operand: TiledOperand,
@@ -132,7 +145,10 @@ function repeatedBytes(
   return { bytes: bytesFor(elementsIn, dtype), compulsory: bytesFor(elements, dtype) };
 }
 
-/** Read or written in place: an index once for each element of the output tile it serves. */
+/**
+ * Returns the traffic of an operand that is read or written in place. An input moves again in each iteration
+ * of the loops that it does not depend on.
+ */
 function inPlace(tiling: Planned, operand: TiledOperand, k: number): OperandTraffic {
   const { role, type } = operand.operand;
   if (role === "indices" && isLookup(tiling.gather, k)) return lookupTraffic(tiling, operand, k);
@@ -146,7 +162,10 @@ function inPlace(tiling: Planned, operand: TiledOperand, k: number): OperandTraf
   };
 }
 
-/** Read element by element where it lies: what one tile reads of it at most, for every tile. */
+/**
+ * Returns the traffic of a table that is read element by element in place. Each tile counts with the maximum
+ * that one tile reads.
+ */
 function lookupTraffic(tiling: Planned, operand: TiledOperand, k: number): OperandTraffic {
   const { type } = operand.operand;
   const { map } = tiling.gather;
@@ -163,8 +182,8 @@ function lookupTraffic(tiling: Planned, operand: TiledOperand, k: number): Opera
 }
 
 /**
- * Returns the elements that the tiles of an operand in UB load, each once: those that the output reaches, and those that the framework cuts
- * beyond it.
+ * Returns the number of elements that the tiles of an operand in UB load, each counted once. They are the
+ * elements that the output reaches, and those beyond it that the framework loads too.
  */
 function loadedElements(tiling: Planned, operand: TiledOperand, k: number): number {
   const { gather, cut, schedule, extents } = tiling;
@@ -179,6 +198,7 @@ function loadedElements(tiling: Planned, operand: TiledOperand, k: number): numb
   return elementCount(inputTile(gather.map, k, walked(gather.map, reached), operand.operand.type.shape));
 }
 
+/** Returns the traffic of an operand whose tiles pass through UB. */
 function throughUb(tiling: Planned, operand: TiledOperand, k: number): OperandTraffic {
   const { type } = operand.operand;
   const around = [...tiling.loops];

@@ -9,22 +9,25 @@ import { at, type DType, type Shape } from "../types.js";
 import { valueSteps } from "../values/steps.js";
 import { vectorProgram, type VectorProgram, type VectorStep } from "../values/vector-steps.js";
 
-/** True if the elements of an innermost row share their index values. */
+/**
+ * True if all elements of an innermost row of the output have the same index values, so that the row is
+ * computed at once.
+ */
 export const computedByRow = (map: AccessMap): boolean =>
   map.domain.length > 0 && !indexed(map).has(map.domain.length - 1);
 
-/** Returns the elements that are computed together in a tile. */
+/** Returns the number of a tile's elements that are computed together: an innermost row, or 1. */
 export const elementsTogether = (map: AccessMap, tile: Shape): number =>
   computedByRow(map) ? at(tile, map.domain.length - 1) : 1;
 
 /**
- * Place of the elements of a row that one read names. `row`: one behind the other. `still`: all are one.
- * `pieces`: so many neighbours are one. `elements`: anywhere.
+ * Layout of the elements of a read along a row of the output. `row`: contiguous. `still`: a single element.
+ * `pieces`: each run of `by` neighbours is the same element. `elements`: anywhere.
  */
 export type ReadForm =
   { readonly kind: "row" | "still" | "elements" } | { readonly kind: "pieces"; readonly by: number };
 
-/** Returns where the elements of a row lie. */
+/** Returns the layout of a read's elements along a row of the output. */
 export function readForm(map: AccessMap, { at: coords }: Read): ReadForm {
   const last = map.domain.length - 1;
   const along = computedByRow(map) ? coords.filter((coord) => dimsOf(coord).includes(last)) : [];
@@ -48,7 +51,9 @@ export function readForm(map: AccessMap, { at: coords }: Read): ReadForm {
 const dimsIn = (of: Linear["terms"][number]["of"]): readonly number[] =>
   dimsOf({ at: 0, terms: [{ by: 1, of }] });
 
-/** True if a row of the output is a row of the operand's tile in UB: nothing is copied. */
+/**
+ * True if a row of the output is a row of the read operand's tile in UB, so that nothing needs to be copied.
+ */
 export function liesInTile(map: AccessMap, read: Read): boolean {
   const last = read.at.length - 1;
   const only = last < 0 ? undefined : soleAtom(at(read.at, last));
@@ -59,7 +64,7 @@ export function liesInTile(map: AccessMap, read: Read): boolean {
   );
 }
 
-/** Returns the instructions on each row. `types`: of the inputs. */
+/** Returns the vector instructions on each row of a map's value. `types`: the element types of the inputs. */
 export const programOfRows = (map: AccessMap, types: readonly DType[]): VectorProgram =>
   vectorProgram(
     valueSteps(
@@ -68,7 +73,7 @@ export const programOfRows = (map: AccessMap, types: readonly DType[]): VectorPr
     ),
   );
 
-/** Returns the reads that some instructions name, each once. */
+/** Returns the numbers of the reads that some instructions use, each once, ascending. */
 export const readsOfSteps = (steps: readonly VectorStep[]): readonly number[] => {
   const rows = new Set<number>();
   for (const step of steps) {

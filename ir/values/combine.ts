@@ -4,12 +4,13 @@ import { isArithmeticType, type ValueType } from "./expression.js";
 import { isFloatValue } from "./formats.js";
 import { castNumber, meaningOf } from "./ops.js";
 
-/** A way to combine in which the element that a point writes has a part. */
+/** Combination that uses the present value of the element that a point writes. */
 export type Combination = Exclude<Combine, "set">;
 
 /**
- * Returns one step of a combination on numbers of a type: the operation in i32, u32 or f32, rounded once to the type. Elements of fewer
- * than 32 bits are computed in i32 or f32. The value of a step on f16 and bf16 may be any f32.
+ * Returns a function that combines an element with a value of a type. The operation is in i32, u32 or f32 and
+ * is rounded once to the type. Elements of fewer than 32 bits are computed in i32 or f32. For f16 and bf16
+ * the value may be any f32.
  */
 export function combination(how: Combination, type: ValueType): (element: number, value: number) => number {
   if (isArithmeticType(type)) return meaningOf(how, type);

@@ -13,20 +13,26 @@ import {
 } from "./ops.js";
 import { valueSteps, type ValueStep } from "./steps.js";
 
-/** Steps of a term, whose last is its value, and what becomes of the terms. */
+/**
+ * Steps that compute a reduction element, of which the last is its value, and the reduction of these
+ * elements.
+ */
 export type ReductionSteps = { readonly type: ArithmeticType; readonly steps: readonly ValueStep[] } & (
   | { readonly how: StepwiseReduction }
   /** Each term is a whole number of units, 2^`unit`. */
   | { readonly how: "exact"; readonly unit: number }
 );
 
-/** Steps of an element, whose last is its value; where it has terms, these come first. */
+/**
+ * Steps that compute an output element, of which the last is its value. The steps of a reduction come before
+ * them.
+ */
 export interface ValuePlan {
   readonly steps: readonly ValueStep[];
   readonly reduction?: ReductionSteps;
 }
 
-/** Returns the steps of a well-typed expression over reads of these types. */
+/** Returns the steps of a well-typed expression. `reads`: the element type of each read. */
 export function valuePlan(value: Expression, reads: readonly DType[]): ValuePlan {
   const { steps, reduction } = valueSteps(value, reads);
   if (reduction === undefined) return { steps };
@@ -37,10 +43,10 @@ export function valuePlan(value: Expression, reads: readonly DType[]): ValuePlan
   return { steps, reduction: { how, unit: grid.grid.lsb, ...rest } };
 }
 
-/** Gives the bits of a read, by its number in the map. */
+/** Function that returns the bits of an element, by the number of its read in the map. */
 export type BitsAt = (read: number) => number;
 
-/** The terms that were taken in so far: what they come to before anything is made of it, and their number. */
+/** State of a reduction: the result of the elements so far, and their number. */
 export interface Taken {
   /** Sum of the terms; in an exact one, of those that are NaN or infinite. */
   sum: number;
@@ -49,7 +55,10 @@ export interface Taken {
   units: bigint;
 }
 
-/** The definition of a value: what every backend computes in its own instructions. */
+/**
+ * Functions that compute a value. They define the result that every backend computes with its own
+ * instructions.
+ */
 export interface Evaluator {
   /** The bits of an output element; `taken` has its terms, where it has any. */
   readonly element: (bitsAt: BitsAt, taken?: Taken) => number;
@@ -63,7 +72,7 @@ export interface Evaluator {
   readonly ofWords: (words: readonly number[], count: number) => Taken;
 }
 
-/** The evaluator of a value. */
+/** Returns the functions that compute a value from its steps. */
 export function evaluator({ steps, reduction }: ValuePlan): Evaluator {
   let reduced = 0;
   const value = computed(steps, () => reduced);
@@ -91,6 +100,7 @@ interface Taking extends Omit<Evaluator, "element"> {
 
 type ElementOf = (bitsAt: BitsAt) => number;
 
+/** Returns the functions of a reduction that takes one element at a time, by an operation in `type`. */
 function stepwise(how: StepwiseReduction, type: ArithmeticType, elementOf: ElementOf): Taking {
   const { op, start } = accumulators[how];
   const takes = meaningOf(op, type);
@@ -106,7 +116,10 @@ function stepwise(how: StepwiseReduction, type: ArithmeticType, elementOf: Eleme
   };
 }
 
-/** Terms are counted in units of 2^`unit`, in 64 bits; those without a value are added by themselves, which takes no order. */
+/**
+ * Returns the functions of an exact sum. Finite elements are counted in units of 2^`unit`, in 64 bits. NaN
+ * and infinities are added separately, in which order does not matter.
+ */
 function exactSum(unit: number, elementOf: ElementOf): Taking {
   const scale = 2 ** -unit;
   const add = meaningOf("add", "f32");
@@ -132,13 +145,16 @@ function exactSum(unit: number, elementOf: ElementOf): Taking {
   };
 }
 
-/** The number that the last of some steps comes to. */
+/** Returns the number that the last of some steps comes to. */
 function computed(steps: readonly ValueStep[], reduced: () => number): (bitsAt: BitsAt) => number {
   const numbers = stepNumbers(steps, reduced);
   return (bitsAt) => numbers(bitsAt)[steps.length - 1] ?? 0;
 }
 
-/** Returns the numbers that some steps come to, each by its step: one list, which the next call overwrites. */
+/**
+ * Returns a function that computes the numbers of all steps, in a list by step. Each call overwrites the list
+ * of the call before.
+ */
 export function stepNumbers(
   steps: readonly ValueStep[],
   reduced: () => number,

@@ -1,4 +1,4 @@
-/** How wide the counter of an exact sum must be (rule B7), from the grid of its terms. */
+/** Width that the counter of an exact sum needs (rule B7), from the grid of its reduction elements. */
 import type { DType } from "../types.js";
 import { maxReductionElements, reductionsIn, type Expression } from "./expression.js";
 import { bitLength, gridOfLast, reachOf } from "./grid.js";
@@ -7,7 +7,10 @@ import { valueSteps } from "./steps.js";
 /** Bits of an exact sum's magnitude: it is counted in whole units, in a signed number of 64 bits. */
 const availableBits = 63;
 
-/** The width of an exact sum. Its terms are whole multiples of 2^`unit`; all bits are those of a magnitude, in these units. */
+/**
+ * Width of an exact sum, in bits of a magnitude. The elements of the sum are whole multiples of 2^`unit`; the
+ * bits count such units.
+ */
 export interface ExactWidth {
   readonly unit: number;
   /** Bits that the greatest term takes. */
@@ -21,11 +24,17 @@ export interface ExactWidth {
   readonly availableBits: number;
 }
 
-/** A width, or why the terms have none: one of their operations may round, overflow or wrap. */
+/**
+ * Result of a width analysis: the width of an exact sum, or the reason why it has none. In that case an
+ * operation on its elements may round, overflow or wrap.
+ */
 export type WidthResult =
   { readonly ok: true; readonly width: ExactWidth } | { readonly ok: false; readonly why: string };
 
-/** The width of the exact sum in a well-typed expression, over reads of these types and of so many terms; undefined without one. */
+/**
+ * Returns the width of the exact sum in a well-typed expression; undefined if it has no exact sum. `reads`:
+ * the element type of each read. `elements`: the number of elements in the sum.
+ */
 export function exactWidthOf(
   value: Expression,
   reads: readonly DType[],

@@ -1,61 +1,75 @@
 /**
- * What an output element is: an expression of elements that are read. A gather that moves elements is the expression of one read.
+ * Expressions of output elements, over elements that are read. A gather that moves elements is the expression
+ * of one read.
  *
- * Arithmetic is in i32, u32 and f32 alone. The other types are stored and cast: nothing is lost, because f32 holds the sum and the
- * product of two f16 with digits to spare (24 >= 2 * 11 + 2), and ONNX and torch compute bf16 through f32 too.
+ * Arithmetic is in i32, u32 and f32 only. The other types are stored and cast, without loss. f32 holds the
+ * sum and the product of two f16 with digits to spare (24 >= 2 * 11 + 2). ONNX and torch compute bf16 through
+ * f32 too.
  */
 import { at, isFloat8, isPacked, type DType, type Float8Type, type PackedType } from "../types.js";
 
-/** Types that are added, multiplied and compared. */
+/** Element types on which tilec does arithmetic: they are added, multiplied and compared. */
 export const arithmeticTypes = ["i32", "u32", "f32"] as const satisfies readonly DType[];
-/** A type that is added, multiplied and compared. */
+/** Element type on which tilec does arithmetic. */
 export type ArithmeticType = (typeof arithmeticTypes)[number];
 
-/** Types of elements that values are made from. */
+/** Element types that expressions can compute and store. */
 export const valueTypes = ["i8", "u8", "i16", "u16", "i32", "u32", "f16", "bf16", "f32"] as const;
-/** A type of elements that values are made from. */
+/** Element type that expressions can compute and store. */
 export type ValueType = (typeof valueTypes)[number];
 
-/** A type of 8-bit real numbers that elements are read in. No page states arithmetic of HiF8. */
+/** Type of 8-bit real numbers that expressions can read. HiF8 is not one: no page states its arithmetic. */
 export type Float8SourceType = Exclude<Float8Type, "hif8">;
 
-/** A type that elements are read in. Packed types and 8-bit real numbers are cast on load and never stored. */
+/**
+ * Element type that expressions can read. Packed types and 8-bit real numbers are cast on load and never
+ * stored.
+ */
 export type SourceType = ValueType | PackedType | Float8SourceType;
 
+/** True if tilec does arithmetic on an element type: i32, u32 or f32. */
 export const isArithmeticType = (dtype: DType): dtype is ArithmeticType =>
   arithmeticTypes.some((other) => other === dtype);
+/** True if expressions can compute and store an element type. */
 export const isValueType = (dtype: DType): dtype is ValueType => valueTypes.some((other) => other === dtype);
 
-/** True if elements of a type are 8-bit real numbers that can be read. */
+/** True if an element type has 8-bit real numbers that expressions can read. */
 export const isFloat8Source = (dtype: DType): dtype is Float8SourceType =>
   isFloat8(dtype) && dtype !== "hif8";
 
+/** True if expressions can read an element type. */
 export const isSourceType = (dtype: DType): dtype is SourceType =>
   isPacked(dtype) || isValueType(dtype) || isFloat8Source(dtype);
 
 const integerOperations = ["add", "sub", "mul", "min", "max"] as const;
-/** Operations on two values of one arithmetic type, which the result has too. A quotient is of f32. */
+/**
+ * Operations on two values of the same arithmetic type. The result has that type, too. `div` is for f32 only.
+ */
 export const operations = [...integerOperations, "div"] as const;
-/** An operation on two values. */
+/** Operation on two values: arithmetic, minimum or maximum. */
 export type Operation = (typeof operations)[number];
-/** An operation that integers have too. */
+/** Operation on two values that exists for integers. */
 export type IntegerOperation = (typeof integerOperations)[number];
 
-/** True if integers have an operation. */
+/** True if an operation exists for integers: every one but `div`. */
 export const isIntegerOperation = (op: Operation): op is IntegerOperation => op !== "div";
 
 /**
- * What the terms of an element come to. `fold`: their sum from +0, in order. `exact`: their real sum, rounded once to f32. `mean`: what
- * `fold` gives, divided by their number. `max`, `min`: of the terms. Of no term, +0.
+ * Reductions that make an element from its reduction elements. `fold`: their sum from +0, in order. `exact`:
+ * their real sum, rounded once to f32. `mean`: the result of `fold`, divided by their number. `max`, `min`:
+ * the largest or the smallest of them. Without reduction elements, the result is +0.
  */
 export const reductions = ["fold", "exact", "mean", "max", "min"] as const;
-/** What becomes of an element's terms. */
+/** Kind of reduction that makes an element from its reduction elements. */
 export type Reduction = (typeof reductions)[number];
 
-/** Whether the number of an element's terms matters; a sum of none is what it starts from. */
+/**
+ * True if a reduction needs the number of its reduction elements. A sum does not: without elements it is its
+ * initial value.
+ */
 export const countsItsElements = (how: Reduction): boolean => how !== "fold" && how !== "exact";
 
-/** A tree; `typeOf` gives the type of each node. */
+/** Expression tree for the value of an output element. `typeOf` returns the type of a node. */
 export type Expression =
   /** An element, by the number of its read in the map. */
   | { readonly kind: "read"; readonly read: number }
@@ -64,17 +78,22 @@ export type Expression =
   /** The exact value, rounded once to another type. */
   | { readonly kind: "cast"; readonly to: DType; readonly of: Expression }
   | { readonly kind: "op"; readonly op: Operation; readonly of: readonly [Expression, Expression] }
-  /** Of the terms of an element: one for each value of r. At most one stands in an expression. */
+  /**
+   * Reduction over the reduction elements: one for each value of r. An expression has at most one reduction.
+   */
   | { readonly kind: "reduce"; readonly how: Reduction; readonly of: Expression };
 
-/** A value of type `from` as one of type `to`, which it may be already. */
+/** Returns a value of type `from` cast to type `to`; the value itself if the types are equal. */
 export const castTo = (to: DType, from: DType, of: Expression): Expression =>
   to === from ? of : { kind: "cast", to, of };
 
-/** The most terms of an element: f32 holds every whole number up to 2^24, and the number of a mean's terms is one. */
+/**
+ * Returns the maximum number of reduction elements of an output element: 2^24, or 2^24 - 1 for a mean. f32
+ * holds every whole number up to 2^24, and the number of a mean's elements is an f32.
+ */
 export const maxReductionElements = (how: Reduction): number => (how === "mean" ? 2 ** 24 - 1 : 2 ** 24);
 
-/** Returns an expression with others in the place of its reads. */
+/** Returns an expression in which each read is replaced by another expression. */
 export function withReads(value: Expression, of: (read: number) => Expression): Expression {
   switch (value.kind) {
     case "read":
@@ -89,7 +108,9 @@ export function withReads(value: Expression, of: (read: number) => Expression): 
   }
 }
 
-/** The numbers of the reads that an expression names, in the order of its text, each as often as it stands there. */
+/**
+ * Returns the numbers of the reads in an expression, in the order of its text, each as often as it occurs.
+ */
 export function readsIn(value: Expression): readonly number[] {
   switch (value.kind) {
     case "read":
@@ -104,7 +125,7 @@ export function readsIn(value: Expression): readonly number[] {
   }
 }
 
-/** Returns how many operations and casts an expression has. */
+/** Returns the number of operations, casts and reductions in an expression. */
 export function operationsIn(value: Expression): number {
   switch (value.kind) {
     case "read":
@@ -118,7 +139,7 @@ export function operationsIn(value: Expression): number {
   }
 }
 
-/** The reductions of an expression, inner first: a verified one has one or none. */
+/** Returns the reductions of an expression, inner ones first. A verified expression has at most one. */
 export function reductionsIn(value: Expression): readonly Extract<Expression, { readonly kind: "reduce" }>[] {
   switch (value.kind) {
     case "read":
@@ -133,7 +154,10 @@ export function reductionsIn(value: Expression): readonly Extract<Expression, { 
   }
 }
 
-/** The element type of an expression over reads of these types. That of an operation is its left side's. */
+/**
+ * Returns the element type of an expression over reads of these types. An operation has the type of its left
+ * side.
+ */
 export function typeOf(value: Expression, reads: readonly DType[]): DType {
   switch (value.kind) {
     case "read":

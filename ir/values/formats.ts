@@ -1,34 +1,40 @@
-/** The bits of the types that values are made from, as numbers and back: every value of these types is a JavaScript number. */
+/**
+ * The bits of the types that values are made from, as numbers and back: every value of these types is a
+ * JavaScript number.
+ */
 import { float8Value } from "../float8.js";
 import { isFloat8Source, type Float8SourceType, type SourceType, type ValueType } from "./expression.js";
 
-/** A binary format of IEEE 754: digits with the leading one, the exponent of the least normal number, and the bits of infinity and of NaN. */
+/**
+ * Binary format of IEEE 754. `digits` includes the leading one; `least` is the exponent of the smallest
+ * normal number. `infinity` and `nan` are bits.
+ */
 export interface FloatFormat {
   readonly bits: 16 | 32;
   readonly digits: number;
   readonly least: number;
   readonly infinity: number;
-  /** What every NaN becomes that an operation or a cast gives. */
+  /** Bits of every NaN that an operation or a cast gives. */
   readonly nan: number;
 }
 
-/** The float formats of values. */
+/** Float formats of the element types f16, bf16 and f32. */
 export const floatFormats = {
   f16: { bits: 16, digits: 11, least: -14, infinity: 0x7c00, nan: 0x7e00 },
   bf16: { bits: 16, digits: 8, least: -126, infinity: 0x7f80, nan: 0x7fc0 },
   f32: { bits: 32, digits: 24, least: -126, infinity: 0x7f800000, nan: 0x7fc00000 },
 } as const satisfies Readonly<Record<"f16" | "bf16" | "f32", FloatFormat>>;
 
-/** A float format's name. */
+/** Name of a float format: f16, bf16 or f32. */
 export type FloatValueType = keyof typeof floatFormats;
-/** Whether values of a type are floats: f16, bf16 or f32. */
+/** True if the values of a type are floats: f16, bf16 or f32. */
 export const isFloatValue = (type: SourceType): type is FloatValueType => Object.hasOwn(floatFormats, type);
 
-/** True if elements of a type are real numbers: those of a float format, and those of 8 bits. */
+/** True if elements of a type are real numbers: f16, bf16, f32 or a readable 8-bit float. */
 export const isRealSource = (type: SourceType): type is FloatValueType | Float8SourceType =>
   isFloatValue(type) || isFloat8Source(type);
 
-/** Lowest and highest value of the integer types. */
+/** Lowest and highest value of each integer type. */
 export const integerRanges = {
   u2: [0, 3],
   i2: [-2, 1],
@@ -44,7 +50,10 @@ export const integerRanges = {
   Record<Exclude<SourceType, FloatValueType | Float8SourceType>, readonly [number, number]>
 >;
 
-/** The exponent of a number's leading digit; of a subnormal one of f64, too low, which all formats here round to 0. */
+/**
+ * Returns the exponent of a number's leading digit; of a subnormal one of f64, too low, which all formats
+ * here round to 0.
+ */
 function exponentOf(magnitude: number): number {
   scratch.setFloat64(0, magnitude);
   return ((scratch.getUint32(0) >>> 20) & 0x7ff) - 1023;
@@ -52,14 +61,17 @@ function exponentOf(magnitude: number): number {
 
 const scratch = new DataView(new ArrayBuffer(8));
 
-/** The integer nearest to a number that is not negative; of two, the even one. */
+/** Returns the integer nearest to a number that is not negative; of two, the even one. */
 function nearestEven(value: number): number {
   const low = Math.floor(value);
   const rest = value - low;
   return rest > 0.5 || (rest === 0.5 && low % 2 === 1) ? low + 1 : low;
 }
 
-/** The value of a format that is nearest to a number, ties to even; an infinity beyond its range. Zeros keep their sign. */
+/**
+ * Returns the value of a format that is nearest to a number, ties to even; an infinity beyond the format's
+ * range. Zeros keep their sign.
+ */
 export function rounded(value: number, { digits, least, infinity, bits }: FloatFormat): number {
   if (!Number.isFinite(value) || value === 0) return value;
   const magnitude = Math.abs(value);
@@ -69,7 +81,7 @@ export function rounded(value: number, { digits, least, infinity, bits }: FloatF
   return Math.sign(value) * (near >= beyond ? Infinity : near);
 }
 
-/** The number that the bits of an element stand for. */
+/** Returns the number that the bits of an element represent. */
 export function numberOf(type: SourceType, bits: number): number {
   if (isFloat8Source(type)) return float8Value(type, bits);
   if (!isFloatValue(type)) {
@@ -88,7 +100,7 @@ export function numberOf(type: SourceType, bits: number): number {
   return sign * (exponent === 0 ? mantissa * unit : (mantissa + fraction) * unit * 2 ** (exponent - 1));
 }
 
-/** The bits of a value of the type; of NaN, the one that all have. */
+/** Returns the bits of a value of a type. Every NaN gets the same bits. */
 export function bitsOfNumber(type: ValueType, value: number): number {
   if (!isFloatValue(type)) return value < 0 ? value + 2 * (integerRanges[type][1] + 1) : value;
   const { digits, least, infinity, nan, bits } = floatFormats[type];

@@ -1,6 +1,6 @@
 /**
- * What is known of a value before it is computed: the unit that its finite values are multiples of, and how far they reach. Sums of such
- * values are exact as long as they are counted in units.
+ * Bounds of a value that are known before it is computed: the unit of which its finite values are multiples,
+ * and their range. Sums of such values are exact as long as they are counted in units.
  */
 import { finiteFloat8, float8Formats } from "../float8.js";
 import { assertNever, at } from "../types.js";
@@ -22,7 +22,10 @@ import {
 } from "./formats.js";
 import type { ValueStep } from "./steps.js";
 
-/** Finite values are whole numbers from `low` to `high` times 2^`lsb`, of `digits` significant bits at most. */
+/**
+ * Bounds of a value before it is computed. Its finite results are whole numbers from `low` to `high` times
+ * 2^`lsb`, of at most `digits` significant bits.
+ */
 export interface ValueGrid {
   readonly lsb: number;
   readonly low: bigint;
@@ -30,7 +33,10 @@ export interface ValueGrid {
   readonly digits: number;
 }
 
-/** The grid of a value, or why one of its operations may round, overflow or wrap. */
+/**
+ * Result of an analysis: the bounds of a value, or the reason why it has none. In that case one of its
+ * operations may round, overflow or wrap.
+ */
 export type GridResult =
   { readonly ok: true; readonly grid: ValueGrid } | { readonly ok: false; readonly why: string };
 
@@ -38,16 +44,16 @@ const abs = (value: bigint): bigint => (value < 0n ? -value : value);
 const least = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 const max = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 
-/** Binary digits of a magnitude; 0 of zero. */
+/** Returns the number of binary digits of a magnitude; 0 for zero. */
 export const bitLength = (value: bigint): number => (value === 0n ? 0 : abs(value).toString(2).length);
 
-/** The greatest magnitude of a grid, in units. */
+/** Returns the greatest magnitude of a value with these bounds, in units of 2^`lsb`. */
 export const reachOf = ({ low, high }: Pick<ValueGrid, "low" | "high">): bigint => max(abs(low), abs(high));
 
-/** Bits that the greatest magnitude takes, in units. */
+/** Returns the bits of the greatest magnitude of a grid, in units. */
 export const bitsOfGrid = (grid: ValueGrid): number => bitLength(reachOf(grid));
 
-/** `digits`: as far as the range does not tell it. */
+/** Returns a value grid. `digits`: limit of its significant bits; the range may give a lower limit. */
 const gridFrom = (lsb: number, low: bigint, high: bigint, digits = Infinity): ValueGrid => ({
   lsb,
   low,
@@ -57,10 +63,11 @@ const gridFrom = (lsb: number, low: bigint, high: bigint, digits = Infinity): Va
 
 const leastUnit = (format: FloatFormat): number => format.least - format.digits + 1;
 
-/** The largest finite number of a format, in its least units. */
+/** Returns the largest finite number of a format, in its least units. */
 const largest = ({ digits, infinity }: FloatFormat): bigint =>
   ((1n << BigInt(digits)) - 1n) << BigInt((infinity >>> (digits - 1)) - 2);
 
+/** Returns the bounds of elements of a type. */
 function gridOfType(type: SourceType): ValueGrid {
   if (isFloat8Source(type)) return gridOfFloat8(type);
   if (!isFloatValue(type)) {
@@ -72,6 +79,7 @@ function gridOfType(type: SourceType): ValueGrid {
   return gridFrom(leastUnit(format), -high, high, format.digits);
 }
 
+/** Returns the bounds of elements of an 8-bit float type. */
 function gridOfFloat8(type: Float8SourceType): ValueGrid {
   const numbers = finiteFloat8(type).flatMap(({ value }) => (value > 0 ? [value] : []));
   // The least positive number is a power of two, of which all others are multiples.
@@ -82,6 +90,7 @@ function gridOfFloat8(type: Float8SourceType): ValueGrid {
     : gridFrom(lsb, -high, high, float8Formats[type].mantissa + 1);
 }
 
+/** Returns the bounds of a single number of 32 bits; 0 for infinities and NaN. */
 function gridOfNumber(value: number): ValueGrid {
   if (!Number.isFinite(value) || value === 0) return gridFrom(0, 0n, 0n);
   // Numbers of 32 bits are whole, or below 2^24 and multiples of 2^-149.
@@ -90,13 +99,16 @@ function gridOfNumber(value: number): ValueGrid {
   return gridFrom(lsb, units, units);
 }
 
-/** The same values in units of 2^`lsb`, which is no coarser. */
+/** Returns the same values in units of 2^`lsb`, which is no coarser. */
 const inUnits = (lsb: number, grid: ValueGrid): ValueGrid => {
   const by = BigInt(grid.lsb - lsb);
   return { lsb, low: grid.low << by, high: grid.high << by, digits: grid.digits };
 };
 
-/** A whole number times 2^`lsb` in a format's least units, or in units of 2^`lsb` where these are coarser: rounded once, and no more than its largest. */
+/**
+ * Returns `value` times 2^`lsb` rounded once to a float format, with at most the format's largest magnitude.
+ * The result is in units of the format's smallest subnormal, or of 2^`lsb` if that is coarser.
+ */
 function roundedTo(format: FloatFormat, value: bigint, lsb: number): bigint {
   const [size, bound] = [abs(value), largest(format)];
   const drop = Math.max(bitLength(size) - format.digits, leastUnit(format) - lsb, 0);
@@ -112,6 +124,7 @@ function roundedTo(format: FloatFormat, value: bigint, lsb: number): bigint {
   return value < 0n ? -grid : grid;
 }
 
+/** Returns the bounds of a value after a cast. */
 function castGrid(grid: ValueGrid, from: SourceType, to: ValueType): ValueGrid {
   if (isFloatValue(to)) {
     const format = floatFormats[to];
@@ -129,12 +142,13 @@ function castGrid(grid: ValueGrid, from: SourceType, to: ValueType): ValueGrid {
   return isExact ? grid : gridOfType(to);
 }
 
-/** Whether whole numbers lie in a range. */
+/** True if the values of a grid lie in a range of whole numbers. */
 function isInside(grid: ValueGrid, low: bigint, high: bigint): boolean {
   const units = inUnits(0, grid);
   return units.low >= low && units.high <= high;
 }
 
+/** Returns the bounds of the exact result of an operation on two values. */
 function combined(op: Exclude<Operation, "div">, left: ValueGrid, right: ValueGrid): ValueGrid {
   if (op === "mul") {
     const corners = [left.low, left.high].flatMap((a) => [a * right.low, a * right.high]);
@@ -161,7 +175,9 @@ function combined(op: Exclude<Operation, "div">, left: ValueGrid, right: ValueGr
   }
 }
 
-/** Why the results of an operation may be others than the real ones. */
+/**
+ * Returns the reason why results of an operation may differ from the real results; undefined if they cannot.
+ */
 function inexact(op: Operation, grid: ValueGrid, type: ValueType): string | undefined {
   if (op === "min" || op === "max") return undefined;
   if (!isFloatValue(type)) {
@@ -179,7 +195,8 @@ function inexact(op: Operation, grid: ValueGrid, type: ValueType): string | unde
 }
 
 /**
- * The grids of some steps, by number. `reduced`: that of what the terms come to; undefined where no steps have it.
+ * Returns the bounds of each step, by its number. `reduced`: bounds of the reduction's result; undefined if
+ * no step uses it.
  */
 export function gridsOf(steps: readonly ValueStep[], reduced?: GridResult): readonly GridResult[] {
   const grids: GridResult[] = [];
@@ -187,9 +204,12 @@ export function gridsOf(steps: readonly ValueStep[], reduced?: GridResult): read
   return grids;
 }
 
-/** The grid of what steps without terms of their own come to. */
+/** Returns the bounds of the last of some steps, none of which uses a reduction. */
 export const gridOfLast = (steps: readonly ValueStep[]): GridResult => at(gridsOf(steps), steps.length - 1);
 
+/**
+ * Returns the bounds of a step, or the reason why it has none. `before`: the bounds of the steps before it.
+ */
 function gridOfStep(
   step: ValueStep,
   before: readonly GridResult[],
@@ -224,7 +244,10 @@ const checked = (op: Operation, grid: ValueGrid, type: ValueType): GridResult =>
   return why === undefined ? { ok: true, grid } : { ok: false, why };
 };
 
-/** The grid of a sum of up to so many terms of one grid, where each sum on the way is exact in f32 or does not wrap. */
+/**
+ * Returns the bounds of a sum of up to `elements` values with the same bounds. It gives a reason instead if a
+ * partial sum may be inexact in f32, or may wrap.
+ */
 export function gridOfSum(element: GridResult, elements: number, type: ArithmeticType): GridResult {
   if (!element.ok) return element;
   const { lsb, low, high } = element.grid;

@@ -10,15 +10,15 @@ import { floatFormats, integerRanges, isFloatValue, isRealSource, numberOf } fro
 import type { FloatFormat } from "./formats.js";
 import type { ValueStep } from "./steps.js";
 
-/** A number `units` times 2^`exponent`. */
+/** Number `units` times 2^`exponent`. */
 export interface Dyadic {
   readonly units: bigint;
   readonly exponent: number;
 }
 
 /**
- * Finite values that are no zeros are multiples of 2^`unit` of at least 2^`least`; `low` and `high` bound
- * them all.
+ * Bounds of a value whose steps may round. Finite values other than zero are multiples of 2^`unit` and have a
+ * magnitude of at least 2^`least`. `low` and `high` bound all finite values.
  */
 export interface Magnitude {
   readonly unit: number;
@@ -31,29 +31,34 @@ export interface Magnitude {
   readonly negativeZero: boolean;
 }
 
-/** Bounds on the elements of an operand: each is finite, 0 or at least 2^`least`, and below 2^`below`. */
+/**
+ * Bounds on the elements of an operand: each is finite, and its magnitude is 0 or at least 2^`least`, and
+ * below 2^`below`.
+ */
 export interface ElementBounds {
   readonly least?: number;
   readonly below?: number;
 }
 
-/** The exponent of the least normal f32. */
+/** Exponent of the smallest normal f32. */
 export const leastNormal = floatFormats.f32.least;
-/** Numbers of f32 are below 2^`f32Limit`. */
+/** Exponent that bounds f32: the magnitude of a finite f32 is below 2^`f32Limit`. */
 export const f32Limit = 128;
 
 const lengthOf = (value: bigint): number =>
   value === 0n ? 0 : (value < 0n ? -value : value).toString(2).length;
 
+/** Returns the number `units` times 2^`exponent`. */
 export const dyadic = (units: bigint, exponent = 0): Dyadic => ({ units, exponent });
 const zero = dyadic(0n);
 
-/** Both numbers in one unit. */
+/** Returns both numbers in one unit. */
 function aligned(a: Dyadic, b: Dyadic): readonly [bigint, bigint, number] {
   const exponent = Math.min(a.exponent, b.exponent);
   return [a.units << BigInt(a.exponent - exponent), b.units << BigInt(b.exponent - exponent), exponent];
 }
 
+/** True if `a` is less than `b`. */
 export function isLess(a: Dyadic, b: Dyadic): boolean {
   const [left, right] = aligned(a, b);
   return left < right;
@@ -70,11 +75,11 @@ function sumOf(a: Dyadic, b: Dyadic): Dyadic {
 
 const productOf = (a: Dyadic, b: Dyadic): Dyadic => dyadic(a.units * b.units, a.exponent + b.exponent);
 
-/** Returns the greatest magnitude of a value. */
+/** Returns the greatest magnitude of a value within bounds. */
 export const largestOf = ({ low, high }: Pick<Magnitude, "low" | "high">): Dyadic =>
   higher(negated(low), high);
 
-/** The number, away from zero where it has more digits. */
+/** Returns a number rounded to a float format, away from zero. */
 function roundedAway({ units, exponent }: Dyadic, { digits, least }: FloatFormat): Dyadic {
   const size = units < 0n ? -units : units;
   const drop = Math.max(lengthOf(size) - digits, least - digits + 1 - exponent);
@@ -83,7 +88,7 @@ function roundedAway({ units, exponent }: Dyadic, { digits, least }: FloatFormat
   return dyadic(units < 0n ? -kept : kept, exponent + drop);
 }
 
-/** A value that a step rounds to a float format. */
+/** Returns the bounds of a value after a step has rounded it to a float format. */
 function afterRounding(value: Magnitude, format: FloatFormat): Magnitude {
   const last = format.least - format.digits + 1;
   const rounds = value.unit < last;
@@ -104,7 +109,10 @@ const largestUnder = ({ digits, least }: FloatFormat, exponent: number): Dyadic 
   return precision <= 0 ? zero : dyadic((1n << BigInt(precision)) - 1n, exponent - precision);
 };
 
-/** Returns the magnitude of elements of a type, of which nothing else is known than some bounds. */
+/**
+ * Returns the bounds of elements of a type. `bounds`: further bounds on the elements; without them, floats
+ * may be infinite or NaN.
+ */
 export function magnitudeOfType(type: SourceType, bounds?: ElementBounds): Magnitude {
   if (isFloat8Source(type)) {
     // From the least subnormal of E5M2FNUZ, or of the scales of E8M0, to their largest.
@@ -139,7 +147,7 @@ const between = (low: bigint, high: bigint): Magnitude => ({
   negativeZero: false,
 });
 
-/** Returns the magnitude of one number. */
+/** Returns the bounds of a single number. */
 export function magnitudeOfNumber(value: number): Magnitude {
   const finite = Number.isFinite(value);
   if (value === 0 || !finite)
@@ -158,21 +166,20 @@ export function magnitudeOfNumber(value: number): Magnitude {
   return { unit: exponent, least, low: exact, high: exact, finite, negativeZero: false };
 }
 
-/** The same toward zero, as a whole number. */
+/** Returns the same toward zero, as a whole number. */
 function truncated({ units, exponent }: Dyadic): bigint {
   if (exponent >= 0) return units << BigInt(exponent);
   const size = (units < 0n ? -units : units) >> BigInt(-exponent);
   return units < 0n ? -size : size;
 }
 
-/**
- * True if whole values lie in the range of an integer type, those of real numbers once they are truncated.
- */
+/** True if a value's bounds lie in the range of an integer type. Real bounds are truncated first. */
 export function fitsInteger({ low, high }: Magnitude, type: keyof typeof integerRanges): boolean {
   const [lowest, highest] = integerRanges[type];
   return truncated(low) >= BigInt(lowest) && truncated(high) <= BigInt(highest);
 }
 
+/** Returns the bounds of a value after a cast. */
 function castMagnitude(value: Magnitude, from: SourceType, to: ValueType): Magnitude {
   if (isFloatValue(to)) return afterRounding(value, floatFormats[to]);
   const [lowest, highest] = integerRanges[to];
@@ -181,7 +188,7 @@ function castMagnitude(value: Magnitude, from: SourceType, to: ValueType): Magni
   return between(truncated(value.low), truncated(value.high));
 }
 
-/** Returns the exact result of an operation, before it is rounded or wraps. */
+/** Returns the bounds of the exact result of an operation, before the result is rounded or wraps. */
 export function combined(op: Exclude<Operation, "div">, a: Magnitude, b: Magnitude): Magnitude {
   const finite = a.finite && b.finite;
   switch (op) {
@@ -229,13 +236,19 @@ export function combined(op: Exclude<Operation, "div">, a: Magnitude, b: Magnitu
   }
 }
 
-/** Returns a result as its type holds it: rounded, or anything of the type where it may wrap. */
+/**
+ * Returns the bounds of a result in its type: rounded, or the whole range of an integer type in which the
+ * result may wrap.
+ */
 export function inType(value: Magnitude, type: ValueType): Magnitude {
   if (isFloatValue(type)) return afterRounding(value, floatFormats[type]);
   return fitsInteger(value, type) ? value : magnitudeOfType(type);
 }
 
-/** Returns what `count` such terms at most come to, added one after the other from +0. */
+/**
+ * Returns the bounds of a sum of at most `count` elements with the same bounds. The elements are added one
+ * after the other, from +0, and every sum is rounded.
+ */
 export function foldMagnitude(element: Magnitude, count: number): Magnitude {
   const zeroed = { low: lower(element.low, zero), high: higher(element.high, zero) };
   // Each of n sums grows by 2^-24 of itself at most: (1 + 2^-24)^n is below 1 + n * 2^-23 for the n <= 2^24
@@ -250,7 +263,9 @@ export function foldMagnitude(element: Magnitude, count: number): Magnitude {
   };
 }
 
-/** Returns the exact sum of so many whole terms, of which there may be fewer. */
+/**
+ * Returns the bounds of an exact sum of at most `count` elements with the same bounds, before it is rounded.
+ */
 export const exactSum = (element: Magnitude, count: number): Magnitude => ({
   ...element,
   low: productOf(lower(element.low, zero), dyadic(BigInt(count))),
@@ -258,21 +273,22 @@ export const exactSum = (element: Magnitude, count: number): Magnitude => ({
 });
 
 /**
- * Facts that a magnitude depends on beside the steps: the bounds of each read, by its number, and what terms come
- * to.
+ * Bounds that the bounds of steps depend on: those of each read, by its number, and those of the reduction's
+ * result.
  */
 export interface MagnitudeOf {
   readonly bounds: (read: number) => ElementBounds | undefined;
   readonly reduced?: Magnitude;
 }
 
-/** Returns the magnitude of each step. */
+/** Returns the bounds of each step, by its number. */
 export function magnitudes(steps: readonly ValueStep[], of: MagnitudeOf): readonly Magnitude[] {
   const results: Magnitude[] = [];
   for (const step of steps) results.push(magnitudeOfStep(step, results, of));
   return results;
 }
 
+/** Returns the bounds of a step. `operands`: the bounds of the steps before it. */
 function magnitudeOfStep(step: ValueStep, operands: readonly Magnitude[], of: MagnitudeOf): Magnitude {
   switch (step.kind) {
     case "read":

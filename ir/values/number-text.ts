@@ -2,12 +2,14 @@
 import type { ArithmeticType } from "./expression.js";
 import { bitsOfNumber, floatFormats, integerRanges, numberOf, rounded } from "./formats.js";
 
-/** The bits of a number, or what stands in the way. */
+/** Result of parsing a number: its bits, or the reason why its type cannot represent it, with a hint. */
 export type ReadNumber =
   | { readonly ok: true; readonly bits: number }
   | { readonly ok: false; readonly message: string; readonly hint: string };
 
-/** `text`: a whole number, a decimal, or 8 hexadecimal digits of bits. */
+/**
+ * Reads the bits of a number in a type. `text`: a whole number, a decimal, or 8 hexadecimal digits of bits.
+ */
 export function readNumber(text: string, type: ArithmeticType): ReadNumber {
   if (text.startsWith("0x")) return { ok: true, bits: Number.parseInt(text.slice(2), 16) };
   const [digits = "", exponent = "0"] = text.split("e");
@@ -36,7 +38,7 @@ export function readNumber(text: string, type: ArithmeticType): ReadNumber {
   return { ok: true, bits: bitsOfNumber(type, Number(value)) };
 }
 
-/** Whether a finite number is exactly top / bottom. */
+/** True if a finite number is exactly top / bottom. */
 function isQuotient(value: number, top: bigint, bottom: bigint): boolean {
   // Times 2^149, every f32 is whole.
   const units = BigInt(Math.trunc(value)) === BigInt(0) ? value * 2 ** 149 : undefined;
@@ -44,12 +46,16 @@ function isQuotient(value: number, top: bigint, bottom: bigint): boolean {
   return scaled * bottom === top * 2n ** 149n;
 }
 
-/** A number of 1 or more in units of 2^-149. */
+/** Returns a number of 1 or more in units of 2^-149. */
 function integerBits(value: number): bigint {
   // An f32 of 1 or more is a multiple of 2^-23.
   return BigInt(value * 2 ** 23) * 2n ** 126n;
 }
 
+/**
+ * Returns the failure for a number that its type cannot represent. For f32 the hint has the bits of the
+ * nearest neighbours.
+ */
 function inexact(text: string, type: ArithmeticType, value: number): ReadNumber {
   if (type !== "f32") return { ok: false, message: `${text} is no ${type}`, hint: "write a whole number" };
   const near = rounded(value, floatFormats.f32);
@@ -67,7 +73,9 @@ function inexact(text: string, type: ArithmeticType, value: number): ReadNumber 
   };
 }
 
-/** An integer where it is one, else the bits. */
+/**
+ * Returns the text of a number: an integer if the value is one other than -0, else the bits in hexadecimal.
+ */
 export function printNumber(type: ArithmeticType, bits: number): string {
   const value = numberOf(type, bits);
   const isInteger = Number.isInteger(value) && !Object.is(value, -0);

@@ -1,4 +1,7 @@
-/** What each operation and cast means on numbers: the definition that every backend has in its own instructions. */
+/**
+ * Semantics of each operation and cast on numbers: the definition that every backend implements in its own
+ * instructions.
+ */
 import { assertNever, invariant } from "../types.js";
 import {
   isIntegerOperation,
@@ -11,7 +14,7 @@ import {
 } from "./expression.js";
 import { floatFormats, integerRanges, isFloatValue, isRealSource, rounded } from "./formats.js";
 
-/** A reduction that takes in a term by an operation on two values. */
+/** Reduction that takes one element at a time, by an operation on two values: every one but `exact`. */
 export type StepwiseReduction = Exclude<Reduction, "exact">;
 
 type Meaning = (a: number, b: number) => number;
@@ -31,9 +34,10 @@ const integer = (type: "i32" | "u32"): Readonly<Record<IntegerOperation, Meaning
 });
 
 /**
- * By type. Integers wrap at 32 bits. f32 rounds once to nearest even: f64 holds a product of two f32 exactly, and a sum or a quotient with digits
- * enough that rounding it again changes nothing (53 >= 2 * 24 + 2). x / 0 is an infinity, and 0 / 0 NaN. Its minimum and maximum are those of IEEE 754-2019: NaN
- * wins, and -0 is below +0.
+ * By type. Integers wrap at 32 bits. f32 rounds once to nearest even: f64 holds a product of two f32 exactly,
+ * and a sum or a quotient with digits enough that rounding it again changes nothing (53 >= 2 * 24 + 2). x / 0
+ * is an infinity, and 0 / 0 NaN. Its minimum and maximum are those of IEEE 754-2019: NaN wins, and -0 is
+ * below +0.
  */
 const meanings = {
   i32: integer("i32"),
@@ -50,14 +54,17 @@ const meanings = {
   readonly [T in ArithmeticType]: Readonly<Record<T extends "f32" ? Operation : IntegerOperation, Meaning>>;
 };
 
-/** Returns what an operation of a type makes of two numbers. */
+/** Returns the function that computes an operation on two numbers of a type. */
 export function meaningOf(op: Operation, type: ArithmeticType): Meaning {
   if (type === "f32") return meanings.f32[op];
   invariant(isIntegerOperation(op), `${op} of ${type}`);
   return meanings[type][op];
 }
 
-/** What a reduction starts from, by type, and the operation by which it takes a term in. Whoever has no term gives +0. */
+/**
+ * Initial value of a reduction, by type, and the operation that takes in an element. Without reduction
+ * elements, the result is +0 instead.
+ */
 interface Accumulator {
   readonly op: IntegerOperation;
   readonly start: Readonly<Record<ArithmeticType, number>>;
@@ -65,7 +72,10 @@ interface Accumulator {
 
 const sum: Accumulator = { op: "add", start: { i32: 0, u32: 0, f32: 0 } };
 
-/** By reduction. A mean's sum is then divided by the number of terms. */
+/**
+ * Operation and start value of each stepwise reduction. The sum of a mean is then divided by the number of
+ * elements.
+ */
 export const accumulators: Readonly<Record<StepwiseReduction, Accumulator>> = {
   fold: sum,
   mean: sum,
@@ -73,19 +83,26 @@ export const accumulators: Readonly<Record<StepwiseReduction, Accumulator>> = {
   min: { op: "min", start: { i32: integerRanges.i32[1], u32: integerRanges.u32[1], f32: Infinity } },
 };
 
-/** What `count` terms come to that were taken into a value. f64 holds the quotient with digits enough that rounding it again changes nothing. */
+/**
+ * Returns the result of a reduction of `count` elements from its accumulated value. f64 holds the quotient
+ * with digits enough that rounding it again changes nothing.
+ */
 export function reducedTo(how: StepwiseReduction, taken: number, count: number): number {
   if (count === 0) return 0;
   return how === "mean" ? Math.fround(taken / count) : taken;
 }
 
-/** Words of 32 bits that hold what terms come to: of an exact sum the low and the high one of its units, and the bits of what is NaN or infinite. */
+/**
+ * Returns the number of 32-bit words that hold a partial reduction. An exact sum has three: the low and the
+ * high word of its units, and the bits of NaN and infinities.
+ */
 export const wordsOfSum = (how: Reduction): number => (how === "exact" ? 3 : 1);
 
-/** `units` times 2^`unit`, rounded once to f32; +0 of none. */
+/** Returns `units` times 2^`unit`, rounded once to f32; +0 for no units. */
 export function roundedUnits(units: bigint, unit: number): number {
   const size = units < 0n ? -units : units;
-  // f64 holds the first digits, and a last one that says whether any other is set: rounding that is rounding once (53 >= 24 + 2).
+  // f64 holds the first digits, and a last one that says whether any other is set: rounding that is rounding
+  // once (53 >= 24 + 2).
   const drop = BigInt(Math.max(size.toString(2).length - 52, 0));
   const kept = size >> drop;
   const last = kept << drop === size ? 0n : 1n;
@@ -94,8 +111,8 @@ export function roundedUnits(units: bigint, unit: number): number {
 }
 
 /**
- * A value as another type. To a float: the nearest, ties to even. Float to integer: toward zero, then the nearest of the range;
- * NaN is 0. Integer to integer: wraps.
+ * Returns a value cast to another type. To a float: the nearest value, ties to even. From a float to an
+ * integer: truncated, then clamped to the range; NaN becomes 0. From an integer to an integer: wraps.
  */
 export function castNumber(from: SourceType, to: ValueType, value: number): number {
   if (isFloatValue(to)) return rounded(value, floatFormats[to]);

@@ -13,7 +13,7 @@ import {
   type ValueType,
 } from "./expression.js";
 
-/** One value, by the numbers of those that it is made from. */
+/** Step that computes one value. Its operands are numbers of earlier steps. */
 export type ValueStep =
   | { readonly kind: "read"; readonly type: SourceType; readonly read: number }
   | { readonly kind: "number"; readonly type: ArithmeticType; readonly bits: number }
@@ -24,10 +24,10 @@ export type ValueStep =
       readonly op: Operation;
       readonly of: readonly [number, number];
     }
-  /** What the terms of the element come to. */
+  /** Result of the element's reduction. */
   | { readonly kind: "reduced"; readonly type: ArithmeticType };
 
-/** The steps of an element, and of a term. */
+/** Steps that compute an output element and, for a reduction, steps that compute a reduction element. */
 export interface ValueSteps {
   readonly steps: readonly ValueStep[];
   readonly reduction?: {
@@ -37,7 +37,7 @@ export interface ValueSteps {
   };
 }
 
-/** The steps of a well-typed expression over reads of these types, and of its terms. */
+/** Returns the steps of a well-typed expression over reads of these types, and those of its reduction. */
 export function valueSteps(value: Expression, reads: readonly DType[]): ValueSteps {
   const [reducing] = reductionsIn(value);
   if (reducing === undefined) return { steps: stepsOf(value, reads) };
@@ -48,7 +48,10 @@ export function valueSteps(value: Expression, reads: readonly DType[]): ValueSte
   return { steps: stepsOf(value, reads, type), reduction: { how, type, steps } };
 }
 
-/** An element that the expression names twice is read once. `reduced`: what its terms come to. */
+/**
+ * Returns the steps of an expression, operands first. An element that the expression reads twice is read in
+ * one step. `reduced`: type of the reduction's result; undefined if the expression has none.
+ */
 function stepsOf(value: Expression, reads: readonly DType[], reduced?: ArithmeticType): readonly ValueStep[] {
   const steps: ValueStep[] = [];
   const numbers = new Map<number, number>();

@@ -11,8 +11,8 @@ import type { Operation, Reduction, SourceType, ValueType } from "./expression.j
 import type { ValueStep, ValueSteps } from "./steps.js";
 
 /**
- * Place where an instruction finds or leaves a row: an element's read, a result, what terms come to, the row of the
- * output.
+ * Operand or result of a vector instruction, a row. `read`: the elements of a read. `slot`: a temporary
+ * result. `sum`: the reduction's result so far. `output`: the row of the output.
  */
 export type VectorPlace =
   | { readonly kind: "read"; readonly read: number }
@@ -20,12 +20,12 @@ export type VectorPlace =
   | { readonly kind: "sum" }
   | { readonly kind: "output" };
 
-/** PTO-ISA's RoundMode. */
+/** Rounding modes of PTO-ISA's TCVT (RoundMode). */
 export type VectorRounding = "CAST_NONE" | "CAST_RINT" | "CAST_TRUNC";
 
 /**
- * The types of one TCVT, how it rounds, and whether it saturates; the latter is absent where every value
- * fits.
+ * Conversion by one TCVT: its types, its rounding mode, and whether it saturates. `saturates` is absent if
+ * every value fits.
  */
 export interface Conversion {
   readonly from: SourceType;
@@ -34,7 +34,7 @@ export interface Conversion {
   readonly saturates?: boolean;
 }
 
-/** Words that arithmetic instructions take: those of u32 are i32. */
+/** Types of the words that arithmetic instructions process. Values of u32 are processed as i32. */
 export type VectorWord = "f32" | "i32";
 
 /** Instructions of an operation on two rows. */
@@ -57,7 +57,7 @@ const scalarForms = {
 type TileForm = (typeof tileForms)[Operation];
 type ScalarForm = (typeof scalarForms)[Exclude<Operation, "sub">];
 
-/** One instruction; `by`: bits of a scalar, or a number of places to shift by. */
+/** Vector instruction on rows. `by`: the bits of a scalar, or the number of bits to shift by. */
 export type VectorStep =
   | { readonly op: "TCVT"; readonly to: VectorPlace; readonly of: VectorPlace; readonly cast: Conversion }
   | {
@@ -77,7 +77,10 @@ export type VectorStep =
   /** Bits of elements of a type move. */
   | { readonly op: "TMOV"; readonly to: VectorPlace; readonly of: VectorPlace; readonly type: SourceType };
 
-/** The instructions of an element, those of each term before them, and how many results are held at once. */
+/**
+ * Instructions that compute a row of the output, after those for each reduction element. `slots`: the maximum
+ * number of temporary rows in use at the same time.
+ */
 export interface VectorProgram {
   readonly element: readonly VectorStep[];
   readonly reduction?: { readonly how: Reduction; readonly steps: readonly VectorStep[] };
@@ -90,7 +93,7 @@ type Link = Conversion | { readonly shift: "TSHLS" | "TSHRS"; readonly by: numbe
 const exact = (from: SourceType, to: ValueType): Conversion => ({ from, to, round: "CAST_NONE" });
 const nearest = (from: SourceType, to: ValueType): Conversion => ({ from, to, round: "CAST_RINT" });
 /**
- * An infinity past the range, and no largest number: A5 saturates where nothing is said
+ * Returns an infinity past the range, and no largest number: A5 saturates where nothing is said
  * (include/pto/npu/a5/TCvt.hpp:3047).
  */
 const narrowed = (to: ValueType): Conversion => ({ from: "f32", to, round: "CAST_RINT", saturates: false });
@@ -114,7 +117,7 @@ const wideFrom: Readonly<Partial<Record<SourceType, readonly Conversion[]>>> = {
   f32: [],
 };
 
-/** i32 of at most 8 bits, as such. */
+/** Returns the conversions of an i32 of at most 8 bits to a type of the same value. */
 const toByte = (to: "i8" | "u8"): readonly Link[] => [
   nearest("i32", "f32"),
   { ...narrowed("f16") },
@@ -145,7 +148,10 @@ const widths: Readonly<Partial<Record<SourceType, number>>> = {
   u32: 32,
 };
 
-/** Returns the instructions that cast between two types; undefined where A2, A3 and A5 have none. */
+/**
+ * Returns the instructions that cast between two types, in order; an empty list if the bits stay the same.
+ * Undefined if A2, A3 and A5 have no such instructions.
+ */
 export function castChain(from: SourceType, to: ValueType): readonly Link[] | undefined {
   const [given, wanted] = [widths[from], widths[to]];
   if (given !== undefined && wanted !== undefined) {
@@ -164,8 +170,8 @@ export function castChain(from: SourceType, to: ValueType): readonly Link[] | un
 }
 
 /**
- * Returns the instructions of a value and of its terms. A cast that no chain has is one instruction, which
- * nothing prints.
+ * Returns the vector instructions of a value and of its reduction elements. A cast for which the hardware has
+ * no instructions is a single instruction, which no code generator prints.
  */
 export function vectorProgram({ steps, reduction }: ValueSteps): VectorProgram {
   const element = new Rows(steps).instructions({ kind: "output" });
@@ -211,7 +217,7 @@ class Rows {
     }
   }
 
-  /** The last result in a place of its own. */
+  /** Returns the last result in a place of its own. */
   instructions(to: VectorPlace): Laid {
     const { last, type } = this.lay();
     const made = this.out.at(-1);
@@ -221,8 +227,8 @@ class Rows {
   }
 
   /**
-   * The last result taken into the sum. An exact sum has its own instructions, and a mean divides behind its
-   * last term.
+   * Returns the last result taken into the sum. An exact sum has its own instructions, and a mean divides
+   * behind its last term.
    */
   reduction(how: Reduction, word: VectorWord): Laid {
     const { last } = this.lay();
@@ -342,7 +348,7 @@ class Rows {
     return to;
   }
 
-  /** One use less; true if that was the last one of a result. */
+  /** Removes one use of a result. True if that was its last use. */
   private dies(k: number): boolean {
     this.uses[k] = (this.uses[k] ?? 0) - 1;
     return this.uses[k] === 0;

@@ -1,4 +1,6 @@
-/** `allocated`: addresses present, aligned, inside the budget; a buffer never overlaps one that is live with it. */
+/**
+ * `allocated`: addresses present, aligned, inside the budget; a buffer never overlaps one that is live with it.
+ */
 import { error, type Diagnostic } from "../diagnostic.js";
 import type { TileFunc } from "../func.js";
 import type { Target } from "../target.js";
@@ -6,6 +8,10 @@ import { ubBytes } from "../tile.js";
 import { alignUp } from "../types.js";
 import { ubBuffers } from "../regions.js";
 
+/**
+ * Returns diagnostics (TC202) for UB buffers without an address, not aligned to a block, beyond the budget or
+ * overlapping.
+ */
 export function verifyAllocated(func: TileFunc, target: Target): Diagnostic[] {
   const diagnostics: Diagnostic[] = [];
   const report = (message: string): void => {

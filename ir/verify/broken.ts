@@ -1,13 +1,19 @@
 /**
- * A rule of the IR that a function breaks: TC201 with the rule's number, TC204 where it is the access map's, TC301 where it is
- * the full-load rule, TC104 where it is about element types, TC205 where it is about values, TC304 where a region starts inside a byte.
+ * A rule of the IR that a function breaks: TC201 with the rule's number, TC204 where it is the access map's,
+ * TC301 where it is the full-load rule, TC104 where it is about element types, TC205 where it is about
+ * values, TC304 where a region starts inside a byte.
  */
 import { defined } from "../defined.js";
 import { error, type Diagnostic } from "../diagnostic.js";
 import type { Span } from "../types.js";
 
+/** Diagnostic codes of the rules that the verifier checks. */
 export type BrokenCode = "TC104" | "TC205" | "TC201" | "TC204" | "TC301" | "TC304";
 
+/**
+ * Returns the diagnostic for a broken rule of the verifier; its code is TC201 unless `more` has another.
+ * `rule` is the rule's number: T3.
+ */
 export const broken = (
   rule: string,
   message: string,

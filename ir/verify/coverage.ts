@@ -1,4 +1,4 @@
-/** Whether a statement, over all its iterations, writes every element of the output once. */
+/** Coverage check: a statement, over all its iterations, writes every element of the output once. */
 import { constant, equalLinear, evaluate, isConstant, iv, min, sub, type Linear } from "../linear.js";
 import { loopsMoving } from "../iteration.js";
 import { attempts, neverNegative } from "../intervals/loop-bounds.js";
@@ -10,7 +10,7 @@ import { at, type Shape } from "../types.js";
 /** Iterations of one dim's loops that are laid side by side when there is no proof. */
 const maxTried = 4096;
 
-/** What is wrong, dim by dim; each dim has loops of its own. */
+/** Returns the faults of a region's coverage, dim by dim. Each dim has loops of its own. */
 export function uncovered(region: Region, { loops }: Located, shape: Shape): string[] {
   const owners = new Map<ForStmt, number[]>(loops.map((loop) => [loop, []]));
   shape.forEach((_, d) => {
@@ -33,7 +33,10 @@ export function uncovered(region: Region, { loops }: Located, shape: Shape): str
   });
 }
 
-/** The forms that lowering gives: steps from 0 to the extent, and within each, steps from its start to its end. */
+/**
+ * True if the loops have the forms that lowering gives. The outer loop steps from 0 to the extent; an inner
+ * loop steps from the start to the end of each outer step.
+ */
 function proved(offset: Linear, size: Linear, loops: readonly ForStmt[], extent: number): boolean {
   const [outer, inner, ...deeper] = loops;
   if (outer === undefined)
@@ -57,7 +60,11 @@ const addStep = (form: Linear, step: number): Linear => ({ ...form, at: form.at 
 const same = (a: Linear, b: Linear, loops: readonly ForStmt[]): boolean =>
   neverNegative(sub(a, b), loops).kind === "holds" && neverNegative(sub(b, a), loops).kind === "holds";
 
-/** Lays the pieces of a dim side by side. */
+/**
+ * Checks by trying every iteration that regions along a dim cover it. Returns the first fault: an element
+ * that is never written or written twice, or too many iterations to try. Undefined if every element is
+ * written once.
+ */
 function tried(offset: Linear, size: Linear, loops: readonly ForStmt[], extent: number): string | undefined {
   const pieces: (readonly [start: number, end: number])[] = [];
   let count = 0;

@@ -1,6 +1,7 @@
 /**
- * The rules of a map whose symbols are open: what V1 and V2 of `map-rules.ts` say holds for every size that its symbols may have,
- * or the map is refused. A coordinate that holds a bare read is judged once sizes are bound, and with it the bound of the read.
+ * The rules of a map whose symbols are open: what V1 and V2 of `map-rules.ts` say holds for every size that
+ * its symbols may have, or the map is refused. A coordinate that holds a bare read is judged once sizes are
+ * bound, and with it the bound of the read.
  */
 import { defined } from "../defined.js";
 import { formsOf, indexed, isRead, type Forms } from "../access.js";
@@ -48,11 +49,11 @@ interface FormIntervals {
   readonly dims: readonly FormInterval[];
   /** Undefined for a bare read, whose bound waits for sizes. */
   readonly indices: readonly (FormInterval | undefined)[];
-  /** What the symbols can be where a coordinate is read. */
+  /** Ranges of the symbols at the place where a coordinate is read. */
   readonly sizes: ReadonlyMap<string, Interval>;
 }
 
-/** What breaks V1 or V2 at some size of the symbols; nothing for a function of numbers. */
+/** Returns the violations of V1 or V2 at some size of the symbols; none for a function without symbols. */
 export function verifyEverySize(func: AccessFunc): Diagnostic[] {
   const { symbolic, opSpan } = func;
   if (symbolic === undefined) return [];
@@ -78,7 +79,9 @@ interface Place {
   readonly intervals: FormIntervals;
   /** Extents of every operand, over symbols. */
   readonly extents: readonly (readonly Linear[])[];
-  /** Of the map at its most: exact for what no symbol moves. */
+  /**
+   * Ranges of the map with every symbol at its maximum. They are exact for values that depend on no symbol.
+   */
   readonly numbers: Ranges;
 }
 
@@ -91,7 +94,10 @@ const domainOver = (func: AccessFunc, { domain, outermost, map }: Symbolic): rea
         return name === null ? constant(extent) : symbol(name);
       });
 
-/** `least`: the least size of the extents of the domain that are symbols. */
+/**
+ * Returns the data by which a map is checked at every size. `least`: smallest size of the symbols in the
+ * extents of the domain.
+ */
 function placeOf(func: AccessFunc, symbolic: Symbolic, least: 0 | 1): Place {
   const extents = func.operands.map(({ type }, k) => extentsOver(type.shape, symbolic.outermost[k] ?? null));
   const dims = domainOver(func, symbolic).map((extent): FormInterval => [
@@ -124,6 +130,10 @@ function placeOf(func: AccessFunc, symbolic: Symbolic, least: 0 | 1): Place {
   return { func, symbolic, intervals: { dims, indices, sizes }, extents, numbers };
 }
 
+/**
+ * Returns the interval of an index value, as linear forms over symbols; undefined for a bare read, whose
+ * bound is known only when sizes are bound. `[least, max]`: the range of the values that a read may have.
+ */
 function indexInterval(
   { outOfRange, extent, value }: Symbolic["map"]["indices"][number],
   [least, max]: Interval,
@@ -140,6 +150,10 @@ interface Fault {
   readonly hint?: string;
 }
 
+/**
+ * Returns the violations of rule V2 in a map over symbols: `div` and `mod` of a value that may be negative
+ * for some size.
+ */
 function negative(place: Place, forms: Forms): Fault[] {
   return formsOf(forms)
     .flatMap(atomsOf)
@@ -152,6 +166,10 @@ function negative(place: Place, forms: Forms): Fault[] {
     });
 }
 
+/**
+ * Returns the violations of rule V1 in a map over symbols: coordinates that may be outside their extent for
+ * some size.
+ */
 function outside(place: Place, forms: Forms): Fault[] {
   const { func, intervals, extents } = place;
   const { operands } = func;
@@ -178,7 +196,7 @@ function outside(place: Place, forms: Forms): Fault[] {
 
 const shown = ([least, max]: FormInterval): string => `${printLinear(least)} to ${printLinear(max)}`;
 
-/** Whether the size of a symbol moves what a form can be. */
+/** True if the size of a symbol affects the range of a form. */
 const isDynamic = (form: Linear, { symbolic, intervals: intervals }: Place): boolean => {
   const bounds = [
     ...dimsOf(form).map((d) => at(intervals.dims, d)),
@@ -188,6 +206,7 @@ const isDynamic = (form: Linear, { symbolic, intervals: intervals }: Place): boo
   return [form, ...bounds.flat()].some((of) => symbolsOf(of).some((name) => followed.includes(name)));
 };
 
+/** Returns the interval of a linear form, as forms over symbols; undefined if it depends on a bare read. */
 function intervalOver(form: Linear, intervals: FormIntervals): FormInterval | undefined {
   let interval: FormInterval = [constant(form.at), constant(form.at)];
   for (const { by, of } of rejoined(form.terms)) {
@@ -199,6 +218,7 @@ function intervalOver(form: Linear, intervals: FormIntervals): FormInterval | un
   return interval;
 }
 
+/** Returns the interval of an atom, as linear forms over symbols; undefined if it depends on a bare read. */
 function intervalOfAtom(of: Atom, intervals: FormIntervals): FormInterval | undefined {
   switch (of.kind) {
     case "dim":
@@ -233,7 +253,10 @@ function intervalOfAtom(of: Atom, intervals: FormIntervals): FormInterval | unde
 /** Sizes of one symbol that are tried one by one: two periods of its divisions. */
 const maxTried = 4096;
 
-/** Whether a form over symbols is at least 0 for all sizes; else sizes at which it is not, as text, or that no proof was found. */
+/**
+ * Returns true if a form over symbols is at least 0 for all sizes. Otherwise returns sizes at which it is
+ * negative, as text, or that no proof was found.
+ */
 function neverNegative(form: Linear, sizes: ReadonlyMap<string, Interval>): true | string {
   const groups = new Map<string, Term[]>();
   for (const term of form.terms) {
@@ -255,8 +278,9 @@ function neverNegative(form: Linear, sizes: ReadonlyMap<string, Interval>): true
 }
 
 /**
- * The least value over the sizes of one symbol. With p the period of its divisions, f(n + p) - f(n) is the same for every n: along
- * every p-th size the form is a straight line, and least at an end. Undefined for periods that are too long to try.
+ * Returns the smallest value of a linear form over the sizes of one symbol, and a size that has it. Let p be
+ * the period of the form's divisions: f(n + p) - f(n) is the same for every n. So the form is linear along
+ * every p-th size, and smallest at an end. Undefined if the period is too long to try.
  */
 function leastOver(
   form: Linear,

@@ -1,14 +1,14 @@
 /**
- * Happens-before between pipes, by vector clocks: pipes run their own statements in order and know of another pipe's
- * only what a sync told them. Two accesses to the same UB bytes, one of them a write, that neither order nor sync
- * separates are a race, whatever values a particular run happens to see.
+ * Happens-before between pipes, by vector clocks: pipes run their own statements in order and know of another
+ * pipe's only what a sync told them. Two accesses to the same UB bytes, one of them a write, that neither
+ * order nor sync separates are a race, whatever values a particular run happens to see.
  */
 import { pipes, type Pipe, type SyncStmt } from "../tile.js";
 import { at } from "../types.js";
 
 type Clock = readonly number[];
 
-/** An access to one copy of a buffer: bytes [start, end) of the unified buffer. */
+/** Access to one copy of a UB buffer. It reads or writes the bytes [start, end) of the unified buffer. */
 export interface HazardAccess {
   readonly name: string;
   readonly start: number;
@@ -16,7 +16,7 @@ export interface HazardAccess {
   readonly write: boolean;
 }
 
-/** Two accesses to the same bytes that nothing orders. */
+/** Pair of accesses to the same bytes that no sync orders. */
 export interface Race {
   readonly earlier: HazardAccess & { readonly pipe: Pipe };
   readonly later: HazardAccess & { readonly pipe: Pipe };
@@ -27,7 +27,10 @@ interface Recorded extends HazardAccess {
   readonly time: number;
 }
 
-/** Finds accesses to UB by two pipes that no sync orders, statement by statement. */
+/**
+ * Detector of races: accesses to UB by two pipes that no sync orders. It is given a program's statements in
+ * order.
+ */
 export class HazardTracker {
   private clocks = pipes.map(() => pipes.map(() => 0));
   /** For each sync statement, the source pipe's clock at its latest runs, newest first. */
@@ -35,14 +38,17 @@ export class HazardTracker {
   /** The latest access of each kind by each pipe to each copy of each buffer. */
   private readonly latest = new Map<string, Recorded>();
 
-  /** A task with a unified buffer of its own begins. */
+  /** Begins a task that has a unified buffer of its own. */
   reset(): void {
     this.clocks = pipes.map(() => pipes.map(() => 0));
     this.syncs.clear();
     this.latest.clear();
   }
 
-  /** What the first pipe did is before what the second does from here on. */
+  /**
+   * Orders the earlier work of pipe `from` before all later work of pipe `to`. With `lag` 1, this is the work
+   * before the sync's previous run.
+   */
   sync(stmt: SyncStmt): void {
     const history = this.syncs.get(stmt) ?? [];
     history.unshift([...at(this.clocks, pipes.indexOf(stmt.from))]);
@@ -56,7 +62,7 @@ export class HazardTracker {
     });
   }
 
-  /** One statement of a pipe; the first race it takes part in, if any. */
+  /** Returns one statement of a pipe; the first race it takes part in, if any. */
   issue(pipe: Pipe, accesses: readonly HazardAccess[]): Race | undefined {
     const self = pipes.indexOf(pipe);
     const clock = at(this.clocks, self);

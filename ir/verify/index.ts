@@ -1,4 +1,7 @@
-/** Checks that a function has a property. Structure always holds; the rest hold after the pass that ensures them. */
+/**
+ * Checks that a function has a property. Structure always holds; the rest hold after the pass that ensures
+ * them.
+ */
 import { error, type Diagnostic } from "../diagnostic.js";
 import type { Func } from "../func.js";
 import { isResolved } from "../schedule-entries.js";
@@ -15,7 +18,10 @@ import { verifySynchronized } from "./synchronized.js";
 export type { Property } from "./property.js";
 export { verifyStructure };
 
-/** The diagnostics of one property; empty when the function has it. `tilings`: of the pipeline that the function is in. */
+/**
+ * Returns the diagnostics for one property of a function; an empty list if the function has the property.
+ * `tilings`: tilings of the function's pipeline.
+ */
 export function verify(
   func: Func,
   property: Property,
@@ -24,7 +30,7 @@ export function verify(
 ): readonly Diagnostic[] {
   const need = (holds: boolean, what: string): readonly Diagnostic[] =>
     holds ? [] : [error("TC201", `the function is not ${what}`, { span: func.span })];
-  /** Judged by the rules that passes report. */
+  /** Returns the refusals of a rule that passes report. */
   const judged = (rule: (typeof rules)[keyof typeof rules]): readonly Diagnostic[] => {
     if (func.level !== "access" || !isResolved(func.schedule))
       return need(false, "scheduled at the access level");

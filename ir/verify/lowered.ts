@@ -1,4 +1,7 @@
-/** The instructions that a tile program's schedule asks for: a class that its gather can have, in the room that its buffers leave. */
+/**
+ * The instructions that a tile program's schedule asks for: a class that its gather can have, in the room
+ * that its buffers leave.
+ */
 import { programLowering } from "../clock/index.js";
 import { error, type Diagnostic } from "../diagnostic.js";
 import type { TileFunc } from "../func.js";
@@ -6,6 +9,10 @@ import type { Target } from "../target.js";
 import { classesOf, refusedLowering } from "../tiling/requested-lowering.js";
 import { flatten } from "../tile.js";
 
+/**
+ * Returns a diagnostic if a program's gather does not have the lowering that its schedule requests: TC401 if
+ * UB is too small, else TC403. The list is empty otherwise.
+ */
 export function verifyLowering(func: TileFunc, target: Target): Diagnostic[] {
   const { lowering: requested } = func.schedule;
   if (requested === undefined) return [];

@@ -1,13 +1,16 @@
 /**
- * The rules of an access map against the tensors of its function, in the order they are checked. B6 and B8, of terms, are in
- * term-rules.ts.
+ * The rules of an access map against the tensors of its function, in the order they are checked. B6 and B8,
+ * of terms, are in term-rules.ts.
  *
- * A1 one coordinate per dim of what is read and written; of a gather, some element of the data is read, and there is a point for each
- * element of the output, which it writes. The rules of what a scatter writes are in write-rules.ts. A9 index operands are in
- * order: what one names stands before it; no loop variable and no minimum stands in a coordinate; a bound is a whole number below 2^31, and stands with every policy but `any`; the element that is left out is inside of it.
- * A10 fill bits are those of one element, and some index operand fills. A7 output and value have one element type (value-rules.ts has the
- * rules of values); what an index operand reads are integers. V4 some index value keeps the coordinates of a bare read inside. V2 div and mod are of what is never negative. V1 every coordinate is provably inside its extent. V3 an
- * index value under `wrap` that stands in a sum has a stated modulus: `wrap(%i[d0] in 3) + d1`.
+ * A1 one coordinate per dim of what is read and written; of a gather, some element of the data is read, and
+ * there is a point for each element of the output, which it writes. The rules of what a scatter writes are in
+ * write-rules.ts. A9 index operands are in order: what one names stands before it; no loop variable and no
+ * minimum stands in a coordinate; a bound is a whole number below 2^31, and stands with every policy but
+ * `any`; the element that is left out is inside of it. A10 fill bits are those of one element, and some index
+ * operand fills. A7 output and value have one element type (value-rules.ts has the rules of values); what an
+ * index operand reads are integers. V4 some index value keeps the coordinates of a bare read inside. V2 div
+ * and mod are of what is never negative. V1 every coordinate is provably inside its extent. V3 an index value
+ * under `wrap` that stands in a sum has a stated modulus: `wrap(%i[d0] in 3) + d1`.
  */
 import { defined } from "../defined.js";
 import {
@@ -51,15 +54,23 @@ import { reductionFaults, reductionIndexFaults } from "./reduction-rules.js";
 import { valueFaults } from "./value-rules.js";
 import { policyFaults, writeFaults } from "./write-rules.js";
 
-/** Where a map's coordinates are inside regions, the regions' own rules say whether they stay there. */
+/**
+ * Space of a map's coordinates: whole tensors or regions. Inside regions, the regions' own rules check that
+ * coordinates stay there.
+ */
 export type MapPlace = "tensors" | "regions";
 
 /**
- * Maps with the tensors for which they were seen to hold last: passes hand both on as they are, and each verifies what it was handed.
- * Weak: a verdict must not keep alive a map.
+ * Maps with the tensors for which they were seen to hold last: passes hand both on as they are, and each
+ * verifies what it was handed. Weak: a verdict must not keep alive a map.
  */
 const holds = new WeakMap<AccessMap, Func["operands"]>();
 
+/**
+ * Returns the diagnostics of an access map that breaks a rule. `place`: `tensors` if coordinates are in whole
+ * tensors, `regions` if they are in regions of a tile program. In regions the ranges of coordinates are not
+ * checked.
+ */
 export function verifyMap(
   map: AccessMap,
   func: Func,
@@ -100,6 +111,10 @@ const shownInput = ({ func }: Shaped, table: number): string => {
   return input === undefined ? `input ${table}` : `%${input.name}`;
 };
 
+/**
+ * Returns the violations of rule A1: coordinates that do not match the rank of what is read or written. In a
+ * gather, also data that is not read, and output elements that no point or several points write.
+ */
 function ranks(shaped: Shaped): Fault[] {
   const { map, inputs, output } = shaped;
   const fault = (message: string): Fault[] => [{ rule: "A1", message }];
@@ -147,6 +162,10 @@ const statedModulus = "state it: wrap(… in n); clamp holds a whole window insi
 
 const isBound = (value: number): boolean => Number.isInteger(value) && value >= 0 && value <= maxElements;
 
+/**
+ * Returns the violations of rules A9, V3 and V4: dims or index values that are undefined or used too early,
+ * and bounds or policies that are missing or illegal.
+ */
 function order({ map }: Shaped): Fault[] {
   const fault = (message: string): Fault => ({ rule: "A9", message });
   const isDefined = (form: Linear, indices: number): boolean =>
@@ -188,7 +207,7 @@ function order({ map }: Shaped): Fault[] {
   return [...results, ...indices];
 }
 
-/** Loop variables and minima come with lowering. */
+/** Refuses loop variables and minima in a map over whole tensors: they appear only with lowering. */
 function loopless({ map }: Shaped): Fault[] {
   const forms = formsOf(map);
   const stray = forms.flatMap(atomsOf).find(({ kind }) => kind === "iv" || kind === "min");
@@ -197,6 +216,10 @@ function loopless({ map }: Shaped): Fault[] {
   return [{ rule: "A9", message: `a map over whole tensors has ${what} in a coordinate` }];
 }
 
+/**
+ * Returns the violations of rule A10: fill bits that do not fit an output element, or that no index operand
+ * uses.
+ */
 function fill({ map, output }: Shaped): Fault[] {
   if (map.fill === undefined) return [];
   // Of a packed output, which its own rule refuses.
@@ -210,6 +233,10 @@ function fill({ map, output }: Shaped): Fault[] {
   return fills ? [] : fault(`fill bits ${map.fill}, and no index value fills`);
 }
 
+/**
+ * Returns the violations of the rules of element types in a map. They concern the value and the output, and
+ * index operands that read an input whose type is not an integer (A7).
+ */
 function types(shaped: Shaped): Fault[] {
   const { map, inputs, output } = shaped;
   const reads = map.reads.map(({ table }) => at(inputs, table).dtype);
@@ -225,6 +252,10 @@ function types(shaped: Shaped): Fault[] {
   return faults;
 }
 
+/**
+ * Returns the violations of rules V1 and V2 in a map: coordinates that may be outside their extent, and `div`
+ * and `mod` of values that may be negative. The list is empty if no index value is read.
+ */
 function values(shaped: Shaped): Fault[] {
   const { map, inputs } = shaped;
   const points = indexPoints(map);
@@ -237,6 +268,7 @@ function values(shaped: Shaped): Fault[] {
 
 const shownRange = ([least, max]: Interval): string => `${least} to ${max}`;
 
+/** Returns the violations of rule V2 in a linear form: `div` and `mod` of a value that may be negative. */
 function negative(form: Linear, ranges: Ranges): Fault[] {
   return atomsOf(form).flatMap((of) => {
     if (of.kind !== "div" && of.kind !== "mod") return [];
@@ -246,6 +278,7 @@ function negative(form: Linear, ranges: Ranges): Fault[] {
   });
 }
 
+/** Returns the violations of rule V1 in a map: coordinates that may be outside their extent. */
 function outside(shaped: Shaped, forms: Forms, ranges: Ranges): Fault[] {
   const { map, inputs, output } = shaped;
   return coordinatesOf(forms, [...inputs, output]).flatMap(({ coord, extent, table, dim }): Fault[] => {

@@ -1,7 +1,7 @@
 /**
- * The rules of terms. B6 r and a reduction come together, once each; r, and index values that depend on it, stand inside the reduction
- * alone. B8 an element has 1 to 2^24 terms at most, a mean fewer, so that their number is an f32. A9 index values of an element stand
- * before those of its terms, and so they are evaluated.
+ * The rules of terms. B6 r and a reduction come together, once each; r, and index values that depend on it,
+ * stand inside the reduction alone. B8 an element has 1 to 2^24 terms at most, a mean fewer, so that their
+ * number is an f32. A9 index values of an element stand before those of its terms, and so they are evaluated.
  */
 import { defined } from "../defined.js";
 import { formsOf, isInReduction, reductionDim, type AccessMap } from "../access.js";
@@ -14,7 +14,7 @@ interface ReductionFault {
   readonly hint?: string;
 }
 
-/** What breaks B6 and B8, whatever the index values. */
+/** Returns the violations of B6 and B8 that do not depend on index values. */
 export function reductionFaults(map: AccessMap): ReductionFault[] {
   const reductions = reductionsIn(map.value);
   const [first, second] = reductions;
@@ -39,7 +39,7 @@ export function reductionFaults(map: AccessMap): ReductionFault[] {
   return [{ rule: "B8", message: `${first.how} of ${max} terms: an element has 1 to ${highest}` }];
 }
 
-/** What breaks B6 and A9 among index values that are in order. */
+/** Returns the violations of B6 and A9 among index values that are in order. */
 export function reductionIndexFaults(map: AccessMap): ReductionFault[] {
   if (map.reduced === undefined) return [];
   const depends = (form: Linear): boolean =>
@@ -68,7 +68,7 @@ export function reductionIndexFaults(map: AccessMap): ReductionFault[] {
     : [{ rule: "A9", message: `index value ${early} of the element stands behind one of its terms` }];
 }
 
-/** What stands around the reduction of a value. */
+/** Returns the expression around the reduction of a value. The number 0 replaces the reduction. */
 function around(value: Expression): Expression {
   switch (value.kind) {
     case "read":

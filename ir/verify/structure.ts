@@ -9,7 +9,7 @@ import { verifyEverySize } from "./every-size.js";
 import { verifyMap } from "./map-rules.js";
 import { verifyTile } from "./tile-rules.js";
 
-/** What is wrong with a function by itself, whatever its target. */
+/** Returns the faults of a function that do not depend on its target. */
 export function verifyStructure(func: Func): Diagnostic[] {
   const names = func.operands.map((operand) => operand.name);
   if (new Set(names).size !== names.length) {
@@ -27,7 +27,11 @@ export function verifyStructure(func: Func): Diagnostic[] {
   }
 }
 
-/** The map's rules, then A8: paired dims are gather dims, or dims that an index names in the output, with a dim of the points of their own number. */
+/**
+ * Returns the diagnostics of an access function: those of its map, then those of A8. By A8, each shared dim
+ * is a gather dim with an output dim of the same number. In a scatter, it is an indexed output dim with a
+ * domain dim of the same number.
+ */
 function verifyAccess(func: AccessFunc): Diagnostic[] {
   const faults = verifyMap(func.map, func, func.opSpan);
   const { map } = func;

@@ -1,7 +1,7 @@
 /**
  * `synchronized`: no race in the first iterations of every loop, found by running the statements' accesses, without
- * data, through the hazard tracker. Three iterations show every pattern: two copies alternate with period two. Inner loops may
- * run once, as the tail of a view does, and then order less than they do in turns.
+ * data, through the hazard tracker. Three iterations show every pattern: two copies alternate with period
+ * two. Inner loops may run once, as the tail of a view does, and then order less than they do in turns.
  */
 import { error, type Diagnostic } from "../diagnostic.js";
 import type { TileFunc } from "../func.js";
@@ -14,6 +14,10 @@ import { HazardTracker } from "./hazards.js";
 
 const iterations = 3;
 
+/**
+ * Returns a diagnostic (TC203) for each statement of a program that races with an earlier one; an empty list
+ * if there is no race.
+ */
 export function verifySynchronized(func: TileFunc, target: Target): Diagnostic[] {
   for (let depth = Math.max(1, depthOf(func.body)); depth > 0; depth--) {
     const races = racesOf(func, target, depth);
@@ -22,14 +26,17 @@ export function verifySynchronized(func: TileFunc, target: Target): Diagnostic[]
   return [];
 }
 
-/** A loop around nothing but a loop repeats what that one repeats. */
+/** True if the body of a loop is only another loop: both repeat the same statements. */
 const isNest = ({ body }: ForStmt): boolean => body.length === 1 && body[0]?.op === "for";
 
-/** Loops inside one another, a nest as one. */
+/** Returns the depth of nested loops; a perfect nest counts as one loop. */
 const depthOf = (body: readonly Stmt[]): number =>
   Math.max(0, ...body.map((stmt) => (stmt.op === "for" ? depthOf(stmt.body) + (isNest(stmt) ? 0 : 1) : 0)));
 
-/** Races when loops deeper than `depth` run once. */
+/**
+ * Returns a diagnostic (TC203) for each statement that races with an earlier one. Loops up to `depth` run a
+ * few iterations, deeper ones a single one.
+ */
 function racesOf(func: TileFunc, target: Target, depth: number): Diagnostic[] {
   const tracker = new HazardTracker();
   const touchesOf = accessLookup(func);

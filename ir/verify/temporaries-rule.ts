@@ -12,7 +12,7 @@ import { sumsOf, temporariesOf } from "../tiling/temporaries.js";
 import { at, bitsOf } from "../types.js";
 import { broken } from "./broken.js";
 
-/** Of a program that holds otherwise. */
+/** Returns the violation of T16 in a program that satisfies the other rules. */
 export function verifyTemporaries(func: TileFunc, target: Target): Diagnostic[] {
   const { gather } = taskOfTile(func);
   if (gather === undefined || !targetFacts[target.kind].vectorUnit) return [];

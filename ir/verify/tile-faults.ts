@@ -1,6 +1,7 @@
 /**
- * Every rule of a tile program on a target: those of a program that runs, and that it has the tiles and can have the cores and instructions that it
- * asks for. These change no bits, so that an executor does not ask for them, nor has the rules of each class in its bundle.
+ * Every rule of a tile program on a target: those of a program that runs, and that it has the tiles and can
+ * have the cores and instructions that it asks for. These change no bits, so that an executor does not ask
+ * for them, nor has the rules of each class in its bundle.
  */
 import { error, type Diagnostic } from "../diagnostic.js";
 import type { TileFunc } from "../func.js";
@@ -10,7 +11,10 @@ import { verifyLowering } from "./lowered.js";
 import { verifyTemporaries } from "./temporaries-rule.js";
 import { faultsOfRun } from "./verify-once.js";
 
-/** Empty where the program holds; else what the first kind of rule that is broken says. */
+/**
+ * Returns the faults of a tile program, all of the first kind of rule that is broken. Empty if the program is
+ * valid.
+ */
 export function tileFaults(func: TileFunc, target: Target): readonly Diagnostic[] {
   const faults = faultsOfRun(func, target);
   if (faults.length > 0) return faults;

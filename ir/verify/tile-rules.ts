@@ -1,17 +1,20 @@
 /**
  * The rules of a tile program, one function each, in the order they are checked.
  *
- * T1 a name is defined once, before its use, in a scope that holds it. T6 allocs stand at the top. T14 a row of a UB buffer
- * is whole elements, and holds those of the innermost dim. T4 parallel loops are a perfect nest around everything else,
- * and no loop is around nothing. T5 loads fill UB from inputs, stores empty it into the output, the gather writes the
- * output or what a store takes there; element types agree. T3 regions have their buffer's rank and stay inside it,
- * whatever the iteration; one of packed elements in rows that fill their bytes starts at one. T2 a UB buffer has one writer. T8 there is one gather, unless the output is empty. T9 the
- * schedule leaves a core and a unified buffer. T7 a gather reads each input, in gm or from a tile loaded before it in a
- * body around it, and its origins are where those of the indices start. T10 an operand that follows output dims has no more elements
- * along its own than the tile reads. T11 full load: the region of an operand contains the image of every coordinate that reads it; an
- * index value alone, and a number, count from the start of the tensor, and so does the region. T12 the gather reads what its load filled.
- * T13 every element of the output is written once. T15 the terms of an element are taken in by one task, in order: a run has all of
- * them, or those of an iteration of a serial loop over all, the innermost one, into tiles of its own, and r goes on from run to run.
+ * T1 a name is defined once, before its use, in a scope that holds it. T6 allocs stand at the top. T14 a row
+ * of a UB buffer is whole elements, and holds those of the innermost dim. T4 parallel loops are a perfect
+ * nest around everything else, and no loop is around nothing. T5 loads fill UB from inputs, stores empty it
+ * into the output, the gather writes the output or what a store takes there; element types agree. T3 regions
+ * have their buffer's rank and stay inside it, whatever the iteration; one of packed elements in rows that
+ * fill their bytes starts at one. T2 a UB buffer has one writer. T8 there is one gather, unless the output is
+ * empty. T9 the schedule leaves a core and a unified buffer. T7 a gather reads each input, in gm or from a
+ * tile loaded before it in a body around it, and its origins are where those of the indices start. T10 an
+ * operand that follows output dims has no more elements along its own than the tile reads. T11 full load: the
+ * region of an operand contains the image of every coordinate that reads it; an index value alone, and a
+ * number, count from the start of the tensor, and so does the region. T12 the gather reads what its load
+ * filled. T13 every element of the output is written once. T15 the terms of an element are taken in by one
+ * task, in order: a run has all of them, or those of an iteration of a serial loop over all, the innermost
+ * one, into tiles of its own, and r goes on from run to run.
  */
 import {
   countsElements,
@@ -110,6 +113,10 @@ const stages = (): readonly (readonly Rule[])[] => [
   [followedSizes, fullLoad, readsLoaded, coverage, indicesOfNothing],
 ];
 
+/**
+ * Returns the diagnostics of the rules of a tile program. The rules run in stages; later stages run only if
+ * no rule of an earlier stage is broken.
+ */
 export function verifyTile(func: TileFunc): Diagnostic[] {
   const program: Program = { func, all: statementsOf(func), buffers: ubBuffers(func) };
   for (const rules of stages()) {
@@ -121,6 +128,7 @@ export function verifyTile(func: TileFunc): Diagnostic[] {
 
 const spanOf = ({ stmt }: Located): Span | undefined => stmt.span;
 
+/** Returns a diagnostic (T1) for each name that is defined more than once. */
 function namesOnce({ func, all }: Program): Diagnostic[] {
   const names = new Set(func.operands.map((operand) => operand.name));
   return all.flatMap(({ stmt, loops }) => {
@@ -135,6 +143,7 @@ function namesOnce({ func, all }: Program): Diagnostic[] {
   });
 }
 
+/** Returns a diagnostic (T1) for each statement that uses a loop variable outside its loop. */
 function variablesInScope({ all }: Program): Diagnostic[] {
   return all.flatMap(({ stmt, loops }) => {
     const unknown = firstUnknown(formsOfStmt(stmt), loops);
@@ -144,13 +153,17 @@ function variablesInScope({ all }: Program): Diagnostic[] {
   });
 }
 
-/** A variable of some forms that is that of no loop. */
+/** Returns a variable of some forms that is that of no loop. */
 function firstUnknown(forms: readonly Linear[], loops: readonly ForStmt[]): string | undefined {
   for (const form of forms)
     for (const name of loopVariables(form)) if (!loops.some((loop) => loop.iv === name)) return name;
   return undefined;
 }
 
+/**
+ * Returns diagnostics for regions of undefined buffers (T1), and for names other than UB buffers where a
+ * statement uses a whole tile (T5).
+ */
 function namesDefined({ func, all, buffers }: Program): Diagnostic[] {
   return all.flatMap(({ stmt }) => [
     ...regionsOf(stmt).flatMap(({ buffer }) =>
@@ -186,7 +199,7 @@ const rowsOfElements: Rule = ({ all }) =>
       : [];
   });
 
-/** Loops that are not in a perfect nest would leave it open which statements each task runs. */
+/** Refuses parallel loops outside a perfect nest: they leave undecided which statements each task runs. */
 const perfectNest: Rule = ({ all }) =>
   all.flatMap(({ stmt, loops, body }) => {
     if (stmt.op !== "for" || stmt.mode !== "parallel") return [];
@@ -198,7 +211,7 @@ const perfectNest: Rule = ({ all }) =>
       : [broken("T4", `parallel loop %${stmt.iv} stands beside another statement`, stmt.span)];
   });
 
-/** It would count to its end and do nothing, however far that is. */
+/** Refuses loops without statements: they would count to their end, however far, and do nothing. */
 const loopsHold: Rule = ({ all }) =>
   all.flatMap(({ stmt }) =>
     stmt.op === "for" && stmt.body.length === 0
@@ -212,7 +225,7 @@ function targetsCores({ func }: Program): Diagnostic[] {
   return [broken("T9", `ub_bytes = ${ubBytes} and cores = ${cores} make no core`, func.span)];
 }
 
-/** Where each statement may read and write. */
+/** Checks the memory spaces that each statement reads and writes. */
 function spaces({ func, all }: Program): Diagnostic[] {
   const output = outputOf(func).name;
   return all.flatMap(({ stmt }) => {
@@ -230,6 +243,10 @@ function spaces({ func, all }: Program): Diagnostic[] {
   });
 }
 
+/**
+ * Returns a diagnostic (T5) for each load or store whose source and destination differ in element type. It
+ * also returns one for each region of a gather or scatter that differs from its operand.
+ */
 function elementTypes({ func, all, buffers }: Program): Diagnostic[] {
   const dtype = (name: string) => typeOfBuffer(func, buffers, name)?.dtype;
   const differ = (a: string, b: string, span: Span | undefined): Diagnostic[] =>
@@ -248,6 +265,10 @@ function elementTypes({ func, all, buffers }: Program): Diagnostic[] {
   });
 }
 
+/**
+ * Returns a diagnostic (T3) for each region whose rank differs from that of its buffer, and for each load or
+ * store between different ranks.
+ */
 function ranksOfRegions({ func, all, buffers }: Program): Diagnostic[] {
   return all.flatMap(({ stmt }) => {
     const faults = regionsOf(stmt).flatMap((region) => {
@@ -269,7 +290,10 @@ function ranksOfRegions({ func, all, buffers }: Program): Diagnostic[] {
   });
 }
 
-/** A region of packed elements starts at a byte where rows do, so that it is copied by bytes. */
+/**
+ * Refuses (TC304) a region of packed elements that starts inside a byte although its rows fill bytes. Regions
+ * are copied by bytes.
+ */
 const byteAlignedRegions: Rule = ({ func, all, buffers }) =>
   all.flatMap(({ stmt, loops }) =>
     regionsOf(stmt).flatMap((region) => {
@@ -299,7 +323,10 @@ const mapRules: Rule = ({ func, all }) =>
     return verifyMap(stmt.map, func, stmt.span, "regions");
   });
 
-/** Judges the ranks of a scatter's domain and of what its map reads, then the map itself. */
+/**
+ * Returns the diagnostics of a scatter's ranks (A1): those of its domain and of the inputs that its map
+ * reads. If these hold, it returns the diagnostics of the map.
+ */
 function scatterRanks(stmt: ScatterStmt, func: TileFunc): Diagnostic[] {
   const { map, sizes, origin, from, span } = stmt;
   const first = firstTable(stmt, inputsOf(func).length);
@@ -315,7 +342,7 @@ function scatterRanks(stmt: ScatterStmt, func: TileFunc): Diagnostic[] {
   return verifyMap(map, func, span, "regions");
 }
 
-/** What a judgement says against a rule, if anything. */
+/** Returns the diagnostic of a rule for a judgement that fails or is unproved; none if it holds. */
 function against(
   judgement: Judgement,
   rule: string,
@@ -334,6 +361,10 @@ function against(
   }
 }
 
+/**
+ * Returns diagnostics (T3) for regions that leave their buffer in some iteration, and for loads and stores
+ * that do not fit their UB buffer.
+ */
 function insideBuffers({ func, all, buffers }: Program): Diagnostic[] {
   return all.flatMap((located) => {
     const { stmt, loops } = located;
@@ -355,6 +386,10 @@ function insideBuffers({ func, all, buffers }: Program): Diagnostic[] {
   });
 }
 
+/**
+ * Returns a diagnostic (T3) if a region may be outside its buffer along dim `k`, in some iteration; else an
+ * empty list. `extent`: the buffer's extent along that dim.
+ */
 function outside(region: Region, k: number, extent: number, { stmt, loops }: Located): Diagnostic[] {
   const [offset, size] = [at(region.offsets, k), at(region.sizes, k)];
   const shown = (form: Linear, env?: ReadonlyMap<string, number>): string =>
@@ -372,6 +407,7 @@ function outside(region: Region, k: number, extent: number, { stmt, loops }: Loc
   return [];
 }
 
+/** Returns a diagnostic (T2) for each UB buffer that does not have exactly one writer. */
 function oneWriter({ func, all, buffers }: Program): Diagnostic[] {
   const writers = new Map<string, number>();
   for (const { stmt } of all) {
@@ -384,6 +420,10 @@ function oneWriter({ func, all, buffers }: Program): Diagnostic[] {
   });
 }
 
+/**
+ * Returns a diagnostic (T8) if the program does not have exactly one gather or scatter, else an empty list.
+ * With an empty output, having none is legal.
+ */
 function oneGather({ func, all }: Program): Diagnostic[] {
   const gathers = all.filter(({ stmt }) => stmt.op === "gather" || stmt.op === "scatter").length;
   const wanted = elementCount(outputOf(func).type.shape) === 0 ? [0, 1] : [1];
@@ -392,6 +432,10 @@ function oneGather({ func, all }: Program): Diagnostic[] {
     : [broken("T8", `the program has ${gathers} gathers; it takes one`, func.span)];
 }
 
+/**
+ * Returns diagnostics (T7) for a gather's operands and origins. An operand must be its input, in global
+ * memory or in a tile loaded from it. The origin must be the start of the index region in its tensor.
+ */
 function readsInputs({ func }: Program): Diagnostic[] {
   const task = taskOfTile(func);
   if (task.gather === undefined) return [];
@@ -411,11 +455,14 @@ function readsInputs({ func }: Program): Diagnostic[] {
   });
 }
 
-/** Where a gather's region starts in the tensor. */
+/** Returns the coordinates in its tensor at which a gather's region starts. */
 const startOf = (region: Region, loaded: Region | undefined): Linear[] =>
   region.offsets.map((offset, k) => (loaded === undefined ? offset : add(at(loaded.offsets, k), offset)));
 
-/** A longer region would be loaded, and held in UB, for nothing; instructions that walk it by its own size would leave the tile. */
+/**
+ * Returns a diagnostic (T10) for each region that has more elements along a dim than the tile reads. Such a
+ * region would be loaded for nothing, and instructions that use its size would leave the tile.
+ */
 function followedSizes({ func }: Program): Diagnostic[] {
   const { gather } = taskOfTile(func);
   if (gather === undefined) return [];
@@ -439,8 +486,8 @@ function followedSizes({ func }: Program): Diagnostic[] {
 }
 
 /**
- * hicann/pypto docs/zh/api/operation/pypto-gather.md rule 3, as containment: no coordinate leaves its region, wherever in the tile it
- * is and whatever an index names.
+ * Checks that no coordinate of a gather leaves its region, for any element of the tile and any index value.
+ * This is rule 3 of hicann/pypto docs/zh/api/operation/pypto-gather.md, as containment.
  */
 function fullLoad({ func }: Program): Diagnostic[] {
   const task = taskOfTile(func);
@@ -500,7 +547,7 @@ function fullLoad({ func }: Program): Diagnostic[] {
   });
 }
 
-/** `%a[0][2] has 2 elements along dim 0` */
+/** Formats the extent of a region along a dim: `%a[0][2] has 2 elements along dim 0`. */
 const shownDim = (region: Region, k: number): string =>
   `${printRegion(region)} has ${printLinear(at(region.sizes, k))} elements along dim ${k}`;
 
@@ -509,7 +556,10 @@ const dimName = (d: number): string => `d.${d}`;
 const indexName = (s: number): string => `s.${s}`;
 const indexNames = ({ map }: GatherStmt): readonly string[] => map.indices.map((_, s) => `s${s}`);
 
-/** The dims of a tile as loops over it, and behind them that of the terms of a run; those of a bag stand anywhere. */
+/**
+ * Returns the dims of a tile as loops over it, and behind them that of the terms of a run; those of a bag
+ * stand anywhere.
+ */
 const tileLoops = (stmt: GatherStmt): ForStmt[] => {
   const { map } = stmt;
   const sizes =
@@ -519,7 +569,7 @@ const tileLoops = (stmt: GatherStmt): ForStmt[] => {
   return sizes.map((size, d) => walk(dimName(d), constant(0), size));
 };
 
-/** What each index value may be, as a loop. */
+/** Returns a loop for each index value, over the values that it may have. */
 const indexLoops = ({ map, to }: GatherStmt, inputs: readonly TensorType[]): ForStmt[] =>
   rangesOf(
     map,
@@ -537,6 +587,10 @@ const walk = (name: string, lower: Linear, upper: Linear): ForStmt => ({
   body: [],
 });
 
+/**
+ * Returns a diagnostic (T12) for each region of a gather that extends beyond the elements that its load
+ * filled.
+ */
 function readsLoaded({ func }: Program): Diagnostic[] {
   const task = taskOfTile(func);
   if (task.gather === undefined) return [];
@@ -553,6 +607,9 @@ function readsLoaded({ func }: Program): Diagnostic[] {
   });
 }
 
+/**
+ * Returns diagnostics (T13) if some element of the output is not written exactly once, else an empty list.
+ */
 function coverage({ func, all }: Program): Diagnostic[] {
   const { gather, store } = taskOfTile(func);
   const stores = all.filter(({ stmt }) => stmt.op === "store");
@@ -593,7 +650,7 @@ function indicesOfNothing({ func }: Program): readonly Diagnostic[] {
   return map === undefined ? [] : verifyMap(map, func, task.gather?.stmt.span);
 }
 
-/** Whether the innermost loop around a gather runs over parts of its terms. */
+/** True if the innermost loop around a gather runs over chunks of its reduction elements. */
 function isCarried({
   stmt: { chunk },
   loops,
@@ -619,7 +676,7 @@ const reductionOfOneTask: Rule = ({ all }) =>
     return [broken("T15", message, span, { code: "TC301", hint })];
   });
 
-/** Whether a tile has a place for each element of some sizes, as often as its leading extents say. */
+/** True if a tile has a place for each element of some sizes, as often as its leading extents state. */
 export const hasAddresses = (
   { shape }: UbBuffer,
   leading: Shape,
@@ -632,7 +689,10 @@ export const hasAddresses = (
     (size, d) => neverNegative(sub(constant(at(shape, leading.length + d)), size), loops).kind === "holds",
   );
 
-/** Whether r of one run goes on in the next, along every operand: the map over all terms is the same in each. */
+/**
+ * True if r continues from one chunk to the next along every operand. The map over all reduction elements is
+ * then the same in each chunk.
+ */
 function goesOn(func: TileFunc, stmt: GatherStmt, variable: string): boolean {
   const { map, chunk, from, to } = stmt;
   const task = taskOfTile(func);
@@ -648,6 +708,10 @@ function goesOn(func: TileFunc, stmt: GatherStmt, variable: string): boolean {
   return !formsOf(fullMap).some((form) => loopVariables(form).has(variable));
 }
 
+/**
+ * Returns diagnostics (T15) unless one task combines all reduction elements of an output element in order,
+ * into buffers of the right types and sizes. A gather without a chunk of reduction elements has none.
+ */
 function elementsInOrder({ func, all, buffers }: Program): Diagnostic[] {
   const { gather } = taskOfTile(func);
   const chunk = gather?.stmt.chunk;

@@ -1,7 +1,9 @@
 /**
- * The rules of a value's types. B2 both sides of an operation have one type, i32, u32 or f32. B3 a cast is from one of the nine types
- * of values, a packed one or one of 8-bit real numbers to another of the nine. B7 an exact sum fits into 64 bits. B8 a mean and an exact sum are of f32. A7 the output has the type of the value. B9 packed
- * elements are cast: they are no output, and are not moved. W3 points of a scatter combine in the nine types of values.
+ * The rules of a value's types. B2 both sides of an operation have one type, i32, u32 or f32. B3 a cast is
+ * from one of the nine types of values, a packed one or one of 8-bit real numbers to another of the nine. B7
+ * an exact sum fits into 64 bits. B8 a mean and an exact sum are of f32. A7 the output has the type of the
+ * value. B9 packed elements are cast: they are no output, and are not moved. W3 points of a scatter combine
+ * in the nine types of values.
  */
 import { isScatter, type AccessMap } from "../access.js";
 import { exactWidthOf } from "../values/exact-width.js";
@@ -18,6 +20,7 @@ import {
   type Expression,
 } from "../values/expression.js";
 
+/** Fault in a value's types or width: the number of the broken rule, and a message. */
 export interface ValueFault {
   readonly rule: string;
   readonly message: string;
@@ -26,7 +29,7 @@ export interface ValueFault {
   readonly code?: BrokenCode;
 }
 
-/** `reads`: the element types of the map's reads. */
+/** Returns the faults of a map's value. `reads`: the element types of the map's reads. */
 export function valueFaults(map: AccessMap, reads: readonly DType[], output: DType): ValueFault[] {
   const { value, reduced } = map;
   const faults = nodes(value).flatMap((node) => faultOf(node, reads));
@@ -54,8 +57,9 @@ export function valueFaults(map: AccessMap, reads: readonly DType[], output: DTy
 const combinedTypes: readonly DType[] = valueTypes;
 
 /**
- * Returns the faults of a combination: its type, and a value that is neither of the output's type nor, in steps of f16 and bf16, f32. Undefined
- * where the value has to be of the output's type.
+ * Returns the faults of a scatter that combines values. There is one (W3) if the output's type cannot be
+ * combined, and none for an f32 value that is combined with f16 or bf16. Undefined in all other cases: the
+ * value must then have the output's type.
  */
 function combineFault(
   { write: { combine } }: AccessMap,
@@ -70,7 +74,10 @@ function combineFault(
   return type === "f32" && (output === "f16" || output === "bf16") ? [] : undefined;
 }
 
-/** Returns the faults against B7 in a well-typed expression: `elements`, an element's at most, are counted in units that each is a multiple of. */
+/**
+ * Returns the violation of rule B7 in a well-typed expression: its exact sum does not fit in 64 bits.
+ * Undefined if the sum fits or there is none. `elements`: the maximum number of elements in the sum.
+ */
 export function widthFault(
   value: Expression,
   reads: readonly DType[],
@@ -92,7 +99,7 @@ export function widthFault(
       );
 }
 
-/** The nodes of an expression, inner first. */
+/** Returns the nodes of an expression, inner first. */
 const nodes = (value: Expression): readonly Expression[] => {
   switch (value.kind) {
     case "read":
@@ -106,6 +113,10 @@ const nodes = (value: Expression): readonly Expression[] => {
   }
 };
 
+/**
+ * Returns the violations of type rules in one node of an expression: illegal casts (B3), operand types (B2)
+ * and reduction types (B8).
+ */
 function faultOf(node: Expression, reads: readonly DType[]): ValueFault[] {
   switch (node.kind) {
     case "read":

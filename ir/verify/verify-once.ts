@@ -10,7 +10,10 @@ import { verifySynchronized } from "./synchronized.js";
 /** Targets for which a program is known to hold. */
 const verifiedFor = derivedOnce((_: TileFunc) => new Set<Target>());
 
-/** Every rule of a program that can run, in order; stops at the first kind that is broken. */
+/**
+ * Returns the diagnostics that keep a tile program from running, first its structure, then its addresses,
+ * then its syncs. It stops at the first of these that has any.
+ */
 export function faultsOfRun(func: TileFunc, target: Target): readonly Diagnostic[] {
   const structure = verifyStructure(func);
   if (structure.length > 0) return structure;
@@ -18,15 +21,18 @@ export function faultsOfRun(func: TileFunc, target: Target): readonly Diagnostic
   return allocated.length > 0 ? allocated : verifySynchronized(func, target);
 }
 
-/** Notes that a pipeline has verified a program. */
+/** Records that a pipeline has verified a program for a target. */
 export function markVerified(func: TileFunc, target: Target): void {
   verifiedFor(func).add(target);
 }
 
-/** Whether a program holds for some target: its parts are then what their types say. */
+/** True if a program is verified for some target. Its parts then match their types. */
 export const isVerified = (func: TileFunc): boolean => verifiedFor(func).size > 0;
 
-/** Throws a CompileError with every rule that the program breaks. */
+/**
+ * Throws a CompileError with the diagnostics of a tile program that breaks a rule. A program that was
+ * verified for the target before is not checked again.
+ */
 export function verifyOnce(func: TileFunc, target: Target): void {
   if (verifiedFor(func).has(target)) return;
   const faults = faultsOfRun(func, target);

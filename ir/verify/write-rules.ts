@@ -1,9 +1,10 @@
 /**
- * The rules of what a scatter writes. W1 one coordinate per dim of the output, over the domain's dims and index values. The base is the
- * first input, of the output's type, or bits of one element. W2 an index value that a written coordinate needs has a place or skips the
- * point: it does not fill. Another one does not skip. W3 duplicates stand beside `set`, or are unique; under unique there are no more
- * points that cannot be skipped than elements (its types are in value-rules.ts). W4 what is written in place is the base, and is read by
- * nothing.
+ * The rules of what a scatter writes. W1 one coordinate per dim of the output, over the domain's dims and
+ * index values. The base is the first input, of the output's type, or bits of one element. W2 an index value
+ * that a written coordinate needs has a place or skips the point: it does not fill. Another one does not
+ * skip. W3 duplicates stand beside `set`, or are unique; under unique there are no more points that cannot be
+ * skipped than elements (its types are in value-rules.ts). W4 what is written in place is the base, and is
+ * read by nothing.
  */
 import {
   baseFill,
@@ -25,7 +26,10 @@ interface WriteFault {
   readonly code?: BrokenCode;
 }
 
-/** Returns the faults of a scatter's write and base against the operands of its function. */
+/**
+ * Returns the violations of rules W1 and W4 by a scatter's write and base, given the operands of its
+ * function; an empty list if there are none.
+ */
 export function writeFaults(map: AccessMap, func: Func): WriteFault[] {
   const { write } = map;
   const [inputs, output] = [inputsOf(func), outputOf(func)];
@@ -71,7 +75,11 @@ export function writeFaults(map: AccessMap, func: Func): WriteFault[] {
     : fault("W4", `%${base.name} is written in place, and read by the value or an index`, "leave out inout");
 }
 
-/** Returns the faults of policies on the side that they are not of, and of a promise that no run can keep. */
+/**
+ * Returns the violations of rules W2 and W3. W2: policies that do not fit reads or writes. W3: `duplicates`
+ * that do not fit the combination, or a promise of unique points that cannot hold because there are more
+ * points than elements.
+ */
 export function policyFaults(map: AccessMap, output: TensorType): WriteFault[] {
   const written = isScatter(map) ? writtenIndices(map) : new Set<number>();
   const faults = map.indices.flatMap((operand, s): WriteFault[] => {

@@ -1,7 +1,7 @@
 /**
- * A hill climb over the tiles of a space by a cost: first those of few entries along each dim, filled from each end; then the
- * tiles beside the best of all so far, along one dim and along two; then other orders of loops around the best. The number of
- * tiles that are looked at grows with the logarithm of the extents.
+ * A hill climb over the tiles of a space by a cost: first those of few entries along each dim, filled from
+ * each end; then the tiles beside the best of all so far, along one dim and along two; then other orders of
+ * loops around the best. The number of tiles that are looked at grows with the logarithm of the extents.
  */
 import { followedBy, gatheredTable } from "../../ir/access.js";
 import { largestThat } from "../../ir/intervals/intervals.js";
@@ -14,18 +14,23 @@ import { reordered } from "./variants.js";
 /** Best tiles that are searched around, and tiles that are looked at in all before that ends. */
 const leading = 6;
 const tried = 160;
-/** Best tiles that are searched around in other orders of loops, how far over the best these may be, and tiles that are looked at for that. */
+/**
+ * Best tiles that are searched around in other orders of loops, how far over the best these may be, and tiles
+ * that are looked at for that.
+ */
 const reordering = 3;
 const promising = 1.1;
 const triedReordered = 100;
-/** Factor over the least cost within which a schedule may be the best by what is exact. */
+/**
+ * Factor over the lowest estimated cost within which a schedule may still be the fastest by the exact clock.
+ */
 export const margin = 1.02;
 /** Entries on either side of a tile's own that are tried along a dim. */
 const reach = 2;
 /** Entries of a dim that are tried at first, by the number of dims that a tile may cut. */
 const few: readonly number[] = [6, 6, 3, 2];
 
-/** The cost that a climb makes least. */
+/** Cost function that a climb minimizes, with a lower bound for each tile. */
 export interface TileCost {
   /** Returns what no schedule with a tile costs less than. */
   readonly lowerBound: (tile: Shape) => number;
@@ -33,22 +38,26 @@ export interface TileCost {
   readonly ofTile: () => (tiling: Tiling) => number;
 }
 
-/** A schedule with its cost. */
+/** Tiling with its cost. */
 export interface Weighed {
   readonly tiling: Tiling;
   readonly cost: number;
 }
 
 /**
- * Returns the best two schedules of each tile that was weighed, the best of all first. `against`: the cost of a schedule that is known
- * already; orders of loops that cost over a tenth more are not searched around.
+ * Returns the best two schedules of each tile that was weighed, the best of all first. `against`: cost of a
+ * schedule that is already known. Orders of loops that cost over a tenth more than this, or than the best of
+ * all, are not searched around.
  */
 export function climb(space: ScheduleSpace, cost: TileCost, against: number): readonly Weighed[] {
   return new Climb(space, cost, against).ranked();
 }
 
 class Climb {
-  /** The best two schedules so far of each tile, by its number; none where they cannot be worth their while, undefined where it does not fit. */
+  /**
+   * The best two schedules so far of each tile, by its number; none where they cannot be worth their while,
+   * undefined where it does not fit.
+   */
   private readonly weighed = new Map<number, readonly Weighed[] | undefined>();
   /** The best tiles so far, each in its best schedule, the best first. */
   private leaders: readonly Weighed[] = [];
@@ -88,7 +97,7 @@ class Climb {
     this.leaders = [...others, best].sort(byCost).slice(0, leading);
   }
 
-  /** Tiles differ along the free dims alone. */
+  /** Returns the key of a tile. Tiles differ only along the free dims. */
   private numberOf(tile: Shape): number {
     const { free, limits } = this.space;
     let number = 0;
@@ -105,15 +114,18 @@ class Climb {
   }
 
   /**
-   * A tile whose lower bound exceeds this is neither weighed nor searched around. Skipping it cannot change the result, because no cost is
-   * below its lower bound.
+   * Returns a tile whose lower bound exceeds this is neither weighed nor searched around. Skipping it cannot
+   * change the result, because no cost is below its lower bound.
    */
   private worthwhile(): number {
     const best = this.leaders[0]?.cost ?? Infinity;
     return Math.max(best * margin, this.leaders[leading - 1]?.cost ?? Infinity);
   }
 
-  /** As much as fits of each dim, from the last: near enough to the best that most others need no look. */
+  /**
+   * Returns a tile that takes as much as fits of each dim, from the last. It is so close to the best tile
+   * that most others need no estimate.
+   */
   private filledUp(): Shape {
     const { space } = this;
     const fits = (tile: Shape): boolean => space.fits(space.start.with({ tile }));
@@ -128,7 +140,10 @@ class Climb {
     return tile;
   }
 
-  /** The best few tiles in every other order of loops; where one is about as good, also the tiles around them. */
+  /**
+   * Tries the best few tiles in every other order of loops. Where an order is about as good, it also tries
+   * the tiles around them.
+   */
   private reorder(): void {
     // What is known may be exact among estimates: `promising` leaves room for how far the two differ.
     const least = Math.min(this.leaders[0]?.cost ?? Infinity, this.against);
@@ -159,7 +174,10 @@ class Climb {
     });
   }
 
-  /** The least cost of a tile in these orders, which are kept with those that are known of it. */
+  /**
+   * Returns the least cost of a tile in these orders. Its best schedules are stored with those already known
+   * for the tile.
+   */
   private weighIn(orders: readonly (readonly number[])[], tile: Shape): number {
     const lowerBound = this.cost.lowerBound(tile);
     if (lowerBound > this.worthwhile()) return Infinity;
@@ -174,13 +192,16 @@ class Climb {
     return weighed[0]?.cost ?? Infinity;
   }
 
-  /** The best two of the schedules of one tile. */
+  /** Returns the best two of the schedules of one tile. */
   private bestTwo(schedules: readonly Tiling[], lowerBound: number): readonly Weighed[] {
     const costOf = this.cost.ofTile();
     return firstTwo(schedules.map((tiling) => ({ tiling, cost: Math.max(lowerBound, costOf(tiling)) })));
   }
 
-  /** Whole along some dims, cut along two, 1 along the others: dims are filled from the last, or by what they follow. */
+  /**
+   * Estimates tiles that are whole along some dims, cut along two, and 1 along the others. Dims are filled
+   * from the last, or by the operands that depend on them.
+   */
   private coarse(): void {
     const { start, limits } = this.space;
     const fits = (tile: Shape): boolean => this.weigh(tile) !== undefined;
@@ -194,7 +215,7 @@ class Climb {
     }
   }
 
-  /** A few powers of two, evenly spread, and the whole extent. */
+  /** Returns a few powers of two, evenly spread, and the whole extent. */
   private fewOf(d: number): readonly number[] {
     const entries = this.space.entries(d);
     const powers = entries.filter((n) => isPowerOfTwo(n));
@@ -202,7 +223,10 @@ class Climb {
     return [...new Set([...powers.filter((_, k) => k % every === 0), ...entries.slice(-1)])];
   }
 
-  /** Around the best tiles, the best first: along each dim alone, and where that leads no further along two. */
+  /**
+   * Tries tiles around the best tiles, the best first: along each dim alone, then along two dims if that
+   * finds nothing better.
+   */
   private refine(): void {
     const [alone, several] = [new Set<Weighed>(), new Set<Weighed>()];
     const next = (): readonly Shape[] | undefined => {
@@ -219,7 +243,10 @@ class Climb {
     });
   }
 
-  /** Tiles beside one along each dim: entries near its own, and those that give every core as many tasks. */
+  /**
+   * Returns the tiles next to a tile along each dim: entries near its own, and those that give every core
+   * equally many tasks.
+   */
   private along({ tiling }: Weighed): readonly Shape[] {
     const { space } = this;
     const { schedule, tile, loops } = tiling;
@@ -246,7 +273,10 @@ const byCost = (a: Weighed, b: Weighed): number => a.cost - b.cost;
 
 const firstTwo = (weighed: readonly Weighed[]): readonly Weighed[] => [...weighed].sort(byCost).slice(0, 2);
 
-/** Orders in which a tile's dims may fill up: from the last, the indices' dims first, the data's first. */
+/**
+ * Returns the orders in which the free dims of a tile may grow: from the last dim, dims of the indices first,
+ * and dims of the data first.
+ */
 function fillingOrders({ start, free }: ScheduleSpace): readonly (readonly number[])[] {
   const dims = followedBy(start.gather.map, gatheredTable);
   const outwards = [...free].reverse();

@@ -8,7 +8,9 @@ import { alignUp, meanBytes } from "../../ir/types.js";
 /** Whole blocks along the last dim, by what they hold of the data. */
 const someBlocks = [1, 2, 3, 4, 6, 8];
 
-/** Returns the entries worth trying along an output dim, ascending; the last is `limit`. */
+/**
+ * Returns the tile entries, in elements, worth trying along an output dim, ascending; the last is `limit`.
+ */
 export function entriesOf(d: number, limit: number, tiling: Tiling): number[] {
   const { gather, schedule, target, extents } = tiling;
   const entries = new Set<number>();
@@ -25,7 +27,8 @@ export function entriesOf(d: number, limit: number, tiling: Tiling): number[] {
     entries.add(shareOf(d, limit, rounds * schedule.cores, tiling));
     entries.add(shareOf(d, limit, rounds + 1, tiling));
   }
-  // Rows that are fetched take about as long in each tile: what counts is that no core has one more than others.
+  // Rows that are fetched take about as long in each tile: what counts is that no core has one more than
+  // others.
   if (tiling.residency === "gm" && targetFacts[target.kind].dmaEngine)
     for (const rounds of [5, 6, 8]) entries.add(shareOf(d, limit, rounds * schedule.cores, tiling));
   const [least, multiple] = [leastRow(d, tiling), laneMultiple(d, tiling)];
@@ -33,20 +36,29 @@ export function entriesOf(d: number, limit: number, tiling: Tiling): number[] {
   return [...cut.sort((a, b) => a - b), limit];
 }
 
-/** What entries are multiples of, so that tiles start at bytes, and start and end where accesses of lanes do. */
+/**
+ * Returns the number of which entries are multiples. Tiles then start at bytes, and start and end where
+ * accesses of lanes do.
+ */
 export function laneMultiple(d: number, { gather, target, extents }: Tiling): number {
   const least = leastEntry(gather, d);
   if (target.lanes === 1 || d < extents.length - 1) return least;
   return Math.max(4, least, target.vectorBytes / meanBytes(inputOf(gather, gatheredTable).type.dtype));
 }
 
-/** Elements of a row that lanes read side by side; where data is staged, the budget may leave less. */
+/**
+ * Returns the elements of a row that lanes read together along the last dim. Returns 1 for other dims, for
+ * targets with one lane, and for staged data, of which the budget may leave less.
+ */
 function leastRow(d: number, { gather, residency, target, extents }: Tiling): number {
   if (target.lanes === 1 || residency === "ub" || d < extents.length - 1) return 1;
   return target.laneBytes / meanBytes(inputOf(gather, gatheredTable).type.dtype);
 }
 
-/** The entry that makes so many tiles of a dim; a little larger where lanes move four neighbours, or whole accesses, at a time. */
+/**
+ * Returns the tile entry, in elements, that cuts a dim into `count` tiles. On targets with lanes it is
+ * rounded up to four elements, or to whole accesses.
+ */
 export function shareOf(d: number, limit: number, count: number, tiling: Tiling): number {
   const share = Math.max(leastRow(d, tiling), Math.ceil(limit / count));
   if (tiling.target.lanes === 1) return Math.min(limit, alignUp(share, laneMultiple(d, tiling)));

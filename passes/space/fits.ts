@@ -4,11 +4,14 @@ import { inputOf } from "../../ir/func.js";
 import { keepsOrder, ubCapacity, type Tiling } from "../../ir/tiling/index.js";
 import { elementCount, meanBytes } from "../../ir/types.js";
 
-/** Elements of the widest access of a lane. */
+/** Returns the number of elements of the widest access of a lane. */
 const accessElements = ({ gather, target }: Tiling): number =>
   Math.min(4, Math.max(1, target.vectorBytes / meanBytes(inputOf(gather, gatheredTable).type.dtype)));
 
-/** Elements that a task should take at most: lanes stay short, and every core has tasks while all their lanes have work. */
+/**
+ * Returns the maximum number of elements that a task should take. The work of each lane then stays short, and
+ * every core has tasks while all their lanes have work.
+ */
 export function longestTask(tiling: Tiling): number {
   // Points that follow one another stay in one task, however many.
   if (tiling.scatter !== undefined) return Infinity;
@@ -19,18 +22,27 @@ export function longestTask(tiling: Tiling): number {
   return Math.min(max, Math.max(target.lanes * accessElements(tiling), share));
 }
 
-/** True if a tile is within so many bytes of UB, which are at most the budget, and no longer than a task should be. */
+/**
+ * True if a tile fits in `availableUb` bytes of UB, has no more elements than a task should, and keeps a
+ * scatter's order of points.
+ */
 export const fits = (tiling: Tiling, availableUb: number): boolean =>
   keepsOrder(tiling) && fitsUb(tiling, availableUb);
 
-/** True if that is so but for the order of a scatter's points, which a larger tile may keep where a smaller one does not. */
+/**
+ * True if a tile takes at most `availableUb` bytes of UB and no more elements than a task should. The order
+ * of a scatter's points is not checked: a larger tile may keep it where a smaller one does not.
+ */
 export function fitsUb(tiling: Tiling, availableUb: number): boolean {
   if (elementCount(tiling.tile) > longestTask(tiling)) return false;
   const { bytes, planned } = tiling.footprint;
   return Math.max(bytes, planned) <= availableUb;
 }
 
-/** Bytes of UB that a chosen tile may take: within the target's safe size, where the smallest tile leaves that choice. */
+/**
+ * Returns the bytes of UB that a chosen tile may take: the target's safe size if the smallest tile fits in
+ * it, otherwise the capacity.
+ */
 export function availableUbOf(start: Tiling): number {
   const { target } = start;
   const capacity = ubCapacity(start);

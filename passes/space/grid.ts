@@ -2,13 +2,16 @@
 import { replaced, type TakesTile } from "../../ir/tiling/index.js";
 import type { Shape } from "../../ir/types.js";
 
-/** An output dim, and the entries of a tile that are tried along it, ascending. */
+/** Output dim of a grid of tiles, with the tile entries to try along it, ascending. */
 export interface GridAxis {
   readonly dim: number;
   readonly entries: readonly number[];
 }
 
-/** Yields the tiles of a grid that are taken, entries along the first axis in turn, and of each those along the others. */
+/**
+ * Yields the tiles of a grid that `takes` accepts; the first axis varies slowest. Entries of an axis after
+ * the first refused one are skipped.
+ */
 export function* gridOf(
   tile: Shape,
   [axis, ...inner]: readonly GridAxis[],

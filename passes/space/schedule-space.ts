@@ -1,6 +1,6 @@
 /**
- * The schedules worth weighing for a gather: along each output dim a number of tile entries that grows with the logarithm of
- * its extent, and for each tile the views, orders and buffers that the user left open.
+ * The schedules worth weighing for a gather: along each output dim a number of tile entries that grows with
+ * the logarithm of its extent, and for each tile the views, orders and buffers that the user left open.
  */
 import { replaced, TileSpace, type Tiling } from "../../ir/tiling/index.js";
 import { at, type Shape } from "../../ir/types.js";
@@ -12,7 +12,7 @@ import { variants, variantsInEveryOrder } from "./variants.js";
 /** Larger entries of a dim that are tried for less of another one. */
 const trades = 5;
 
-/** The schedules of a gather that keep what the user pinned. */
+/** Search space of a gather's schedules: those that keep the entries that the user pinned. */
 export class ScheduleSpace extends TileSpace {
   /** Bytes of UB that a schedule may take. */
   readonly availableUb: number;
@@ -25,7 +25,9 @@ export class ScheduleSpace extends TileSpace {
     this.entriesAlong = new Map(this.free.map((d) => [d, entriesOf(d, at(this.limits, d), base)]));
   }
 
-  /** Returns the tile entries worth trying along an output dim, ascending; the last is all that a view leaves. */
+  /**
+   * Returns the tile entries worth trying along an output dim, ascending; the last is all that a view leaves.
+   */
   entries(d: number): readonly number[] {
     return this.entriesAlong.get(d) ?? [];
   }
@@ -52,8 +54,8 @@ export class ScheduleSpace extends TileSpace {
   }
 
   /**
-   * Returns the tiles beside one with more along one dim for less along another, as many elements or a few more: free UB and balance stop
-   * what goes along one dim.
+   * Returns the tiles beside one with more along one dim for less along another, as many elements or a few
+   * more: free UB and balance stop what goes along one dim.
    */
   traded(tile: Shape): readonly Shape[] {
     const tiles: Shape[] = [];
@@ -74,7 +76,10 @@ export class ScheduleSpace extends TileSpace {
     return tiles;
   }
 
-  /** True if a schedule is within the bytes of UB that it may take, and its tile no longer than a task should be. */
+  /**
+   * True if a schedule is within the bytes of UB that it may take, and its tile no longer than a task should
+   * be.
+   */
   fits(tiling: Tiling): boolean {
     return fits(tiling, this.availableUb);
   }
@@ -89,7 +94,10 @@ export class ScheduleSpace extends TileSpace {
     return variants(tiling, this.availableUb);
   }
 
-  /** Returns the schedules of a tile that fit, in every order of loops that makes a nest of its own; `bothDirections`: also for a cache. */
+  /**
+   * Returns the schedules of a tile that fit, in every order of loops that makes a nest of its own;
+   * `bothDirections`: also for a cache.
+   */
   schedulesInEveryOrder(tiling: Tiling, bothDirections = false): readonly Tiling[] {
     return variantsInEveryOrder(tiling, this.availableUb, bothDirections);
   }

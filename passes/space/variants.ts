@@ -16,15 +16,19 @@ import { alignUp, at, elementCount } from "../../ir/types.js";
 import { fits, longestTask } from "./fits.js";
 
 /**
- * The schedules of one tile within so many bytes of UB: every view and buffers that the user left open, in its own order of
- * loops. Views split the loops that reuse the data's tile; where the user states the view, other orders do.
+ * Returns the schedules of one tile within `availableUb` bytes of UB, in the tiling's order of loops: every
+ * view and buffers that the user left open. Views split the loops that reuse the data's tile. If the user
+ * states the view, other orders of loops are returned too.
  */
 export const variants = (tiling: Tiling, availableUb: number): Tiling[] =>
   (tiling.gather.schedule.view === undefined ? [tiling] : reordered(tiling)).flatMap((nest) =>
     inOrder(nest, availableUb),
   );
 
-/** Those of `variants`, in every order of loops that makes a nest of its own; with `bothDirections` also for a cache. */
+/**
+ * Returns the schedules of one tile within `availableUb` bytes of UB, in every order of loops that makes a
+ * different nest. `bothDirections`: parallel loops also in reverse, which may matter to a cache.
+ */
 export function variantsInEveryOrder(tiling: Tiling, availableUb: number, bothDirections = false): Tiling[] {
   const nests = new Map<string, Tiling>();
   for (const nest of reordered(tiling, bothDirections)) {
@@ -44,7 +48,10 @@ const inOrder = (tiling: Tiling, availableUb: number): Tiling[] =>
     .flatMap((viewed) => [viewed, ...doubled(viewed, availableUb)])
     .filter((variant) => fits(variant, availableUb));
 
-/** What tells the schedules of one tile apart: the loops in their order, and the other entries. */
+/**
+ * Returns a key that distinguishes the schedules of one tile: the loops in their order, and the other
+ * entries.
+ */
 const nestOf = ({ schedule, loops }: Tiling): string => {
   const nest = loops.map((loop) => `${loop.kind} ${loop.dim} ${loop.mode}`).join();
   const { tile: _, order: __, ...others } = schedule;
@@ -52,9 +59,11 @@ const nestOf = ({ schedule, loops }: Tiling): string => {
 };
 
 /**
- * A tiling in its own order of loops, and in those that make other nests: every sequence of loops that only the indices follow
- * may stand last, where it reuses the data's tile. Nests that differ in the order of their parallel loops alone deal the same
- * tasks in another order: for the clock they are one; a cache may tell them apart, for which `bothDirections` has the reverse too.
+ * Returns a tiling in its order of loops, and in the orders that make other nests. Every sequence of loops
+ * that only the indices depend on may be innermost, where it reuses the data's tile.
+ *
+ * Nests that differ only in the order of parallel loops have the same tasks, and the same clock. A cache may
+ * distinguish them: `bothDirections` adds their reverse.
  */
 export function reordered(tiling: Tiling, bothDirections = false): Tiling[] {
   const { gather, schedule, residency, tile, extents } = tiling;
@@ -79,7 +88,10 @@ export function reordered(tiling: Tiling, bothDirections = false): Tiling[] {
   return [tiling, ...others.map((order) => tiling.with({ order }))];
 }
 
-/** Every sequence of some of the items, the longest first and in the given order before others. */
+/**
+ * Returns every ordered selection of the items, including the empty one. Each comes after the longer
+ * selections that begin with it.
+ */
 function orderedSubsets(items: readonly number[]): number[][] {
   const grow = (chosen: readonly number[]): number[][] => {
     const longer = items.filter((d) => !chosen.includes(d)).flatMap((d) => grow([...chosen, d]));
@@ -101,12 +113,13 @@ const tripsOf = ({ extents, schedule, tile }: Tiling, dim: number, kind: Loop["k
   return kind === "view" ? Math.ceil(at(extents, dim) / view) : Math.ceil(view / at(tile, dim));
 };
 
-/** Elements of a task, of all the tiles that it takes one after the other. */
+/** Returns the number of elements of a task, over all the tiles that it takes one after the other. */
 const taskElements = (tiling: Tiling): number => elementCount(tiling.extents) / parallelTasks(tiling);
 
 /**
- * Two copies of all that is streamed; where these do not fit, or leave the gather a slower lowering, also of some of it. Two
- * cost at most their syncs more than one, so with fewer there is nothing to win elsewhere. Some may not fit.
+ * Returns the tiling with two copies of all streamed operands. If these do not fit or make the gather's
+ * lowering slower, also with two copies of only some. Some results may not fit in UB. An empty list if
+ * buffers are stated, the target has no double buffering, or nothing is streamed.
  */
 export function doubled(tiling: Tiling, availableUb: number): Tiling[] {
   const { gather, target } = tiling;
@@ -124,8 +137,8 @@ export function doubled(tiling: Tiling, availableUb: number): Tiling[] {
 }
 
 /**
- * Views that split the loops of indices alone: until every core has its tasks and none is too long, and until no core has fewer than
- * others.
+ * Returns tilings whose views split a loop that only the indices depend on. One has enough tasks for every
+ * core, none too long; another also gives all cores equally many. An empty list if no such loop can be split.
  */
 function splitViews(tiling: Tiling): Tiling[] {
   const { gather, schedule, tile, loops, target, extents } = tiling;

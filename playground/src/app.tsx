@@ -29,6 +29,10 @@ const linkDelayMs = 250;
 /** A link's fragment that this page wrote itself changes nothing. */
 let written = "";
 
+/**
+ * Renders the playground page: program editor on the left, verdict and schedule in the middle, results on the
+ * right. `first` is the state that the page starts with.
+ */
 export function App({ first }: { readonly first: PageState }) {
   const [state, setState] = useState(first);
   const [{ shown, of }, setShown] = useState<Judged>({ of: "" });
@@ -311,7 +315,10 @@ interface Judged {
   readonly of: string;
 }
 
-/** The latest verdict wins, whatever order they come in; what went wrong with an earlier one is nobody's. */
+/**
+ * Returns a callback that passes the verdict of a promise to `set`. If several promises are pending, only the
+ * latest call counts: results and errors of earlier calls are dropped.
+ */
 function useVerdict(set: (judged: Judged) => void): (of: string, coming: Promise<Shown>) => Promise<void> {
   const turn = useRef(0);
   return useCallback(async (of: string, coming: Promise<Shown>): Promise<void> => {
@@ -325,7 +332,10 @@ function useVerdict(set: (judged: Judged) => void): (of: string, coming: Promise
   }, []);
 }
 
-/** What went wrong, in words. */
+/**
+ * Returns the messages that the page shows for a caught error: a message for each diagnostic if a worker
+ * refused the request, otherwise one message.
+ */
 function wordsOf(thrown: unknown): readonly string[] {
   const failed = failedAnswer(thrown);
   return failed.state === "refused"
@@ -337,7 +347,11 @@ function wordsOf(thrown: unknown): readonly string[] {
 
 type Step = Parameters<Editor["setText"]>[1];
 
-/** One change at a time; of those that wait, the latest of a kind. Resolves with what is wrong; empty where nothing is. */
+/**
+ * Returns a callback that applies changes to the program, one at a time. A waiting change is dropped when a
+ * later change of the same kind arrives. The promise resolves to an error message, or an empty string on
+ * success or if the change was dropped.
+ */
 function useChanges(
   apply: (change: Change, step: Step) => Promise<void>,
 ): (change: Change, step?: Step) => Promise<string> {
@@ -380,6 +394,10 @@ const slotOf = (change: Change): string => {
   }
 };
 
+/**
+ * Applies a target and the schedule that command-line flags state. The target is changed first, and only if
+ * it differs from `now`, the current target.
+ */
 async function followFlags(
   change: (change: Change, step: Step) => Promise<string>,
   flags: string,
@@ -390,6 +408,10 @@ async function followFlags(
   await change({ kind: "schedule", entries: entriesOf(flags) }, "own");
 }
 
+/**
+ * Calls `open` with the first file that is dropped on the page. The listeners run in the capture phase, so
+ * that the editor does not insert the text of the file.
+ */
 function useDrop(open: (file: File) => Promise<void>): void {
   useEffect(() => {
     const over = (event: DragEvent): void => {
@@ -412,7 +434,10 @@ function useDrop(open: (file: File) => Promise<void>): void {
   }, []);
 }
 
-/** Each place as a button that leads there. */
+/**
+ * Renders the errors of a program as a list. Each entry has a button that moves the cursor of the editor to
+ * the error. Renders nothing if there is no error.
+ */
 function Problems({ list, editor }: { readonly list: readonly Problem[]; readonly editor: Editor | null }) {
   const errors = list.filter(({ diagnostic }) => diagnostic.severity === "error");
   if (errors.length === 0) return null;
@@ -436,6 +461,7 @@ function Problems({ list, editor }: { readonly list: readonly Problem[]; readonl
   );
 }
 
+/** Renders the tab bar of the results. The left and right arrow keys select the previous and the next tab. */
 function Tabs({ tab, onTab }: { readonly tab: Tab; readonly onTab: (tab: Tab) => void }) {
   const move = (event: KeyboardEvent): void => {
     const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];

@@ -1,4 +1,6 @@
-/** The editor of programs: the language server's diagnostics, fixes, completions and hovers, from a worker. */
+/**
+ * The editor of programs: the language server's diagnostics, fixes, completions and hovers, from a worker.
+ */
 import type { CompletionContext } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap, isolateHistory, redo, undo } from "@codemirror/commands";
 import { lintGutter, linter, lintKeymap, type Diagnostic as Lint } from "@codemirror/lint";
@@ -16,8 +18,12 @@ import { tirHighlighting } from "./tir-highlighting.js";
 import type { Problem } from "./jobs/messages.js";
 import type { Client } from "./jobs/client.js";
 
+/** Handle of the code editor on the page. */
 export interface Editor {
-  /** Replaces the text as a step that can be undone: one of its own, or with others in quick succession, as a slider makes them. */
+  /**
+   * Replaces the text as a step that can be undone: one of its own, or with others in quick succession, as a
+   * slider makes them.
+   */
   setText(text: string, step: "own" | "joined"): void;
   goTo(place: TextPosition): void;
   undo(): void;
@@ -25,6 +31,10 @@ export interface Editor {
   destroy(): void;
 }
 
+/**
+ * Options of {@link createEditor}: the initial text, the worker that analyses programs, and callbacks for a
+ * changed text and for its problems.
+ */
 export interface EditorOptions {
   readonly text: string;
   readonly worker: Client;
@@ -34,6 +44,10 @@ export interface EditorOptions {
 
 const lintDelayMs = 200;
 
+/**
+ * Creates a CodeMirror editor for `.tir` programs inside `parent`. The worker supplies diagnostics, fixes,
+ * completions and hover texts.
+ */
 export function createEditor(
   parent: HTMLElement,
   { text, worker, onText, onProblems }: EditorOptions,
@@ -127,7 +141,10 @@ export function createEditor(
   };
 }
 
-/** The part between what both begin and end with. */
+/**
+ * Returns the edit that turns `before` into `after`, without their common prefix and suffix. `from` and `to`
+ * are offsets in `before`. Returns undefined if the texts are equal.
+ */
 function difference(
   before: string,
   after: string,
@@ -151,6 +168,10 @@ const offsetsOf = (doc: Text, { start, end }: TextRange): { readonly from: numbe
   to: offsetOf(doc, end),
 });
 
+/**
+ * Converts a problem that the language server reports to a CodeMirror diagnostic. The fix of the problem, if
+ * any, becomes an action.
+ */
 function lintOf({ diagnostic, range, fix }: Problem, doc: Text): Lint {
   const { code, severity, message, notes = [], hint } = diagnostic;
   return {

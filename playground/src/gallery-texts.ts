@@ -1,6 +1,10 @@
 /** The texts of the gallery's programs, by id. */
 import { firstText } from "./gallery.js";
 
+/**
+ * Program texts of the gallery examples, by the id of the example. Examples that come from a conformance case
+ * have no entry.
+ */
 export const galleryTexts: Readonly<Record<string, string>> = {
   embedding: firstText,
   moe: `// Each of 256 tokens goes to 2 experts: the router's order as indices.

@@ -1,4 +1,7 @@
-/** The page's state in the fragment of its address: compressed, and read as something that anybody may have written. */
+/**
+ * The page's state in the fragment of its address: compressed, and read as something that anybody may have
+ * written.
+ */
 import type { DType } from "../../ir/index.js";
 import type { TensorValue } from "../../src/formats/tensor.js";
 import { emptyState, isObject, maxText, tabs, type Inputs, type PageState } from "./page-state.js";
@@ -9,7 +12,10 @@ const maxBytes = 2 ** 20;
 /** Bytes of the tensors that a link holds; larger ones stay behind. */
 const maxTensorBytes = 2 ** 14;
 
-/** Names of functions whose inputs are too large for a link: they get random ones where it is opened. */
+/**
+ * Returns the names of functions whose inputs are too large for a link. Those functions get random inputs
+ * when the link is opened.
+ */
 export const leftBehind = ({ inputs }: PageState): readonly string[] =>
   Object.entries(inputs).flatMap(([name, tensors]) => (isSmall(tensors) ? [] : [name]));
 
@@ -19,6 +25,10 @@ const isSmall = (tensors: Inputs): boolean =>
     0,
   ) <= maxTensorBytes;
 
+/**
+ * Resolves to the URL fragment that holds the page's state, compressed and encoded as URL-safe base64. Inputs
+ * above 16 KiB for one function are left out.
+ */
 export async function fragmentOf(state: PageState): Promise<string> {
   const inputs = Object.entries(state.inputs)
     .filter(([, tensors]) => isSmall(tensors))
@@ -37,7 +47,7 @@ export async function fragmentOf(state: PageState): Promise<string> {
   );
 }
 
-/** Undefined for anything that is no state. */
+/** Returns the page state of an address's fragment; undefined for anything that is not a state. */
 export async function stateOf(fragment: string): Promise<PageState | undefined> {
   if (!fragment.startsWith(version)) return undefined;
   try {
@@ -51,6 +61,10 @@ export async function stateOf(fragment: string): Promise<PageState | undefined> 
   }
 }
 
+/**
+ * Converts the parsed JSON of a link to a page state. Returns undefined if it has no valid program text.
+ * Other invalid fields get the values of {@link emptyState} or are dropped.
+ */
 function checked(value: unknown): PageState | undefined {
   if (!isObject(value)) return undefined;
   const { text, func, sizes, tab, seed, inputs } = value;
@@ -77,7 +91,10 @@ function checked(value: unknown): PageState | undefined {
 const listOf = (value: unknown): readonly (readonly unknown[])[] =>
   Array.isArray(value) ? value.filter((entry): entry is readonly unknown[] => Array.isArray(entry)) : [];
 
-/** Its form only: whoever uses the elements says what is wrong with them. */
+/**
+ * Returns a tensor from the parts of a link, after a check of its form only. Code that uses the elements
+ * reports other errors.
+ */
 function tensorFrom([key, type, base64, strings]: readonly unknown[]): (readonly [string, TensorValue])[] {
   if (typeof key !== "string" || !isObject(type) || typeof base64 !== "string") return [];
   const { dtype, shape } = type;
@@ -93,7 +110,7 @@ const toBase64 = (bytes: Uint8Array): string =>
 const fromBase64 = (text: string): Uint8Array<ArrayBuffer> =>
   Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
 
-/** Undefined as soon as there are more than a state has. */
+/** Reads all bytes of a stream; undefined as soon as there are more than a state may have. */
 async function bytesOf(stream: ReadableStream<Uint8Array>): Promise<Uint8Array | undefined> {
   const chunks: Uint8Array[] = [];
   let length = 0;

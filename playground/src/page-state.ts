@@ -2,30 +2,35 @@
 import type { Sizes } from "../../ir/symbols/symbols.js";
 import type { TensorValue } from "../../src/formats/tensor.js";
 
+/** Names of the result tabs, in the order that the page shows them. */
 export const tabs = ["ir", "tile-ir", "wgsl", "pto", "timeline", "steps", "tune"] as const;
+/** Name of a result tab. */
 export type Tab = (typeof tabs)[number];
 
-/** Tensors by the keys of operands. */
+/** Input tensors of one function, by operand key. */
 export type Inputs = Readonly<Record<string, TensorValue>>;
 
+/** State of the page, as a link stores it. */
 export interface PageState {
   /** The program as `.tir`. */
   readonly text: string;
   /** The function that the page shows; the first where it is absent, or no longer in the text. */
   readonly func?: string;
-  /** Of the program's symbols, in elements, by name. */
+  /** Sizes of the program's symbols in elements, by name. */
   readonly sizes: Sizes;
   readonly tab: Tab;
-  /** Of the inputs that are not given. */
+  /** Seed of the inputs that are not given. */
   readonly seed: number;
-  /** What came with a program, by the names of its functions. */
+  /** Inputs that came with a program, by the names of its functions. */
   readonly inputs: Readonly<Record<string, Inputs>>;
 }
 
+/** State of the page without a program. Its values are the defaults for fields that a link lacks. */
 export const emptyState: PageState = { text: "", sizes: {}, tab: "ir", seed: 1, inputs: {} };
 
-/** Characters of a program that a link may hold. */
+/** Upper limit of the length of a program text in a link or a dropped `.tir` file, in characters. */
 export const maxText = 200_000;
 
+/** True if the value is an object that is neither null nor an array. */
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);

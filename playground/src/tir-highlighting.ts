@@ -9,14 +9,17 @@ interface Rule {
   readonly scope: string;
 }
 
-/** A pattern with captures names its parts, and the first of them that a line's rest begins with is taken; strings end on their line. */
+/**
+ * A pattern with captures names its parts, and the first of them that a line's rest begins with is taken;
+ * strings end on their line.
+ */
 const rules: readonly Rule[] = grammar.patterns.flatMap(({ name, match, captures }): Rule[] => {
   if (match === undefined) return name === undefined ? [] : [{ pattern: /"[^"]*"?/y, scope: name }];
   if (name !== undefined) return [{ pattern: new RegExp(match, "y"), scope: name }];
   return Object.values(captures ?? {}).map(({ name: scope }) => ({ pattern: partOf(scope), scope }));
 });
 
-/** `func @name`: the word, and the name behind it. */
+/** Returns the pattern of one part of `func @name`: the keyword, or the name after it. */
 function partOf(scope: string): RegExp {
   return scope.startsWith("keyword") ? /\bfunc\b/y : /@[\w.$-]+/y;
 }
@@ -37,6 +40,9 @@ const styles: readonly (readonly [scope: string, tag: Tag])[] = [
 /** Dots would name modifiers. */
 const nameOf = (scope: string): string => `tir-${scope.replaceAll(".", "-")}`;
 
+/**
+ * Consumes the next token of a line. Returns the name of the token's style, or null for a token without one.
+ */
 function token(stream: StringStream): string | null {
   for (const { pattern, scope } of rules) {
     pattern.lastIndex = stream.pos;
@@ -58,4 +64,5 @@ const language = StreamLanguage.define({
 
 const colours = HighlightStyle.define(styles.map(([scope, tag]) => ({ tag, class: nameOf(scope) })));
 
+/** Editor extension that highlights the syntax of `.tir` programs. */
 export const tirHighlighting: Extension = [language, syntaxHighlighting(colours)];

@@ -11,16 +11,26 @@ import {
 import { canonicalizeAccess, runPipeline } from "../../passes/index.js";
 import { boundTo, resolveTargetOf, scheduled, type CompileOptions } from "./compile.js";
 
-/** Undefined for a tile program. Throws a CompileError when a rule of the dialect is broken. */
+/**
+ * Returns the access level of a program, before its schedule is chosen; undefined for a tile program. Throws
+ * a CompileError when a rule of the dialect is broken.
+ */
 export const accessOf = (program: Func, options: CompileOptions = {}): AccessFunc | undefined =>
   canonicalized(program, options)?.access;
 
-/** Access level of a program under a profile, or what the dialect refuses there; a tile program has none, and nothing is refused. */
+/**
+ * Access level of a program under a profile, or what the dialect refuses there; a tile program has none, and
+ * nothing is refused.
+ */
 type AccessResult =
   | { readonly ok: true; readonly access: AccessFunc }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
 
-/** Returns the access level under another profile. */
+/**
+ * Lowers a program to its access level under another profile. Returns the access program, or the diagnostics
+ * of the dialect that refuse the program. For a tile program, which has no access level, `ok` is false and
+ * there are no diagnostics.
+ */
 export function accessUnder(profile: Profile, program: Func, options: CompileOptions = {}): AccessResult {
   try {
     const access = accessOf(program, { ...options, profile });
@@ -31,10 +41,17 @@ export function accessUnder(profile: Profile, program: Func, options: CompileOpt
   }
 }
 
-/** Returns the warnings of the dialect on an operator that it takes; none for a tile program. Throws a CompileError as {@link accessOf} does. */
+/**
+ * Returns the warnings of the dialect about a legal operator; an empty list for a tile program. Throws a
+ * CompileError if the program breaks a rule of its dialect.
+ */
 export const operatorWarnings = (program: Func, options: CompileOptions = {}): readonly Diagnostic[] =>
   canonicalized(program, options)?.diagnostics ?? [];
 
+/**
+ * Lowers a program to its access level. Returns the access program and the warnings about its operator;
+ * undefined for a tile program. Throws a CompileError for sizes, types or attributes that a rule refuses.
+ */
 function canonicalized(
   program: Func,
   options: CompileOptions,

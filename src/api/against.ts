@@ -1,6 +1,6 @@
 /**
- * A tile program against the operator it claims to be: the same inputs through both, compared bit for bit, the first
- * element that differs named with the statement that wrote it.
+ * A tile program against the operator it claims to be: the same inputs through both, compared bit for bit,
+ * the first element that differs named with the statement that wrote it.
  */
 import { reference, referenceOfMap } from "../../backends/reference/index.js";
 import { coordinates, type HostInputs } from "../../backends/index.js";
@@ -23,8 +23,11 @@ import { showElement } from "../formats/elements.js";
 import { differencesBetween, type TensorValue } from "../formats/tensor.js";
 
 /**
- * The output that a source or access program defines for the inputs of a tile program. Throws a CompileError (TC702) when its
- * tensors are not those of the tile program, TC1xx when it breaks a rule of its dialect; a RunError (TC601).
+ * Computes the bytes of the output that a source or access program defines for the inputs of a tile program.
+ *
+ * Throws a CompileError: TC702 if the tensors of the two programs differ or `definition` is a tile program,
+ * TC1xx if `definition` breaks a rule of its dialect. Throws a RunError (TC601) for an index out of range
+ * under policy `error`.
  */
 export function definedOutput(definition: Func, tile: TileFunc, inputs: HostInputs): Uint8Array {
   const pairs = definition.operands.map((operand, k) => [operand, tile.operands[k]] as const);
@@ -54,7 +57,10 @@ export function definedOutput(definition: Func, tile: TileFunc, inputs: HostInpu
   }
 }
 
-/** Leading ones that a dialect ignores make no difference to the elements. */
+/**
+ * True if two types have the same element type and the same shape apart from leading ones. A dialect may
+ * ignore leading ones.
+ */
 const sameElements = (a: Parameters<typeof formatType>[0], b: Parameters<typeof formatType>[0]): boolean =>
   a.dtype === b.dtype && withoutOnes(a.shape) === withoutOnes(b.shape);
 
@@ -64,8 +70,9 @@ const withoutOnes = (shape: readonly number[]): string => {
 };
 
 /**
- * TC610 with the first element that differs and where it comes from: the index values it needed, the tile and task that made it, the
- * statement that wrote it. Undefined when no element differs. `who` names the run.
+ * Returns a TC610 error for the first element that differs; undefined if no element differs. The error names
+ * the index values that the element needed, the tile and task that produced it, and the statement that wrote
+ * it. `who` names the run.
  */
 export function differenceFrom(
   side: RunInputs,

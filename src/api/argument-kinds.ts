@@ -1,7 +1,12 @@
-/** Kinds of arguments that only functions above the compiler take: records, searches, parts of models and reports. */
+/**
+ * Kinds of arguments that only functions above the compiler take: records, searches, parts of models and
+ * reports.
+ */
 import { checkKind, fieldsOf, isObject, type Kind } from "../../ir/argument.js";
 
-/** True for an object with all these fields, each an object itself. */
+/**
+ * Returns a predicate that is true if a value has all the named fields and each field is itself an object.
+ */
 const holds =
   (...names: readonly string[]) =>
   (value: unknown): boolean =>
@@ -71,7 +76,10 @@ const kinds = {
   ],
 } as const satisfies Readonly<Record<string, Kind>>;
 
-/** Throws a CompileError (TC702) for an argument of another kind than `call` takes. */
+/**
+ * Throws a CompileError (TC702) if `value` is not of the given kind of argument. `call` names the function in
+ * the message.
+ */
 export const checkApiArgument = (call: string, kind: keyof typeof kinds, value: unknown): void => {
   checkKind(call, kinds[kind], value);
 };

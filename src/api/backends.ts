@@ -33,22 +33,29 @@ import type { Kernel } from "./compile.js";
 
 export type { BackendRun } from "../../backends/index.js";
 
-/** The backends that the command line and case files name. */
+/** Names of the built-in backends, as the command line and case files write them. */
 export const backendNames = ["reference", "sim", "webgpu"] as const;
-/** The name of a backend. */
+/** Name of a built-in backend. */
 export type BackendName = (typeof backendNames)[number];
 
-/** Where a kernel runs: a backend by name, or one of the caller's own. */
+/** Backend that runs a kernel: the name of a built-in backend, or a backend object of the caller. */
 export type BackendChoice = BackendName | Backend;
 
-/** What messages and results call a backend. */
+/** Returns the name of a backend for messages and results. */
 export const nameOf = (backend: BackendChoice): string =>
   typeof backend === "string" ? backend : backend.name;
 
-/** Where a loaded backend comes from, as a note of a message. */
+/**
+ * Returns a note for a message that states the origin of a loaded backend; empty for a backend without a
+ * stated origin.
+ */
 export const placeOf = (backend: BackendName | Pick<Backend, "name" | "origin">): readonly string[] =>
   typeof backend === "string" || backend.origin === undefined ? [] : [`${backend.name} is ${backend.origin}`];
 
+/**
+ * Validation rule for an option that chooses a backend: a built-in name, or an object with `name` and
+ * `prepare(kernel)`.
+ */
 export const backendField = {
   code: "TC702",
   takes: `${backendNames.join(" or ")}, or a backend: an object with a name and prepare(kernel)`,
@@ -58,11 +65,12 @@ export const backendField = {
   words: backendNames,
 } as const satisfies Field;
 
-/** What `sim` takes, and the runner that `webgpu` needs. */
+/** Options of the built-in backends: those of `sim`, and the runner that `webgpu` needs. */
 export interface BackendOptions extends SimulateLongOptions {
   readonly runner?: Runner | undefined;
 }
 
+/** Validation rules for the fields of {@link BackendOptions}. */
 export const backendFields: Fields<BackendOptions> = {
   ...simulateLongFields,
   runner: {
@@ -72,7 +80,10 @@ export const backendFields: Fields<BackendOptions> = {
   },
 };
 
-/** Throws a CompileError for `webgpu` without a runner (TC503), for threads beside the checked executor (TC702). */
+/**
+ * Returns the backend of a name; a backend object is returned as it is. Throws a CompileError: TC503 for
+ * `webgpu` without a runner, TC702 for `threads` together with the checked executor.
+ */
 function backendFor(name: BackendChoice, options: BackendOptions = {}): Backend {
   if (typeof name !== "string") return name;
   switch (name) {
@@ -93,9 +104,10 @@ function backendFor(name: BackendChoice, options: BackendOptions = {}): Backend 
 }
 
 /**
- * Runs a kernel once on one backend. `reference` runs the operator, or what the program's own access map states; `webgpu`
- * compiles a kernel of another target again. Rejects with a RunError (TC611) if the output of a backend of the
- * caller's own is no Uint8Array of the right size.
+ * Runs a kernel once on one backend and resolves to its output. `reference` evaluates the operator, or the
+ * access map of a program that has no operator. `webgpu` compiles a kernel of another target again. Rejects
+ * with a RunError (TC611) if a backend object supplied by the caller returns an output that is not a
+ * Uint8Array of the right size.
  */
 export async function runOn(
   backend: BackendChoice,
@@ -120,7 +132,10 @@ export async function runOn(
   }
 }
 
-/** Throws a RunError (TC611) for what a backend of the caller's own prepares that is no kernel to run. */
+/**
+ * Throws a RunError (TC611) unless the value that a caller's backend returns from `prepare` has the functions
+ * `run` and `release`.
+ */
 export function checkPrepared(backend: Pick<Backend, "name" | "origin">, prepared: unknown): void {
   const isComplete =
     isObject(prepared) && ["run", "release"].every((name) => typeof prepared[name] === "function");
@@ -130,6 +145,10 @@ export function checkPrepared(backend: Pick<Backend, "name" | "origin">, prepare
   throw new RunError([error("TC611", message, { notes: placeOf(backend), hint })]);
 }
 
+/**
+ * Throws a RunError (TC611) unless the output of a caller's backend is a Uint8Array with as many bytes as the
+ * output tensor of the program.
+ */
 function checkOutput(backend: Backend, tile: TileFunc, result: unknown): void {
   const bytes = byteCount(outputOf(tile).type);
   const output = isObject(result) ? result["output"] : undefined;
@@ -139,7 +158,10 @@ function checkOutput(backend: Backend, tile: TileFunc, result: unknown): void {
   throw new RunError([error("TC611", message, { notes: placeOf(backend), hint })]);
 }
 
-/** The first byte at which two outputs differ, as a diagnostic; undefined when they agree. */
+/**
+ * Returns a diagnostic (TC610) that names the first byte at which two outputs differ, or their lengths if
+ * these differ. Undefined if the outputs are equal.
+ */
 export function firstDifference(
   a: { readonly backend: string; readonly output: Uint8Array },
   b: { readonly backend: string; readonly output: Uint8Array },

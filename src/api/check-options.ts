@@ -1,6 +1,7 @@
 /**
- * What the library's functions take, checked where they are called: not every caller is TypeScript. The tables for
- * schedules, tensor types, targets and programs; a function's own options have theirs beside their type.
+ * Checks of the arguments of the library's functions at run time, because not every caller is TypeScript.
+ * This file has the tables for schedules, tensor types, targets and programs; the tables of a function's own
+ * options are beside their types.
  */
 import {
   isas,
@@ -54,6 +55,11 @@ import {
 } from "../../backends/index.js";
 import { didYouMean } from "../../ir/did-you-mean.js";
 
+/**
+ * Checks an object against validation rules of its fields. Returns a diagnostic for each field that is
+ * unknown, missing or has an invalid value; an empty list if the object is valid. `what` names the object in
+ * messages.
+ */
 export const checkOptions = (
   what: string,
   value: unknown,
@@ -67,7 +73,9 @@ const numbers = (code: Code, takes: string): Field => ({
   holds: (value) => Array.isArray(value) && value.every((entry) => typeof entry === "number"),
 });
 
-/** Throws a CompileError for arguments that a builder does not take. */
+/**
+ * Throws a CompileError if the arguments of a builder are invalid or if one of the fields `needs` is missing.
+ */
 export function checkArguments(
   builder: string,
   given: unknown,
@@ -77,7 +85,7 @@ export function checkArguments(
   throwIfErrors(checkOptions(builder, given, fields, { needs }));
 }
 
-/** Which numbers make a schedule is for the rules to say. */
+/** Returns the check of a schedule entry's type. The rules of tiling judge its numbers. */
 function entryField(entry: ScheduleEntry): Field {
   const code = entry.key === "tile" ? "TC302" : "TC303";
   switch (entry.form) {
@@ -100,36 +108,44 @@ function entryField(entry: ScheduleEntry): Field {
   }
 }
 
+/** Validation rules for the entries of a schedule. */
 export const scheduleFields = Object.fromEntries(
   Object.values(scheduleEntries).map((entry) => [entry.key, entryField(entry)]),
 ) as Fields<Schedule>;
 
+/** Validation rule for a schedule (TC303). */
 export const scheduleField: Field = {
   code: "TC303",
   takes: "a schedule, such as { tile: [8, 1024] }",
   problems: (value) => checkOptions("a schedule", value, scheduleFields, { code: "TC303" }),
 };
 
-/** The name of a target, which a program may hold; whether anybody knows it is found out later. */
+/**
+ * Validation rule for the name of a target in a program (TC501): any text. An unknown name is found when the
+ * program is compiled.
+ */
 export const targetNameField: Field = {
   code: "TC501",
   takes: `the name of a target, such as ${targetNames.join(" or ")}`,
   holds: (value) => typeof value === "string",
 };
 
+/** Validation rule for a list of extents (TC103). */
 export const extentsField = numbers("TC103", "a list of extents, such as [4096, 1024]");
 const typeFields: Fields<TensorType> = { dtype: dtypeField, shape: extentsField };
 
 const exampleType = 'such as { dtype: "f32", shape: [4096, 1024] }';
 
+/** Validation rule for a tensor type: an object with `dtype` and `shape` (TC103). */
 export const typeField = record(`a tensor type, ${exampleType}`, typeFields, {
   code: "TC103",
   needs: ["dtype", "shape"],
 });
 
+/** Validation rule for a list of tensor types (TC103). */
 export const typesField = listOf(`a list of tensor types, each ${exampleType}`, typeField, "TC103");
 
-/** As builders take a type: `["f32", [4096, 1024]]`. */
+/** Validation rule for a tensor type in the form that builders take: `["f32", [4096, 1024]]`. */
 export const pairField: Field = {
   code: "TC103",
   takes: 'a type and a shape, such as ["f32", [4096, 1024]]',
@@ -140,7 +156,10 @@ export const pairField: Field = {
   },
 };
 
-/** An attribute; which numbers and words it takes is for the dialect's rules to say. */
+/**
+ * Validation rule for an attribute: a number, a word or a list of numbers. Rules of the dialect check the
+ * value itself.
+ */
 export const attributeField: Field = {
   code: "TC105",
   takes: "a number, a word or a list of numbers",
@@ -150,13 +169,15 @@ export const attributeField: Field = {
     (Array.isArray(value) && value.every((entry) => typeof entry === "number")),
 };
 
-/** An operator's attributes under the names of its builder's arguments. */
+/** Returns a field check for each attribute of an operator, by the name of its builder argument. */
 export const attributeFields = <D extends OpDef>(def: D): Fields<ArgumentsOf<D>> =>
   Object.fromEntries(
     Object.values(def.attrs).map(({ key, argument = key }) => [argument, attributeField]),
   ) as Fields<ArgumentsOf<D>>;
 
-/** Kinds of figures. A rate divides, and a rate of 0 would make a cost infinite; counts and bytes are whole. */
+/**
+ * Kinds of figures. A rate divides, and a rate of 0 would make a cost infinite; counts and bytes are whole.
+ */
 const figureShapes: Readonly<Record<keyof TargetFigures, "block" | "count" | "rate" | "cost">> = {
   blockBytes: "block",
   ubBytes: "count",
@@ -212,10 +233,13 @@ const figureShapes: Readonly<Record<keyof TargetFigures, "block" | "count" | "ra
   callCycles: "cost",
 };
 
-/** True if a figure is a count, of bytes or of other things: no fraction of one is there. */
+/**
+ * True if a number that describes a target is a count, such as a number of bytes: only whole numbers are
+ * valid.
+ */
 export const isCount = (name: keyof TargetFigures): boolean => figureShapes[name] === "count";
 
-/** What one figure of a target may be. */
+/** Returns the check of one figure of a target, by its kind: block size, count, rate or cost. */
 export function figureField(
   name: keyof TargetFigures,
 ): Field & { readonly holds: (value: unknown) => boolean } {
@@ -241,9 +265,10 @@ export function figureField(
   }
 }
 
+/** Names of the numbers that describe a target. */
 export const figureNames = Object.keys(defaultTarget.sources) as readonly (keyof TargetFigures)[];
 
-/** The words of a target's enumerations. */
+/** Legal values of each enumerated field of a target. */
 export const targetWords = {
   kind: targetKinds,
   defaultResidency: residencies,
@@ -253,7 +278,7 @@ export const targetWords = {
   readonly [K in "kind" | "defaultResidency" | "gmGather" | "isa"]: readonly Target[K][];
 };
 
-/** Sizes of elements in bytes. */
+/** Validation rule for a list of element sizes in bytes. */
 export const sizesField = {
   code: "TC501",
   takes: "a list of element sizes in bytes, such as [2, 4]",
@@ -261,7 +286,7 @@ export const sizesField = {
     Array.isArray(value) && value.every((size) => [1, 2, 4, 8, 16].includes(size as number)),
 } as const satisfies Field;
 
-/** The limits of a WebGPU device. */
+/** Validation rules for the limits of a WebGPU device: whole numbers, 1 or more. */
 export const limitFields = Object.fromEntries(
   limitNames.map((name) => [name, integer(1)]),
 ) as Fields<WgslLimits>;
@@ -293,6 +318,7 @@ const targetFields: Fields<Target> = {
   },
 };
 
+/** Validation rule for sizes of symbols, in elements, by name (TC107). */
 export const sizesOfSymbolsField: Field = {
   code: "TC107",
   takes: "sizes of symbols by name, such as { N: 37 }",
@@ -305,6 +331,10 @@ export const sizesOfSymbolsField: Field = {
 /** Frozen, so that they stay what they are. */
 const builtIn: ReadonlySet<unknown> = new Set(Object.values(targets));
 
+/**
+ * Validation rule for a target object (TC501). A text is refused with a hint that names the target object to
+ * pass.
+ */
 export const targetField: Field = {
   code: "TC501",
   takes: "a target, such as targets.ascendA2",
@@ -324,14 +354,17 @@ export const targetField: Field = {
   },
 };
 
-/** The same, or the name of a built-in one. */
+/** Validation rule for a target object or the name of a built-in target. */
 export const targetOrNameField: Field = {
   ...targetField,
   problems: (value, path) =>
     typeof value === "string" && targetNames.includes(value) ? [] : problemsOf(targetField, value, path),
 };
 
-/** The data, what it is read by, and the output; keys name the operands to callers and backends, so there is one of each. */
+/**
+ * The data, what it is read by, and the output; keys name the operands to callers and backends, so there is
+ * one of each.
+ */
 const operandsField: Field = {
   code: "TC702",
   takes: `a list of { name, type, role } with the roles ${roles.join(", ")}`,
@@ -357,19 +390,24 @@ const operandsField: Field = {
   },
 };
 
+/** Validation rule for the name of an operator. */
 export const opField: Field = {
   code: "TC702",
   takes: "an operator, such as onnx.gather",
   holds: (value) => typeof value === "string",
 };
 
+/** Validation rule for a list of operators, as `operatorsWith` returns it. */
 export const operatorsField: Field = {
   code: "TC702",
   takes: "operators, such as operatorsWith([mine])",
   holds: Array.isArray,
 };
 
-/** Values that no attribute has are told here; which one takes what, by the dialect's rules. */
+/**
+ * Validation rule for an object of attributes (TC105): refuses objects and null as values. Rules of the
+ * dialect check which values an attribute takes.
+ */
 export const attrsField: Field = {
   code: "TC105",
   takes: "an object of numbers, words and lists",
@@ -414,7 +452,7 @@ const symbolsField: Field = {
   },
 };
 
-/** What a program may have at a level, beside what it must have. */
+/** Optional fields of a program, by level. */
 const dynamicFields: Readonly<Partial<Record<Level, Readonly<Record<string, Field>>>>> = {
   access: {
     framework: oneOf(frameworks),
@@ -426,14 +464,17 @@ const dynamicFields: Readonly<Partial<Record<Level, Readonly<Record<string, Fiel
   },
 };
 
-/** What each level has of its own. */
+/** Required fields that only programs of one level have, by level. */
 const levelFields = {
   source: { op: opField, attrs: attrsField },
   access: { map: mapField, sharedDims: numbers("TC702", "a list of dims") },
   tile: { body: bodyField },
 } as const satisfies Readonly<Record<Level, Readonly<Record<string, Field>>>>;
 
-/** What is no function at any level. What its maps and statements mean is the verifier's to judge. */
+/**
+ * Returns diagnostics for a value that is not a well-formed function at any level. The verifier judges the
+ * meaning of its maps and statements.
+ */
 export function checkProgram(program: unknown): Diagnostic[] {
   const level = isObject(program) ? levels.find((name) => name === program["level"]) : undefined;
   if (level === undefined) {

@@ -1,4 +1,7 @@
-/** A legal schedule beside others of the same gather: other buffers, residencies and sizes of UB, each as fast as it gets there. */
+/**
+ * A legal schedule beside others of the same gather: other buffers, residencies and sizes of UB, each as fast
+ * as it gets there.
+ */
 import {
   dataResidency,
   formatEntry,
@@ -15,8 +18,9 @@ import {
 } from "../../ir/index.js";
 import { clockOf, unpinnedSchedule, remedyTo, type Remedy } from "../../passes/index.js";
 
+/** Legal schedule that is compared with the schedule that runs. */
 export interface Alternative {
-  /** What is other than in the schedule that runs: `residency gm`. */
+  /** Difference from the schedule that runs, such as `residency gm`. */
   readonly name: string;
   readonly schedule: ResolvedSchedule;
   readonly cycles: number;
@@ -24,14 +28,18 @@ export interface Alternative {
   readonly busiest: ClockResult["bottleneck"];
   /** Cores without work while the others run their last task. */
   readonly idleCores: number;
-  /** What to type to get it beside what was typed; empty for the schedule that runs. */
+  /** Flags to add to the command to get this schedule; empty for the schedule that runs. */
   readonly flags: string;
 }
 
+/** Comparison of the schedule that runs with other legal schedules of the same gather. */
 export interface Comparison {
   /** The schedule that runs comes first. */
   readonly alternatives: readonly Alternative[];
-  /** The fastest in the UB that the user has, and in a program of a framework with the data in the same place, where it saves more than a tenth of the cycles. */
+  /**
+   * The fastest in the UB that the user has, and in a program of a framework with the data in the same place,
+   * where it saves more than a tenth of the cycles.
+   */
   readonly better?: Pick<Alternative, "flags" | "cycles"> & Pick<ResolvedSchedule, "tile" | "view">;
 }
 
@@ -41,7 +49,10 @@ type Named = readonly (readonly [name: string, way: Remedy | undefined])[];
 /** A schedule is worth telling about when it takes less than this share of the cycles. */
 const worthTelling = 0.9;
 
-/** `access` is the program with the user's own schedule, `tiling` what became of it: legal. */
+/**
+ * Compares the schedule in use with alternatives. `access` is the program with the schedule as the user
+ * stated it; `tiling` is the legal schedule that was chosen for it.
+ */
 export function compareSchedules(access: AccessFunc, tiling: Tiling): Comparison {
   const { schedule, target } = tiling;
   const unpinned = { ...unpinnedSchedule(access), residency: schedule.residency };
@@ -93,11 +104,17 @@ function measured(name: string, { tiling, flags }: Remedy): Alternative {
   return { name, schedule: tiling.schedule, cycles, busiest: bottleneck, idleCores, flags };
 }
 
-/** Where pipes run side by side, the numbers of copies for all operands alike that the schedule does not have. */
+/**
+ * Returns the buffer counts, 1 or 2 for all operands, that the schedule does not use. Empty on targets whose
+ * pipes do not run in parallel.
+ */
 const otherCopies = ({ buffers }: ResolvedSchedule, { kind }: Target): readonly Copies[] =>
   targetFacts[kind].doubleBuffers ? ([1, 2] as const).filter((copies) => copies !== buffers) : [];
 
-/** The tile that the user states, or the one that the compiler chooses with so many copies. */
+/**
+ * Returns the schedule with the given number of buffer copies. A tile that the program states stays;
+ * otherwise the compiler chooses the tile. Undefined if no such schedule is legal.
+ */
 function withCopies(access: AccessFunc, tiling: Tiling, buffers: Copies): Remedy | undefined {
   if (access.schedule.tile === undefined) {
     const { residency } = tiling.schedule;
@@ -107,7 +124,10 @@ function withCopies(access: AccessFunc, tiling: Tiling, buffers: Copies): Remedy
   return isLegal(other) ? { tiling: other, flags: `--buffers ${buffers}` } : undefined;
 }
 
-/** Sizes of UB of the machines of a target's kind, whole and as libraries leave it, in bytes. */
+/**
+ * Returns the UB sizes of the built-in targets of a target's kind, in bytes, ascending: the full size and the
+ * size that libraries leave free.
+ */
 function ubBytesOfKind({ kind }: Target): readonly number[] {
   const sizes = Object.values(targets)
     .filter((target) => targetFacts[target.kind] === targetFacts[kind])

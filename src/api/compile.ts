@@ -82,20 +82,33 @@ import {
 } from "./check-options.js";
 import { pieceAt, pieceTable, type Piece, type TableRecord } from "./pieces.js";
 
-/** A schedule, a target, and what watches the passes; what is given overrides what the program says. */
+/**
+ * Options of a compilation: schedule entries, the target, and callbacks around each pass. An option overrides
+ * what the program states.
+ */
 export interface CompileOptions extends Schedule, PipelineOptions {
-  /** Sizes of the program's symbols in elements, by name. Absent: it is compiled for the most that they may be. */
+  /**
+   * Sizes of the program's symbols in elements, by name. Absent: it is compiled for the most that they may
+   * be.
+   */
   readonly bind?: Sizes;
   /** Overrides the target that the program names: a target, or a name such as `"webgpu"`. */
   readonly target?: Target | string;
   /** Resolves a target by name; built-in targets by default. */
   readonly findTarget?: (name: string) => Target | undefined;
-  /** The pipeline, in order; those that the program's level has behind it are left out. Default: `defaultPipeline`. */
+  /**
+   * The pipeline, in order; those that the program's level has behind it are left out. Default:
+   * `defaultPipeline`.
+   */
   readonly passes?: readonly Pass[];
-  /** Records of searches: the table of a program with an open symbol, where they hold one, gives `bind` its schedules. */
+  /**
+   * Records of searches: the table of a program with an open symbol, where they hold one, gives `bind` its
+   * schedules.
+   */
   readonly records?: readonly { readonly record: string }[];
 }
 
+/** Validation rules for the fields of {@link CompileOptions}. */
 export const compileFields: Fields<CompileOptions> = {
   ...scheduleFields,
   bind: sizesOfSymbolsField,
@@ -116,15 +129,18 @@ export const compileFields: Fields<CompileOptions> = {
   verifyEach: yesOrNo(),
 };
 
-/** What of a program and its options no rule can judge: another kind of value than they take. */
+/**
+ * Returns diagnostics for a program or options of the wrong type or form, which the compiler's rules cannot
+ * judge.
+ */
 export const checkCompile = (program: unknown, options: unknown): Diagnostic[] => [
   ...checkProgram(program),
   ...checkOptions("compile", options, compileFields),
 ];
 
 /**
- * A compiled gather: the IR at each level it went through, and what the rules said. `tile` is the program on every backend:
- * whoever changes it (`{...kernel, tile: mine}`) runs the changed one.
+ * A compiled gather: the IR at each level, and the diagnostics of the rules. Every backend runs the program
+ * `tile`: a copy with another one (`{...kernel, tile: mine}`) runs that one.
  */
 export interface Kernel {
   readonly name: string;
@@ -135,7 +151,9 @@ export interface Kernel {
   readonly tile: TileFunc;
   /** The dialect-free operator, for `reference`. */
   readonly resolved?: Resolved;
-  /** The access program that it was compiled from, before any pass, where it had no operator: for `reference`. */
+  /**
+   * The access program that it was compiled from, before any pass, where it had no operator: for `reference`.
+   */
   readonly definition?: AccessFunc;
   /** UB bytes of the kernel, part by part; absent for a program that began at the tile level. */
   readonly footprint?: Footprint;
@@ -144,53 +162,67 @@ export interface Kernel {
   /** Warnings and hints. */
   readonly diagnostics: readonly Diagnostic[];
   /**
-   * This kernel for a target of its own kind; for another kind, the unaltered program compiled again from its source, its
-   * tile kept where legal. Throws a CompileError (TC502) for a tile program without a source, and for an altered tile.
+   * This kernel for a target of its own kind; for another kind, the unaltered program compiled again from its
+   * source, its tile kept where legal. Throws a CompileError (TC502) for a tile program without a source, and
+   * for an altered tile.
    */
   forTarget(target: Target): Kernel;
   /**
-   * This kernel at some sizes of its symbols, in elements, by name: its schedule, or that of the piece of a table of `records`, and
-   * code that its sizes, or those of the piece, share. Throws a
-   * CompileError: TC107 for sizes that it does not take, TC204 where its map does not hold at these, TC502 for an altered tile.
+   * This kernel at some sizes of its symbols, in elements, by name: its schedule, or that of the piece of a
+   * table of `records`, and code that its sizes, or those of the piece, share. Throws a CompileError: TC107
+   * for sizes that it does not take, TC204 where its map does not hold at these, TC502 for an altered tile.
    */
   bind(sizes: Sizes): Kernel;
   /** WGSL, bindings and dispatch for any limits; no device is needed. */
   wgsl(limits?: WgslLimits): WgslKernel;
-  /** PTO-ISA C++, its parameters and what the host launches. Throws a CompileError (TC505) where it cannot be expressed. */
+  /**
+   * PTO-ISA C++, its parameters and what the host launches. Throws a CompileError (TC505) where it cannot be
+   * expressed.
+   */
   pto(): PtoKernel;
   /**
-   * The gather and its schedule as a Python program for PyPTO. Throws a CompileError: TC505 where PyPTO cannot express it, and for
-   * a tile program, which has no operation; TC1xx where PyPTO's operation does not take its types.
+   * The gather and its schedule as a Python program for PyPTO. Throws a CompileError: TC505 where PyPTO
+   * cannot express it, and for a tile program, which has no operation; TC1xx where PyPTO's operation does not
+   * take its types.
    */
   pypto(): string;
   /** The program as text at one level. Throws a CompileError (TC702) for a level it never was at. */
   text(level: Level): string;
 }
 
-/** A kernel, or the diagnostics that refuse the program. */
+/** Result of a compilation: a kernel, or the diagnostics that refuse the program. */
 export type CompileResult =
   | { readonly ok: true; readonly kernel: Kernel }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
 
-/** Throws a CompileError with every diagnostic when the program or its schedule is not legal. */
+/**
+ * Compiles a program to a kernel. Throws a CompileError with all diagnostics if the program or its schedule
+ * is not legal.
+ */
 export function compile(program: Func, options: CompileOptions = {}): Kernel {
   const result = tryCompile(program, options);
   if (!result.ok) throw new CompileError(result.diagnostics);
   return result.kernel;
 }
 
-/** Compiles a program and returns what refuses it. Throws a CompileError for options that no program could take. */
+/**
+ * Compiles a program. Returns the kernel, or the diagnostics that refuse the program or the options. Throws a
+ * CompileError only for options that no program can have.
+ */
 export function tryCompile(program: Func, options: CompileOptions = {}): CompileResult {
   const result = compileTiled(program, options);
   return result.ok ? { ok: true, kernel: result.kernel } : result;
 }
 
-/** A kernel with what its gather means under its schedule, where that is chosen; or the diagnostics that refuse the program. */
+/**
+ * Result of a compilation: a kernel with the tiling of its gather, or the diagnostics that refuse the
+ * program. `tiling` is absent if the access program has no complete schedule.
+ */
 export type CompiledTiling =
   | { readonly ok: true; readonly kernel: Kernel; readonly tiling?: Tiling }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
 
-/** `tryCompile` for what goes on with the tiling. */
+/** Compiles a program as {@link tryCompile} does, and also returns the tiling if the program has one. */
 export function compileTiled(program: Func, options: CompileOptions): CompiledTiling {
   const wrong = checkCompile(program, options);
   if (wrong.length > 0) return { ok: false, diagnostics: wrong };
@@ -200,7 +232,8 @@ export function compileTiled(program: Func, options: CompileOptions): CompiledTi
   if (!targeted.ok) return targeted;
   const { target } = targeted;
   const input = scheduled(bound.func, options, target);
-  // A text of the access level states what a framework's operator takes, which its source's pass has judged otherwise.
+  // A text of the access level states what a framework's operator takes, which its source's pass has judged
+  // otherwise.
   const taken = input.level === "access" ? judgeTypes(input, target) : [];
   if (hasErrors(taken)) return { ok: false, diagnostics: taken };
   const levels = new Map<Level, Func>([[input.level, input]]);
@@ -266,6 +299,10 @@ interface KernelFields {
   readonly family?: { readonly kernel: Kernel; readonly sizes: Sizes };
 }
 
+/**
+ * Returns the kernel of a compiled tile program, with its methods. `pieces` holds the program at its other
+ * levels, the target, the passes and the diagnostics.
+ */
 function kernelOf(compiled: TileFunc, pieces: KernelFields): Kernel {
   const { levels, definition, target, diagnostics, passes, tiling, family } = pieces;
   const source = levels.get("source");
@@ -355,7 +392,10 @@ class KernelsAtSizes {
     private readonly pieces: KernelFields,
   ) {}
 
-  /** Returns the kernel of a whole one at sizes. Throws a CompileError for sizes that the program does not take. */
+  /**
+   * Returns the kernel of a whole one at sizes. Throws a CompileError for sizes that the program does not
+   * take.
+   */
   at(family: Kernel, sizes: Sizes): Kernel {
     const { program } = this;
     const symbolic = program.level === "access" ? program.symbolic : undefined;
@@ -385,7 +425,10 @@ class KernelsAtSizes {
     return kernel.bind(sizes);
   }
 
-  /** Returns the program for all sizes at these, where that holds, or the gather compiled for them under its schedule. */
+  /**
+   * Returns the program for all sizes at these, where that holds, or the gather compiled for them under its
+   * schedule.
+   */
   private ofProgram(gather: AccessFunc, symbolic: Symbolic, family: Kernel, sizes: Sizes): Kernel {
     throwIfErrors(verifyStructure(gather));
     const { target, diagnostics } = family;
@@ -412,7 +455,10 @@ class KernelsAtSizes {
   }
 }
 
-/** What a kernel is by definition at some sizes: its own access program there, unless a pass has changed the map. */
+/**
+ * Returns the access program that defines the kernel at the given sizes. This is `gather`, or the kernel's
+ * own definition at these sizes if a pass has changed the map.
+ */
 function definitionAt(gather: AccessFunc, { access, definition }: Kernel, sizes: Sizes): AccessFunc {
   const same = definition?.map === access?.map && definition?.symbolic === access?.symbolic;
   if (definition === undefined || same) return gather;
@@ -422,8 +468,9 @@ function definitionAt(gather: AccessFunc, { access, definition }: Kernel, sizes:
 }
 
 /**
- * The passes that still apply: a tile program keeps the addresses, and the syncs, that it already has. A pass of the user's applies
- * wherever it requires no level that the program is past.
+ * Returns the passes of a pipeline that still apply to a program at its level. A tile program keeps the
+ * addresses and syncs that it already has. A custom pass applies unless it requires a level above the
+ * program's level.
  */
 function passesFrom(func: Func, pipeline: readonly Pass[]): readonly Pass[] {
   if (func.level === "source") return pipeline;
@@ -438,6 +485,10 @@ function passesFrom(func: Func, pipeline: readonly Pass[]): readonly Pass[] {
 
 const aboveTile: readonly Property[] = ["source", "access", "scheduled"];
 
+/**
+ * Returns the built-in passes that a tile program still needs. The list is empty if the program has no UB
+ * buffers, or has both addresses and syncs.
+ */
 function builtInFrom({ body }: TileFunc): readonly Pass[] {
   const allocated = body.some((stmt) => stmt.op === "alloc" && stmt.buffer.addresses !== undefined);
   const staged = body.some((stmt) => stmt.op === "alloc");
@@ -449,17 +500,27 @@ function builtInFrom({ body }: TileFunc): readonly Pass[] {
   return defaultPipeline.slice(defaultPipeline.findIndex((pass) => pass.requires.includes(missing)));
 }
 
-/** The program with the sizes of the options. */
+/**
+ * Returns the program with its symbols bound to the sizes in `options.bind`; the program itself without such
+ * sizes. The result has diagnostics in place of a program for invalid sizes.
+ */
 export const boundTo = (program: Func, { bind }: CompileOptions): BindResult =>
   bind === undefined ? { ok: true, func: program } : bindSizes(program, bind);
 
-/** The target a program compiles for. Throws a CompileError (TC501) when nobody knows its name. */
+/**
+ * Returns the target that a program is compiled for: that of the options, else that of the program, else the
+ * default. Throws a CompileError (TC501) for an unknown name.
+ */
 export function resolveTargetOf(program: Func, options: CompileOptions): Target {
   const target = targetOf(program, options);
   if (!target.ok) throw new CompileError(target.diagnostics);
   return target.target;
 }
 
+/**
+ * Finds the target that a program is compiled for: that of the options, else that of the program, else the
+ * default. Returns diagnostics (TC501) for an unknown name or an invalid result of `findTarget`.
+ */
 function targetOf(
   program: Func,
   options: CompileOptions,
@@ -485,7 +546,10 @@ function targetOf(
   return { ok: false, diagnostics: [diagnostic] };
 }
 
-/** The program with the options' schedule entries over its own, and its target's name. */
+/**
+ * Returns the program with the schedule entries of the options in place of its entries, and with the name of
+ * the target.
+ */
 export function scheduled(program: Func, options: CompileOptions, target: Target): Func {
   return { ...program, target: target.name, schedule: { ...program.schedule, ...givenEntries(options) } };
 }
@@ -500,14 +564,17 @@ const altered = ({ name, target }: Kernel, why: string, hint: string): CompileEr
     error("TC502", `@${name} was altered after it was compiled for ${target.name}; ${why}`, { hint }),
   ]);
 
-/** The program without what its schedule made of it. */
+/** Returns the program without what its schedule made of it. */
 function withoutSchedule(program: SourceFunc | AccessFunc): SourceFunc | AccessFunc {
   if (program.level === "source") return unscheduled(program);
   const { tiles: _, ...access } = program;
   return unscheduled(access);
 }
 
-/** Its legality was judged under its own target already. */
+/**
+ * Returns the kernel for the kind of machine of `device`. Compiles it again if it was compiled for another
+ * kind. Legality is not checked again, because the kernel passed the checks of its original target.
+ */
 function forDevice(
   kernel: Kernel,
   compiled: TileFunc,

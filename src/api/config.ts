@@ -1,9 +1,12 @@
-/** What a config file holds: a project's own passes, pipeline, operators, targets and backends. */
+/** Contents of a config file: a project's own passes, pipeline, operators, targets and backends. */
 import type { Backend } from "../../backends/index.js";
 import type { OpDef, Profile, Target } from "../../ir/index.js";
 import type { Pass } from "../../passes/index.js";
 
-/** The default export of `tilec.config.ts`, `.js` or `.mjs`, or the value of `tilec.config.json`. Every field may be absent. */
+/**
+ * Contents of a config file: the default export of `tilec.config.ts`, `.js` or `.mjs`, or the value of
+ * `tilec.config.json`. Every field may be absent.
+ */
 export interface Config {
   /** Passes that `--pipeline`, `opt --pass` and `pipeline` can name beside the built-in ones. */
   readonly passes?: readonly Pass[];
@@ -13,7 +16,10 @@ export interface Config {
   readonly profile?: Profile;
   /** Operators that programs, case files and `--op` can name, as `defineOperator` makes them. */
   readonly operators?: readonly OpDef[];
-  /** Targets that programs, case files and `--target` can name: values, or paths of target files from the config's folder. */
+  /**
+   * Targets that programs, case files and `--target` can name: values, or paths of target files from the
+   * config's folder.
+   */
   readonly targets?: readonly (Target | string)[];
   /** Backends that `--backend` can name, by that name. */
   readonly backends?: Readonly<Record<string, Backend>>;

@@ -1,4 +1,7 @@
-/** What a kernel that passes of the user's made moves and takes: by the program that runs, where it is not the one of its schedule. */
+/**
+ * Traffic, cycles and UB use of a kernel that the user's passes made. They are counted on the program that
+ * runs if it differs from the program of its schedule.
+ */
 import { indexInputs } from "../../backends/index.js";
 import { countedReport } from "../../backends/sim/index.js";
 import {
@@ -17,7 +20,7 @@ import { clockOf, decided, lowered } from "../../passes/index.js";
 import { randomValue } from "../testing/random.js";
 import type { Kernel } from "./compile.js";
 
-/** Figures of a kernel under the schedule that ran. */
+/** Cycles, traffic and UB bytes of a kernel under the schedule that ran. */
 export interface RunFigures {
   readonly tiling: Tiling;
   readonly clock: ClockResult;
@@ -26,13 +29,19 @@ export interface RunFigures {
   readonly ubBytes: number;
 }
 
-/** The schedule of the program that runs, which a pass may have changed since it was chosen. */
+/**
+ * Returns the tiling of the program that runs, whose schedule a pass may have changed. Undefined if its
+ * schedule is incomplete.
+ */
 export function tilingOfRun(kernel: Kernel, gather: AccessFunc): Tiling | undefined {
   const { schedule } = kernel.tile;
   return isResolved(schedule) ? new Tiling(gather, schedule, kernel.target) : undefined;
 }
 
-/** The program that runs is the one of its schedule, or it is counted, with rows that random indices pick. */
+/**
+ * Returns cycles, traffic and UB bytes of a kernel. If a custom pass has changed the tile program, traffic
+ * and UB bytes are counted in a run on random indices.
+ */
 export function runFigures(kernel: Kernel, tiling: Tiling): RunFigures {
   const { tile, target } = kernel;
   if (printFunc(tile) === printFunc(lowered(tiling))) {

@@ -9,19 +9,25 @@ import {
   type TileFunc,
 } from "../../ir/index.js";
 
-/** A figure of a target with the ends of its range. */
+/** Number that describes a target, with the lower and upper end of its range. */
 export interface RangedFigure {
   readonly figure: keyof BoardFigures | keyof GpuFigures;
   readonly kind: FigureKind;
   readonly range: readonly [low: number, high: number];
 }
 
-/** A figure whose range changes the cycles by more than {@link wide}, and the cycles at its ends. */
+/**
+ * Number of a target whose range changes the cycles by more than {@link wide}, with the cycles at both ends
+ * of the range.
+ */
 export interface WideFigure extends RangedFigure {
   readonly cycles: readonly [atLow: number, atHigh: number];
 }
 
-/** Least and most cycles, one figure at a time at an end of its range. */
+/**
+ * Minimum and maximum of a program's estimated cycles. For each bound, one number of the target at a time is
+ * set to an end of its range.
+ */
 export interface CyclesRange {
   readonly low: number;
   readonly high: number;
@@ -29,17 +35,25 @@ export interface CyclesRange {
   readonly figures: readonly WideFigure[];
 }
 
-/** Part of the cycles from which a range is told. */
+/**
+ * Limit for reporting the range of a target's number: the fraction of the cycles that the range must change.
+ */
 export const wide = 0.1;
 
-/** Returns the figures of a target that have a range, in the order of {@link BoardFigures} and {@link GpuFigures}. */
+/**
+ * Returns the numbers of a target that have a range, in the order of {@link BoardFigures} and {@link
+ * GpuFigures}.
+ */
 export const rangedFigures = ({ sources }: Target): readonly RangedFigure[] =>
   [...(Object.keys(fasterWith) as (keyof BoardFigures)[]), ...gpuFigureNames].flatMap((figure) => {
     const { kind, range } = sources[figure];
     return range === undefined ? [] : [{ figure, kind, range }];
   });
 
-/** Returns the cycles that a program may take; undefined where no range changes them by more than {@link wide}. */
+/**
+ * Returns the range of the estimated cycles of a program. Undefined if no number of the target has a range
+ * that changes the cycles by more than {@link wide}.
+ */
 export function cyclesRange(func: TileFunc, target: Target): CyclesRange | undefined {
   const { cycles } = cyclesOf(func, target);
   const change = ({ cycles: [low, high] }: WideFigure): number =>

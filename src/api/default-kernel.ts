@@ -1,10 +1,11 @@
-/** What a search compares with, and what `--compare default` draws. */
+/** Default kernel of a program: the baseline of a search, and the kernel that `--compare default` draws. */
 import { CompileError, type AccessFunc, type SourceFunc } from "../../ir/index.js";
 import { compile, tryCompile, type CompileOptions, type Kernel } from "./compile.js";
 
 /**
- * The compiler's own choice of what a program leaves open; where the target's residency leaves no legal tile, that of any residency.
- * Throws a CompileError where there is none.
+ * Compiles a program with the compiler's choice for each schedule entry that the program leaves open. If no
+ * tile is legal under the residency of the target, the choice is among all residencies. Throws a CompileError
+ * if no schedule is legal.
  */
 export function defaultKernel(
   program: AccessFunc | SourceFunc,

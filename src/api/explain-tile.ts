@@ -2,7 +2,7 @@
 import { CompileError, cyclesOf, error, ubBuffers, ubBytes, type Func } from "../../ir/index.js";
 import { compile, type CompileOptions } from "./compile.js";
 
-/** One copy of a buffer in UB, in bytes. */
+/** One copy of a buffer in UB, with its first byte and the byte after its last one. */
 export interface PlacedBuffer {
   readonly buffer: string;
   readonly copy: number;
@@ -10,6 +10,7 @@ export interface PlacedBuffer {
   readonly to: number;
 }
 
+/** Explanation of a tile program: UB addresses of its buffers, tasks and cycles. */
 export interface TileExplanation {
   readonly name: string;
   readonly target: string;
@@ -21,7 +22,10 @@ export interface TileExplanation {
   readonly cycles: number;
 }
 
-/** Throws a CompileError when the program breaks a rule, and for one that is no tile program: `explain` takes those. */
+/**
+ * Explains a tile program: UB addresses, tasks and cycles. Throws a CompileError if the program breaks a
+ * rule, and TC702 for a source or access program, which `explain` takes.
+ */
 export function explainTile(program: Func, options: CompileOptions = {}): TileExplanation {
   if (program.level !== "tile") {
     const hint = "explain takes source and access programs";

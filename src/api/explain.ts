@@ -1,4 +1,7 @@
-/** Every rule's verdict on a program and its schedule, legal or not, with the numbers and the source of the rule. */
+/**
+ * Every rule's verdict on a program and its schedule, legal or not, with the numbers and the source of the
+ * rule.
+ */
 import {
   defined,
   outputOf,
@@ -64,12 +67,15 @@ import { performanceHints, reversedOrder, type Reversed } from "./hints.js";
 import { slowerResidency } from "./slower-residency.js";
 import { checkCompile, resolveTargetOf, compileTiled, type CompileOptions } from "./compile.js";
 
-/** Reason why no tile is legal, and ways out. */
+/** Reason why no tile is legal, and remedies. */
 export interface Infeasible {
   readonly arithmetic: string;
-  /** The largest extent of each dim alone that would fit: of gather dims, or of dims of the output that an index names. */
+  /**
+   * The largest extent of each dim alone that would fit: of gather dims, or of dims of the output that an
+   * index names.
+   */
   readonly largestGatherDims: readonly { readonly dim: number; readonly largest: number }[];
-  /** What these dims are. */
+  /** Kind of these dims: gathered from, or stored to. */
   readonly dims: "gather" | "stored";
   /** Schedules that the compiler would choose under another profile or residency. */
   readonly waysOut: readonly {
@@ -81,7 +87,9 @@ export interface Infeasible {
   readonly otherwise: string;
 }
 
-/** Every rule over one program and schedule, with the numbers: what `tilec explain` prints. */
+/**
+ * Verdicts of all rules on one program and schedule, with the numbers: the data that `tilec explain` prints.
+ */
 export interface Explanation extends Roofline {
   readonly name: string;
   readonly target: string;
@@ -90,12 +98,15 @@ export interface Explanation extends Roofline {
   /** The passes that made the program, in order, where they are not the built-in pipeline. */
   readonly passes?: readonly string[];
   readonly legal: boolean;
-  /** The tile that is judged, where an entry that is stated covers less than it says: each clipped to its extent or its view. */
+  /**
+   * The tile that is judged, where an entry that is stated covers less than it says: each clipped to its
+   * extent or its view.
+   */
   readonly judgedTile?: Shape;
   /** The verdict of PyPTO's pages, where the profile is `strict`. */
   readonly pages?: ProfileVerdict;
   readonly rules: readonly RuleVerdict[];
-  /** What the kernel takes; of a schedule that is refused, what its tile needs at least. */
+  /** UB footprint of the kernel; for a refused schedule, the least that its tile needs. */
   readonly footprint: Footprint;
   /** The symbols that are open; cycles and traffic are at their most. */
   readonly symbols: readonly Sym[];
@@ -105,28 +116,43 @@ export interface Explanation extends Roofline {
   readonly framework?: FrameworkWords;
   /** The nearest legal schedules, the largest tile first; the schedule itself when it is legal. */
   readonly nearest: readonly ResolvedSchedule[];
-  /** When no tile at all is legal under the profile and residency. */
+  /**
+   * Proof that no tile is legal under the profile and residency, with ways out; absent if some tile is legal.
+   */
   readonly infeasible?: Infeasible;
   readonly traffic: Traffic;
   readonly cycles: number;
   /** Absent where a cycle of the target is no known time. */
   readonly machine?: MachineRates;
   /**
-   * On an Ascend core: the instructions of the gather, for one whole tile and before the first, and those that it does not become.
+   * On an Ascend core: the instructions of the gather, for one whole tile and before the first, and those
+   * that it does not become.
    */
   readonly lowering?: Pick<GatherLowering, "class" | "cycles" | "setup" | "adds" | "lost">;
-  /** Conditions under which the Ascend text of a computed value gives the bits, or the step that it has none for. */
+  /**
+   * Conditions under which the Ascend text of a computed value gives the bits, or the step that it has none
+   * for.
+   */
   readonly ascend?: AscendAnswer;
   /** The same tile with the loops the other way round, when that moves another number of bytes. */
   readonly reversed?: Reversed;
-  /** The cycles at the ends of figures' ranges, where these change them by more than a tenth; derived when it is first read. */
+  /**
+   * The cycles at the ends of figures' ranges, where these change them by more than a tenth; derived when it
+   * is first read.
+   */
   readonly cyclesRange: CyclesRange | undefined;
-  /** The schedule beside others, derived when it is first read; undefined for one that is refused, and with passes of the user's. */
+  /**
+   * The schedule beside others, derived when it is first read; undefined for one that is refused, and with
+   * passes of the user's.
+   */
   readonly comparison: Comparison | undefined;
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Throws a CompileError when the program is no program: a rule of its dialect is broken, or it is a tile program. */
+/**
+ * Judges a program and its schedule by every rule and returns the verdicts with the numbers. Throws a
+ * CompileError if the program breaks a rule of its dialect or is a tile program.
+ */
 export function explain(program: Func, options: CompileOptions = {}): Explanation {
   throwIfErrors(checkCompile(program, options));
   const target = resolveTargetOf(program, options);
@@ -267,7 +293,9 @@ const shown = ({
   lost,
 });
 
-/** The schedule that was refused: the user's tile and view, or the smallest tile where none was given. */
+/**
+ * Returns the schedule that was refused: the user's tile and view, or the smallest tile where none was given.
+ */
 function attempted(access: AccessFunc, target: Target): Tiling {
   return statedOrSmallest(spokenOf(access, residenciesOf(access, target), target));
 }

@@ -1,4 +1,7 @@
-/** A tile in the words of the framework whose operator is tiled: the line to write, its last entry, and what the framework chooses. */
+/**
+ * A tile in the words of the framework whose operator is tiled: the line to write, its last entry, and what
+ * the framework chooses.
+ */
 import {
   at,
   entryLimits,
@@ -20,7 +23,7 @@ import {
 } from "../../ir/index.js";
 import { clockOf } from "../../passes/index.js";
 
-/** Last entry of a tile, beside the rule that vector operators of the framework have on it. */
+/** Last entry of a tile, and its alignment under the rule of the framework for vector operators. */
 export interface TileTail {
   /** Output dim of the entry. */
   readonly dim: number;
@@ -28,36 +31,53 @@ export interface TileTail {
   readonly bytes: number;
   /** True if the bytes are a whole number of those that the rule asks for. */
   readonly aligned: boolean;
-  /** Legal tiles whose last entry is the next aligned one below and above; none for a tile that is aligned. */
+  /**
+   * Legal tiles whose last entry is the next aligned one below and above; none for a tile that is aligned.
+   */
   readonly instead: readonly Shape[];
 }
 
-/** A legal tile as a program of the framework states it. */
+/** Legal tile as a program of the framework states it. */
 export interface FrameworkTile {
   readonly tile: Shape;
-  /** The view that this tile and those of `instead` are legal in; absent where it is the judged one and cuts nothing. */
+  /**
+   * The view that this tile and those of `instead` are legal in; absent where it is the judged one and cuts
+   * nothing.
+   */
   readonly view?: Shape;
   /** `pypto.set_vec_tile_shapes(64, 512)`. */
   readonly call: string;
   readonly tail: TileTail;
-  /** Cycles with each number of copies, which the framework chooses; without cycles where the copies do not fit. */
+  /**
+   * Cycles with each number of copies, which the framework chooses; without cycles where the copies do not
+   * fit.
+   */
   readonly buffers: readonly { readonly buffers: Copies; readonly cycles?: number }[];
   /** Cores that the cycles are for. */
   readonly cores: number;
 }
 
-/** What a program of a framework states of a tile, and how. */
+/** Tile in the form in which a program of a framework states it, with the call that sets it. */
 export interface FrameworkWords {
   readonly name: Framework;
   /** Bytes of an element of the output. */
   readonly elementBytes: number;
-  /** Entries of the stated tile beyond the output's dims, which are of other operators: they stay in every call. */
+  /**
+   * Entries of the stated tile beyond the output's dims, which are of other operators: they stay in every
+   * call.
+   */
   readonly others?: Shape;
-  /** The judged tile where it is legal, else the nearest legal one; absent where no tile is, and on targets that the framework does not have. */
+  /**
+   * The judged tile where it is legal, else the nearest legal one; absent where no tile is, and on targets
+   * that the framework does not have.
+   */
   readonly tile?: FrameworkTile;
 }
 
-/** Returns how a program of the framework states a legal tiling in place of the tile that it states. */
+/**
+ * Returns the statement of a legal tile in the terms of the framework, in place of the tile that the program
+ * states. The field `tile` is absent if `legal` is undefined or the target runs no PTO-ISA.
+ */
 export function frameworkWords(
   name: Framework,
   { gather, target, schedule }: Pick<Tiling, "gather" | "target" | "schedule">,
@@ -72,6 +92,10 @@ export function frameworkWords(
     : { ...words, tile: tileIn(words, legal, schedule, stated.view === undefined) };
 }
 
+/**
+ * Returns a legal tile as the framework states it: the call, the alignment of its last entry, and the cycles
+ * with one and with two copies.
+ */
 function tileIn(
   words: FrameworkWords,
   tiling: Tiling,
@@ -93,15 +117,25 @@ function tileIn(
   };
 }
 
-/** Returns the call that sets a tile, and keeps what is stated of other operators. */
+/**
+ * Returns the framework call that sets a tile. Entries of the stated tile that belong to other operators stay
+ * at the end.
+ */
 export const callOf = ({ name, others = [] }: FrameworkWords, tile: Shape): string =>
   tileCall(name, [...tile, ...others]);
 
-/** Returns true if the rows of a tile of the output are a whole number of the bytes that vector operators of the framework ask for. */
+/**
+ * True if a row of the output tile has a whole number of the bytes that vector operators of the framework
+ * require.
+ */
 export const isTailAligned = ({ name, elementBytes }: FrameworkWords, tile: Shape): boolean =>
   (at(tile, tile.length - 1) * elementBytes) % frameworkFacts[name].tailBytes === 0;
 
-/** `viewDepends`: a view that nobody typed is as long as a pinned tile. */
+/**
+ * Compares the last tile dim with the byte multiple that the framework's vector operators require, and lists
+ * aligned alternatives. If `viewDepends` is true, the user did not state the view; it then equals the tile in
+ * pinned dims.
+ */
 function tailOf(words: FrameworkWords, tiling: Tiling, viewDepends: boolean): TileTail {
   const { gather, schedule } = tiling;
   const dim = schedule.tile.length - 1;

@@ -1,4 +1,7 @@
-/** Performance hints: what a legal schedule leaves on the table, with what was measured and what to type instead. */
+/**
+ * Performance hints: what a legal schedule leaves on the table, with what was measured and what to type
+ * instead.
+ */
 import {
   at,
   hint,
@@ -19,13 +22,19 @@ import { isPlain, plainIndices } from "../../ir/tiling/plain.js";
 import { isPowerOfTwo } from "../../ir/types.js";
 import { clockOf, flagsTo } from "../../passes/index.js";
 
-/** `given` is the program with the user's own schedule, `tiling` what became of it: legal. */
+/**
+ * Returns hints that would make a schedule faster. `given` is the program with the schedule as the user
+ * stated it; `tiling` is the legal schedule that was chosen for it.
+ */
 export function performanceHints(given: AccessFunc, tiling: Tiling): Diagnostic[] {
   const { traffic: traffic, schedule, target, operands } = tiling;
   if (traffic.tasks === 0) return [];
   const hints: Diagnostic[] = [];
   const fewest = clockOf(tiling).cycles;
-  /** The fastest of some schedules that mends what is wrong, where it is legal and no slower, as flags. */
+  /**
+   * Returns the fastest of some schedules that mends what is wrong, where it is legal and no slower, as
+   * flags.
+   */
   const mended = (others: readonly Tiling[], mends: (other: Traffic) => boolean): string | undefined => {
     const [best] = others
       .filter((other) => mends(other.traffic) && isLegal(other))
@@ -66,7 +75,10 @@ export function performanceHints(given: AccessFunc, tiling: Tiling): Diagnostic[
   return hints;
 }
 
-/** The same schedule with one entry of the tile, that no rule pins, as large as it may be. */
+/**
+ * Returns a copy of the tiling for each tile entry that no rule pins, with that entry as large as is legal.
+ * Entries that cannot grow are left out.
+ */
 function largerTiles(tiling: Tiling): readonly Tiling[] {
   const space = new TileSpace(tiling);
   return space.free.flatMap((d) => {
@@ -76,7 +88,10 @@ function largerTiles(tiling: Tiling): readonly Tiling[] {
   });
 }
 
-/** The same schedule with one entry of the tile, that no rule pins, so small that there is a task a core; in one view, and in views of it. */
+/**
+ * Returns two copies of the tiling for each tile entry that no rule pins, with that entry small enough to
+ * give each core a task. One copy keeps the view; in the other the view shrinks with the tile.
+ */
 function smallerTiles(tiling: Tiling): readonly Tiling[] {
   const { schedule, tile, traffic } = tiling;
   const count = Math.ceil(schedule.cores / traffic.tasks);
@@ -90,7 +105,7 @@ function smallerTiles(tiling: Tiling): readonly Tiling[] {
   });
 }
 
-/** `tile[0] = 24 straddles pages of 16` */
+/** Returns hint TC909 for a tile entry that crosses page boundaries: `tile[0] = 24 straddles pages of 16`. */
 function acrossPages({ schedule }: Tiling, { dim, entry, pages, instead }: Straddled): Diagnostic {
   const message = `tile[${dim}] = ${entry} straddles pages of ${pages.join(" and ")}`;
   const flags = instead.map((n) => `--tile ${replaced(schedule.tile, dim, n).join()}`);
@@ -100,7 +115,7 @@ function acrossPages({ schedule }: Tiling, { dim, entry, pages, instead }: Strad
   });
 }
 
-/** Why the vector unit does not gather. */
+/** Returns hints (TC904) with the reason why the gather does not run on the vector unit. */
 function onScalarUnit(tiling: Tiling): Diagnostic[] {
   const { gather, target } = tiling;
   if (clockOf(tiling).lowering?.class !== "scalar" || !isPlain(gather.map)) return [];
@@ -121,16 +136,20 @@ function onScalarUnit(tiling: Tiling): Diagnostic[] {
   ];
 }
 
+/** Traffic and cycles of a schedule with its loop order reversed. */
 export interface Reversed {
   readonly order: readonly number[];
   readonly bytes: number;
   readonly compulsory: number;
   readonly cycles: number;
-  /** How often each byte of the data is loaded. */
+  /** Average number of times that each byte of the data is loaded. */
   readonly dataReloads: number;
 }
 
-/** The same tile with the loop order turned round: what losing (or winning) the reuse of the data would cost. */
+/**
+ * Returns traffic and cycles of the same tile with the loop order reversed, which shows the effect of reuse
+ * of the data. Undefined if the order does not change the traffic.
+ */
 export function reversedOrder(tiling: Tiling): Reversed | undefined {
   const order = [...tiling.schedule.order].reverse();
   const other = tiling.with({ order });

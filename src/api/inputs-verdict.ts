@@ -1,4 +1,7 @@
-/** Whether an Ascend core gives the stated bits of a kernel for some inputs, as a hint and in a line of text. */
+/**
+ * Verdict on inputs of a kernel, as a hint and as a line of text: whether an Ascend core gives the stated
+ * bits.
+ */
 import { isMove, isScatter } from "../../ir/access.js";
 import { mapOverTensors } from "../../ir/addressing.js";
 import { formatShape, hint, inputsOf, taskOfTile, type Diagnostic } from "../../ir/index.js";
@@ -13,8 +16,9 @@ import {
 import type { Kernel } from "./compile.js";
 
 /**
- * Returns the verdict on inputs; undefined for a kernel that is for no Ascend core, moves elements, is a scatter, or has
- * steps of which a core may always give other bits.
+ * Returns whether Ascend cores compute the stated bits of a kernel for the given inputs. Undefined for a
+ * kernel for other targets, one that only moves elements, a scatter, or one with steps that can always give
+ * other bits.
  */
 export function verdictOn(
   { target, definition, tile }: Kernel,
@@ -31,7 +35,7 @@ export function verdictOn(
 const unmetText = ({ operand, element, value, bound }: UnmetCondition): string =>
   `element ${element} of ${operand} is ${value}, not ${bound}`;
 
-/** Returns TC912 for inputs of which a core may give other bits; else nothing. */
+/** Returns a hint (TC912) if a core may give other bits for the inputs; otherwise an empty list. */
 export function verdictHints(verdict: InputsVerdict): readonly Diagnostic[] {
   if (verdict.kind !== "other bits") return [];
   const { point, step, unmet } = verdict;
@@ -45,7 +49,7 @@ export function verdictHints(verdict: InputsVerdict): readonly Diagnostic[] {
   ];
 }
 
-/** Returns the verdict as a line of a report. */
+/** Returns the verdict as one line of a report. */
 export function verdictText(verdict: InputsVerdict): string {
   switch (verdict.kind) {
     case "met":

@@ -1,9 +1,9 @@
 /**
- * Which tiles are legal: exact counts where the output is small enough to count, a list of the ones worth looking at,
- * and the arithmetic when there are none.
+ * Legal tiles of a program. They are counted exactly if the output is small enough, and the tiles worth
+ * considering are listed. If no tile is legal, the arithmetic says why.
  *
- * The footprint grows with every tile entry, so along the last free dim the legal entries are 1 to a largest one, found
- * by bisection: counting visits the other dims only.
+ * The footprint grows with every tile entry. Along the last free dim the legal entries are therefore 1 to a
+ * maximum, found by bisection, and counting visits only the other dims.
  */
 import {
   at,
@@ -63,7 +63,10 @@ import { accessOf, accessUnder } from "./access.js";
 import { checkOptions, checkProgram } from "./check-options.js";
 import { compileFields, compileTiled, resolveTargetOf, type CompileOptions } from "./compile.js";
 
-/** A legal tile with its bytes and cycles. View, order and buffers are those of its fastest schedule where they were left open. */
+/**
+ * Legal tile with its bytes, traffic and cycles. View, order and buffers are those of its fastest schedule
+ * unless they were given.
+ */
 export interface LegalTile extends Pick<ResolvedSchedule, SearchedEntry>, Roofline {
   readonly bytes: number;
   readonly traffic: number;
@@ -71,7 +74,7 @@ export interface LegalTile extends Pick<ResolvedSchedule, SearchedEntry>, Roofli
   readonly cycles: number;
   /** No other listed tile is as good in traffic, UB use, task count and estimated cycles. */
   readonly pareto: boolean;
-  /** What the compiler chooses. */
+  /** True if the compiler chooses this tile. */
   readonly default: boolean;
 }
 
@@ -79,10 +82,10 @@ export interface LegalTile extends Pick<ResolvedSchedule, SearchedEntry>, Roofli
 const sharedEntries = ["view", "order", "buffers"] as const;
 type Shared = Partial<Pick<ResolvedSchedule, (typeof sharedEntries)[number]>>;
 
-/** How many tiles are legal under a profile. */
+/** Number of tiles that are legal under a profile. */
 export interface TileCount {
   readonly profile: Profile;
-  /** Where the profile stands. */
+  /** Source of the profile, such as `PyPTO's pages since 2026-04-02`. */
   readonly stands: string;
   /** Absent where too many tiles would have to be looked at. */
   readonly count?: number;
@@ -91,21 +94,27 @@ export interface TileCount {
   readonly reason?: string;
 }
 
-/** Returns `under profile pages (PyPTO's pages since 2026-04-02): 8 of 32 tiles are legal`. */
+/**
+ * Returns the number of legal tiles as one line: `under profile pages (PyPTO's pages since 2026-04-02): 8 of
+ * 32 tile shapes are legal`.
+ */
 export const formatTileCount = ({ profile, stands, count, possible, reason }: TileCount): string =>
   `under profile ${profile} (${stands}): ${count === undefined ? "too many to be counted" : withCommas(count)} of ${withCommas(possible)} tile shapes are legal` +
   (reason === undefined ? "" : `, because ${reason}`);
 
-/** The legal tiles of a program: how many, and the fastest. */
+/** Legal tiles of a program: their number, and a list with the fastest first. */
 export interface LegalTiles {
   readonly name: string;
   readonly target: string;
-  /** What all listed tiles share, so a view, an order or buffers only where none has another; `auto` stands for each residency that is open. */
+  /**
+   * Entries that all listed tiles share. A view, an order or buffers are present only if no listed tile has
+   * another one; `auto` stands for every residency that is left open.
+   */
   readonly schedule: Omit<ResolvedSchedule, SearchedEntry> &
     Shared & { readonly residency: Residencies | "auto" };
   /**
-   * Tiles with entries from 1 to the extents that some open residency takes. Absent where counting them would look at more than 2,000,000
-   * sizes: then nothing is counted.
+   * Tiles with entries from 1 to the extents that some open residency takes. Absent where counting them would
+   * look at more than 2,000,000 sizes: then nothing is counted.
    */
   readonly count?: number;
   readonly possible: number;
@@ -113,24 +122,35 @@ export interface LegalTiles {
   readonly pages?: TileCount;
   /** Absent where a cycle of the target is no known time. */
   readonly machine?: MachineRates;
-  /** The legal tiles among the candidates that the compiler chooses from, and the one that it chooses; the fastest first. */
+  /**
+   * The legal tiles among the candidates that the compiler chooses from, and the one that it chooses; the
+   * fastest first.
+   */
   readonly tiles: readonly LegalTile[];
-  /** Largest legal extent of each gather dim alone, of a full load: with rows padded to the block, and with the last tile
-   * entry a whole number of blocks in every operand, as PyPTO's vector operations ask (FC1001). */
+  /**
+   * Largest legal extent of each gather dim alone, of a full load: with rows padded to the block, and with
+   * the last tile entry a whole number of blocks in every operand, as PyPTO's vector operations ask (FC1001).
+   */
   readonly largestGatherDims: readonly {
     readonly dim: number;
     readonly padded: number;
     readonly aligned: number;
   }[];
-  /** What these dims are: of the data, or of the output that points are stored to. */
+  /** Kind of these dims: gather dims of the data, or dims of the output that points are stored to. */
   readonly dims: "gather" | "stored";
-  /** Of the smallest tile: up to which size of each open symbol it fits; the rest is at the most of the symbols. */
+  /**
+   * Largest size of each dynamic symbol for which the smallest tile fits UB. All other figures are for the
+   * maximum sizes of the symbols.
+   */
   readonly sizes: readonly SizeVerdict[];
-  /** Why no tile is legal. */
+  /** Proof that no tile is legal; absent if some tile is. */
   readonly proof?: string;
 }
 
-/** What is fixed, which tiles are listed, and progress. */
+/**
+ * Options of {@link legalTiles}: those of `compile`, with the entries that are pinned, and a progress
+ * callback.
+ */
 export interface LegalOptions extends CompileOptions {
   /** Called while tiles are counted. */
   readonly onProgress?: (done: number, total: number) => void;
@@ -143,8 +163,8 @@ const maxVisits = 2_000_000;
 const maxListed = 1_000;
 
 /**
- * The legal tiles of a program; a tile that it states counts as not given. Throws a CompileError for what is no program, no
- * schedule, or a tile program.
+ * Counts and lists the legal tiles of a program; a tile that the program states is ignored. Throws a
+ * CompileError for an invalid program or schedule, and for a tile program.
  */
 export function legalTiles(program: Func, options: LegalOptions = {}): LegalTiles {
   throwIfErrors([...checkProgram(program), ...checkOptions("legalTiles", options, legalFields)]);
@@ -164,8 +184,8 @@ export function legalTiles(program: Func, options: LegalOptions = {}): LegalTile
   const judged = residenciesOf(gather, target, true);
   const requested = judged.length === 1 ? judged[0] : (unpinned.residency ?? "auto");
   const searches = judged.map((residency) => under(withDefaults(gather, residency, target), onProgress));
-  // What stays in global memory takes nothing of UB, and no rule pins its dims: the residency whose smallest tile needs least takes
-  // every tile that another one takes.
+  // What stays in global memory takes nothing of UB, and no rule pins its dims: the residency whose smallest
+  // tile needs least takes every tile that another one takes.
   const widest = searches.reduce(wider);
   const loaded = searches.filter(({ largestGatherDims: dims }) => dims.length > 0);
   const chosen = compileTiled({ ...program, schedule: withoutTile(program.schedule) }, compileOptions);
@@ -197,15 +217,18 @@ export function legalTiles(program: Func, options: LegalOptions = {}): LegalTile
 }
 
 /**
- * True if the verdicts of `strict` on a gather stand beside those of PyPTO's pages: on an Ascend target, where a profile pins a dim or the
- * operator is PyPTO's.
+ * True if a gather under profile `strict` is also judged by PyPTO's pages. That requires an Ascend target,
+ * and a gather of a framework or one with dims that a profile pins.
  */
 export const isJudgedByPages = ({ schedule, sharedDims, framework }: AccessFunc, target: Target): boolean =>
   (schedule.profile ?? defaultProfile) === "strict" &&
   targetFacts[target.kind].vectorUnit &&
   (sharedDims.length > 0 || framework !== undefined);
 
-/** Returns how many tiles of a program are legal under a profile; a tile that it states counts as not given. */
+/**
+ * Returns the number of legal tiles of a program under a profile; a tile that the program states is ignored.
+ * `count` is absent if there are too many tiles to count.
+ */
 export function countUnder(
   profile: Profile,
   program: Func,
@@ -233,7 +256,7 @@ export function countUnder(
 /** Returns the one of two whose smallest tile needs less of UB; of equals the second. */
 const wider = <T extends { readonly least: number }>(a: T, b: T): T => (b.least <= a.least ? b : a);
 
-/** What no tile has otherwise; without tiles, the default. */
+/** Returns the view, order and buffers that all tiles share; without tiles, the default ones. */
 function sharedBy([first, ...others]: readonly LegalTile[], fallback: Required<Shared>): Shared {
   if (first === undefined) return fallback;
   const same = (key: (typeof sharedEntries)[number]): boolean =>
@@ -252,8 +275,9 @@ interface Search extends Pick<LegalTiles, "count" | "possible" | "largestGatherD
 }
 
 /**
- * True if the schedule compiles as it is when it is stated. A stated `gm` may leave open where else a framework's operator reads in global
- * memory, and what is faster there is listed by itself.
+ * True if a program that states this schedule compiles with it unchanged. A stated residency `gm` of a
+ * framework's operator can stand for several residencies. If a faster one of these is legal, it is listed as
+ * a separate schedule.
  */
 function isKept(tiling: Tiling): boolean {
   const { gather, schedule, target } = tiling;
@@ -268,7 +292,10 @@ function isKept(tiling: Tiling): boolean {
   });
 }
 
-/** Returns how many tiles of a residency are legal, of those within the extents and the view. */
+/**
+ * Counts the legal tiles under one residency. Returns this count, the number of tiles within the extents and
+ * the view, and the UB bytes of the smallest tile.
+ */
 function counted(
   space: TileSpace,
   step: (done: number, total: number) => void,
@@ -279,6 +306,10 @@ function counted(
   return { ...defined({ count }), possible, least: start.need.planned };
 }
 
+/**
+ * Returns the result of a search under one residency: counts, legal candidates, largest gather dims, and the
+ * proof if no tile is legal.
+ */
 function under(tiling: Tiling, step: (done: number, total: number) => void): Search {
   const space = new ScheduleSpace(tiling, ubCapacity(tiling));
   const legal = isLegal(space.start);
@@ -292,7 +323,10 @@ function under(tiling: Tiling, step: (done: number, total: number) => void): Sea
   };
 }
 
-/** The largest dim by bisection, the others entry by entry; undefined where these are too many. */
+/**
+ * Returns the number of legal tiles. The largest dim is searched by bisection, the other dims entry by entry.
+ * Undefined if the other dims have too many combinations of entries.
+ */
 function countLegal(space: TileSpace, step: (done: number, total: number) => void): number | undefined {
   const { start, limits } = space;
   const legal = (tile: Shape): boolean => isLegal(start.with({ tile }));
@@ -318,12 +352,16 @@ function countLegal(space: TileSpace, step: (done: number, total: number) => voi
   return count;
 }
 
-/** Returns a tile without second copies: larger entries only take more, but for a second copy that whole extents do not have. */
+/**
+ * Returns a tile without second copies: larger entries only take more, but for a second copy that whole
+ * extents do not have.
+ */
 const single = (start: Tiling, tile: Shape): Tiling => start.with({ tile, buffers: 1 });
 
 /**
- * The legal candidates that select-tile weighs, none longer than a task should be; of too many, those of powers of two and of
- * whole extents stand for the rest.
+ * Returns the legal candidates that select-tile considers, each in its fastest schedule. No task of a
+ * candidate is longer than the limit, unless every tile has longer tasks. If there are too many candidates,
+ * only powers of two and whole extents are taken.
  */
 function candidatesOf(space: ScheduleSpace): Tiling[] {
   const { start } = space;
@@ -348,6 +386,9 @@ function candidatesOf(space: ScheduleSpace): Tiling[] {
   return tilings;
 }
 
+/**
+ * Returns the schedule with the lowest estimated cycles among the schedules of a tile in every loop order.
+ */
 function fastest(space: ScheduleSpace, tiling: Tiling): Tiling {
   const estimate = estimatesOfTile();
   const weighed = space.schedulesInEveryOrder(tiling).map((variant) => ({
@@ -358,7 +399,10 @@ function fastest(space: ScheduleSpace, tiling: Tiling): Tiling {
   return weighed[0]?.variant ?? tiling;
 }
 
-/** Each tile once, the fastest first. */
+/**
+ * Returns the listed tiles without duplicates, the fastest first. `chosen` is the tiling that the compiler
+ * chooses.
+ */
 function ranked(tilings: readonly Tiling[], chosen: Tiling | undefined): LegalTile[] {
   const once = new Map<string, Tiling>();
   for (const tiling of tilings) {
@@ -400,6 +444,10 @@ function ranked(tilings: readonly Tiling[], chosen: Tiling | undefined): LegalTi
   });
 }
 
+/**
+ * Returns the largest legal extent of each gather dim alone: with rows padded to a block, and with the last
+ * tile entry a whole number of blocks.
+ */
 function largestDims(tiling: Tiling): LegalTiles["largestGatherDims"] {
   const bytes = inputsOf(tiling.gather).map(({ type }) => meanBytes(type.dtype));
   const lanes = Math.max(1, ...bytes.map((size) => tiling.target.blockBytes / size));

@@ -4,13 +4,18 @@ import { mapOfTile } from "../../backends/reference/defined-map.js";
 import { unmetCondition, type UnmetCondition } from "../../backends/reference/unmet-condition.js";
 import type { Kernel } from "./compile.js";
 
-/** Verdict on the conditions: all are met, or the first element that one excludes. */
+/**
+ * Verdict on the conditions that a kernel assumes of its inputs: all are met, or the first element that
+ * violates one.
+ */
 export type Met = { readonly ok: true } | ({ readonly ok: false } & UnmetCondition);
 
 /**
- * Tests the conditions of `kernel.pto().assumes` on the elements that index values name. Throws a
- * CompileError: TC505 for a kernel that PTO-ISA cannot express, TC107 for one whose sizes are open; a
- * RunError for inputs that are none of the kernel's.
+ * Tests the conditions of `kernel.pto().assumes` on the elements that the index values select. Returns `ok:
+ * true` if all are met, else the first condition that is violated.
+ *
+ * Throws a CompileError: TC505 for a kernel that PTO-ISA cannot express, TC107 for a kernel with dynamic
+ * sizes. Throws a RunError for inputs that do not fit the kernel.
  */
 export function meets(kernel: Kernel, inputs: GatherData): Met {
   checkRunnable(kernel);

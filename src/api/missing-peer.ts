@@ -9,10 +9,13 @@ const peers = {
   "WebGPU in Node": ["webgpu"],
   "WebGPU without a GPU": ["@sparticuz/chromium"],
 } as const;
-/** What optional peers are for. */
+/** Features that need optional peer dependencies. */
 export type PeerUse = keyof typeof peers;
 
-/** Returns TC703 for the first of these uses, with the line that installs the packages of all of them. */
+/**
+ * Returns a diagnostic (TC703) that names the missing packages of the first use. Its hint is the command that
+ * installs the packages of all given uses.
+ */
 export function missingPeer(...uses: readonly [PeerUse, ...PeerUse[]]): Diagnostic {
   const [use] = uses;
   const names = peers[use];
@@ -23,7 +26,10 @@ export function missingPeer(...uses: readonly [PeerUse, ...PeerUse[]]): Diagnost
   );
 }
 
-/** A module that needs optional peers. Throws a CompileError (TC703) where these are not installed. */
+/**
+ * Loads a module that needs optional peer packages, and resolves to it. Rejects with a CompileError (TC703)
+ * if one of the packages is not installed.
+ */
 export async function withPeer<T>(use: PeerUse, load: () => Promise<T>): Promise<T> {
   try {
     return await load();
@@ -33,7 +39,10 @@ export async function withPeer<T>(use: PeerUse, load: () => Promise<T>): Promise
   }
 }
 
-/** True if a package of that use was not found. Source: Node, Errors, ERR_MODULE_NOT_FOUND. */
+/**
+ * True if an import failed because a package of the given use is not installed. Source: Node, Errors,
+ * ERR_MODULE_NOT_FOUND.
+ */
 export const isAbsent = (thrown: unknown, use: PeerUse): boolean =>
   thrown instanceof Error &&
   "code" in thrown &&

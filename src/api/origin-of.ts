@@ -1,4 +1,4 @@
-/** Where an output element of a run comes from: index values, tile, task and core, statement. */
+/** Origin of an output element of a run: index values, tile, task and core, statement. */
 import type { BackendChoice, BackendName } from "./backends.js";
 import { coordinates, resolvedIndices, type HostInputs } from "../../backends/index.js";
 import {
@@ -17,7 +17,7 @@ import {
   type TileFunc,
 } from "../../ir/index.js";
 
-/** A tile program that ran, where, and on what. */
+/** Data of a run: the tile program, its target, its inputs and the backend. */
 export interface RunInputs {
   readonly tile: TileFunc;
   readonly target: Target;
@@ -26,16 +26,20 @@ export interface RunInputs {
   readonly backend: BackendChoice;
 }
 
-/** Whether a backend runs the tile program itself. */
+/** True if a backend runs the tile program itself. */
 const runsTiles: Readonly<Record<BackendName, boolean>> = { reference: false, sim: true, webgpu: true };
 
+/** Origin of an output element: the index values, the tile and task, and the statement that wrote it. */
 export interface Origin {
   /** From the values to the statement, as far as the backend ran them. */
   readonly notes: readonly string[];
   readonly span?: Span | undefined;
 }
 
-/** Undefined where the program writes no such element. `element`: row-major number in the output. */
+/**
+ * Returns the statement, task and index values that produced an output element; undefined if the program does
+ * not write it. `element` is the row-major number of the element in the output.
+ */
 export function originOf({ tile, target, inputs, backend }: RunInputs, element: number): Origin | undefined {
   const point = coordinates(element, outputOf(tile).type.shape);
   const iteration = iterationWriting(tile, point);
@@ -61,7 +65,10 @@ export function originOf({ tile, target, inputs, backend }: RunInputs, element: 
   };
 }
 
-/** `task 3 on core 3`; a machine that deals tasks to cores as it likes says the task alone. */
+/**
+ * Returns the task that runs an iteration: `task 3 on core 3`. On WebGPU, where the machine chooses the core,
+ * it returns the task alone: `task 3`.
+ */
 function taskAt(tile: TileFunc, target: Target, env: Env): string {
   const loops = taskOfTile(tile).nest.loops.map(({ stmt }) => stmt);
   let task = 0;

@@ -23,7 +23,7 @@ const newer: Profile = "pages";
 /** Verdict of another profile on the same program and schedule. */
 export interface ProfileVerdict {
   readonly profile: Profile;
-  /** Where the profile stands. */
+  /** Source of the profile, such as `PyPTO's pages since 2026-04-02`. */
   readonly stands: string;
   /** True if the stated tile is legal under the profile, or some tile where none is stated. */
   readonly legal: boolean;
@@ -31,13 +31,16 @@ export interface ProfileVerdict {
   readonly turns: boolean;
   /** Reason of a refusal: a rule of the dialect or of tiling, with its numbers; absent where it is legal. */
   readonly reason?: string;
-  /** The nearest legal schedules under the profile, the largest tile first; empty where it is legal as it stands, or none is. */
+  /**
+   * The nearest legal schedules under the profile, the largest tile first; empty where it is legal as it
+   * stands, or none is.
+   */
   readonly nearest: readonly ResolvedSchedule[];
 }
 
 /**
- * Returns the verdict of PyPTO's pages on a program; undefined for one under another profile than `strict`. `access` is its access level, and
- * `legal` its own verdict.
+ * Returns the verdict of PyPTO's pages on a program. Undefined if the profile of the program is not `strict`.
+ * `access` is the program at its access level; `legal` is the verdict of its profile.
  */
 export function pagesVerdict(
   program: Func,
@@ -75,7 +78,10 @@ export function pagesVerdict(
   };
 }
 
-/** Returns the line that says how the verdict turns; undefined where it does not. */
+/**
+ * Returns a line that states the verdict of the other profile. Undefined if both verdicts agree or there is
+ * none.
+ */
 export function turnedText(verdict: ProfileVerdict | undefined): string | undefined {
   if (verdict?.turns !== true) return undefined;
   const { profile, stands, legal, reason } = verdict;

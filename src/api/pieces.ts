@@ -1,14 +1,22 @@
-/** A table of ranges of sizes, each with a schedule, as a search over a family of sizes records it: what `bind` takes its kernels from. */
+/**
+ * A table of ranges of sizes, each with a schedule, as a search over a family of sizes records it: what
+ * `bind` takes its kernels from.
+ */
 import { printFunc, type AccessFunc, type ResolvedSchedule, type Target } from "../../ir/index.js";
 
-/** Sizes from one to another, both included, in elements of one symbol, and the schedule that they share. */
+/**
+ * Range of sizes of one symbol, in elements and with both ends included, and the schedule for all of them.
+ */
 export interface Piece {
   readonly from: number;
   readonly to: number;
   readonly schedule: ResolvedSchedule;
 }
 
-/** The table of a program. Its pieces cover 1 to the most, in ascending order; 0 takes the first. */
+/**
+ * Table of schedules by size of a symbol, for one program. The ranges cover 1 to the largest size in
+ * ascending order; size 0 has the schedule of the first range.
+ */
 export interface TableRecord {
   readonly record: "table";
   /** Hash of what was searched. */
@@ -22,13 +30,16 @@ export interface TableRecord {
   readonly clock: number;
 }
 
-/** By what a table is found: two programs of one text under other names are one. */
+/**
+ * Returns the key of a program's table in the records. Programs that differ only in their name have the same
+ * key.
+ */
 export const tableKey = (gather: AccessFunc, target: Target): Pick<TableRecord, "gather" | "target"> => ({
   gather: printFunc({ ...gather, name: "main", target: target.name }),
   target: target.name,
 });
 
-/** The latest table of a program among records. */
+/** Returns the last table for a program and target among records; undefined if there is none. */
 export function pieceTable(
   records: readonly { readonly record: string }[],
   gather: AccessFunc,
@@ -40,6 +51,9 @@ export function pieceTable(
   return tables.filter((table) => table.gather === key.gather && table.target === key.target).at(-1);
 }
 
-/** The piece that a size lies in; the first for 0. Undefined beyond the most. */
+/**
+ * Returns the range that a size lies in; the first range for size 0. Undefined for a size beyond the last
+ * range, and without a size.
+ */
 export const pieceAt = (pieces: readonly Piece[], size: number | undefined): Piece | undefined =>
   pieces.find(({ to }) => size !== undefined && size <= to);

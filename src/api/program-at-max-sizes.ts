@@ -3,13 +3,15 @@ import { InternalError, isResolved, dynamicSymbols, Tiling, type TileFunc } from
 import { lowered } from "../../passes/index.js";
 import type { Kernel } from "./compile.js";
 
-/** The schedule of a kernel that was no tile program from the start. */
+/**
+ * Returns the tiling of a kernel. Throws an InternalError for a kernel that was compiled from a tile program.
+ */
 export function tilingOf({ access, target }: Kernel): Tiling {
   if (access === undefined || !isResolved(access.schedule))
     throw new InternalError("a program with a schedule has an access program");
   return new Tiling(access, access.schedule, target);
 }
 
-/** The tile program of a kernel, its open sizes at the most. */
+/** Returns the tile program of a kernel with its symbols at their largest sizes. */
 export const programAtMaxSizes = (kernel: Kernel): TileFunc =>
   dynamicSymbols(kernel.tile).length > 0 ? lowered(tilingOf(kernel)) : kernel.tile;

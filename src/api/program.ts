@@ -32,14 +32,16 @@ import {
   typesField,
 } from "./check-options.js";
 
-/** A gather as flags, case files and models describe it. */
+/** Description of a gather, as flags, case files and models give it. */
 export interface ProgramDescription {
   /** Dialect and operator: `onnx.gather_elements`. */
   readonly op: string;
   readonly attrs: Attrs;
   readonly data: TensorType;
   readonly indices: TensorType;
-  /** The operators among which it is, as `operatorsWith` of `tilec/ir` gives them. Absent: the built-in ones. */
+  /**
+   * The operators among which it is, as `operatorsWith` of `tilec/ir` gives them. Absent: the built-in ones.
+   */
   readonly operators?: Operators;
   /** Further inputs, of an operator that takes them. */
   readonly others?: readonly TensorType[];
@@ -63,13 +65,14 @@ const descriptionFields: Fields<ProgramDescription> = {
   schedule: scheduleField,
 };
 
+/** Result of building a program: the source function, or the diagnostics that refuse its description. */
 export type ProgramResult =
   | { readonly ok: true; readonly func: SourceFunc }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
 
 /**
- * What a program calls its inputs: data and indices, or of a scatter and of an operator that may have more than two, the names that it
- * gives them.
+ * Returns the names of a program's inputs: data and indices. Scatters, and operators that may have more than
+ * two inputs, give their own names.
  */
 export const operandNames = (def: OpDef | undefined, inputs: readonly TensorType[]): readonly string[] => {
   const named = def?.variadic === true || def?.writes !== undefined;
@@ -77,7 +80,10 @@ export const operandNames = (def: OpDef | undefined, inputs: readonly TensorType
   return def === undefined || !more ? roles : inputNames(def, inputs);
 };
 
-/** Applies the dialect's rules to find the output type. */
+/**
+ * Builds the source function of a description; the rules of the dialect give its output type. Returns
+ * diagnostics for an invalid description.
+ */
 export function tryProgram(description: ProgramDescription): ProgramResult {
   const wrong = checkOptions("a program", description, descriptionFields, {
     needs: ["op", "attrs", "data", "indices"],
@@ -121,18 +127,21 @@ export function tryProgram(description: ProgramDescription): ProgramResult {
   };
 }
 
-/** Refusal of a gather that is to write in place. */
+/** Returns error TC702 for a gather that requests `inPlace`, which only scatters support. */
 const gathersInPlace = (op: string): Diagnostic =>
   error("TC702", `${op} writes a tensor of its own, and inPlace is of scatters`);
 
-/** Throws a CompileError (TC1xx) when a rule of the dialect is broken. */
+/**
+ * Builds the source function of a description. Throws a CompileError (TC1xx) if the description breaks a rule
+ * of its dialect.
+ */
 export function program(description: ProgramDescription): SourceFunc {
   const result = tryProgram(description);
   if (!result.ok) throw new CompileError(result.diagnostics);
   return result.func;
 }
 
-/** `["f32", [4096, 1024]]` */
+/** Tensor type as a pair: `["f32", [4096, 1024]]`. */
 export type TypePair = readonly [dtype: DType, shape: Shape];
 
 export const tensorTypeOf = ([dtype, shape]: TypePair): TensorType => ({ dtype, shape });

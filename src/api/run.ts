@@ -13,14 +13,22 @@ import { backendField, backendFields, runOn, type BackendChoice, type BackendOpt
 import { checkOptions } from "./check-options.js";
 import type { Kernel } from "./compile.js";
 
+/** Options of {@link run}: the backend, and options of that backend. */
 export interface RunOptions extends BackendOptions {
-  /** Default `sim`. `webgpu` needs a runner: `await createRunner(device)` from tilec/webgpu; a backend of your own runs too. */
+  /**
+   * Default `sim`. `webgpu` needs a runner: `await createRunner(device)` from tilec/webgpu; a backend of your
+   * own runs too.
+   */
   readonly backend?: BackendChoice;
 }
 
 const runFields: Fields<RunOptions> = { ...backendFields, backend: backendField };
 
-/** Throws a CompileError (TC107) for a kernel whose sizes are open, a RunError (TC601) for an index out of range under policy `error`. */
+/**
+ * Runs a kernel on typed arrays and resolves to its output and, for some backends, a report. Rejects with a
+ * CompileError (TC107) for a kernel with dynamic sizes. Rejects with a RunError (TC601) for an index out of
+ * range under policy `error`.
+ */
 export async function run(
   kernel: Kernel,
   inputs: GatherData,

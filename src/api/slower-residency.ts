@@ -1,4 +1,7 @@
-/** Whether data in global memory would be faster than the full load that a target takes by default. */
+/**
+ * Hint for a program for which data in global memory would be faster than the full load that its target uses
+ * by default.
+ */
 import {
   isScatter,
   dataResidency,
@@ -25,12 +28,16 @@ import {
 import { accessOf } from "./access.js";
 import { compileTiled, type CompileOptions } from "./compile.js";
 
-/** How many times as long the default may take before the other residency is named. */
+/**
+ * Ratio of the default residency's cycles to those of another residency, above which the other one is
+ * suggested.
+ */
 const worthTelling = 1.1;
 
 /**
- * TC907 with the flags that select the faster residency; none if the user stated a residency. `given` has the user's own schedule, and
- * `tiling` is the legal schedule chosen for it. A stated tile is kept.
+ * Returns hint TC907 with the flags that select a faster residency; no hint if the user stated a residency.
+ * `given` has the schedule as the user stated it, and `tiling` is the legal schedule chosen for it. A stated
+ * tile is kept.
  */
 export function slowerResidency(given: AccessFunc, tiling: Tiling): Diagnostic[] {
   const { target, residency } = tiling;
@@ -52,7 +59,7 @@ export function slowerResidency(given: AccessFunc, tiling: Tiling): Diagnostic[]
   return [hint("TC907", message, { span: given.opSpan, hint: fastest.flags })];
 }
 
-/** The same tile, where one is stated, or the best one. */
+/** Returns the same tile, where one is stated, or the best one. */
 function remedyUnder(given: AccessFunc, residency: Residencies, { target }: Tiling): Remedy | undefined {
   if (given.schedule.tile === undefined)
     return remedyTo(given, { ...unpinnedSchedule(given), residency }, target);
@@ -60,7 +67,10 @@ function remedyUnder(given: AccessFunc, residency: Residencies, { target }: Tili
   return isLegal(tiling) ? { tiling, flags: flagsTo(given, tiling) } : undefined;
 }
 
-/** The same of a program by itself, under the built-in pipeline. */
+/**
+ * Returns a hint (TC907) if another residency would make a program faster than the default of the target,
+ * under the built-in pipeline. Otherwise, and for scatters and programs that do not compile, an empty list.
+ */
 export function residencyHint(program: Func, options: CompileOptions): Diagnostic[] {
   // A scatter's residency is chosen by what fits, not by the clock.
   if (program.level === "access" && isScatter(program.map)) return [];

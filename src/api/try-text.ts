@@ -4,8 +4,9 @@ import { raisedLimits, type WgslKernel } from "../../backends/webgpu/index.js";
 import type { CompileResult, Kernel } from "./compile.js";
 
 /**
- * The text of a kernel of a WebGPU target on the target's devices; of open sizes at their most. Undefined for other targets. Throws a
- * CompileError (TC502) where no text is the program.
+ * Returns the WGSL of a kernel for a WebGPU target under the limits of the target's devices, with symbols at
+ * their largest sizes. Undefined for other targets. Throws a CompileError (TC502) if the program cannot be
+ * expressed.
  */
 function textOf(kernel: Kernel): WgslKernel | undefined {
   const { target, access } = kernel;
@@ -15,7 +16,10 @@ function textOf(kernel: Kernel): WgslKernel | undefined {
   return sized.wgsl(deviceLimits(target));
 }
 
-/** Returns a result, or the refusal of the kernel's text on the target's devices. */
+/**
+ * Returns the result of a compilation, or the diagnostics that refuse the WGSL of its kernel on the devices
+ * of the target.
+ */
 export function withText(result: CompileResult): CompileResult {
   if (!result.ok) return result;
   try {
@@ -27,7 +31,10 @@ export function withText(result: CompileResult): CompileResult {
   }
 }
 
-/** Returns what a device has to be requested with to run a kernel of a WebGPU target: limits that not every device has. */
+/**
+ * Returns the limits above the WebGPU defaults with which a device must be requested to run a kernel. An
+ * empty object for other targets and for kernels within the defaults.
+ */
 export function requestedBy(kernel: Kernel): ReturnType<typeof raisedLimits> {
   const text = textOf(kernel);
   return text === undefined ? {} : raisedLimits(text);

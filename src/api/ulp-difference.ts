@@ -1,7 +1,13 @@
-/** Distance of two outputs in units in the last place: how far arithmetic of a device is from the bits of the reference. */
+/**
+ * Distance of two outputs in units in the last place: how far arithmetic of a device is from the bits of the
+ * reference.
+ */
 import { bitsOf, counted, error, isSigned, type Diagnostic, type DType } from "../../ir/index.js";
 
-/** Number of elements that differ, and the largest distance in units in the last place: infinite between a number and NaN. */
+/**
+ * Number of elements that differ, and the largest distance in units in the last place: infinite between a
+ * number and NaN.
+ */
 export interface UlpDifference {
   readonly elements: number;
   readonly differing: number;
@@ -11,7 +17,10 @@ export interface UlpDifference {
 /** Types of values that are computed, with the bits of their infinity. */
 const infinities: Partial<Record<DType, number>> = { f32: 0x7f800000, f16: 0x7c00, bf16: 0x7f80 };
 
-/** Returns the difference of two outputs of a type. Integers count in ones; elements wider than 32 bits are equal or infinitely apart. */
+/**
+ * Returns the difference of two outputs of a type. Integers count in ones; elements wider than 32 bits are
+ * equal or infinitely apart.
+ */
 export function ulpDifference(dtype: DType, a: Uint8Array, b: Uint8Array): UlpDifference {
   const size = Math.max(1, bitsOf(dtype) / 8);
   const distance = distanceOf(dtype);
@@ -26,7 +35,10 @@ export function ulpDifference(dtype: DType, a: Uint8Array, b: Uint8Array): UlpDi
   return { elements, differing, largest };
 }
 
-/** Returns an element as a number without a sign; of one that is wider than 32 bits, text. NaN where there is none. */
+/**
+ * Returns an element as a number without a sign; of one that is wider than 32 bits, text. NaN where there is
+ * none.
+ */
 function wordAt(bytes: Uint8Array, k: number, size: number): number | string {
   const from = bytes.subarray(k * size, (k + 1) * size);
   if (from.length < size) return NaN;

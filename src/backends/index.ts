@@ -1,4 +1,7 @@
-/** tilec/backends: what a backend of one's own is made of: the interface, host memory, index values, the error of a bad one. */
+/**
+ * tilec/backends: what a backend of one's own is made of: the interface, host memory, index values, the error
+ * of a bad one.
+ */
 export {
   indexOutOfRange,
   indexReader,

@@ -13,11 +13,13 @@ import { sharesOf, type SuiteReport } from "./reporters/suite-report.js";
 import type { OutputFolder } from "./outputs.js";
 import { openRunner, tensorFile } from "./run.js";
 
+/** Test with the name of its files under `--dump`. */
 export interface NamedTest extends Test {
-  /** Of the files of `--dump`. */
+  /** Name of the test in the file names of `--dump`. */
   readonly dumpName: string;
 }
 
+/** Settings of a run of a test suite. */
 export interface SuiteSettings {
   readonly backends: readonly BackendChoice[];
   readonly required: ReadonlySet<string>;
@@ -31,7 +33,9 @@ export interface SuiteSettings {
   readonly onExcess: (test: Test, measured: Measured) => void;
 }
 
-/** What of a config reaches the tests: its targets, and its flags for their RUN lines. */
+/**
+ * Returns the parts of a config that tests use: its targets, its profile, and its flags for their RUN lines.
+ */
 export const checkSettings = ({
   findTarget,
   profile,
@@ -41,8 +45,13 @@ export const checkSettings = ({
   ...defined({ profile, commandFlags: flags }),
 });
 
+/** Report of a run of a test suite, with the bugs in tilec that it met. */
 export interface SuiteRun extends SuiteReport, Pick<SuiteResults, "bugs"> {}
 
+/**
+ * Runs tests on backends and resolves to their results. Opens a WebGPU device if `webgpu` is among the
+ * backends, and closes it afterwards.
+ */
 export async function runSuite(tests: readonly NamedTest[], settings: SuiteSettings): Promise<SuiteRun> {
   const { backends, required, project, executor, passes, dump, onMismatch, onExcess } = settings;
   const start = performance.now();
@@ -97,8 +106,9 @@ function runErrorsOnly(thrown: unknown): RunError {
 }
 
 /**
- * Backends that were asked for and that skipped all their tests. An error where they are required, where nobody looks on, and
- * where nothing else ran either: a suite that runs nothing must not pass for one that holds. A warning to others.
+ * Returns a diagnostic for each chosen backend that skipped all its tests. An error if the backend is
+ * required, in continuous integration, or if no test ran on any backend: a suite that runs nothing must not
+ * pass. Otherwise a warning.
  */
 function idleBackends(
   backends: readonly BackendChoice[],
@@ -120,5 +130,7 @@ function idleBackends(
   });
 }
 
-/** CI services set the variable, to true or 1. */
+/**
+ * True if the environment variable `CI` is set to anything but 0 or false. CI services set it to true or 1.
+ */
 export const isContinuousIntegration = (): boolean => !["", "0", "false"].includes(process.env["CI"] ?? "");

@@ -51,6 +51,7 @@ interface CheckFlags extends PipelineFlags, OutputFlags, ForeignFlags {
   readonly executor?: Executor;
 }
 
+/** Adds the command `tilec check` with its flags to the command line. */
 export function checkCommand(program: Command): void {
   const command = program
     .command("check")
@@ -78,6 +79,10 @@ export function checkCommand(program: Command): void {
     });
 }
 
+/**
+ * Throws a UsageError for flags of `check` that exclude each other, and for `--update` in continuous
+ * integration.
+ */
 function refuseTogether(flags: CheckFlags): void {
   const { update, watch: watching, json, reporter } = flags;
   if (json === true && reporter !== undefined && reporter !== "json")
@@ -93,13 +98,17 @@ function refuseTogether(flags: CheckFlags): void {
     throw new UsageError(`--${update === true ? "update" : "watch"} goes with --reporter pretty`);
 }
 
-/** What is read once and lies in no file can be neither rewritten nor watched. */
+/**
+ * Throws a UsageError if `--update` or `--watch` is given for the standard input, which is read once and is
+ * not a file.
+ */
 function refuseRewriting(files: readonly string[], flags: CheckFlags): void {
   if (!files.includes(standardInput)) return;
   const flag = (["update", "watch"] as const).find((name) => flags[name] === true);
   if (flag !== undefined) throw new UsageError(`--${flag} needs files, and - is the standard input`);
 }
 
+/** Runs the tests of files, prints the report and resolves to the exit code. */
 async function check(files: readonly string[], flags: CheckFlags): Promise<number> {
   const { project } = flags;
   const foreign = await loadForeign(files, flags);
@@ -149,7 +158,10 @@ async function check(files: readonly string[], flags: CheckFlags): Promise<numbe
   return outputs.status(countOf(run.results, "fail") > 0 || hasErrors(run.diagnostics) ? 1 : 0);
 }
 
-/** The tests of this run. Throws a CompileError (TC013) where there are none at all, or none that the filter lets through. */
+/**
+ * Returns the tests of this run. Throws a CompileError (TC013) if there are no tests, or if none matches the
+ * filter.
+ */
 function selected(all: readonly Test[], { filter, shard: chosen }: CheckFlags): readonly NamedTest[] {
   if (all.length === 0)
     throw new CompileError([error("TC013", "no test was found", { hint: "docs/cases.md" })]);
@@ -167,6 +179,7 @@ function selected(all: readonly Test[], { filter, shard: chosen }: CheckFlags): 
   return shard(matching, chosen);
 }
 
+/** Prints the report of a test suite in the format of a reporter. */
 async function tell(
   report: SuiteReport,
   reporter: (typeof reporters)[number],
@@ -200,7 +213,10 @@ async function tell(
   }
 }
 
-/** Rewrites what failed and can be told: outputs on which every backend agrees with reference, CHECK lines that find nothing. */
+/**
+ * Rewrites the expectations of failed tests: outputs on which all backends agree with `reference`, limits
+ * that are exceeded, and CHECK lines that match nothing. Prints each change as a diff.
+ */
 async function update({
   tests,
   names: backends,
@@ -252,7 +268,10 @@ async function update({
   }
 }
 
-/** Runs when the files change, until the process is ended; a run under way is not cut short. */
+/**
+ * Runs the tests, and runs them again after each change of a file, until the process ends. A change during a
+ * run starts another run after it.
+ */
 async function checkAgainAndAgain(files: readonly string[], flags: CheckFlags): Promise<void> {
   process.exitCode = await check(files, flags);
   note("watching; end with Ctrl-C");
@@ -268,6 +287,7 @@ async function checkAgainAndAgain(files: readonly string[], flags: CheckFlags): 
   });
 }
 
+/** Runs the tests once more in watch mode; a CompileError is printed and does not end the process. */
 async function again(files: readonly string[], flags: CheckFlags): Promise<void> {
   forgetUses();
   try {

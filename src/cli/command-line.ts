@@ -1,4 +1,6 @@
-/** A command line from its words to its exit code: the commands, and what each kind of failure is to the user. */
+/**
+ * A command line from its words to its exit code: the commands, and what each kind of failure is to the user.
+ */
 import { Command, CommanderError, Option } from "commander";
 import { CompileError, error, RunError, type Diagnostic } from "../../ir/diagnostic.js";
 import { InternalError } from "../../ir/types.js";
@@ -105,14 +107,14 @@ const rootCommand = (): Command =>
     .exitOverride()
     .configureOutput({ writeErr: () => undefined });
 
-/** Resolves to the command line with the flags of every command. */
+/** Builds the command line with the flags of every command. */
 export async function everyCommand(): Promise<Command> {
   const root = rootCommand();
   for (const { load } of Object.values(commands)) (await load())(root);
   return root;
 }
 
-/** The command line with every command by name, and those whole that these words may mean. */
+/** Builds the command line: every command by name, and all flags of the commands that occur in `args`. */
 async function build(args: readonly string[]): Promise<Command> {
   const program = rootCommand();
   const added = (name: string): Command | undefined =>
@@ -134,7 +136,10 @@ async function build(args: readonly string[]): Promise<Command> {
 /** True if a command takes `--op` and the other flags of a program. */
 const takesOperator = (command: Command): boolean => command.options.some(({ long }) => long === "--op");
 
-/** Adds the operator of `--op` to the help, and the flags of the operators that the config brings. */
+/**
+ * Adds help on the operator of `--op` to the commands that take one, and the attribute flags of the operators
+ * in the config.
+ */
 async function addOperators(program: Command, args: readonly string[]): Promise<void> {
   const { projectOf } = await import("./options.js");
   const given = rootCommand().allowUnknownOption();
@@ -152,8 +157,8 @@ async function addOperators(program: Command, args: readonly string[]): Promise<
 }
 
 /**
- * Runs one command line and leaves its exit code with the process: 0 fine, 1 the program, a pass of the user's or a check is wrong,
- * 2 usage, 3 a bug in tilec. Never rejects.
+ * Runs one command line and sets the exit code of the process. 0 is success; 1 is a fault in the program, a
+ * custom pass or a check; 2 is wrong usage; 3 is a bug in tilec. Never rejects.
  */
 export async function runCommandLine(args: readonly string[]): Promise<void> {
   const json = args.includes("--json");
@@ -166,6 +171,10 @@ export async function runCommandLine(args: readonly string[]): Promise<void> {
   }
 }
 
+/**
+ * Reports an error that a command threw and resolves to the exit code: 1 for a refused program, 2 for wrong
+ * usage, 3 for a bug in tilec. A bug in a built-in pass also writes a reproducer.
+ */
 async function report(thrown: unknown, json: boolean, args: readonly string[]): Promise<number> {
   if (thrown instanceof CommanderError) {
     if (thrown.exitCode === 0) return 0;

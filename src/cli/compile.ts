@@ -49,7 +49,10 @@ import { addForce, Outputs, type OutputFlags, type OutputFolder } from "./output
 import { note, print, printDiagnostics, printJson } from "./terminal.js";
 
 const { code, text, wat } = outputFormats;
-/** Levels from the highest to the lowest, then texts, then modules: the format of each, and the ending of its file. */
+/**
+ * Levels from the highest to the lowest, then texts, then modules: the format of each, and the ending of its
+ * file.
+ */
 const emits = {
   source: { ending: "tir", format: code },
   access: { ending: "tir", format: code },
@@ -85,6 +88,7 @@ interface CompileFlags extends ProgramFlags, PipelineFlags, OutputFlags {
   readonly json?: boolean;
 }
 
+/** Adds the command `tilec compile` with its flags to the command line. */
 export function compileCommand(program: Command): void {
   addForce(addPipelineOptions(addProgramOptions(program.command("compile"))))
     .optionsGroup("Output:")
@@ -172,7 +176,10 @@ export function compileCommand(program: Command): void {
     });
 }
 
-/** The programs that a model needs, or the one of `--func`, folded for the machine that their texts are for. */
+/**
+ * Loads the gather that `--func` names, or every program that a model needs. The device that the emitted text
+ * is for decides which nodes of the model are folded into a gather.
+ */
 async function loadModelFor(
   file: string,
   stated: CompileFlags,
@@ -185,6 +192,10 @@ async function loadModelFor(
   return loadNeededPrograms(file, stated, pipeline, how);
 }
 
+/**
+ * Compiles one program under the flags, prints the requested passes and writes the page of `--diff-page`.
+ * Resolves to the kernel.
+ */
 async function compileOne(
   loaded: LoadedProgram,
   flags: CompileFlags,
@@ -224,7 +235,10 @@ async function compileOne(
 /** Texts for a WebGPU device, whatever the target of the kernel. */
 const forDevices: readonly CompileFlags["emit"][] = ["wgsl", "gpu-stats", "module", "all"];
 
-/** The flags that a kernel is compiled by: `--limits` are those of its own target, or of the device that its text is for alone. */
+/**
+ * Returns the flags for the compilation of a kernel. `--limits` is left out if it applies only to the device
+ * of the emitted text, and not to the target of the kernel.
+ */
 function kernelFlags({ limits, ...flags }: CompileFlags): CompileFlags {
   const target = flags.target === undefined ? undefined : resolveTarget(flags.target, flags.project);
   const elsewhere = target === undefined || !targetFacts[target.kind].runsOnWebgpu;
@@ -233,7 +247,10 @@ function kernelFlags({ limits, ...flags }: CompileFlags): CompileFlags {
     : { ...flags, limits };
 }
 
-/** The target by which folds are weighed: of texts for a WebGPU device that device. */
+/**
+ * Returns the target whose estimated cycles decide which nodes of a model are folded into a gather. For text
+ * of a WebGPU device, that is the device.
+ */
 function foldedFor(flags: CompileFlags): ReturnType<typeof targeting> {
   const { target, findTarget } = targeting(kernelFlags(flags));
   const onDevice = typeof target === "object" && targetFacts[target.kind].runsOnWebgpu;
@@ -243,10 +260,14 @@ function foldedFor(flags: CompileFlags): ReturnType<typeof targeting> {
   };
 }
 
-/** The WebGPU target that texts for a device are for: the kernel's own, or the built-in one. */
+/** Returns the WebGPU target that texts for a device are for: the kernel's own, or the built-in one. */
 const deviceFor = ({ target }: Kernel, { limits }: CompileFlags): Target =>
   targetFacts[target.kind].runsOnWebgpu ? target : limitedTo(webgpu, limits);
 
+/**
+ * Resolves to the text of a kernel in the form that `--emit` names. Rejects with a CompileError if the kernel
+ * has no such text.
+ */
 async function emitted(kernel: Kernel, emit: OneEmit, flags: CompileFlags): Promise<string> {
   switch (emit) {
     case "module":
@@ -278,6 +299,7 @@ async function emitted(kernel: Kernel, emit: OneEmit, flags: CompileFlags): Prom
   }
 }
 
+/** Resolves to a JavaScript module of a kernel, with its runtime and its type declarations. */
 async function moduleOf(kernel: Kernel, kind: ModuleKind, flags: CompileFlags): Promise<EmittedModule> {
   const [{ emitModule }, { runtimeOf }] = await Promise.all([
     import("../module/emit-module.js"),
@@ -286,7 +308,10 @@ async function moduleOf(kernel: Kernel, kind: ModuleKind, flags: CompileFlags): 
   return emitModule(kernel, kind, runtimeOf, deviceFor(kernel, flags), flags.arithmetic);
 }
 
-/** Writes the text, or prints it where its file cannot be written. */
+/**
+ * Writes the text of a kernel to a file, and the declarations of a module to a `.d.ts` file. Prints the text
+ * if the file cannot be written.
+ */
 async function writeOut(
   kernel: Kernel,
   file: string,
@@ -304,7 +329,10 @@ async function writeOut(
     outputs.write(file.replace(/\.js$/, ".d.ts"), declarations, outputFormats.code);
 }
 
-/** Returns the text for a WebGPU device, which says if the kernel was compiled again and what the device must be requested with. */
+/**
+ * Returns the WGSL of a kernel with comment lines before it. They say if the kernel was compiled again for
+ * WebGPU and which limits the device must be requested with.
+ */
 function wgslOf(kernel: Kernel, flags: CompileFlags): WgslKernel {
   const { device, wgsl } = deviceKernel(kernel, flags);
   const raised = raisedLimits(wgsl);
@@ -320,8 +348,9 @@ function wgslOf(kernel: Kernel, flags: CompileFlags): WgslKernel {
 }
 
 /**
- * Compiles a kernel for another target again for WebGPU. Throws a CompileError (TC502) for a tile program,
- * which there is nothing to compile again from, with the command for its source.
+ * Returns a kernel compiled for WebGPU, and its WGSL. A kernel for another target is compiled again. Throws a
+ * CompileError (TC502) for a tile program of another target; its hint is the command to compile the source
+ * program.
  */
 function deviceKernel(
   kernel: Kernel,
@@ -346,13 +375,17 @@ function deviceKernel(
   return { device, wgsl };
 }
 
-/** What moves on the machine that runs this kernel: a GPU where it is compiled for one, else the fast executor. */
+/**
+ * Returns the plan of the moves on the machine that runs the kernel: a GPU if the kernel is compiled for one,
+ * else the fast executor.
+ */
 function movesFor(kernel: Kernel): MovePlan {
   if (!targetFacts[kernel.target.kind].runsOnWebgpu) return wasmMoves(kernel.tile);
   const { tile, target } = kernel;
   return movesOf(planWgsl(tile, { limits: deviceLimits(target), target }));
 }
 
+/** Resolves to the JSON document of a kernel: name, target, schedule, text, footprint and diagnostics. */
 async function kernelJson(kernel: Kernel, emit: OneEmit, flags: CompileFlags) {
   return {
     name: kernel.name,
@@ -369,11 +402,14 @@ interface Written {
   readonly name: string;
   readonly emit: Text;
   readonly file?: string;
-  /** Why there is no such text, or file. */
+  /** Diagnostics with the reason why the text or the file is missing. */
   readonly diagnostics?: readonly Diagnostic[];
 }
 
-/** A file for each level and text that a kernel has, `gather.03-tile.tir`, and a line on each that it does not have. */
+/**
+ * Writes a file for each level and text of a kernel, such as `gather.03-tile.tir`. Prints a line for each one
+ * that the kernel does not have.
+ */
 async function writeAll(
   kernels: readonly Kernel[],
   folder: OutputFolder,
@@ -411,7 +447,10 @@ async function writeAll(
   }
 }
 
-/** The text, or why a kernel has none. */
+/**
+ * Resolves to the text of a kernel, or to the diagnostics of the CompileError by which its emitter refuses
+ * the kernel.
+ */
 async function orRefused(text: () => Promise<string>): Promise<string | readonly Diagnostic[]> {
   try {
     return await text();

@@ -7,7 +7,10 @@ import { print } from "./terminal.js";
 const shells = ["bash", "zsh", "fish"] as const;
 type Shell = (typeof shells)[number];
 
-/** `everyCommand`: the command line with the flags of every command. */
+/**
+ * Returns a function that adds the `completion` command. `everyCommand` resolves to the command line with the
+ * flags of every command.
+ */
 export const completionCommand =
   (everyCommand: () => Promise<Command>) =>
   (program: Command): void => {
@@ -50,6 +53,10 @@ const fixedArguments: Readonly<Record<string, readonly string[]>> = {
 const choiceOf = ({ argChoices, long }: Option): Choice | undefined =>
   argChoices === undefined ? fixedWords[long ?? ""] : { words: argChoices, files: false };
 
+/**
+ * Returns the words that a shell completes for a command, followed by those of its subcommands: command
+ * names, flags and the values of flags. `path` is the command with its parents, separated by spaces.
+ */
 function wordsOf(command: Command, path = ""): readonly Words[] {
   const shown = command.options.filter(({ hidden }) => !hidden);
   const flagsOf = ({ long }: Option): string[] => (typeof long === "string" ? [long] : []);
@@ -72,7 +79,10 @@ function wordsOf(command: Command, path = ""): readonly Words[] {
 
 const list = (words: readonly string[]): string => words.join(" ");
 
-/** Bash: the longest path of commands among the words so far decides. */
+/**
+ * Returns the completion script for Bash. The longest path of commands among the words typed so far selects
+ * the completions.
+ */
 const bash = (all: readonly Words[]): string =>
   [
     "# tilec completion bash: source it, or put it into /etc/bash_completion.d",
@@ -99,7 +109,7 @@ const bash = (all: readonly Words[]): string =>
     "complete -o filenames -F _tilec tilec",
   ].join("\n");
 
-/** Zsh runs the functions of bash. */
+/** Returns the completion script for Zsh: the functions of the Bash script, loaded through bashcompinit. */
 const zsh = (all: readonly Words[]): string =>
   ["#compdef tilec", "autoload -U +X bashcompinit && bashcompinit", bash(all)].join("\n");
 

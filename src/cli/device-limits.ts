@@ -12,14 +12,16 @@ import {
 import { readText } from "../formats/files.js";
 import { UsageError } from "./usage-error.js";
 
-/** What the flag takes. */
+/** Help text for the value of the flag. */
 export const limitsHelp = "WebGPU limits: default, name=number, or a .json file";
 
 const example = "--limits maxStorageBuffersPerShaderStage=10, --limits device.json, --limits default";
 
 /**
- * Parses `--limits`: the limits that it names. A file may be the document of `tilec devices --json`, or an object of limits; those that no
- * kernel meets are left out. Throws a UsageError for what is no limit, and a CompileError (TC010) for a file that cannot be read.
+ * Parses the value of `--limits`: `default`, a list `name=value`, or a JSON file. The file is the document of
+ * `tilec devices --json` or an object of limits; limits that no kernel can reach are left out.
+ *
+ * Throws a UsageError for an invalid limit, and a CompileError (TC010) for a file that cannot be read.
  */
 export function parseLimits(text: string): Partial<WgslLimits> {
   if (text.trim() === "default") return defaultLimits;
@@ -43,6 +45,10 @@ const inline = (text: string): Entry[] =>
     throw new UsageError(`--limits ${text}: ${entry.trim()} names no limit that kernels meet`, hint);
   });
 
+/**
+ * Reads limits from a JSON file. Throws a UsageError if the file is not JSON or has no limit that a kernel
+ * can reach.
+ */
 function inFile(file: string): Entry[] {
   let document: unknown;
   try {
@@ -61,7 +67,7 @@ function inFile(file: string): Entry[] {
   return entries;
 }
 
-/** The object of limits in a document. */
+/** Returns the object of limits in a document. */
 function limitsIn(document: unknown): Readonly<Record<string, unknown>> {
   const { devices, limits } = asObject(document);
   const [device] = Array.isArray(devices) ? (devices as readonly unknown[]) : [];
@@ -71,7 +77,10 @@ function limitsIn(document: unknown): Readonly<Record<string, unknown>> {
 const asObject = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
 
-/** The target with the limits of the flag over its own. Throws a UsageError for a target that is no WebGPU device. */
+/**
+ * Returns the target with the limits in `text` in place of its limits; the target itself without `text`.
+ * Throws a UsageError for a target that is no WebGPU device.
+ */
 export function limitedTo(target: Target, text: string | undefined): Target {
   if (text === undefined) return target;
   if (!targetFacts[target.kind].runsOnWebgpu)

@@ -6,6 +6,7 @@ import { targetFile } from "../formats/target-file.js";
 import { table } from "../report/table.js";
 import { printDiagnostics, printJson, printReport } from "./terminal.js";
 
+/** Adds the command `tilec devices` with its flags to the command line. */
 export function devicesCommand(program: Command): void {
   program
     .command("devices")

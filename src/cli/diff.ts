@@ -20,6 +20,7 @@ interface DiffFlags extends ProgramFlags, ProjectFlags, OutputFlags {
   readonly json?: boolean;
 }
 
+/** Adds the command `tilec diff` with its flags to the command line. */
 export function diffCommand(program: Command): void {
   addForce(addProgramOptions(program.command("diff")))
     .argument("[other]", "the program to compare with, as it is; or give --pipeline twice")
@@ -49,7 +50,10 @@ interface Side {
   readonly funcs: readonly Func[];
 }
 
-/** 0 where both are the same, 1 where they differ or the page is not written, as the exit codes of diff. */
+/**
+ * Prints the differences between two texts and returns the exit code, as diff does: 0 if they are the same, 1
+ * if they differ or the page is not written.
+ */
 async function diff(file: string | undefined, other: string | undefined, flags: DiffFlags): Promise<number> {
   const outputs = new Outputs("diff", flags);
   const [a, b] = await sidesOf(file, other, flags);
@@ -72,6 +76,10 @@ async function diff(file: string | undefined, other: string | undefined, flags: 
   return outputs.status(different.length === 0 ? 0 : 1);
 }
 
+/**
+ * Loads the two sides of a comparison: two programs, or one program compiled by two pipelines. Rejects with a
+ * UsageError for other combinations of programs and `--pipeline`.
+ */
 async function sidesOf(
   file: string | undefined,
   other: string | undefined,
@@ -108,7 +116,10 @@ async function sidesOf(
 const compiled = (func: Func, passes: readonly Pass[], flags: DiffFlags): Func =>
   compile(func, { ...targeting(flags), passes }).tile;
 
-/** Functions of one name; where each side has one alone, these, whatever they are called. */
+/**
+ * Returns pairs of functions with equal names; the member of a pair is undefined if a side has no such
+ * function. If each side has one function, these are a pair whatever their names.
+ */
 function inPairs(
   a: readonly Func[],
   b: readonly Func[],

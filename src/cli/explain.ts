@@ -65,6 +65,7 @@ interface ExplainFlags extends ProgramFlags, PipelineFlags, ListFlags, OutputFla
   readonly json?: boolean;
 }
 
+/** Adds the command `tilec explain` with its flags to the command line. */
 export function explainCommand(program: Command): void {
   addForce(addListOptions(addPipelineOptions(addProgramOptions(program.command("explain")))))
     .optionsGroup("Output:")
@@ -93,7 +94,10 @@ export function explainCommand(program: Command): void {
     });
 }
 
-/** A row of each program's verdict and figures; with `--indices-like`, of what such indices move. */
+/**
+ * Prints a table with one row for each program of a list: its verdict, cycles and traffic. With
+ * `--indices-like`, rows also have the traffic for such indices. Resolves to the exit code.
+ */
 async function explainList(file: string | undefined, flags: ExplainFlags): Promise<number> {
   refuseWithList(flags, ["compare", "sensitivity", "verbose"]);
   const pipeline = await pipelineOf(flags);
@@ -120,6 +124,7 @@ async function explainList(file: string | undefined, flags: ExplainFlags): Promi
   });
 }
 
+/** Returns the table row of a tile program: cycles, tasks and UB bytes. */
 function tileRow(func: Func, options: CompileOptions): RowFacts {
   const { cycles, tasks, peak, budget } = explainTile(func, options);
   return {
@@ -128,6 +133,10 @@ function tileRow(func: Func, options: CompileOptions): RowFacts {
   };
 }
 
+/**
+ * Returns the table row of a source or access program: its verdict, schedule and UB bytes. A legal program
+ * also has cycles and traffic, and the traffic for given indices if there are any.
+ */
 function explainRow(loaded: LoadedProgram, options: CompileOptions, like: string | undefined): RowFacts {
   const { func } = loaded;
   const explanation = explain(func, options);
@@ -154,7 +163,10 @@ function explainRow(loaded: LoadedProgram, options: CompileOptions, like: string
   };
 }
 
-/** Returns the bytes that a schedule moves for the indices that `--indices-like` names, or else for those that came with the program. */
+/**
+ * Returns the bytes that a schedule moves for the indices that `--indices-like` names, or else for those that
+ * came with the program.
+ */
 const movementOf = (kernel: Kernel, loaded: LoadedProgram, like: string | undefined): Movement | undefined =>
   like === undefined ? movementByPattern(kernel, loaded) : movementLike(kernel, like);
 
@@ -162,7 +174,10 @@ const movementOf = (kernel: Kernel, loaded: LoadedProgram, like: string | undefi
 const isDump = async (file: string): Promise<boolean> =>
   programKind(file) === "json" && (await import("./load-cases.js")).dumpIn(readText(file)) !== undefined;
 
-/** Prints the verdict on each gather of a dump, after its place; returns 1 if any is refused. */
+/**
+ * Prints the verdict on each gather of a PyPTO dump, with its location in the dump. Resolves to the exit
+ * code: 1 if any gather is refused.
+ */
 async function explainDump(file: string, flags: ExplainFlags): Promise<number> {
   const unused = (["compare", "sensitivity", "indicesLike"] as const).find(
     (flag) => flags[flag] !== undefined,
@@ -205,6 +220,10 @@ function describe(func: Func): string {
   return `${op} ${data ?? ""} by ${indices.join(" and ")}, ${tile === undefined ? "no tile in a tensor graph" : `tile ${tile.join()}`}`;
 }
 
+/**
+ * Prints the explanation of one program with the outputs that the flags request. Resolves to the exit code: 1
+ * if the program is not legal.
+ */
 async function explainProgram(file: string | undefined, flags: ExplainFlags): Promise<number> {
   const pipeline = await pipelineOf(flags);
   const loaded = await loadProgram(file, flags);
@@ -276,7 +295,10 @@ async function explainProgram(file: string | undefined, flags: ExplainFlags): Pr
   return explanation.legal ? 0 : 1;
 }
 
-/** Returns the counts of a kernel for a WebGPU device, and their text. */
+/**
+ * Resolves to the operation and memory counts of a kernel for a WebGPU device, as data and as text. The
+ * counts are undefined for a kernel that is never launched.
+ */
 async function gpuStatsOf({ name, tile, target }: Kernel) {
   const [{ emitWgsl, kernelStats }, { renderGpuStats }] = await Promise.all([
     import("../../backends/wgsl/index.js"),
@@ -286,13 +308,17 @@ async function gpuStatsOf({ name, tile, target }: Kernel) {
   return { stats, text: renderGpuStats(name, stats, target) };
 }
 
-/** The section of docs/diagnostics.md that a code has. */
+/** Returns the section of docs/diagnostics.md that a code has. */
 function diagnosticPage(code: string): string | undefined {
   const text = readFileSync(packageFile("docs/diagnostics.md"), "utf8");
   const sections = text.split(/^(?=## TC\d+)/m);
   return sections.find((section) => section.startsWith(`## ${code}`))?.trimEnd();
 }
 
+/**
+ * Prints the documentation of a diagnostic code. Throws a UsageError for an unknown code and for flags that
+ * need a program.
+ */
 function explainCode(code: string, { json, ...others }: Omit<ExplainFlags, "project">): void {
   const [other] = Object.keys(others);
   if (other !== undefined) throw new UsageError(`--${dashed(other)} says nothing about a code`);

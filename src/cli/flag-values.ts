@@ -1,4 +1,4 @@
-/** What flags take, as text: types, shapes, counts. Runs in a browser too. */
+/** Parsers of the values of flags: types, shapes, counts. They also run in a browser. */
 import {
   dtypeMeant,
   scheduleEntries,
@@ -13,22 +13,28 @@ import { camelCase } from "../../ir/ops/attributes.js";
 import { UsageError } from "./usage-error.js";
 
 type Camel<Key> = Key extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<Tail>}` : Key;
-/** The key of an attribute among parsed flags. */
+/** Name of an attribute's flag in the object of parsed flags, in camel case. */
 export type AttributeFlag = Camel<AttributeKey>;
-/** PyPTO's `block_size` is parsed as blockSize. */
+/**
+ * Returns the name of an attribute's flag as commander parses it: PyPTO's `block_size` becomes `blockSize`.
+ */
 export const flagOf = (key: AttributeKey): AttributeFlag => camelCase(key) as AttributeFlag;
 
-/** Returns the word that help has for the value of an attribute's flag: `n`, `list`, `text`, `word`. */
+/** Returns the placeholder for the value of an attribute's flag in help: `n`, `list`, `text` or `word`. */
 export const argumentOf = (kind: AttrSpec["kind"]): string =>
   kind === "int" ? "n" : kind === "ints" ? "list" : kind;
 
-/** `batchDims` is the flag `--batch-dims`. */
+/**
+ * Converts a key from camel case to the spelling of its flag: `batchDims` becomes `batch-dims`, as in
+ * `--batch-dims`.
+ */
 export const dashed = (key: string): string =>
   key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 /**
- * `f32[4096,1024]`; `f32[]` or `f32` is a scalar. Element types by the names of frameworks, too: `torch.float16[8]`, `DT_FP16[8]`. Throws a
- * UsageError for anything else, with the type that is meant by MLIR's `8x16xf32` or round brackets.
+ * Parses a tensor type such as `f32[4096,1024]`; `f32[]` and `f32` are scalars. Element types may have the
+ * names of frameworks: `torch.float16[8]`, `DT_FP16[8]`. Throws a UsageError for anything else. The error
+ * suggests the type that MLIR's `8x16xf32` or round brackets stand for.
  */
 export function parseType(text: string, flag: string): TensorType {
   const [, word = "", inside = ""] = /^([\w.]+)\s*(?:\[([\d,\s]*)\])?$/.exec(text.trim()) ?? [];
@@ -38,7 +44,10 @@ export function parseType(text: string, flag: string): TensorType {
   return { dtype, shape: inside.trim() === "" ? [] : parseShape(inside, flag) };
 }
 
-/** What a text that is no type was meant to be, or an example. */
+/**
+ * Returns the type that a text probably means if it is not a tensor type; an example if no type is
+ * recognized.
+ */
 function typeLike(text: string): string {
   const bare = text.trim().replace(/^tensor<(.*)>$/, "$1");
   const [, extents = "", last = ""] = /^((?:\d+x)*)([\w.]+)$/.exec(bare) ?? [];
@@ -48,7 +57,10 @@ function typeLike(text: string): string {
   return dtype === undefined ? "f32[4096,1024]" : `${dtype}[${shape.join(",")}]`;
 }
 
-/** `8,1024`, also with spaces, brackets or an x between. Entries may be 0 or negative; rules judge them later. */
+/**
+ * Parses a shape such as `8,1024`, also with spaces, brackets or an x between entries. Throws a UsageError
+ * for entries that are not whole numbers. Entries may be 0 or negative; rules check them later.
+ */
 export function parseShape(text: string, flag: string): Shape {
   const pieces = text.replace(/^\[|\]$/g, "").split(/[,x]/);
   return pieces.map((piece) => {
@@ -59,20 +71,24 @@ export function parseShape(text: string, flag: string): Shape {
   });
 }
 
+/** Parses the value of a flag as a whole number. Throws a UsageError for any other text. */
 export function parseCount(text: string, flag: string): number {
   const value = parseInteger(text, flag);
   if (value === undefined) throw new UsageError(`--${flag} ${text} is no whole number`);
   return value;
 }
 
-/** Returns the finite number that a text is. Throws a UsageError for any other text. */
+/** Parses the value of a flag as a finite number. Throws a UsageError for any other text. */
 export function parseNumber(text: string, flag: string): number {
   const value = Number(text.trim() === "" ? "none" : text);
   if (!Number.isFinite(value)) throw new UsageError(`--${flag} ${text} is no number`);
   return value;
 }
 
-/** Returns the whole number that a text is; undefined for another text. Throws a UsageError for one that a number does not hold exactly. */
+/**
+ * Parses the value of a flag as a whole number. Undefined for any other text. Throws a UsageError for a
+ * number beyond the safe integers.
+ */
 export function parseInteger(text: string, flag: string): number | undefined {
   const value = Number(text.trim() === "" ? "none" : text);
   if (Number.isSafeInteger(value)) return value;
@@ -83,13 +99,16 @@ export function parseInteger(text: string, flag: string): number | undefined {
 
 const units = { "": 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 } as const;
 
-/** Returns the number of a text with or without a unit of bytes: `24`, `0.5`, `64KiB`. Undefined for any other text. */
+/**
+ * Parses a number with an optional unit of bytes, such as `24`, `0.5` or `64KiB`, and returns it multiplied
+ * by the unit. Undefined for any other text.
+ */
 export function scaledNumber(text: string): number | undefined {
   const [, digits, unit = ""] = /^\s*(\d+(?:\.\d+)?)\s*(KiB|MiB|GiB)?\s*$/.exec(text) ?? [];
   return digits === undefined ? undefined : Number(digits) * units[unit as keyof typeof units];
 }
 
-/** Bytes: `65536` or `64KiB`. Throws a UsageError. */
+/** Parses a number of bytes: `65536` or `64KiB`. Throws a UsageError for anything else. */
 function parseBytes(text: string, flag: string): number {
   const value = scaledNumber(text);
   if (value !== undefined && Number.isSafeInteger(value)) return value;
@@ -100,8 +119,15 @@ function parseBytes(text: string, flag: string): number {
   throw new UsageError(`--${flag} ${text} is no number of bytes`, hint);
 }
 
-/** An entry of a schedule. Which operands there are, and which numbers are legal, is for the rules to say. */
+/**
+ * Parses the value of the flag of a schedule entry. Rules check later whether its operands exist and its
+ * numbers are legal. Throws a UsageError for a text that has not the form of the entry.
+ */
 export function parseEntry<K extends keyof Schedule>(key: K, text: string): Required<Schedule>[K];
+/**
+ * Parses the value of the flag of a schedule entry. Throws a UsageError for a text that has not the form of
+ * the entry.
+ */
 export function parseEntry(key: keyof Schedule, text: string): EntryValue {
   const entry = scheduleEntries[key];
   switch (entry.form) {
@@ -129,6 +155,10 @@ export function parseEntry(key: keyof Schedule, text: string): EntryValue {
   }
 }
 
+/**
+ * Parses `operand=word` pairs separated by commas into an object of values by operand. Calls `refuse` for a
+ * malformed pair and for an operand that is given twice.
+ */
 function byOperand<T>(
   text: string,
   valueOf: (word: string | undefined) => T,
@@ -142,7 +172,7 @@ function byOperand<T>(
   return Object.keys(named).length < entries.length ? refuse() : named;
 }
 
-/** `batch=64`: the most extents of dims that stay open. */
+/** Parses the upper limits of dynamic sizes, by name: `batch=64`. Throws a UsageError for anything else. */
 export function parseMaxSizes(text: string): Readonly<Record<string, number>> {
   const entries = text.split(",").map((entry): [string, number] => {
     const [, name = "", max = ""] = /^\s*(.*?)\s*=\s*(\d+)\s*$/.exec(entry) ?? [];
@@ -156,7 +186,10 @@ export function parseMaxSizes(text: string): Readonly<Record<string, number>> {
 /** Extents and shapes as they are bound: nothing negative. */
 const boundValue = /^(?:\d+(?:\s*[,x]\s*\d+)*|\[\s*\d+(?:\s*[,x]\s*\d+)*\s*\])$/;
 
-/** `batch=1,state=2x1x128,ids=[5]`: an extent by the name of a dim, a shape by the name of an input. */
+/**
+ * Parses `batch=1,state=2x1x128,ids=[5]`: an extent by the name of a dim, or a shape by the name of an input.
+ * Throws a UsageError for anything else.
+ */
 export function parseBind(text: string): Readonly<Record<string, number | Shape>> {
   const refuse = (what: string): never => {
     throw new UsageError(`--bind ${text}: ${what}`, "write --bind batch=1,state=2x1x128,ids=[5]");

@@ -1,4 +1,6 @@
-/** `check PROGRAM --kernel mine.wgsl` and `--command`: a kernel that tilec did not write, beside what a program defines. */
+/**
+ * `check PROGRAM --kernel mine.wgsl` and `--command`: a kernel that tilec did not write, beside what a program defines.
+ */
 import type { Command } from "commander";
 import { defined, inputsOf, keyOf } from "../../ir/index.js";
 import type { Backend } from "../../backends/index.js";
@@ -14,7 +16,7 @@ import { dashed, parseCount, type ProjectFlags } from "./options.js";
 import { note } from "./terminal.js";
 import { UsageError } from "./usage-error.js";
 
-/** Flags of a kernel that tilec did not write. */
+/** Flags of `check` for a kernel that tilec did not generate. */
 export interface ForeignFlags {
   readonly kernel?: string;
   readonly command?: string;
@@ -35,6 +37,7 @@ const ofBoth = ["timeout", "seed"] as const;
 /** Flags of `check` that mean nothing beside a kernel of one's own. */
 const ofTests = ["require", "update", "watch", "dump", "executor"] as const;
 
+/** Adds the flags for a kernel that tilec did not generate to a command. */
 export const addForeignOptions = (command: Command): Command =>
   command
     .option(
@@ -65,7 +68,10 @@ interface LoadedForeign {
   readonly close: () => void;
 }
 
-/** Returns undefined where no flag names such a kernel. Throws a UsageError for flags that do not go together. */
+/**
+ * Loads the kernel of `--kernel` or the command of `--command` as a backend, with the tests for it. Undefined
+ * if neither flag is given. Rejects with a UsageError for flags that exclude each other.
+ */
 export async function loadForeign(
   files: readonly string[],
   flags: ForeignFlags & ProjectFlags & Readonly<Partial<Record<(typeof ofTests)[number], unknown>>>,
@@ -118,6 +124,10 @@ export async function loadForeign(
   return { backend, tests: await foreignTests(judged, backend, seed), close: backend.close };
 }
 
+/**
+ * Returns the description of a WGSL kernel from its flags: code, bindings, dispatch, uniforms and overrides.
+ * Throws a UsageError without `--bind` or `--dispatch`, and for malformed values.
+ */
 function describedBy(file: string, flags: ForeignFlags) {
   const { entry, bind, dispatch, uniform = [], override = [], usesArrayLength } = flags;
   if (bind === undefined)

@@ -1,4 +1,4 @@
-/** What goes wrong with one gather of a model, which costs no other one. */
+/** Diagnostics of an error in one gather of a model, which leaves the other gathers unaffected. */
 import type { Diagnostic } from "../../ir/index.js";
 import { faultsOf } from "../../ir/faults.js";
 import { PassError } from "../../passes/index.js";
@@ -7,8 +7,9 @@ import { writeReproducer } from "./reproducer.js";
 import { UsageError } from "./usage-error.js";
 
 /**
- * Returns what an error says of the gather that `--func NAME` takes. A pass of tilec's own that broke its promise leaves a file that
- * reproduces it. Throws what the whole command is refused for: a flag or a config file that cannot be used.
+ * Returns the diagnostics of an error that concerns one gather of a model. For a bug in a built-in pass it
+ * also writes a reproducer. Rethrows errors that concern the whole command: a wrong flag or config file.
+ * `name` is the gather's name for `--func`.
  */
 export function gatherFaults(thrown: unknown, name: string): readonly Diagnostic[] {
   if (thrown instanceof UsageError || thrown instanceof ConfigError) throw thrown;

@@ -1,12 +1,15 @@
 /** The layout of `--help`: 80 columns, one line for most flags, common flags first. */
 import { Help, type Command, type HelpConfiguration, type Option } from "commander";
 
-/** Heading of the flags of operators' attributes. `--help` leaves these out; `tilec help op NAME` shows those of one operator. */
+/**
+ * Heading in help over the attribute flags of operators. `--help` leaves these flags out; `tilec help op
+ * NAME` lists those of one operator.
+ */
 export const attributesHeading = "Attributes of operators:";
-/** Heading of the flags of every command. */
+/** Heading in help over the flags that every command has. */
 export const everywhereHeading = "Every command:";
 
-/** Columns of the help, in characters. */
+/** Width of help texts in characters. */
 export const helpWidth = 80;
 
 const plain = new Help();
@@ -14,7 +17,10 @@ const plain = new Help();
 /** Layout of the help of every command. */
 export const helpLayout: HelpConfiguration = { helpWidth, visibleOptions, optionDescription };
 
-/** Returns the options that help shows: those of the command without attributes, then those of every command. */
+/**
+ * Returns the options listed in the help of a command: its options except attribute flags, then the options
+ * of every command.
+ */
 function visibleOptions(command: Command): Option[] {
   const options = plain.visibleOptions(command);
   const inherited = command.parent === null ? [] : rootOf(command).options;

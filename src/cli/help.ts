@@ -6,6 +6,7 @@ import { describeOperator, listOperators } from "./operator-help.js";
 import { print } from "./terminal.js";
 import { UsageError } from "./usage-error.js";
 
+/** Adds the command `tilec help` to the command line. */
 export function helpCommand(program: Command): void {
   program
     .command("help")
@@ -26,7 +27,10 @@ export function helpCommand(program: Command): void {
     });
 }
 
-/** Returns the command that words name inside another. Throws a UsageError where there is none. */
+/**
+ * Returns the command at a path of subcommand names; the command itself for an empty path. Throws a
+ * UsageError if there is no such command.
+ */
 function commandAt(command: Command, [word, ...words]: readonly string[]): Command {
   if (word === undefined) return command;
   const inner = command.commands.find((each) => each.name() === word);

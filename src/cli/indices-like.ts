@@ -14,7 +14,10 @@ import { UsageError } from "./usage-error.js";
 
 const forms = "uniform, sorted, runs:8, zipf:1.1, same or FILE.npy";
 
-/** Undefined for a file. */
+/**
+ * Parses an index pattern such as `runs:8`; returns undefined for the name of a .npy file. Throws a
+ * UsageError for anything else.
+ */
 function parsePattern(text: string): IndexPattern | undefined {
   const [, kind = "", amount] = /^(uniform|sorted|same|runs|zipf)(?::(.+))?$/.exec(text) ?? [];
   const value = Number(amount);
@@ -25,15 +28,18 @@ function parsePattern(text: string): IndexPattern | undefined {
   throw new UsageError(`--indices-like ${text} is no kind of indices`, forms);
 }
 
-/** What the schedule of a kernel moves for the indices that `text` names. */
+/**
+ * Returns the data movement of a kernel's schedule for the indices that `text` names: a pattern or an .npy
+ * file.
+ */
 export function movementLike(kernel: Kernel, text: string): Movement {
   const pattern = parsePattern(text);
   return movementBy(kernel, pattern === undefined ? indicesIn(text, kernel) : indicesLike(kernel, pattern));
 }
 
 /**
- * Returns the bytes that the schedule of a kernel moves for the pattern that came with the program; undefined where none did. More indices than are counted
- * are a warning.
+ * Returns the bytes that a kernel moves for the Spatter pattern of its program. Undefined if the program has
+ * no pattern. If there are too many indices to count, prints a warning and returns undefined.
  */
 export function movementByPattern(kernel: Kernel, { given, result }: LoadedProgram): Movement | undefined {
   // Of a file of Spatter's: other files of indices are counted where they are asked for.
@@ -52,7 +58,10 @@ export function movementByPattern(kernel: Kernel, { given, result }: LoadedProgr
   }
 }
 
-/** A file holds the indices of a program's only input of indices. */
+/**
+ * Reads the indices of a program from a .npy file. Throws a UsageError unless the program has exactly one
+ * input of indices.
+ */
 function indicesIn(file: string, { source, tile }: Kernel): HostInputs {
   const [input, ...others] = indexInputs(tile).map(keyOf);
   if (input === undefined || others.length > 0) {

@@ -42,6 +42,7 @@ interface LegalFlags extends ProgramFlags, ProjectFlags {
   readonly json?: boolean;
 }
 
+/** Adds the command `tilec legal` with its flags to the command line. */
 export function legalCommand(program: Command): void {
   addProgramOptions(program.command("legal"))
     .optionsGroup("Output:")
@@ -53,6 +54,7 @@ export function legalCommand(program: Command): void {
     });
 }
 
+/** Prints the legal tiles of a program and resolves to the exit code: 1 if no tile is legal. */
 async function legal(file: string | undefined, flags: LegalFlags): Promise<number> {
   if (flags.csv === true && flags.json === true) throw new UsageError("give --csv or --json, not both");
   const { func } = await loadProgram(file, flags);

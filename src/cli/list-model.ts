@@ -19,6 +19,7 @@ import type { ModelGather } from "./load-model.js";
 import type { LoadedProgram } from "./loaded-program.js";
 import { targeting, type ProgramFlags, type ProjectFlags } from "./options.js";
 
+/** Gather of a model in the list of `tilec run`: its verdict, and its schedule and cycles if it is legal. */
 export interface ListedGather {
   readonly name: string;
   /** ONNX's name of the operator. */
@@ -28,7 +29,7 @@ export interface ListedGather {
   readonly shape?: string;
   /** `open`: its shape is not known. */
   readonly verdict: "legal" | "refused" | "open";
-  /** Why it is not legal. */
+  /** Code of the diagnostic that says why the gather is not legal. */
   readonly code?: string;
   readonly schedule?: Schedule;
   /** The flags that give it. */
@@ -40,19 +41,22 @@ export interface ListedGather {
   readonly folds?: readonly string[];
   /** The tensors of the model that such a program reads, by the keys of its inputs. */
   readonly reads?: Readonly<Record<string, string>>;
-  /** Of such a program: its cycles, and those of its nodes separately. */
+  /** Cycles of a program that folds several nodes into one kernel, and of those nodes as separate kernels. */
   readonly fold?: FoldCycles;
   /** Nodes next to the gather that are not folded, and why. */
   readonly kept?: readonly string[];
-  /** Of a fold that was not taken because its nodes take less separately. */
+  /** Cycles of a fold that was not taken, and of its nodes as separate kernels, which take less. */
   readonly unfolded?: FoldCycles;
   readonly loaded?: LoadedProgram;
-  /** Of a legal one. */
+  /** Compiled kernel of a legal gather. */
   readonly kernel?: Kernel;
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Compiles each, under the flags' schedule or the default. */
+/**
+ * Compiles each gather of a model under the schedule of the flags, or else the default schedule. Returns each
+ * with its verdict; a refusal of one gather does not affect the others.
+ */
 export function listGathers(
   gathers: readonly ModelGather[],
   flags: ProgramFlags & ProjectFlags,
@@ -95,7 +99,7 @@ const shapeOf = ({ func }: LoadedProgram): string => {
   return `${data ?? ""} by ${indices.join(", ")} to ${formatType(outputOf(func).type)}`;
 };
 
-/** One line a gather; `outcome` says what its run came to. */
+/** Returns a table with one row for each gather of a model. `outcome` is the result of its run in words. */
 export const gatherTable = (gathers: readonly (ListedGather & { readonly outcome: string })[]): string =>
   table(
     ["gather", "operator", "shape", "verdict", "schedule", `cycles, clock ${clockVersion}`, "run"],

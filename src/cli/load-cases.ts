@@ -10,7 +10,7 @@ import type { ProgramFlags, ProjectFlags } from "./options.js";
 import { printDiagnostics } from "./terminal.js";
 import { UsageError } from "./usage-error.js";
 
-/** Returns the graph of PyPTO that a text is, parsed; undefined for another text, which is read as cases. */
+/** Parses a text as a graph dumped by PyPTO. Undefined for any other text, which is read as cases. */
 export function dumpIn(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);
@@ -20,7 +20,10 @@ export function dumpIn(text: string): unknown {
   }
 }
 
-/** The cases of a file, or that of `--case`; the gathers of a file that PyPTO dumped. */
+/**
+ * Loads the programs of a case file, or only the case of `--case`; of a graph dumped by PyPTO, its gathers.
+ * Malformed cases of several are printed as warnings. Throws a UsageError if there is no such case.
+ */
 export function loadCases(file: string, flags: ProgramFlags & ProjectFlags): LoadedProgram[] {
   const text = readText(file);
   const dump = dumpIn(text);
@@ -42,7 +45,10 @@ export function loadCases(file: string, flags: ProgramFlags & ProjectFlags): Loa
   });
 }
 
-/** Returns the program of a case under a name. Throws a CompileError for one that breaks a rule of its operator. */
+/**
+ * Returns the program of a case under the given name, with its inputs. Throws a CompileError if the case
+ * breaks a rule of its operator.
+ */
 export function loadedCase(test: Case, name: string, flags: ProgramFlags): LoadedProgram {
   const result = caseProgram(test);
   if (!result.ok) throw new CompileError(result.diagnostics);

@@ -20,7 +20,11 @@ import type { ProgramFlags, ProjectFlags } from "./options.js";
 import { printDiagnostics } from "./terminal.js";
 import { UsageError } from "./usage-error.js";
 
-/** Returns the gathers of a dump by their places, or that of `--case`; those that cannot be judged are warnings, or the error where all are. */
+/**
+ * Loads the gathers of a PyPTO dump, or only that of `--case`, each with its location in the dump as `id`.
+ * Gathers that cannot be read are printed as warnings. Throws a CompileError if none can be read, and a
+ * UsageError if there is no such gather.
+ */
 export function loadDump(
   dump: unknown,
   file: string,
@@ -61,10 +65,14 @@ export function loadDump(
 }
 
 /** Numbers the gathers of one place. */
-/** Returns the places of a dump's gathers, as `--case` takes them. */
+/** Returns the locations of the gathers in a PyPTO dump, in the form that `--case` takes. */
 export const dumpLocations = (dump: unknown, file: string): readonly string[] =>
   distinct(dumpedGathers(dump, file)).map(({ place }) => place);
 
+/**
+ * Returns the gathers with distinct locations: further gathers of one location have ` #2`, ` #3` and so on
+ * appended.
+ */
 function distinct<T extends { readonly place: string }>(gathers: readonly T[]): readonly T[] {
   const times = new Map<string, number>();
   return gathers.map((gather) => {
@@ -75,8 +83,9 @@ function distinct<T extends { readonly place: string }>(gathers: readonly T[]): 
 }
 
 /**
- * Describes a gather of a dump. Where the profile pins the view along dim, and the data is a view that leaves out a part of dim, the data is
- * the tensor that it is a view of, and the view is stated.
+ * Returns the description of a gather of a PyPTO dump, as {@link tryProgram} takes it. The data can be a view
+ * that is shorter than its tensor along dim. If the profile pins the view along dim, `data` then has the full
+ * extent, and the schedule states the view.
  */
 function described({ op, attrs, inputs, tile, viewOf, inUb }: DumpedGather, profile: Profile) {
   const [data, indices, ...others] = inputs;
@@ -100,7 +109,10 @@ function described({ op, attrs, inputs, tile, viewOf, inUb }: DumpedGather, prof
   };
 }
 
-/** Returns the gather dim of a view with its extent in the tensor, where the view leaves out a part of it; no dynamic one is known to be cut. */
+/**
+ * Returns the gather dim and its extent in the underlying tensor, if the data is a view that is shorter along
+ * that dim. Undefined otherwise, and for a dynamic extent.
+ */
 function cutAlong(
   { shape }: TensorType,
   viewOf: readonly number[] | undefined,

@@ -23,35 +23,36 @@ import { parseBind, parseMaxSizes, targeting, type ProgramFlags, type ProjectFla
 import { printDiagnostics, printWarnings } from "./terminal.js";
 import { UsageError } from "./usage-error.js";
 
-/** A gather of a model, with its program where its shape is known. */
+/** Gather of a model, with its program if its shapes are known. */
 export interface ModelGather {
   readonly name: string;
   /** ONNX's name of the operator. */
   readonly op: string;
   readonly node: OnnxNode;
   readonly loaded?: LoadedProgram;
-  /** Why there is no program, and hints about one. */
+  /** Diagnostics with the reason why there is no program, or hints about the program. */
   readonly diagnostics: readonly Diagnostic[];
-  /** Of the program that is a gather with what stands around it: its nodes. */
+  /** Nodes of a program that combines a gather with the nodes around it. */
   readonly nodes?: readonly OnnxNode[];
   /** The same in words: `Transpose "t"`. */
   readonly folds?: readonly string[];
-  /** Of the same: the tensors of the model that it reads, by the keys of its inputs. */
+  /** Tensors of the model that a folded program reads, by the keys of its inputs. */
   readonly reads?: Readonly<Record<string, string>>;
-  /** Of the same: its cycles, and those of its nodes separately. */
+  /** Cycles of a folded program, and of its nodes as separate kernels. */
   readonly fold?: FoldCycles;
   /** Nodes next to the gather that are not folded, and why. */
   readonly kept?: readonly string[];
-  /** Of a fold that was not taken because its nodes take less separately. */
+  /** Cycles of a fold that was not taken, and of its nodes as separate kernels, which take less. */
   readonly unfolded?: FoldCycles;
   /**
-   * Why there is no program. `open`: a shape is not known. `refused`: the node cannot be read, or breaks a rule of its operator.
-   * `uncompiled`: it reads or writes by index, and tilec does not compile it; it stands in the list, and fails nothing.
+   * Reason why there is no program. `open`: a shape is not known. `refused`: the node cannot be read, or
+   * breaks a rule of its operator. `uncompiled`: it reads or writes by index, and tilec does not compile it;
+   * it is listed and is not an error.
    */
   readonly without?: "open" | "refused" | "uncompiled";
 }
 
-/** The gathers of a model, and what the model says of itself that is not so. */
+/** Gathers of a model, warnings about the model, and the readers of each node. */
 export interface LoadedModel {
   readonly gathers: readonly ModelGather[];
   readonly warnings: readonly Diagnostic[];
@@ -60,8 +61,8 @@ export interface LoadedModel {
 }
 
 /**
- * Every gather of a model, and behind it the program that has folded what stands around it, or the one of `--func`, under `--bind`.
- * `target`: by which folds are weighed.
+ * Loads the gathers of a model, or only that of `--func`, with the sizes of `--bind`. A gather with nodes
+ * folded into it follows the same gather alone. `target` gives the estimated cycles that decide on folding.
  */
 export function loadModel(
   file: string,
@@ -96,16 +97,22 @@ export function loadModel(
   return gathers;
 }
 
+/**
+ * Returns a UsageError for a file that has no gather `which`; its hint lists the gathers that the file has.
+ */
 export function withoutGather(file: string, which: string, all: readonly ModelGather[]): UsageError {
   const names = all.map(({ name }) => name).join(", ");
   return new UsageError(`${file} has no gather ${which}`, names === "" ? undefined : names);
 }
 
-/** The inputs that the model fixes. */
+/** Returns the inputs that the model fixes. */
 const inputsFor = (gather: Parameters<typeof fixedInputs>[0]): NonNullable<LoadedProgram["inputs"]> =>
   Object.fromEntries(Object.entries(fixedInputs(gather)).map(([key, value]) => [key, () => value]));
 
-/** Applies the operator's rules; a bug in one costs no other gather. */
+/**
+ * Builds the source function of a description by the rules of its operator. An exception in a rule is
+ * returned as a diagnostic, so that other gathers of the model still load.
+ */
 function programOf(description: ProgramDescription): ProgramResult {
   try {
     return tryProgram(description);
@@ -114,7 +121,10 @@ function programOf(description: ProgramDescription): ProgramResult {
   }
 }
 
-/** The gather alone, then folded where it is; of one whose outermost dims stay open the program over symbols. */
+/**
+ * Returns the programs of one gather of a model: the gather alone, then the gather with neighbouring nodes
+ * folded into it, if any. A gather with dynamic outermost dims has one program over symbols.
+ */
 function modelGathers(gather: OnnxGather | OnnxUncompiled, flags: ProgramFlags): ModelGather[] {
   const { name, node } = gather;
   const { op } = node;
@@ -159,8 +169,9 @@ function modelGathers(gather: OnnxGather | OnnxUncompiled, flags: ProgramFlags):
 }
 
 /**
- * Every gather of a model with static shapes, a folded one only by its name. Those without are reported; alone, or none with, they are
- * the error.
+ * Loads the gathers of a model that have static shapes, or only that of `--func`. A gather with nodes folded
+ * into it is loaded only by its name. Gathers without a program are reported. Throws a UsageError if the
+ * model has no such gather, and a CompileError if no program remains.
  */
 export function loadModelPrograms(
   file: string,
@@ -179,8 +190,8 @@ export function loadModelPrograms(
 }
 
 /**
- * The programs of gathers. What else is said of these and of the model is printed, and refusals are told; where there is no program,
- * it is the error.
+ * Returns the programs of gathers. Prints the warnings, and passes the diagnostics of refused gathers to
+ * `refuse`. Throws a CompileError if no gather has a program.
  */
 export function programsOf(
   gathers: readonly Pick<ModelGather, "name" | "diagnostics" | "loaded" | "without">[],

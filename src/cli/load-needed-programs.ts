@@ -7,8 +7,9 @@ import type { ProgramFlags, ProjectFlags } from "./options.js";
 import { isSeparateProgram, placePrograms } from "./place-programs.js";
 
 /**
- * The gathers that `plan` compiles: each with what folds into it where that compiles, and none that others do the work of. Those that
- * are refused or open are told; alone, or none, they are the error. `target`: by which folds are weighed.
+ * Loads the programs of a model that `tilec plan` counts: each gather with the nodes folded into it, if that
+ * compiles. Gathers computed by other programs are left out. Refused gathers are passed to `refuse`. Throws a
+ * CompileError if no program remains. `target` gives the estimated cycles that decide on folding.
  */
 export function loadNeededPrograms(
   file: string,

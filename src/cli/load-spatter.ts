@@ -13,7 +13,10 @@ import type { ProgramFlags } from "./options.js";
 import { printWarnings } from "./terminal.js";
 import { UsageError } from "./usage-error.js";
 
-/** Returns the configurations of a file, or the one of `--case`. Throws a CompileError (TC021) for a file that is none of Spatter's. */
+/**
+ * Reads the configurations of a Spatter file, or only that of `--case`. Throws a CompileError (TC021) for a
+ * file of another form, and a UsageError if there is no such configuration.
+ */
 export function spatterEntries(file: string, flags: ProgramFlags): readonly SpatterEntry[] {
   const all = readSpatter(readText(file), file);
   const chosen = all.filter(({ id }) => flags.case === undefined || id === flags.case);
@@ -21,7 +24,10 @@ export function spatterEntries(file: string, flags: ProgramFlags): readonly Spat
   throw new UsageError(`${file} has no configuration ${flags.case ?? ""}`, `0 to ${all.length - 1}`);
 }
 
-/** Returns the program of a configuration, with its pattern as indices. Throws a CompileError for one that is no program. */
+/**
+ * Returns the program of a Spatter configuration, with its pattern as indices. Throws a CompileError for a
+ * configuration that is no program.
+ */
 export function spatterLoaded(entry: SpatterEntry, flags: ProgramFlags): LoadedProgram {
   if (entry.kind !== "program") throw new CompileError([entry.diagnostic]);
   const { id, name, kernel } = entry;
@@ -33,7 +39,10 @@ export function spatterLoaded(entry: SpatterEntry, flags: ProgramFlags): LoadedP
   };
 }
 
-/** Returns the programs of a file; others are warnings, or the error where there is none. */
+/**
+ * Loads the programs of a Spatter file. Configurations that are no programs are printed as warnings. Throws a
+ * CompileError if there is no program.
+ */
 export function loadSpatter(file: string, flags: ProgramFlags): LoadedProgram[] {
   const entries = spatterEntries(file, flags);
   const refused = entries.flatMap((entry) => (entry.kind === "program" ? [] : [entry.diagnostic]));

@@ -50,7 +50,7 @@ import { parseNumber } from "./flag-values.js";
 import { projectAttributeFlags } from "./project-operators.js";
 import { UsageError } from "./usage-error.js";
 
-/** How the programs of a file are loaded. */
+/** Options for loading the programs of a file. */
 interface Loading {
   /** Programs of an ONNX model; by default each gather alone, or the one of `--func`. */
   readonly fromModel?: (file: string) => Promise<LoadedProgram[]>;
@@ -59,7 +59,8 @@ interface Loading {
 }
 
 /**
- * Every program that the argument and flags name. Rejects with a CompileError, or a UsageError when nothing is named.
+ * Loads the programs that the file argument and the flags name. Rejects with a CompileError, or with a
+ * UsageError if no program is named.
  */
 export async function loadPrograms(
   file: string | undefined,
@@ -69,7 +70,7 @@ export async function loadPrograms(
   return (await loadStated(file, flags, loading)).map((loaded) => profiled(loaded, flags.project));
 }
 
-/** Returns a program under the profile of the config, where it states none. */
+/** Returns a program with the profile of the config in its schedule, unless the program states a profile. */
 export const profiled = (
   { func, unbound, ...loaded }: LoadedProgram,
   { profile }: Project,
@@ -79,7 +80,7 @@ export const profiled = (
   ...(unbound === undefined ? {} : { unbound: { ...unbound, func: withProfile(unbound.func, profile) } }),
 });
 
-/** Loads the programs as they state their schedules, flags included. */
+/** Loads the programs with the schedules that they or the flags state, without the profile of the config. */
 async function loadStated(
   file: string | undefined,
   flags: ProgramFlags & ProjectFlags,
@@ -103,10 +104,16 @@ async function loadStated(
   }
 }
 
-/** What a flag is to a program file: it describes a gather in its place, chooses from it, binds its dims, or changes what it says. */
+/**
+ * Relation of a flag to a program file. The flag describes a gather in place of the file, chooses a program
+ * from it, binds its dims, or changes what it states.
+ */
 type FlagKind = "describes" | "chooses" | "changes" | "binds";
 
-/** Of every flag but the attributes', which describe, and the schedule's, which change what a file says. */
+/**
+ * Kind of every flag except three groups: attributes, which describe a gather; schedule entries, which change
+ * what a file states; and `--input`.
+ */
 const flagKinds: Readonly<
   Record<Exclude<keyof ProgramFlags, AttributeFlag | keyof Schedule | "input">, FlagKind>
 > = {
@@ -132,7 +139,7 @@ const kinds: ReadonlyMap<string, FlagKind> = new Map([
   ...Object.entries(flagKinds),
 ]);
 
-/** Refuses flags that another one, or the file, would override in silence. */
+/** Throws a UsageError for a flag that another flag or the file would silently override. */
 export function checkFlags(file: string | undefined, flags: ProgramFlags & ProjectFlags): void {
   const attributes = new Set([...projectAttributeFlags(flags.project).keys()].map(camelCase));
   const kindOf = (flag: string): FlagKind | undefined =>
@@ -183,7 +190,7 @@ export function checkFlags(file: string | undefined, flags: ProgramFlags & Proje
     throw new UsageError(`--${other} chooses nothing from ${file}`, `--${chooser} does`);
 }
 
-/** For commands that take one program. */
+/** Loads a program for commands that take exactly one. Throws a UsageError if there are none or several. */
 export async function loadProgram(
   file: string | undefined,
   flags: ProgramFlags & ProjectFlags,
@@ -204,6 +211,10 @@ export async function loadProgram(
   return first;
 }
 
+/**
+ * Builds the program that `--op` and the other flags describe, with its inputs read from files. Throws a
+ * UsageError if `--op`, `--data` or `--indices` is missing.
+ */
 function fromFlags(flags: ProgramFlags & ProjectFlags): LoadedProgram {
   const { op, data, indices: indexFlags = [] } = flags;
   if (op === undefined)
@@ -235,7 +246,11 @@ interface IndexInput extends FixedTensor {
   readonly entry?: string;
 }
 
-/** Types of index inputs, or .npy files of them. Beside a boolean mask, what `--input` names is read before the program is compiled. */
+/**
+ * Returns the types of the index inputs, each with its values if `--indices` names a .npy file. For an
+ * operator with boolean masks, the values in `--input` files are read as well, as masks determine the shape
+ * of the program.
+ */
 function indexInputs(
   texts: readonly string[],
   { input = [] }: ProgramFlags,
@@ -258,7 +273,10 @@ function indexInputs(
   });
 }
 
-/** Returns the operator that the flags name, with the attributes that they give. */
+/**
+ * Returns the operator that the flags name and the attributes that they give. Throws a UsageError for an
+ * attribute that the operator does not have.
+ */
 function operatorFlags(
   op: string,
   flags: ProgramFlags & ProjectFlags,
@@ -289,10 +307,11 @@ function operatorFlags(
   return { op: operator.name, attrs };
 }
 
-/** The attribute that an operator of a config calls by a second name of a flag. */
+/** Returns the attribute that an operator of a config calls by a second name of a flag. */
 const byAlias = (attrs: ReadonlyMap<string, NamedAttr>, flag: string): NamedAttr | undefined =>
   [...attrs].find(([key]) => attributeAliases.get(camelCase(key)) === flag)?.[1];
 
+/** Parses the value of an attribute's flag. Throws a UsageError for a value of another kind. */
 function attrValue({ kind }: AttrSpec, value: string, flag: string): AttrValue {
   switch (kind) {
     case "int":
@@ -307,6 +326,10 @@ function attrValue({ kind }: AttrSpec, value: string, flag: string): AttrValue {
   }
 }
 
+/**
+ * Loads the functions of a .tir file, or only that of `--func`. Throws a CompileError for an invalid text,
+ * and a UsageError if there is no such function.
+ */
 function fromText(file: string, flags: ProgramFlags & ProjectFlags): LoadedProgram[] {
   const { module, diagnostics } = parseModule(readProgramText(file), file, flags.project.operators);
   if (hasErrors(diagnostics)) throw new CompileError(diagnostics);
@@ -320,7 +343,10 @@ function fromText(file: string, flags: ProgramFlags & ProjectFlags): LoadedProgr
   return chosen.map((func) => withSizes(func, flags));
 }
 
-/** A program with the sizes of `--bind`; symbols that it does not name stay open. */
+/**
+ * Returns a program with the sizes of `--bind`; symbols that the flag does not name stay dynamic. Throws a
+ * UsageError for a shape in place of a size, and a CompileError for an invalid size.
+ */
 export function withSizes(func: Func, flags: ProgramFlags): LoadedProgram {
   const { bind } = flags;
   const unbound = withFlags(func, flags);
@@ -336,7 +362,10 @@ export function withSizes(func: Func, flags: ProgramFlags): LoadedProgram {
   return { func: bound.func, ...(isBound ? { unbound: { func: unbound, sizes } } : {}) };
 }
 
-/** Every stablehlo.gather of an MLIR text; those that cannot be read are refused, or the error where no other is. */
+/**
+ * Loads each stablehlo.gather of an MLIR text, or only that of `--func`. Gathers that cannot be read are
+ * passed to `refuse`. Throws a CompileError if none can be read, and a UsageError if there is no such gather.
+ */
 function fromMlir(file: string, flags: ProgramFlags, refuse: Refuse): LoadedProgram[] {
   const gathers = findMlirGathers(readProgramText(file), file);
   const nameOf = (gather: MlirGather): string => (gather.ok ? gather.func.name : gather.name);

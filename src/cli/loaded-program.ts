@@ -4,33 +4,45 @@ import type { TensorValue } from "../formats/tensor.js";
 import { scheduleOf, type ProgramFlags } from "./options.js";
 import { UsageError } from "./usage-error.js";
 
+/** Program that the command line names, with the inputs that came with it. */
 export interface LoadedProgram {
   readonly func: Func;
   /** The program before `--bind` gave its symbols sizes, and these. */
   readonly unbound?: { readonly func: Func; readonly sizes: Sizes };
-  /** What `--case` calls it, where that is no name of the text form. */
+  /** Name of the program for `--case`, if it is not a valid name of the text form. */
   readonly id?: string;
   /** Inputs that came with the program, by their names in it: a case's tensors, a model's constants. */
   readonly inputs?: Readonly<Record<string, () => TensorValue>>;
-  /** Inputs whose values flags gave, by name: positions of a mask, indices of a file. A seed draws none of them. */
+  /**
+   * Inputs whose values flags gave, by name: positions of a mask, indices of a file. A seed draws none of
+   * them.
+   */
   readonly given?: Readonly<Record<string, () => TensorValue>>;
-  /** Makes of the program's output what the program stands for leaves: fewer rows. Absent: the output itself. */
+  /**
+   * Makes of the program's output what the program stands for leaves: fewer rows. Absent: the output itself.
+   */
   readonly result?: (output: TensorValue) => TensorValue;
-  /** What `--input` says of these. */
+  /** Entries of `--input` that supply the values in `given`. */
   readonly taken?: readonly string[];
 }
 
-/** Tells of programs of a file that are refused beside others that are not: errors, one at least. */
+/**
+ * Callback that reports refused programs of a file whose other programs are used. At least one of the
+ * diagnostics is an error.
+ */
 export type Refuse = (diagnostics: readonly Diagnostic[]) => void;
 
-/** Returns diagnostics that say which of several programs they are of. */
+/** Returns the diagnostics with a note that names the program they belong to. */
 export const ofProgram = (name: string, diagnostics: readonly Diagnostic[]): readonly Diagnostic[] =>
   diagnostics.map((diagnostic) => ({
     ...diagnostic,
     notes: [...(diagnostic.notes ?? []), `program @${name}`],
   }));
 
-/** A file's program with the schedule flags over its own schedule, and --oob over its own policy. */
+/**
+ * Returns a program with the schedule entries and the out-of-range policy of the flags in place of those that
+ * it states. Throws a UsageError for `--oob` with a tile program.
+ */
 export function withFlags(func: Func, flags: ProgramFlags): Func {
   const scheduled = { ...func, schedule: { ...func.schedule, ...scheduleOf(flags) } };
   const oob = outOfBoundsPolicies.find((policy) => policy === flags.oob);

@@ -4,6 +4,7 @@ import { openProject } from "../config/open-project.js";
 import type { ConfigFlags } from "./options.js";
 import { withPeer } from "../api/missing-peer.js";
 
+/** Adds the command `tilec lsp` to the command line. */
 export function lspCommand(program: Command): void {
   program.command("lsp").action(async (_: unknown, command: Command) => {
     const { config } = command.optsWithGlobals<ConfigFlags>();

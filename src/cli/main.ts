@@ -1,5 +1,8 @@
 #!/usr/bin/env node
-/** tilec on the command line. Exit codes: 0 fine, 1 the program or a check is wrong, 2 usage, 3 a bug in tilec. */
+/**
+ * tilec on the command line. Exit codes: 0 fine, 1 the program or a check is wrong, 2 usage, 3 a bug in
+ * tilec.
+ */
 import { error } from "../../ir/diagnostic.js";
 import { reasonOf } from "../formats/file-fault.js";
 import { runCommandLine } from "./command-line.js";

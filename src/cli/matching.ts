@@ -4,7 +4,11 @@ import { toHost } from "../../backends/index.js";
 import { packedShape } from "../formats/npy.js";
 import type { TensorValue } from "../formats/tensor.js";
 
-/** Throws a CompileError (TC012) for another type or shape; the bits of a type that NumPy does not have, as bf16, come as those of one that it has. */
+/**
+ * Returns the tensor of a file as the value of an input, with the type of the input. Types that NumPy lacks,
+ * such as bf16, are given as their bits in a NumPy type. Throws a CompileError (TC012) for another type or
+ * shape.
+ */
 export function matching(value: TensorValue, type: TensorType, name: string, file: string): TensorValue {
   if (isPacked(type.dtype) && value.type.dtype !== type.dtype) {
     const inBytes = formatType({ dtype: "u8", shape: packedShape(type) });

@@ -14,7 +14,10 @@ interface Folder {
   readonly emitAs: (kernel: Kernel) => Promise<EmittedModule>;
 }
 
-/** One module a program. Programs that are refused beside others are told; alone, they are the error. */
+/**
+ * Writes one JavaScript module for each program, and an index of all modules. If one program of several is
+ * refused, its diagnostics are printed; if the only program is refused, they are the error.
+ */
 export async function writeModuleFolder(
   programs: readonly LoadedProgram[],
   outputs: Outputs,

@@ -14,12 +14,13 @@ import {
 import { note } from "./terminal.js";
 import { UsageError } from "./usage-error.js";
 
-/** The dialect of `--op` where nobody names one. */
+/** Dialect of `--op` if neither `--op` nor `--dialect` names one. */
 export const plainDialect = "onnx";
 
 /**
- * Returns the operator that `--op` and `--dialect` name: `--op gather --dialect pypto` and `--op pypto.index_select` name one. `keys`: the
- * attributes that are given. Throws a UsageError where there is none, with the names that are near.
+ * Returns the operator that `--op` and `--dialect` name: `--op gather --dialect pypto` and `--op
+ * pypto.index_select` are the same. `keys` are the given attributes, which choose among operators of one
+ * name. Throws a UsageError with similar names if there is no such operator.
  */
 export function operatorNamed(
   op: string,
@@ -52,7 +53,10 @@ export function operatorNamed(
   return def;
 }
 
-/** Returns what to type in place of an operator that there is not. */
+/**
+ * Returns a hint for an unknown operator: similar names, else the operators of the dialect, else the
+ * dialects.
+ */
 function operatorHint(name: string, operators: Operators, without: string): string {
   const meant = operatorsMeant(name, operators);
   if (meant.length > 0) return `--op ${meant.join(" or ")}${without}`;
@@ -63,7 +67,10 @@ function operatorHint(name: string, operators: Operators, without: string): stri
     : `${dialect} has ${names.join(", ")}`;
 }
 
-/** Refuses a name that a dialect has for one operator, and its own tests, as case files, for another. */
+/**
+ * Throws a UsageError for a name that a dialect has for one operator while its tests, as case files, have it
+ * for another.
+ */
 function refuseTwoNames(dialect: string, op: string, operators: Operators): void {
   const def = findOp(`${dialect}.${op}`, operators);
   const tested = operators.find((def) => def.testName === op && dialectOf(def) === dialect);

@@ -17,7 +17,7 @@ import { argumentOf, dashed } from "./flag-values.js";
 import { helpWidth } from "./help-layout.js";
 import { operatorNamed, plainDialect } from "./named-operator.js";
 
-/** Returns the names of operators, a row for each dialect. */
+/** Returns a table of the operators, with one row for each dialect. */
 export function listOperators(operators: Operators = opDefs): string {
   const rows = dialectsOf(operators).map((dialect) => [
     dialect,
@@ -27,7 +27,7 @@ export function listOperators(operators: Operators = opDefs): string {
   return `${table(["Dialect", "Operators"], rows, helpWidth)}\n\n${named}\nInputs and attributes of one: tilec help op DIALECT.NAME`;
 }
 
-/** Returns the inputs and attributes of an operator, each with its flag. */
+/** Returns the inputs and attributes of an operator as tables, each with the flag that sets it. */
 export function describeOperator(def: OpDef): string {
   const count = def.inputs?.length ?? 2;
   const inputs = Array.from({ length: count }, (_, k) => {
@@ -47,7 +47,10 @@ export function describeOperator(def: OpDef): string {
   ].join("\n\n");
 }
 
-/** Returns an attribute's flag by the framework's name, and its meaning with its words, default and other flags. */
+/**
+ * Returns the row of an attribute in the help of its operator: the flag under the framework's name, then its
+ * meaning with its words, default and other flags.
+ */
 function attributeRow(key: string, { name, spec }: NamedAttr): readonly string[] {
   const names = [spec.argument ?? name, name].map((word) =>
     camelCase(word.charAt(0).toLowerCase() + word.slice(1)),
@@ -61,7 +64,10 @@ function attributeRow(key: string, { name, spec }: NamedAttr): readonly string[]
   return [`--${flag} <${argumentOf(spec.kind)}>`, `${spec.help}${words}${given}${also}`];
 }
 
-/** Adds the operator that `--op` names to the help of a command. A name that no operator has makes the help throw a UsageError. */
+/**
+ * Adds a description of the operator of `--op` to the help of a command. Help throws a UsageError if there is
+ * no such operator.
+ */
 export const addOperatorHelp = (command: Command, operators: Operators | undefined): Command =>
   command.addHelpText("after", () => {
     const { op, dialect } = command.opts<{ readonly op?: string; readonly dialect?: string }>();

@@ -24,6 +24,7 @@ interface OptFlags extends ProgramFlags, PipelineFlags, OutputFlags {
   readonly json?: boolean;
 }
 
+/** Adds the command `tilec opt` with its flags to the command line. */
 export function optCommand(program: Command): void {
   addForce(addPipelineOptions(addProgramOptions(program.command("opt"))))
     .optionsGroup("Output:")
@@ -56,7 +57,10 @@ export function optCommand(program: Command): void {
     });
 }
 
-/** Rejects with a UsageError for a list that is no pipeline. */
+/**
+ * Resolves to the passes of `--pass` or `--pipeline`; an empty list if neither is given. Rejects with a
+ * UsageError for a list that is no pipeline, and if both flags are given.
+ */
 async function passesToRun({ pass, pipeline, load = [], project }: OptFlags): Promise<readonly Pass[]> {
   if (pass !== undefined && pipeline !== undefined)
     throw new UsageError("give --pass or --pipeline, not both", "--pass is short for --pipeline");
@@ -65,6 +69,10 @@ async function passesToRun({ pass, pipeline, load = [], project }: OptFlags): Pr
   return list === undefined || list.trim() === "" ? [] : passesOf(flag, list, passes);
 }
 
+/**
+ * Runs passes on a function and returns the result. Prints the requested IR, and writes the IR after each
+ * pass to `folder` if there is one. Throws a CompileError if a pass reports an error.
+ */
 function optimise(
   input: Func,
   passes: readonly Pass[],

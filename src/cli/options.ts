@@ -39,13 +39,13 @@ export {
   type AttributeFlag,
 } from "./flag-values.js";
 
-/** What a command works with beside its flags. */
+/** Project that a command works with, in addition to its flags. */
 export interface ProjectFlags {
-  /** Of `--config`, or found. */
+  /** Project of the config file that `--config` names, or of the config file that is found. */
   readonly project: Project;
 }
 
-/** As commander hands them over: every flag optional, numbers and lists as text. */
+/** Flags of a program as commander returns them: each is optional, and numbers and lists are texts. */
 export interface ProgramFlags extends Readonly<Partial<Record<AttributeFlag | keyof Schedule, string>>> {
   readonly op?: string;
   readonly dialect?: string;
@@ -62,10 +62,11 @@ export interface ProgramFlags extends Readonly<Partial<Record<AttributeFlag | ke
   readonly target?: string;
   readonly limits?: string;
   readonly doubleBuffer?: boolean;
-  /** Of run: `name=file.npy`. */
+  /** Inputs of `run`, each as `name=file.npy`. */
   readonly input?: readonly string[];
 }
 
+/** Adds the flags that describe a program, its target and its schedule to a command. Returns the command. */
 export function addProgramOptions(command: Command): Command {
   command
     .argument("[program]", "a .tir, .onnx or case file, or a graph that PyPTO dumped; - reads stdin")
@@ -94,7 +95,10 @@ export function addProgramOptions(command: Command): Command {
     .addOption(foldOption());
 }
 
-/** A flag for each attribute key; two keys that differ by a dash alone share one. What frameworks call it is a second name of the flag. */
+/**
+ * Adds a flag for each attribute key. Keys that differ only by a dash share a flag. The names that frameworks
+ * use become aliases of the flag.
+ */
 export function addAttributeOptions(command: Command, flags: ReadonlyMap<string, AttributeFlagText>): void {
   for (const flag of new Set([...flags.keys()].map(camelCase))) {
     // Frameworks spell a key in two ways, and its flag in one.
@@ -120,7 +124,7 @@ function entryOption(entry: ScheduleEntry): Option {
   return entry.form === "word" ? option.choices([...entry.words]) : option;
 }
 
-/** `--fold`. */
+/** Returns the `--fold` option. */
 export const foldOption = (): Option =>
   new Option("--fold <policy>", "fold nodes around gathers").choices([...foldPolicies]);
 
@@ -130,10 +134,11 @@ export const arithmeticOption = (): Option =>
     ...arithmetics,
   ]);
 
+/** Returns the option `--executor`, which chooses the executor of the backend `sim`. */
 export const executorOption = (): Option =>
   new Option("--executor <name>", "executor of sim").choices([...executors]);
 
-/** `2/8`: the second of eight parts. */
+/** Parses a shard: `2/8` is the second of eight parts. Throws a UsageError for anything else. */
 export function parseShard(text: string): { readonly part: number; readonly parts: number } {
   const [, part, parts] = (/^(\d+)\/(\d+)$/.exec(text) ?? []).map(Number);
   if (part === undefined || parts === undefined || part < 1 || part > parts) {
@@ -142,6 +147,10 @@ export function parseShard(text: string): { readonly part: number; readonly part
   return { part, parts };
 }
 
+/**
+ * Returns the schedule entries that the flags give. Throws a UsageError for `--buffers` together with
+ * `--double-buffer`.
+ */
 export function scheduleOf(flags: ProgramFlags): Schedule {
   if (flags.buffers !== undefined && flags.doubleBuffer === true)
     throw new UsageError("give --buffers or --double-buffer, not both", "--double-buffer is --buffers 2");
@@ -152,10 +161,16 @@ export function scheduleOf(flags: ProgramFlags): Schedule {
   return { ...Object.fromEntries(given), ...(flags.doubleBuffer === true ? { buffers: 2 } : {}) };
 }
 
-/** By the root of a command line, which opens its project once: commander hands a command nothing but its flags. */
+/**
+ * By the root of a command line, which opens its project once: commander hands a command nothing but its
+ * flags.
+ */
 const opened = new WeakMap<Command, Promise<Project>>();
 
-/** The project of the command line that a command is of. `flags`: read from it already. Rejects with a ConfigError. */
+/**
+ * Opens the project of a command line, once for all its commands, and resolves to it. `flags` are the parsed
+ * flags of the command line. Rejects with a ConfigError.
+ */
 export function projectOf(
   command: Command,
   { config }: ConfigFlags = command.optsWithGlobals<ConfigFlags>(),
@@ -168,12 +183,12 @@ export function projectOf(
 
 const rootOf = (command: Command): Command => (command.parent === null ? command : rootOf(command.parent));
 
-/** Of every command: a file, or false for `--no-config`. */
+/** Flag of every command for its config: a file, or false for `--no-config`. */
 export interface ConfigFlags {
   readonly config?: string | false;
 }
 
-/** The target that `--target` names. Throws a CompileError (TC501). */
+/** Returns the target that `--target` names. Throws a CompileError (TC501) for an unknown name. */
 export function resolveTarget(name: string, { findTarget, targets }: Project): Target {
   const target = findTarget(name);
   if (target === undefined) {
@@ -187,7 +202,10 @@ export function resolveTarget(name: string, { findTarget, targets }: Project): T
   return target;
 }
 
-/** The target of `--target`, with the limits of `--limits`; undefined without a target. Throws a UsageError for limits of no WebGPU device. */
+/**
+ * Returns the target of `--target`, with the limits of `--limits`. Undefined without `--target`. Throws a
+ * UsageError for limits of a target that is no WebGPU device, and for limits without a target.
+ */
 export function targetOfFlags({ target, limits, project }: TargetFlags): Target | undefined {
   if (target !== undefined) return limitedTo(resolveTarget(target, project), limits);
   if (limits === undefined) return undefined;
@@ -196,7 +214,10 @@ export function targetOfFlags({ target, limits, project }: TargetFlags): Target 
 
 type TargetFlags = Pick<ProgramFlags, "target" | "limits"> & ProjectFlags;
 
-/** What the compiler is told of targets: that of `--target`, and how the names of programs are looked up. */
+/**
+ * Returns the target options of the compiler: the target of `--target`, and the lookup of target names that
+ * programs state.
+ */
 export function targeting(flags: TargetFlags): Pick<CompileOptions, "target" | "findTarget"> {
   const target = targetOfFlags(flags);
   return { ...defined({ target }), findTarget: flags.project.findTarget };

@@ -1,4 +1,7 @@
-/** Files that a command writes beside what it prints. One that cannot be written costs itself: the rest of the command goes on. */
+/**
+ * Files that a command writes beside what it prints. One that cannot be written costs itself: the rest of the
+ * command goes on.
+ */
 import { join } from "node:path";
 import type { Command } from "commander";
 import { CompileError, type Diagnostic } from "../../ir/diagnostic.js";
@@ -9,23 +12,27 @@ import { checkOutput, makeFolder, RefusedOutput, startOutput, writeOutput } from
 import { ofProgram } from "./loaded-program.js";
 import { printDiagnostics } from "./terminal.js";
 
-/** Flag of every command that writes files. */
+/** Flag of every command that writes files: permission to overwrite files that tilec did not write. */
 export interface OutputFlags {
   readonly force?: boolean;
 }
 
+/** Adds the flag `--force` to a command. */
 export const addForce = (command: Command): Command =>
   command.optionsGroup("Output:").option("--force", "write over files that tilec did not write");
 
-/** Files of a folder. */
+/** Folder that a command writes files to. */
 export interface OutputFolder {
-  /** Writes a file, and returns its path; undefined for one that is not written. After a failure of the folder or its disk none is tried. */
+  /**
+   * Writes a file, and returns its path; undefined for one that is not written. After a failure of the folder
+   * or its disk none is tried.
+   */
   readonly write: (name: string, contents: Uint8Array | string, format: OutputFormat) => string | undefined;
 }
 
-/** The outputs of one command, and what became of them. */
+/** Files that one command writes, and the diagnostics of files and programs that failed. */
 export class Outputs {
-  /** What was said of files that are not written, and of programs that have none. */
+  /** Diagnostics about files that were not written and programs that have no output file. */
   readonly diagnostics: Diagnostic[] = [];
 
   /** `by`: the command, as marks name it. */
@@ -93,8 +100,8 @@ export class Outputs {
   }
 
   /**
-   * Returns what is made of each of some programs. One that is refused is told and costs no other; where nothing is made, rejects
-   * with a CompileError of why.
+   * Returns what is made of each of some programs. One that is refused is told and costs no other; where
+   * nothing is made, rejects with a CompileError of why.
    */
   async each<Program extends { readonly name: string }, Made>(
     programs: readonly Program[],

@@ -11,18 +11,23 @@ import { UsageError } from "./usage-error.js";
 import { moduleUrl } from "../config/import-module.js";
 import { whyNotLoaded } from "../config/why-not-loaded.js";
 
+/** Flags that choose the passes of a command. */
 export interface PipelineFlags extends ProjectFlags {
   readonly pipeline?: string;
   readonly load?: readonly string[];
 }
 
+/** Adds the flags `--pipeline` and `--load` to a command. */
 export const addPipelineOptions = (command: Command): Command =>
   command
     .optionsGroup("Passes:")
     .option("--pipeline <list>", 'passes in order, or edits: "default, no hoist-loads"')
     .option("--load <module>", "JavaScript module whose exports are passes", collect);
 
-/** The pipeline of the flags, or of the config, for `compile`; nothing where neither has one. Rejects with a UsageError. */
+/**
+ * Resolves to the passes of the flags, else those of the config, as options for `compile`. An empty object if
+ * neither has a pipeline. Rejects with a UsageError.
+ */
 export async function pipelineOf(flags: PipelineFlags): Promise<{ readonly passes?: readonly Pass[] }> {
   const { pipeline, load = [], project } = flags;
   if (pipeline === undefined) {
@@ -36,13 +41,19 @@ export async function pipelineOf(flags: PipelineFlags): Promise<{ readonly passe
   return { passes: passesOf("pipeline", pipeline, [...project.passes, ...(await loadPasses(load))]) };
 }
 
-/** Says that a command which takes no pipeline leaves that of the config unread. */
+/**
+ * Prints a note that the command uses the built-in pipeline and ignores the pipeline of the config, if there
+ * is one.
+ */
 export function tellBuiltIn(command: string, { config, pipeline }: ProjectFlags["project"]): void {
   if (pipeline !== undefined)
     note(`${command} goes by the built-in pipeline; the pipeline of ${config ?? ""} does not run`);
 }
 
-/** The passes that a flag lists. Throws a UsageError for a list that is no pipeline. */
+/**
+ * Returns the passes that the value of a flag lists. `extra` are custom passes that the list can name. Throws
+ * a UsageError for a list that is no pipeline.
+ */
 export function passesOf(flag: string, list: string, extra: readonly Pass[]): readonly Pass[] {
   try {
     return parsePipeline(list, extra);
@@ -53,10 +64,17 @@ export function passesOf(flag: string, list: string, extra: readonly Pass[]): re
   }
 }
 
-/** The passes that modules export. Rejects with a UsageError for a module that cannot be loaded or has none. */
+/**
+ * Resolves to the passes that JavaScript modules export. Rejects with a UsageError for a module that cannot
+ * be loaded or exports no pass.
+ */
 export const loadPasses = async (files: readonly string[]): Promise<Pass[]> =>
   (await Promise.all(files.map(passesIn))).flat();
 
+/**
+ * Resolves to the passes that a JavaScript module exports. Rejects with a UsageError if the module cannot be
+ * loaded or exports no pass.
+ */
 async function passesIn(file: string): Promise<Pass[]> {
   let exports: Readonly<Record<string, unknown>>;
   try {

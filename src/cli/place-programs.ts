@@ -1,4 +1,7 @@
-/** Which gathers of a model have programs of their own, once those that fold into others are left out. */
+/**
+ * Choice of the gathers of a model that have programs of their own, after those that fold into others are
+ * left out.
+ */
 import {
   placementOf,
   type OnnxNode,
@@ -8,22 +11,30 @@ import {
 } from "../formats/onnx/index.js";
 import type { ListedGather } from "./list-model.js";
 
-/** A gather's program: folded where that compiles, or alone. */
+/**
+ * Program chosen for a gather: the gather with neighbouring nodes folded into it, if that compiles, otherwise
+ * the gather alone.
+ */
 export interface Chosen {
   readonly listed: ListedGather;
-  /** Why the folded one was not taken. */
+  /** Folded program that was not taken, with the diagnostics that say why. */
   readonly refused?: ListedGather;
 }
 
+/** Programs chosen for the gathers of a model, and the program that computes each node. */
 export interface PlacedPrograms {
   /** One for each gather. */
   readonly chosen: ReadonlyMap<OnnxNode, Chosen>;
-  /** Of those that compile. */
+  /** Programs of the gathers that compile, each with its nodes. */
   readonly programs: readonly PlacedProgram[];
   readonly placed: ReadonlyMap<OnnxNode, Placed>;
 }
 
-/** `uses`: every node of the model, in order. `listed`: its gathers, a folded one behind the gather alone. */
+/**
+ * Chooses a program for each gather of a model and places the programs among the model's nodes. `uses` lists
+ * every node of the model, in order. `listed` lists the gathers; a folded gather follows the same gather
+ * without folding.
+ */
 export function placePrograms(uses: readonly OnnxUse[], listed: readonly ListedGather[]): PlacedPrograms {
   const chosen = new Map<OnnxNode, Chosen>();
   for (const gather of listed) {
@@ -37,7 +48,7 @@ export function placePrograms(uses: readonly OnnxUse[], listed: readonly ListedG
   return { chosen, programs, placed: placementOf(programs, uses) };
 }
 
-/** Whether a gather is not folded into another: its program is needed, or it has none. */
+/** True if a gather is not folded into another one: its program is needed, or it has no program. */
 export const isSeparateProgram = (
   { listed: { kernel, node } }: Chosen,
   placed: PlacedPrograms["placed"],

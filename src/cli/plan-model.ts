@@ -1,4 +1,7 @@
-/** What becomes of every node of a model that reads or writes by index, and of those that fold into one. */
+/**
+ * Plan of a model: the outcome of every node that reads or writes by index, and of the nodes folded into
+ * their programs.
+ */
 import { isRead } from "../../ir/access.js";
 import {
   defined,
@@ -25,9 +28,10 @@ import type { LoadedModel } from "./load-model.js";
 import { moduleStems } from "./module-stems.js";
 import { isSeparateProgram, placePrograms, type Chosen } from "./place-programs.js";
 
-/** What can become of a node. */
+/** Possible outcomes of a node. */
 export const planStatuses = ["compiled", "folded", "refused", "open"] as const;
 
+/** Node of a model in the plan: its status, and the cycles and traffic of its program if it has one. */
 export interface PlannedNode {
   /** In the order of the model, from 0; nodes of a body are counted behind the node that holds them. */
   readonly index: number;
@@ -37,29 +41,35 @@ export interface PlannedNode {
   readonly op: string;
   /** "" for ONNX's own operators. */
   readonly domain: string;
-  /** `compiled`: a program of its own. `folded`: it is done by the programs of `into`. `open`: its shape is not known. */
+  /**
+   * `compiled`: a program of its own. `folded`: it is done by the programs of `into`. `open`: its shape is not known.
+   */
   readonly status: (typeof planStatuses)[number];
   /** Names of the gathers whose programs do what this node does. */
   readonly into?: readonly string[];
-  /** Why it is refused or open; of others, what is left of them to say. */
+  /** Reason of the status `refused` or `open`; for other nodes, remarks about the program. */
   readonly reason?: string;
   /** `legal`, or the code of the refusal. */
   readonly verdict?: string;
   /** That the program moves through global memory. */
   readonly bytes?: number;
   readonly floor?: Roofline["floor"];
-  /** Of the default schedule; without its launch. */
+  /** Cycles of the default schedule, without its launch. */
   readonly cycles?: number;
-  /** Of a gather with nodes around it: whether they are folded into one kernel, and what both ways take, with a launch for each kernel. */
+  /**
+   * Cycles of a gather with the nodes around it: as one folded kernel, and as separate kernels, with a launch
+   * for each kernel. `taken`: true if the fold is used.
+   */
   readonly fold?: FoldCycles & { readonly taken: boolean; readonly launch: number };
   /** The file that `compile --emit module --out FOLDER` writes its program to. */
   readonly module?: string;
-  /** What a search found. */
+  /** Best schedule of a search, with its cycles. */
   readonly best?: { readonly cycles: number; readonly schedule: ResolvedSchedule };
   /** Tensors of the model that hold its index values. */
   readonly indices?: readonly string[];
 }
 
+/** Plan of a model: its nodes that read or write by index, shared index tensors, totals and hints. */
 export interface ModelPlan {
   readonly clock: number;
   readonly nodes: readonly PlannedNode[];
@@ -67,13 +77,17 @@ export interface ModelPlan {
   readonly shared: readonly { readonly indices: string; readonly nodes: readonly string[] }[];
   /** `cycles` and `bytes`: of what is compiled. */
   readonly totals: Readonly<Record<(typeof planStatuses)[number] | "bytes" | "cycles", number>>;
-  /** What binds the dims that are open. */
+  /** Hints on how to bind the dynamic dims. */
   readonly hints: readonly string[];
   /** Bugs in tilec, each of which cost one node. */
   readonly bugs: readonly Diagnostic[];
 }
 
-/** `listed`: the model's gathers, a folded one behind the gather alone. `budget`: full costings that a search for `best` may take. */
+/**
+ * Plans a model: returns which program computes each node. `listed` lists the gathers of the model; a folded
+ * gather follows the same gather without folding. `budget` limits the number of full costings in a search for
+ * `best`.
+ */
 export async function planModel(
   { uses }: Pick<LoadedModel, "uses">,
   listed: readonly ListedGather[],
@@ -141,7 +155,7 @@ export async function planModel(
 
 type Program = Omit<PlannedNode, "index" | "name" | "op" | "domain">;
 
-/** Of a node that is not folded into another. */
+/** Returns the plan entry of a node that is not folded into another one, without its name and operator. */
 async function programOf(
   { listed, refused }: Chosen,
   stemOf: (program: string) => string,
@@ -186,6 +200,7 @@ async function programOf(
   };
 }
 
+/** Returns the plan entry of a gather that has no program, with the reason. */
 function withoutProgram(listed: ListedGather): Program {
   const { verdict, diagnostics } = listed;
   const status = verdict === "open" ? verdict : "refused";
@@ -203,11 +218,11 @@ const fixedIndices = (listed: ListedGather): Pick<PlannedNode, "indices"> => {
   return indices.length === 0 ? {} : { indices };
 };
 
-/** The diagnostic that says why there is no program. */
+/** Returns the diagnostic that says why there is no program. */
 const reported = (diagnostics: readonly Diagnostic[]): Diagnostic | undefined =>
   diagnostics.find(({ severity }) => severity === "error") ?? diagnostics[0];
 
-/** Without the place, which is the node's own. */
+/** Returns the message that explains why a gather is refused, without the prefix that names its node. */
 function reasonOf({ diagnostics, node }: ListedGather): string {
   const { message = "" } = reported(diagnostics) ?? {};
   const place = `${labelOf(node)}: `;
@@ -215,7 +230,11 @@ function reasonOf({ diagnostics, node }: ListedGather): string {
   return start === -1 ? message : message.slice(start + place.length);
 }
 
-/** The second input of a gather; of a folded one, what its index values are read from. */
+/**
+ * Returns the names of the tensors that a gather reads its index values from. For a gather alone, that is its
+ * second input. If nodes are folded into the gather, these are the tensors that its index expressions read.
+ * An empty list if the gather has no program.
+ */
 function indicesOf({ node, loaded, reads }: ListedGather): readonly string[] {
   if (loaded === undefined) return [];
   const { func } = loaded;

@@ -34,6 +34,7 @@ interface PlanFlags extends Pick<ProgramFlags, "bind" | "most" | "fold" | "targe
   readonly json?: boolean;
 }
 
+/** Adds the command `tilec plan` with its flags to the command line. */
 export function planCommand(program: Command): void {
   program
     .command("plan")
@@ -51,6 +52,7 @@ export function planCommand(program: Command): void {
     });
 }
 
+/** Prints the plan of a model. Sets the exit code to 3 if the plan met a bug in tilec. */
 async function plan(file: string, flags: PlanFlags): Promise<void> {
   if (flags.csv === true && flags.json === true) throw new UsageError("give --csv or --json, not both");
   const budget = flags.tune === undefined ? undefined : parseCount(flags.tune, "tune");
@@ -87,6 +89,7 @@ const listedColumns = inTableOrder(["cycles", "floor", "floor_limit", "over_floo
 const bestColumns = inTableOrder([...entryKeys, "cycles"]);
 const bestName = (key: string): string => `best_${key}`;
 
+/** Prints the plan of a model as comma-separated values. */
 async function printCsv({ nodes, clock }: ModelPlan): Promise<void> {
   const { csvTable } = await import("../report/csv.js");
   const columns = [...factColumns, ...listedColumns, ...bestColumns.map(bestName), "indices"];
@@ -104,11 +107,15 @@ async function printCsv({ nodes, clock }: ModelPlan): Promise<void> {
   print(csvTable(columns, rows).trimEnd());
 }
 
-/** Of a terminal. */
+/** Width of a terminal, for which tables are laid out, in characters. */
 const width = 80;
 
 const shownColumns = ["bytes", "over_floor", "cycles"] as const;
 
+/**
+ * Prints the plan of a model as tables: its nodes, with the cycles and traffic of their programs. `isTuned`
+ * adds the cycles of the best schedule of each search.
+ */
 function printPlan(file: string, { nodes, shared, totals, clock }: ModelPlan, isTuned: boolean): void {
   if (nodes.length === 0) {
     print(`${file} has no node that reads or writes by index`);
@@ -155,7 +162,10 @@ function printPlan(file: string, { nodes, shared, totals, clock }: ModelPlan, is
   }
 }
 
-/** Modules of `--emit module`, and of gathers with nodes around them what both ways take. */
+/**
+ * Prints a table of the modules that `--emit module` writes. For a gather with neighbouring nodes, it shows
+ * the cycles with and without folding these into the gather.
+ */
 function printFolds(nodes: readonly PlannedNode[]): void {
   const rows = nodes.flatMap(({ index, module, fold }) => {
     if (module === undefined) return [];

@@ -10,7 +10,10 @@ interface PrintFlags {
   readonly timePasses?: boolean;
 }
 
-/** Hooks for a pipeline. Throws a UsageError for a pass that is not among those that run. */
+/**
+ * Returns callbacks for a pipeline that print the IR before and after passes, and the time of each pass in
+ * milliseconds. Throws a UsageError if a flag names a pass that does not run.
+ */
 export function passPrinter(flags: PrintFlags, passes: readonly Pass[], write: (text: string) => void) {
   const { printBefore, printAfter, timePasses } = flags;
   const names = passes.map((pass) => pass.name);

@@ -1,26 +1,34 @@
-/** Progress of long work on stderr: a bar on a terminal, a line now and then elsewhere, nothing for short work. */
+/**
+ * Progress of long work on stderr: a bar on a terminal, a line now and then elsewhere, nothing for short
+ * work.
+ */
 import { Presets, SingleBar } from "cli-progress";
 import { visible } from "./visible.js";
 
+/** Progress of work with a known number of steps. */
 export interface Progress {
   /** One more is done; the label tells which. */
   step(label: string): void;
   stop(): void;
 }
 
-/** Progress that is told how far the work has come. */
+/** Progress of work that reports the number of its finished tasks. */
 export interface TaskProgress {
   /** Tasks done; of one that is under way, its part. */
   readonly reached: (done: number) => void;
   readonly stop: () => void;
 }
 
-/** Progress that is not told. */
+/** Progress that displays nothing. */
 export const noProgress: TaskProgress = { reached: () => undefined, stop: () => undefined };
 
 const patienceMs = 1500;
 const lineEveryMs = 10_000;
 
+/**
+ * Returns a progress display on stderr for `total` steps. `what` is the plural name of a step, such as
+ * `cases`.
+ */
 export function progressBar(total: number, what: string): Progress {
   const show = display(total, what);
   let done = 0;
@@ -33,6 +41,7 @@ export function progressBar(total: number, what: string): Progress {
   };
 }
 
+/** Returns a progress display on stderr for `total` tasks. */
 export function taskProgress(total: number): TaskProgress {
   const show = display(total, "tasks");
   return {
@@ -48,6 +57,10 @@ interface Display {
   readonly stop: () => void;
 }
 
+/**
+ * Returns a display of progress on stderr: a bar on a terminal after a delay, otherwise a line at fixed
+ * intervals. `what` is the plural name of a step.
+ */
 function display(total: number, what: string): Display {
   const started = Date.now();
   if (!process.stderr.isTTY) {

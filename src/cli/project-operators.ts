@@ -13,7 +13,7 @@ import { ConfigError } from "../config/config-error.js";
 import type { Project } from "../config/project.js";
 import { addAttributeOptions, dashed } from "./options.js";
 
-/** The attributes by key that only operators of the config have, with what their flags say. */
+/** Returns the flags of attributes that only operators of the config have, by the key of the attribute. */
 export function projectAttributeFlags({ operators = [] }: Project): ReadonlyMap<string, AttributeFlagText> {
   const flags = new Set<string>([...attributeFlags.keys()].map(camelCase));
   const isFlag = (flag: string): boolean => flags.has(flag) || attributeAliases.has(flag);
@@ -21,9 +21,9 @@ export function projectAttributeFlags({ operators = [] }: Project): ReadonlyMap<
 }
 
 /**
- * Adds what a config's operators bring to the commands that take a program: their dialects, and a flag for each attribute that no
- * built-in operator has. `root`: the command line with the flags of every command. Throws a ConfigError for a flag that one of
- * them has already.
+ * Adds the dialects and attributes of a config's operators to the commands that take a program. Each
+ * attribute that no built-in operator has becomes a flag. `root` is the command line with the flags of every
+ * command. Throws a ConfigError if `root` already has such a flag.
  */
 export function addProjectOperators(program: Command, root: Command, project: Project): void {
   const { config = "", operators } = project;
@@ -44,7 +44,7 @@ export function addProjectOperators(program: Command, root: Command, project: Pr
   }
 }
 
-/** Whether a command takes `--op` and the other flags of a program. */
+/** True if a command takes `--op` and the other flags of a program. */
 const takesPrograms = (command: Command): boolean => optionOf(command, "--op") !== undefined;
 
 const optionOf = (command: Command, flag: string): Option | undefined =>

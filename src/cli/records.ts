@@ -36,6 +36,7 @@ type Format = (typeof formats)[number];
 /** Formats of other tuners, which were written here once. */
 const converted = ["t4", "kernel-tuner"];
 
+/** Adds the command `tilec records` with its subcommands to the command line. */
 export function recordsCommand(program: Command): void {
   const records = program.command("records");
   addForce(records.command("merge"))
@@ -91,7 +92,9 @@ interface OutFlags extends OutputFlags {
   readonly out?: string;
 }
 
-/** Writes a text to the file of `--out`, or prints it: where there is none, and where it cannot be written. */
+/**
+ * Writes a text to the file of `--out`, or prints it: where there is none, and where it cannot be written.
+ */
 function put(by: string, text: string, format: OutputFormat, { out, ...flags }: OutFlags): void {
   const outputs = new Outputs(by, flags);
   outputs.check(out, format);
@@ -99,6 +102,9 @@ function put(by: string, text: string, format: OutputFormat, { out, ...flags }: 
   process.exitCode = outputs.status(0);
 }
 
+/**
+ * Reads the records of several files and merges them. Prints a note for incomplete lines, which are skipped.
+ */
 function load(files: readonly string[]): readonly TuneRecord[] {
   return mergeRecords(
     files.flatMap((file) => {
@@ -109,7 +115,10 @@ function load(files: readonly string[]): readonly TuneRecord[] {
   );
 }
 
-/** The same for whoever goes by their figures: every candidate is costed again. */
+/**
+ * Reads records and costs every candidate again with the current cost model, for commands that compare the
+ * figures.
+ */
 function loadCosted(files: readonly string[], operators: Operators | undefined): readonly TuneRecord[] {
   return mergeRecords(
     files.flatMap((file) => {
@@ -127,6 +136,7 @@ function loadCosted(files: readonly string[], operators: Operators | undefined):
 
 const shownColumns = ["tile", "residency", "cycles", "over_floor", "bytes"] as const;
 
+/** Prints the best schedule of each task in records, as a table or as JSON. */
 function best(files: readonly string[], json: boolean, { operators }: Project): void {
   const candidates = bestOf(loadCosted(files, operators));
   if (json) {
@@ -164,6 +174,10 @@ function best(files: readonly string[], json: boolean, { operators }: Project): 
   }
 }
 
+/**
+ * Returns the schedule of a candidate and its cycles, traffic in bytes, UB bytes and tasks, in the form of
+ * the JSON output. `ms` is absent for a candidate that was not measured.
+ */
 function figures(record: CandidateRecord) {
   const { candidate, schedule, cycles, bytes, ubBytes, tasks, clock } = record;
   const ms = millisecondsOf(record);
@@ -186,6 +200,10 @@ interface AddFlags {
   readonly ns: string;
 }
 
+/**
+ * Appends measured times of a candidate to a file of records. Throws a UsageError if `--ns` is no list of
+ * positive nanoseconds.
+ */
 function add(file: string, { candidate, device, ns }: AddFlags): void {
   const nanoseconds = ns.split(",").map(Number);
   if (nanoseconds.some((time) => !(time > 0))) {
@@ -198,7 +216,10 @@ function add(file: string, { candidate, device, ns }: AddFlags): void {
   note(`${file}: ${counted(nanoseconds.length, "time")} on ${device} added`);
 }
 
-/** Returns the format of that name. Throws a UsageError for one that docs/tuning.md converts records to. */
+/**
+ * Returns the export format of a name. Throws a UsageError for a format that docs/tuning.md converts records
+ * to with jq, and an InvalidArgumentError for an unknown name.
+ */
 function formatOf(name: string): Format {
   if (converted.includes(name))
     throw new UsageError(
@@ -210,6 +231,10 @@ function formatOf(name: string): Format {
   return format;
 }
 
+/**
+ * Returns records as text in an export format. Throws a UsageError for a format other than CSV unless the
+ * records hold exactly one table.
+ */
 function exported(records: readonly TuneRecord[], to: Format): string {
   switch (to) {
     case "csv":
@@ -223,7 +248,10 @@ function exported(records: readonly TuneRecord[], to: Format): string {
   }
 }
 
-/** The one table that records hold, with its program's name. */
+/**
+ * Returns the table in records and the name of its program. Throws a UsageError unless there is exactly one
+ * table.
+ */
 function onlyTable(
   records: readonly TuneRecord[],
   to: string,
@@ -240,6 +268,10 @@ function onlyTable(
   return { table: table, name: task?.record === "task" ? task.name : "gather" };
 }
 
+/**
+ * Returns the best schedule of the task in records. Throws a UsageError unless the records are of exactly one
+ * task.
+ */
 function onlyOne(records: readonly TuneRecord[]): BestRecord {
   const [first, ...others] = bestOf(records);
   if (first === undefined || others.length > 0) {

@@ -1,4 +1,6 @@
-/** Schedules of records in place of a program's own; apart, since a command seldom needs what hashes gathers. */
+/**
+ * Schedules of records in place of a program's own; apart, since a command seldom needs what hashes gathers.
+ */
 import {
   defined,
   maxSizes,
@@ -17,7 +19,10 @@ import { ofAnotherTask, replayed } from "../tune/records/replay.js";
 import type { LoadedProgram } from "./loaded-program.js";
 import { note, printDiagnostics } from "./terminal.js";
 
-/** The program with the schedule that records hold for it; with a warning its own where they hold none. Throws a CompileError in its place when `strict`. */
+/**
+ * Returns the program with the schedule that a file of records has for it. Without such a schedule, the
+ * program is returned unchanged after a warning; with `strict`, the warning is thrown as a CompileError.
+ */
 export function replay(
   { func, unbound }: LoadedProgram,
   file: string,
@@ -51,7 +56,11 @@ export function replay(
   return func;
 }
 
-/** The program with one symbol open: a search over its sizes had sizes for the others. */
+/**
+ * Returns variants of a program in each of which one symbol is dynamic and the others have the given sizes.
+ * These are the programs that a search over sizes can have tables for. A program with fewer than two symbols
+ * is its only variant.
+ */
 function familiesOf(program: Func, sizes: Sizes): readonly Func[] {
   const symbols = dynamicSymbols(program);
   if (symbols.length < 2) return [program];

@@ -6,13 +6,20 @@ import { outputFormats } from "../output/mark.js";
 import { Outputs } from "./outputs.js";
 import { note } from "./terminal.js";
 
-/** Writes a reproducer to the current folder, and says so; `command` is what led to the error. */
+/**
+ * Writes a file that reproduces a failed pass to the current folder, and prints a note. `command` is the
+ * command line that led to the error.
+ */
 export function writeReproducer(thrown: PassError, command: string): void {
   const { file, text } = reproducer(thrown, command);
   if (new Outputs("reproducer", {}).write(file, text, outputFormats.code))
     note(`wrote ${file}: please attach it to the report`);
 }
 
+/**
+ * Returns the name and the text of a file that reproduces a failed pass: the program before the pass, with
+ * the error and the commands as comments.
+ */
 export function reproducer(
   thrown: PassError,
   command: string,

@@ -106,6 +106,7 @@ interface RunFlags extends ProgramFlags, PipelineFlags, OutputFlags, ListFlags {
   readonly json?: boolean;
 }
 
+/** Adds the command `tilec run` with its flags to the command line. */
 export function runCommand(program: Command): void {
   addListOptions(addForce(addPipelineOptions(addProgramOptions(program.command("run")))))
     .optionsGroup("Run:")
@@ -141,7 +142,10 @@ export function runCommand(program: Command): void {
 /** Backends of a list where none is named: alone, a backend is compared with nothing. */
 const comparedBackends = "reference,sim";
 
-/** A row of each program's run: whether its backends agree, and what the first that counts has counted. */
+/**
+ * Prints one row for the run of each program: whether its backends agree, and the counts of the first backend
+ * that reports any. Returns the exit code.
+ */
 async function runRows(file: string | undefined, flags: RunFlags): Promise<number> {
   refuseWithList(flags, ["input", "out", "against", "trace", "compare"]);
   const backends = parseBackends(flags.backend, flags.project);
@@ -191,6 +195,10 @@ async function runRows(file: string | undefined, flags: RunFlags): Promise<numbe
   });
 }
 
+/**
+ * Returns the figures of a run: estimated cycles, tasks, UB bytes, and the total bytes and bursts of all
+ * operands.
+ */
 function countedFigures(report: NonNullable<BackendRun["report"]>): ScheduleFigures {
   const { operands, timing, tasks, ubPeak, ubBudget } = report;
   const each = Object.values(operands);
@@ -204,7 +212,10 @@ function countedFigures(report: NonNullable<BackendRun["report"]>): ScheduleFigu
   };
 }
 
-/** The backends of a comma-separated list of names, in the order given. */
+/**
+ * Parses a comma-separated list of backend names and returns the backends in the same order. Throws a
+ * UsageError for an unknown name or one given twice.
+ */
 export function parseBackends(text: string, { backends: projectBackends }: Project): BackendChoice[] {
   const list = text.split(",").map((piece) => {
     const word = piece.trim();
@@ -221,7 +232,7 @@ export function parseBackends(text: string, { backends: projectBackends }: Proje
   return list;
 }
 
-/** Throws a UsageError for a flag of sim beside backends without it. */
+/** Throws a UsageError for `--executor` or `--threads` if `sim` is not among the backends. */
 export function refuseWithoutSim(
   backends: readonly BackendChoice[],
   flags: Pick<RunFlags, "executor" | "threads">,
@@ -234,7 +245,10 @@ export function refuseWithoutSim(
   }
 }
 
-/** Returns a runner on the best device there is. Throws a RunError (TC503, TC703) where there is none. */
+/**
+ * Opens the best available WebGPU device and resolves to a runner on it. Rejects with a RunError if there is
+ * no device (TC503) or a package is not installed (TC703).
+ */
 export async function openRunner(
   options: RunnerOptions = {},
 ): Promise<{ runner: Runner; description: string; close: () => void }> {
@@ -259,17 +273,20 @@ interface RunDocument {
   readonly backends: readonly { readonly backend: string; readonly agrees: boolean }[];
   readonly draws: readonly { readonly inputs: string; readonly outcome: string }[];
   readonly report: BackendRun["report"];
-  /** Whether an Ascend core gives the stated bits: of the first draw for which it may not, else of the first. */
+  /**
+   * Verdict on the stated bits on an Ascend core. It is for the first draw for which a core may give other
+   * bits, else for the first draw.
+   */
   readonly ascend?: InputsVerdict;
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** What a run came to: its exit code, and what it prints. */
+/** Result of a run: its exit code and its output. */
 interface DrawResult {
   readonly code: number;
   readonly document: RunDocument;
   readonly text: string;
-  /** What the bits came to, in a word or two. */
+  /** Summary of the comparison of the output bits, in a word or two. */
   readonly said: string;
   readonly kernel: Kernel;
   /** Counts of the first backend that counts, for the first draw. */
@@ -288,7 +305,10 @@ interface DrawRun {
   readonly said: string;
 }
 
-/** Runs one gather. Diagnostics go to stderr as they come, unless they are the document's. */
+/**
+ * Compiles one gather and runs it on the backends of the flags. Resolves to the exit code, the JSON document
+ * and the printed text. Without `--json`, diagnostics are printed to stderr during the run.
+ */
 async function run(loaded: LoadedProgram, flags: RunFlags, { quiet = false } = {}): Promise<DrawResult> {
   const backends = parseBackends(flags.backend, flags.project);
   refuseWithoutSim(backends, flags);
@@ -404,7 +424,10 @@ async function run(loaded: LoadedProgram, flags: RunFlags, { quiet = false } = {
   };
 }
 
-/** The first verdict on draws by which a core may give other bits, else the first. */
+/**
+ * Returns the first verdict that a core may give other bits for a draw of inputs; if there is none, the
+ * verdict of the first draw. Undefined if no verdict is possible.
+ */
 function ascendVerdict(kernel: Kernel, draws: readonly Draw[]): InputsVerdict | undefined {
   let first: InputsVerdict | undefined;
   for (const { inputs } of draws) {
@@ -418,7 +441,12 @@ function ascendVerdict(kernel: Kernel, draws: readonly Draw[]): InputsVerdict | 
 const runOf = (outcome: Outcome): BackendRun | undefined =>
   outcome.kind === "bits" ? outcome.run : undefined;
 
-/** Throws the RunError (TC601) of a backend that is compared with nothing, and of an index that is promised to be in range. */
+/**
+ * Runs a kernel on each backend with one draw of inputs. Resolves to the outcomes and their differences.
+ *
+ * An index out of range rejects with a RunError (TC601) in two cases: there is one backend and no definition
+ * to compare with, or the program promises that its indices are in range.
+ */
 async function runDraw(
   kernel: Kernel,
   draw: Draw,
@@ -514,6 +542,10 @@ function ulpOf(
   return ulp === undefined ? 0 : parseCount(ulp, "ulp");
 }
 
+/**
+ * Returns a diagnostic with the first difference between the outcomes of two backends, and their locations.
+ * Undefined if the outcomes are equal.
+ */
 function differenceBetween(
   a: readonly [BackendChoice, Outcome],
   b: readonly [BackendChoice, Outcome],
@@ -527,12 +559,15 @@ function differenceBetween(
   return origins === undefined ? undefined : withLocations(origins, [a[0], b[0]]);
 }
 
-/** A difference, with where the backends come from that are not built in. */
+/** Returns a difference, with where the backends come from that are not built in. */
 const withLocations = (difference: Diagnostic, backends: readonly BackendChoice[]): Diagnostic => {
   const notes = [...(difference.notes ?? []), ...backends.flatMap(placeOf)];
   return notes.length === 0 ? difference : { ...difference, notes };
 };
 
+/**
+ * Returns the lines of a run's report: traffic of each operand in bytes, cycles, and the peak of UB in bytes.
+ */
 function reportLines(report: NonNullable<BackendRun["report"]>): string[] {
   const rows = Object.entries(report.operands).map(([operand, { bytes, compulsory, transfers, bursts }]) => [
     operand,
@@ -550,6 +585,10 @@ function reportLines(report: NonNullable<BackendRun["report"]>): string[] {
   ];
 }
 
+/**
+ * Runs one gather, prints its result and resolves to the exit code. Rejects with a CompileError for a program
+ * with dynamic sizes.
+ */
 async function runOne(loaded: LoadedProgram, flags: RunFlags): Promise<number> {
   throwIfErrors(unbound(loaded.func));
   const { code, document, text } = await run(loaded, flags);
@@ -558,7 +597,7 @@ async function runOne(loaded: LoadedProgram, flags: RunFlags): Promise<number> {
   return code;
 }
 
-/** What each backend's outcome differs in from the definition. */
+/** Returns each backend whose outcome differs from the definition, with the difference. */
 async function againstDefinition(
   definition: Func | undefined,
   { tile, target, source }: Kernel,
@@ -592,8 +631,9 @@ function executorOf({ executor, threads }: RunFlags): BackendOptions {
 }
 
 /**
- * Lists the gathers of a model and runs those whose inputs are known; what a run has to say beyond its bits is said of one
- * alone. A refused gather is exit code 1.
+ * Lists the gathers of a model and runs each one whose inputs are known. The full report of a run is printed
+ * only for a single gather. Resolves to the exit code: 1 if a gather is refused or its backends differ, 3 for
+ * a bug in tilec.
  */
 async function runModel(file: string, flags: RunFlags): Promise<number> {
   const { gathers: all, warnings } = (await import("./load-model.js")).loadModel(
@@ -605,7 +645,10 @@ async function runModel(file: string, flags: RunFlags): Promise<number> {
   const one =
     (["trace", "compare", "against"] as const).find((flag) => flags[flag] !== undefined) ??
     (["input", "out"] as const).find((flag) => flags[flag].length > 0);
-  /** Folded ones are beside the gathers that they hold: they are run when they are named. */
+  /**
+   * True if a gather is listed without folding. Folded gathers are listed after the gathers that they
+   * contain, and run only if `--func` names them.
+   */
   const isAlone = ({ folds }: ListedGather): boolean => folds === undefined;
   const programs = gathers.flatMap((gather) => (isAlone(gather) ? (gather.loaded ?? []) : []));
   if (one !== undefined && programs.length > 1) {
@@ -659,13 +702,16 @@ async function runModel(file: string, flags: RunFlags): Promise<number> {
   return wrong ? 1 : 0;
 }
 
-/** `it reads "x" as data, "ids" as indices` */
+/** Returns a text such as `it reads "x" as data, "ids" as indices`. */
 const readsText = (reads: Readonly<Record<string, string>>): string =>
   `it reads ${Object.entries(reads)
     .map(([key, tensor]) => `${JSON.stringify(tensor)} as ${key}`)
     .join(", ")}`;
 
-/** A run that fails is one gather's: the others run all the same. */
+/**
+ * Runs one gather of a model. Resolves to the result, or to the diagnostics if the run fails, so that other
+ * gathers still run.
+ */
 async function runListed(
   name: string,
   loaded: LoadedProgram,
@@ -683,11 +729,14 @@ async function runListed(
   }
 }
 
-/** Whether every input came with the program. */
+/** True if every input came with the program. */
 const hasInputs = ({ func, inputs = {} }: LoadedProgram): boolean =>
   inputsOf(func).every(({ name }) => Object.hasOwn(inputs, name));
 
-/** Many gathers lack the same binding: its hint is told once, beside the first. */
+/**
+ * Returns the diagnostics of all gathers, with each hint only at its first occurrence. Many gathers may lack
+ * the same binding.
+ */
 function onePerHint(gathers: readonly ListedGather[]): Diagnostic[] {
   const reported = new Set<string>();
   return gathers.flatMap(({ verdict, diagnostics }) =>
@@ -701,7 +750,10 @@ function onePerHint(gathers: readonly ListedGather[]): Diagnostic[] {
   );
 }
 
-/** The program with the schedule of `--compare`. */
+/**
+ * Returns the kernel of the program under the schedule of `--compare`; undefined without the flag. Throws a
+ * UsageError if `--trace` writes no HTML page.
+ */
 function comparedWith(
   func: Func,
   { compare: written, trace }: RunFlags,
@@ -721,7 +773,10 @@ function traceFormat(file: string): OutputFormat {
   throw new UsageError(`--trace ${file} ends in neither .json nor .html`);
 }
 
-/** Writes the timeline in the form that the file's ending names. Charts are loaded where they are asked for. */
+/**
+ * Writes the timeline of a kernel in the format of the file's ending: a page with charts or a Chrome trace.
+ * Prints a note if the timeline has more events than are recorded.
+ */
 async function writeTrace(
   file: string,
   kernel: Kernel,
@@ -742,7 +797,10 @@ async function writeTrace(
     note(`the trace holds the first ${timing.events.length} events; ${timing.dropped} more ran`);
 }
 
-/** Returns the file of the output: by its role, its key or its name in the text. */
+/**
+ * Returns the file of `--out`, which names the output by its role, its key or its name in the program.
+ * Undefined without the flag. Throws a UsageError if two flags name the output.
+ */
 function outputFile({ out }: RunFlags, func: Func): string | undefined {
   const operand = outputOf(func);
   const names = new Set([operand.role, keyOf(operand), operand.name]);
@@ -752,7 +810,10 @@ function outputFile({ out }: RunFlags, func: Func): string | undefined {
   return first?.[1];
 }
 
-/** `name=file` pairs; a name outside the list, or one given twice, is a usage error. */
+/**
+ * Parses a list of `name=file` pairs. Throws a UsageError for a name that is not in `names` or is given
+ * twice.
+ */
 function assignments(
   list: readonly string[],
   flag: "input" | "out",
@@ -778,7 +839,10 @@ function assignments(
   return files;
 }
 
-/** The inputs that are stated, by their keys; the seed of the others; and where each is from. */
+/**
+ * Returns the inputs of a run by key, the seed of the random inputs, and a text on the source of each input.
+ * Throws a CompileError (TC702) if an input has no value and there is no seed.
+ */
 function inputsFor(
   loaded: LoadedProgram,
   flags: RunFlags,
@@ -854,7 +918,10 @@ function inputsFor(
   };
 }
 
-/** Returns what a file of a tensor holds: strings as a JSON document, as a case states them; everything else as `.npy`. */
+/**
+ * Returns the contents of a file for a tensor, and its format: JSON for a tensor of strings, `.npy` for any
+ * other.
+ */
 export const tensorFile = (value: TensorValue): [contents: Uint8Array | string, format: OutputFormat] =>
   value.strings === undefined
     ? [writeNpy(value), outputFormats.npy]

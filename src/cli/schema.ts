@@ -4,6 +4,7 @@ import { Argument, type Command } from "commander";
 import { packageFile } from "../device/package-files.js";
 import { printFile } from "./terminal.js";
 
+/** Adds the command `tilec schema` to the command line. */
 export function schemaCommand(program: Command): void {
   program
     .command("schema")

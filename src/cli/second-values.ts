@@ -3,7 +3,10 @@ import type { Command } from "commander";
 import { collect } from "./collect.js";
 import { UsageError } from "./usage-error.js";
 
-/** Throws a UsageError for a flag with two values, of which the parser keeps the last; a flag that collects them takes several. */
+/**
+ * Makes a command throw a UsageError if a flag is given two different values, of which the parser would use
+ * the last. Flags that collect several values are exempt.
+ */
 export function refuseSecondValues(command: Command): void {
   const before = new Map<string, { readonly flag: string; readonly value: string }>();
   for (const option of command.options) {

@@ -1,4 +1,4 @@
-/** What `--sweep` takes: a figure of the target, and its values. */
+/** Parser of `--sweep`: a figure of the target, and its values. */
 import { type Target, type TargetFigures } from "../../ir/index.js";
 import { figureNames } from "../api/check-options.js";
 import { didYouMean } from "../../ir/did-you-mean.js";
@@ -11,7 +11,10 @@ const between = 7;
 /** Rates and costs take any number, everything else whole ones. */
 const isInteger = (figure: string): boolean => !/PerCycle$|Cycles$|Mhz$/.test(figure);
 
-/** `ubBytes=64KiB..512KiB`: both ends and seven values between, each the same multiple of the one before; `cores=24,48`: these. */
+/**
+ * Parses a sweep. `ubBytes=64KiB..512KiB` yields both ends and seven values between them in geometric
+ * progression; `cores=24,48` yields the listed values. Throws a UsageError for anything else.
+ */
 export function parseSweep(
   text: string,
   target: Target,

@@ -21,7 +21,10 @@ import { note, print, printJson, printReport } from "./terminal.js";
 import { parseBudget, refuseWith, type TuneFlags } from "./tune-flags.js";
 import { UsageError } from "./usage-error.js";
 
-/** The exit code: 1 where nothing is legal at any value, and where a file is not written. */
+/**
+ * Searches for the best schedule at each value of a number of the target, such as `cores`, and prints the
+ * results. Resolves to the exit code: 1 if no schedule is legal at any value or a file cannot be written.
+ */
 export async function sweepOne(
   func: Func,
   written: string,
@@ -84,6 +87,10 @@ const figuresOf = ({ best, default: standard }: SweepPoint): ScheduleFigures => 
 const shownColumns = ["cycles", "default_cost", "tile", "residency", "buffers"] as const;
 const listedColumns = inTableOrder([...entryKeys, "cycles", "default_cost"]);
 
+/**
+ * Prints the result of a sweep as a table: the best and the default cycles at each value of the swept number
+ * of the target.
+ */
 function printTable({ name, target, figure, points }: Sweep): void {
   printReport(`@${name} on ${target}: the best schedule over ${figure}`);
   const rows = points.map((point) => [point.value, ...figureTexts(shownColumns, figuresOf(point))]);
@@ -92,6 +99,10 @@ function printTable({ name, target, figure, points }: Sweep): void {
     if (reason !== undefined) printReport(`${figure} ${value}: ${reason}`);
 }
 
+/**
+ * Resolves to the result of a sweep as comma-separated values, with one row for each value of the swept
+ * number of the target.
+ */
 async function csvOf({ figure, points }: Sweep): Promise<string> {
   const { csvTable } = await import("../report/csv.js");
   return csvTable(

@@ -11,6 +11,7 @@ interface JsonFlag {
   readonly json?: boolean;
 }
 
+/** Adds the command `tilec targets` with its subcommand and flags to the command line. */
 export function targetsCommand(program: Command): void {
   const command = program.command("targets");
   targetsFitCommand(command);
@@ -29,6 +30,9 @@ export function targetsCommand(program: Command): void {
     });
 }
 
+/**
+ * Prints the numbers that describe a target with their ranges and sources, or its target file with `--json`.
+ */
 function showTarget(target: Target, flags: JsonFlag): void {
   const file = targetFile(target);
   if (flags.json === true) {

@@ -1,4 +1,6 @@
-/** What the commands print: results on stdout, diagnostics and progress on stderr, colour only on a terminal. */
+/**
+ * Output of the commands: results on stdout, diagnostics and progress on stderr, colour only on a terminal.
+ */
 import { defined } from "../../ir/defined.js";
 import pc from "picocolors";
 import { renderDiagnostic, type Diagnostic, type Severity } from "../../ir/diagnostic.js";
@@ -14,7 +16,10 @@ const paint = (severity: Severity, text: string): string => {
   return severity === "warning" ? colours.bold(colours.yellow(text)) : colours.bold(colours.cyan(text));
 };
 
-/** Files that diagnostics may quote; read again only when one does. */
+/**
+ * Returns the text of a file that a diagnostic quotes, with control characters escaped. Undefined for a file
+ * that is binary or cannot be read.
+ */
 function sourceText(file: string): string | undefined {
   try {
     const text = readText(file);
@@ -25,6 +30,7 @@ function sourceText(file: string): string | undefined {
   }
 }
 
+/** Prints diagnostics to stderr, each with the quoted source line. */
 export function printDiagnostics(diagnostics: readonly Diagnostic[]): void {
   for (const diagnostic of diagnostics) {
     const file = diagnostic.span?.file;
@@ -33,7 +39,7 @@ export function printDiagnostics(diagnostics: readonly Diagnostic[]): void {
   }
 }
 
-/** Prints diagnostics of what the command goes on without: errors as warnings. */
+/** Prints diagnostics of faults that do not stop the command: errors are printed as warnings. */
 export function printWarnings(diagnostics: readonly Diagnostic[]): void {
   printDiagnostics(
     diagnostics.map((diagnostic) =>
@@ -42,7 +48,7 @@ export function printWarnings(diagnostics: readonly Diagnostic[]): void {
   );
 }
 
-/** Its words without control characters. */
+/** Returns a diagnostic whose texts contain no raw control characters. */
 const shown = ({ message, span, notes, hint, ...rest }: Diagnostic): Diagnostic => ({
   ...rest,
   message: visible(message),
@@ -53,26 +59,35 @@ const shown = ({ message, span, notes, hint, ...rest }: Diagnostic): Diagnostic 
 
 const lineOf = (text: string): string => (text.endsWith("\n") ? text : `${text}\n`);
 
+/** Prints a text to stdout with control characters escaped, and ends it with a line break. */
 export const print = (text: string): void => {
   process.stdout.write(visible(lineOf(text)));
 };
 
-/** A report, folded to the width of the terminal; as it is where the standard output is none. */
+/**
+ * Prints a report, folded to the width of the terminal. It is not folded if the standard output is not a
+ * terminal.
+ */
 export const printReport = (text: string): void => {
   const { columns, isTTY } = process.stdout;
   print(isTTY && columns > 0 ? folded(text, columns) : text);
 };
 
-/** A file's text as it is, but on a terminal. */
+/** Prints the text of a file unchanged, except on a terminal, where control characters are made visible. */
 export const printFile = (text: string): void => {
   if (process.stdout.isTTY) print(text);
   else process.stdout.write(lineOf(text));
 };
 
+/** Prints a line to stderr with control characters escaped. */
 export const note = (text: string): void => {
   process.stderr.write(`${visible(text)}\n`);
 };
 
+/**
+ * Prints a JSON document to stdout. It begins with the version of the document format; a bigint is printed as
+ * a string.
+ */
 export function printJson(value: Readonly<Record<string, unknown>>): void {
   const big = (_: string, inner: unknown): unknown => (typeof inner === "bigint" ? inner.toString() : inner);
   print(JSON.stringify({ schema: jsonSchema, ...value }, big, 2));

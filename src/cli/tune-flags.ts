@@ -1,4 +1,4 @@
-/** What `tilec tune` is told on the command line. */
+/** Flags of `tilec tune` on the command line. */
 import type { Budget } from "../tune/cut.js";
 import type { Objective } from "../tune/result.js";
 import type { ListFlags } from "./list/list-flags.js";
@@ -7,6 +7,7 @@ import type { OutputFlags } from "./outputs.js";
 import type { PipelineFlags } from "./pipeline-flags.js";
 import { UsageError } from "./usage-error.js";
 
+/** Flags of `tilec tune`. Numbers and lists are texts. */
 export interface TuneFlags extends ProgramFlags, PipelineFlags, OutputFlags, ListFlags {
   readonly objective: Objective;
   readonly backend: "sim" | "webgpu";
@@ -27,7 +28,10 @@ export interface TuneFlags extends ProgramFlags, PipelineFlags, OutputFlags, Lis
   readonly pieces?: string;
 }
 
-/** `50`, `all`, `90s`, `2m`, `1h`. */
+/**
+ * Parses a budget: `50` candidates, `all`, or a time such as `90s`, `2m`, `1h`. Throws a UsageError for
+ * anything else.
+ */
 export function parseBudget(text: string): Budget {
   if (text === "all") return "all";
   const [, amount, unit] = /^(\d+)(s|m|h)?$/.exec(text) ?? [];
@@ -45,7 +49,10 @@ export function parseBudget(text: string): Budget {
 /** Flags of a single search. `--sweep` and `--sizes` make several, and refuse them. */
 const ofOneSearch = ["resume", "shard", "measure", "threads", "keep", "verbose"] as const;
 
-/** Throws a UsageError for a flag that several searches by cycles leave unread. */
+/**
+ * Throws a UsageError for a flag that `--sweep` or `--sizes` ignores. `unread` names the flags that only
+ * `which` ignores.
+ */
 export function refuseWith(
   which: "sweep" | "sizes",
   flags: TuneFlags,

@@ -17,7 +17,7 @@ import { tellTorn } from "./tell-torn.js";
 import { printJson, printReport } from "./terminal.js";
 import { UsageError } from "./usage-error.js";
 
-/** What of `tune`'s flags a family of sizes takes. */
+/** Flags of `tune` that a family of sizes takes. */
 export interface SizesFlags extends Pick<ProgramFlags, "target">, PipelineFlags {
   readonly sizes: string;
   readonly pieces?: string;
@@ -26,7 +26,10 @@ export interface SizesFlags extends Pick<ProgramFlags, "target">, PipelineFlags 
   readonly json?: boolean;
 }
 
-/** `N=1,16,64..4096`: a range doubles from its first size to its last. */
+/**
+ * Parses a list of sizes such as `N=1,16,64..4096`. A range doubles from its first size until its last, which
+ * is included. Throws a UsageError for anything else.
+ */
 function parseSizes(text: string): { readonly symbol: string; readonly sizes: readonly number[] } {
   const [, symbol, list] = /^([^=]+)=(.+)$/.exec(text) ?? [];
   const sizes = list?.split(",").flatMap((entry) => {
@@ -42,7 +45,10 @@ function parseSizes(text: string): { readonly symbol: string; readonly sizes: re
   throw new UsageError(`--sizes ${text} is no list of sizes, 1 or more each`, "--sizes N=1,16,64..4096");
 }
 
-/** Rejects with a UsageError, a CompileError or a RunError; resolves to the exit code. */
+/**
+ * Searches for the best schedule of each size in `--sizes`, and prints them with a table of schedules by
+ * ranges of sizes. Resolves to the exit code. Rejects with a UsageError, a CompileError or a RunError.
+ */
 export async function tuneFamily(
   { func }: LoadedProgram,
   flags: SizesFlags,
@@ -102,10 +108,14 @@ const document = ({ name, target, symbol, sizes, pieces, single }: SizesResult) 
 
 const times = (cycles: number, best: number): string => `${(cycles / best).toFixed(2)}x`;
 
-/** What of a schedule is searched: the rest is the program's. */
+/** Prints the entries of a schedule that are searched; the program fixes the others. */
 const searched = ({ tile, order, buffers, residency, lowering }: ResolvedSchedule): string =>
   printSchedule({ tile, order, buffers, residency, ...defined({ lowering }) });
 
+/**
+ * Prints the result of a search over sizes: the best schedule of each size, one schedule for all sizes, and
+ * the schedules by ranges of sizes.
+ */
 function printFamily({ name, target, symbol, sizes, pieces, single }: SizesResult): void {
   printReport(
     `@${name} on ${target.name}, ${symbol.name} from 1 to ${symbol.most}: cycles of the best schedule of each size, and how many times as many others take`,

@@ -1,4 +1,7 @@
-/** tilec tune: searches the schedules of a gather, keeps a record of each candidate, and names the best beside the default. */
+/**
+ * tilec tune: searches the schedules of a gather, keeps a record of each candidate, and names the best beside
+ * the default.
+ */
 import { Option, type Command } from "commander";
 import {
   defined,
@@ -73,6 +76,7 @@ const shown = 10;
 /** Its columns. */
 const columns = [...tileKeys, "over_floor"] as const;
 
+/** Adds the command `tilec tune` with its flags to the command line. */
 export function tuneCommand(program: Command): void {
   const command = addForce(addPipelineOptions(addProgramOptions(program.command("tune"))))
     .optionsGroup("Search:")
@@ -126,7 +130,10 @@ export function tuneCommand(program: Command): void {
   );
 }
 
-/** A row of each program's search: the figures of the best schedule, and how it stands to the default. */
+/**
+ * Searches the schedules of each program of a list. Prints one row for each with the cost of the best
+ * schedule and its ratio to that of the default. Resolves to the exit code.
+ */
 async function tuneList(file: string | undefined, flags: TuneFlags): Promise<number> {
   refuseWithList(flags, ["sweep", "sizes", "pieces", "csv", "html", "svg", "keep", "verbose"]);
   refuseUnused(flags);
@@ -175,6 +182,10 @@ async function tuneList(file: string | undefined, flags: TuneFlags): Promise<num
   }
 }
 
+/**
+ * Returns the table row of a search: its verdict, and the best schedule with its cycles and traffic. `gain`
+ * is the cost of the default divided by that of the best schedule, in the unit of the objective.
+ */
 function tuneRow(result: TuneResult): RowFacts {
   const { best, default: standard, objective, counts } = result;
   const costOf = (candidate: Candidate): number | undefined =>
@@ -194,7 +205,10 @@ function tuneRow(result: TuneResult): RowFacts {
   };
 }
 
-/** Throws a UsageError for a program that --csv took as the file that it writes. */
+/**
+ * Throws a UsageError if the only file is the value of `--csv` and no program remains, and for `--csv`
+ * together with `--json`.
+ */
 function refuseTaken(file: string | undefined, { csv, op, json }: TuneFlags): void {
   if (csv === true && json === true) throw new UsageError("give --csv or --json, not both");
   if (file === undefined && op === undefined && typeof csv === "string")
@@ -204,6 +218,10 @@ function refuseTaken(file: string | undefined, { csv, op, json }: TuneFlags): vo
     );
 }
 
+/**
+ * Searches the schedules of one program, prints the result and writes the requested files. Resolves to the
+ * exit code. SIGINT or SIGTERM stops the search and prints the results so far.
+ */
 async function tuneOne(loaded: LoadedProgram, flags: TuneFlags, outputs: Outputs): Promise<number> {
   refuseUnused(flags);
   const pipeline = await pipelineOf(flags);
@@ -264,9 +282,10 @@ async function tuneOne(loaded: LoadedProgram, flags: TuneFlags, outputs: Outputs
   }
 }
 
-/** As shells have it. */
+/** Returns the exit status that shells use for a process that a signal ended. */
 const statusOf = (signal: number): number => 128 + signal;
 
+/** Throws a UsageError for a flag of measurement that the objective or the backend ignores. */
 function refuseUnused(flags: TuneFlags): void {
   const { objective, backend, measure, threads, keep, verbose } = flags;
   if (measure === undefined && (keep !== undefined || verbose !== undefined)) {
@@ -298,7 +317,7 @@ interface Machine {
   readonly name: string;
   readonly target: Target;
   readonly measure?: TuneOptions["measure"];
-  /** Of a command: folders that stay because their candidates failed. */
+  /** Folders of candidates that failed under a command of `--measure`. They are not removed. */
   readonly failed?: readonly FailedFolder[];
   readonly close: () => void;
 }
@@ -311,7 +330,9 @@ interface FailedFolder {
 /** Pipelines of a runner: candidates come once, and those of a run-off in turns. */
 const pipelines = 16;
 
-/** What measures, and the target of the programs that it runs. */
+/**
+ * Returns the machine that costs or measures the candidates, with the target of the programs that it runs.
+ */
 async function machineOf(
   { objective, backend, measure, threads, keep, verbose }: TuneFlags,
   requested: Target,
@@ -350,6 +371,10 @@ async function machineOf(
   return { name: "the fast executor", target, measure: { backend: "sim", open: measurerOf }, close };
 }
 
+/**
+ * Returns the options of a search from the flags. Inputs are included only if the objective is `ms` and the
+ * program came with all of them.
+ */
 function given({ func, inputs = {} }: LoadedProgram, flags: TuneFlags): TuneOptions {
   const { objective, shard } = flags;
   const fixed = inputsOf(func).flatMap((operand) => {
@@ -368,7 +393,7 @@ function given({ func, inputs = {} }: LoadedProgram, flags: TuneFlags): TuneOpti
   };
 }
 
-/** Hash of what is searched. */
+/** Returns the hash that identifies a search: program, objective, target, passes and measurement. */
 function hashOf(
   { func }: LoadedProgram,
   { objective }: TuneFlags,
@@ -379,7 +404,10 @@ function hashOf(
   return taskHash(taskOf(func, options));
 }
 
-/** The file of --records; undefined without one. */
+/**
+ * Opens the file of `--records`; undefined without the flag. Throws a UsageError for `--resume` without
+ * `--records`.
+ */
 function openLog({ records: file, resume }: TuneFlags): RecordLog | undefined {
   if (file === undefined && resume === true)
     throw new UsageError("--resume goes on from --records", "--records tune.jsonl --resume");
@@ -389,7 +417,10 @@ function openLog({ records: file, resume }: TuneFlags): RecordLog | undefined {
   return log;
 }
 
-/** What writes records, and what those of before know. A file that cannot be written costs itself: the search goes on. */
+/**
+ * Returns the callbacks that record a search, and the candidates of earlier records with `--resume`. If the
+ * records file cannot be written, recording stops and the search goes on.
+ */
 function recorded(
   log: RecordLog,
   hash: string,
@@ -417,7 +448,7 @@ function recorded(
   };
 }
 
-/** Candidates and refused tiles as `records export --to csv` prints them. */
+/** Returns the candidates and refused tiles as CSV, in the format of `records export --to csv`. */
 async function candidatesCsv(
   { candidates, refused, default: standard }: TuneResult,
   hash: string,
@@ -429,7 +460,9 @@ async function candidatesCsv(
   ]);
 }
 
-/** Charts are loaded where they are asked for: no other command waits for them. */
+/**
+ * Writes the result of a search as a page and as an image of charts, if `--html` or `--svg` requests them.
+ */
 async function draw(result: TuneResult, { html, svg }: TuneFlags, outputs: Outputs): Promise<void> {
   if (html === undefined && svg === undefined) return;
   const { tunePage, tuneSvg } = await import("../report/index.js");
@@ -440,6 +473,10 @@ async function draw(result: TuneResult, { html, svg }: TuneFlags, outputs: Outpu
   if (svg !== undefined) outputs.write(svg, tuneSvg(result), outputFormats.markup);
 }
 
+/**
+ * Prints the result of a search with its diagnostics. Returns the exit code: 1 if one of the diagnostics is
+ * an error.
+ */
 function report(
   result: TuneResult,
   flags: TuneFlags,
@@ -459,7 +496,7 @@ function report(
     /** Warnings of the dialect. */
     readonly warnings: readonly Diagnostic[];
     readonly outputs: Outputs;
-    /** What is printed in place of the report. */
+    /** Table that is printed instead of the report. */
     readonly table?: string;
   },
 ): number {
@@ -505,22 +542,34 @@ function report(
   return hasErrors(diagnostics) ? 1 : 0;
 }
 
-/** Returns the counts of legal tiles under the search's profile and under PyPTO's pages, where these stand beside each other. */
+/**
+ * Returns the counts of legal tiles under the search's profile and under PyPTO's pages, where these stand
+ * beside each other.
+ */
 function tileCounts(program: Func, options: CompileOptions, { gather, target }: TuneResult): TileCount[] {
   return isJudgedByPages(gather, target)
     ? (["strict", "pages"] as const).map((profile) => countUnder(profile, program, options))
     : [];
 }
 
-/** That another residency would be faster than that of the default. */
+/**
+ * Returns a hint if another residency would be faster than the default one; no hint if the project defines
+ * passes.
+ */
 const defaultHint = ({ gather, target, passes, default: standard }: TuneResult): Diagnostic[] =>
   passes === undefined ? slowerResidency(gather, new Tiling(gather, standard.schedule, target)) : [];
 
-/** That the best schedule takes more than the target's safe size; the default takes no more where there is a choice. */
+/**
+ * Returns a hint if the best schedule takes more UB than the target's safe size. The default schedule exceeds
+ * that size only where there is no choice.
+ */
 const bestAboveSafe = ({ gather, target, passes, best }: TuneResult): Diagnostic[] =>
   passes === undefined ? aboveSafe(new Tiling(gather, best.schedule, target)) : [];
 
-/** Wrong outputs, and each reason why candidates did not run: an error where none did. */
+/**
+ * Returns diagnostics for wrong outputs, and one for each reason why candidates did not run. The reasons are
+ * errors if no candidate ran, warnings otherwise.
+ */
 function faults(
   { candidates, counts, objective }: TuneResult,
   folders: readonly FailedFolder[],
@@ -570,6 +619,10 @@ const figures = (candidate: Candidate) => ({
   ...(candidate.status === "measured" ? { ms: candidate.ms } : {}),
 });
 
+/**
+ * Prints the result of a search: the best and the default schedule with their estimates, and a table of the
+ * best candidates.
+ */
 function printResult(result: TuneResult, pipeline: Pick<TuneOptions, "passes">): void {
   const { best, default: standard, counts, candidates, gather, target, objective } = result;
   printReport(`@${result.name} on ${target.name}, by ${objective}: ${result.verdict}`);

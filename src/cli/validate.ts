@@ -22,7 +22,7 @@ interface ValidateFlags extends OutputFlags {
   readonly json?: boolean;
 }
 
-/** Adds the command. */
+/** Adds the command `tilec validate` with its flags to the command line. */
 export function validateCommand(program: Command): void {
   addForce(program.command("validate"))
     .option(
@@ -59,6 +59,7 @@ export function validateCommand(program: Command): void {
     });
 }
 
+/** Writes a validation as a page, and its picture as an SVG file with the same name. */
 function writePage(
   file: string,
   { judged, ...shown }: Omit<Validation, "measurements" | "targets"> & { readonly judged: readonly Judged[] },
@@ -83,7 +84,11 @@ interface Judged {
   readonly rows: readonly BoardMeasurement[];
 }
 
-/** The rows of each machine, with the target that is judged: the one that is given judges the rows of its own machine. */
+/**
+ * Groups measurements by machine and returns each group with the target that models this machine. A given
+ * target limits the result to its machine. Throws a CompileError (TC019) if a machine has no target, or if
+ * the given target has no measurements.
+ */
 function judgedBy(
   rows: readonly BoardMeasurement[],
   given: Target | undefined,

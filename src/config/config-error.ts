@@ -2,7 +2,9 @@
 import { defined } from "../../ir/defined.js";
 import { CompileError, error, type Diagnostic } from "../../ir/diagnostic.js";
 
-/** TC018, each message with the file before it. Exit code 2. */
+/**
+ * Error for a config file that cannot be used (TC018). Each message begins with the file. The exit code is 2.
+ */
 export class ConfigError extends CompileError {
   constructor(file: string, problems: readonly Pick<Diagnostic, "message" | "hint" | "span">[]) {
     super(

@@ -1,4 +1,4 @@
-/** What each field of a config takes. */
+/** Checks of the fields of a config. */
 import {
   byName,
   isObject,
@@ -29,7 +29,7 @@ const attributeKinds: Readonly<Record<AttrSpec["kind"], true>> = {
   word: true,
 };
 
-/** What may be a default of each kind. */
+/** Predicates of a valid default, by the kind of the attribute. */
 const isDefault: Readonly<Record<AttrSpec["kind"], (value: unknown, words: unknown) => boolean>> = {
   int: (value) => value === undefined || Number.isSafeInteger(value),
   number: (value) => value === undefined || Number.isFinite(value),
@@ -106,6 +106,7 @@ const backendField: Field = {
     isObject(value) && typeof value["name"] === "string" && typeof value["prepare"] === "function",
 };
 
+/** Validation rules for the fields of a config. */
 export const configFields: Fields<Config> = {
   passes: listOf("a list of passes", passField, code),
   pipeline: { ...text(code), takes: 'a pipeline, such as "default, mine after select-tile"' },

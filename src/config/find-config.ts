@@ -1,11 +1,14 @@
-/** Where a config file lies. Imports little: every command looks for one. */
+/** Search for a config file. Imports little, because every command does this search. */
 import { existsSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { ConfigError } from "./config-error.js";
 
 const names = ["tilec.config.ts", "tilec.config.js", "tilec.config.mjs", "tilec.config.json"];
 
-/** The config in a folder, or in the nearest one above that has one. Throws a ConfigError for a folder with two. */
+/**
+ * Returns the path of the config in a folder or in the nearest parent folder that has one; undefined if there
+ * is none. Throws a ConfigError for a folder with two configs.
+ */
 export function findConfig(folder: string): string | undefined {
   const here = resolve(folder);
   const [file, other] = names.map((name) => join(here, name)).filter((file) => existsSync(file));
@@ -17,5 +20,5 @@ export function findConfig(folder: string): string | undefined {
   return file ?? (above === here ? undefined : findConfig(above));
 }
 
-/** As somebody in the working directory writes it. */
+/** Returns the path of a file relative to the working directory. */
 export const shownPath = (file: string): string => relative(process.cwd(), file);

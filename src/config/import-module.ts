@@ -3,17 +3,23 @@ import { statSync } from "node:fs";
 import { extname, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
-/** Thrown for TypeScript where neither Node nor a loader reads it. */
+/** Error for a TypeScript module that neither Node nor an installed loader can load. */
 export class NoTypeScript extends Error {}
 
-/** Returns the URL to import a module by. Throws an Error for a device, pipe or folder, which Node would read for ever or not at all. */
+/**
+ * Returns the file URL by which a module is imported. Throws an Error for a path that is no regular file,
+ * such as a pipe, on which an import would hang or fail.
+ */
 export function moduleUrl(file: string): string {
   const path = resolve(file);
   if (statSync(path, { throwIfNoEntry: false })?.isFile() === false) throw new Error("it is no regular file");
   return pathToFileURL(path).href;
 }
 
-/** Its exports. TypeScript is Node's own from 22.18 on; before, jiti's, which nobody has to have. Rejects with what the module throws. */
+/**
+ * Imports a module and resolves to its exports. TypeScript is loaded by Node from 22.18 on, and by the
+ * optional package jiti before. Rejects with the error that the module throws.
+ */
 export async function importModule(file: string): Promise<Readonly<Record<string, unknown>>> {
   const url = moduleUrl(file);
   if (!/^\.[cm]?ts$/.test(extname(file)) || readsTypeScript())
@@ -25,5 +31,8 @@ export async function importModule(file: string): Promise<Readonly<Record<string
   return jiti.import(resolve(file));
 }
 
-/** Node says so in `process.features`, of which the types of Node 20 know nothing. */
+/**
+ * True if Node loads TypeScript by itself, according to `process.features`. The types of Node 20 do not
+ * declare that field.
+ */
 const readsTypeScript = (): boolean => Boolean(Reflect.get(process.features, "typescript"));

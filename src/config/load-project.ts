@@ -28,10 +28,13 @@ import { projectBackend } from "./project-backend.js";
 import type { Project } from "./project.js";
 import { whyNotLoaded } from "./why-not-loaded.js";
 
-/** What is wrong with a part of a config; of a JSON file its line is looked for by the path at the beginning of the message. */
+/**
+ * Function that makes the error for problems of a part of a config. In a JSON file, the path at the beginning
+ * of a message locates its line.
+ */
 type Refuse = (problems: readonly Pick<Diagnostic, "message" | "hint">[]) => ConfigError;
 
-/** `shown`: the file, as messages name it. Rejects with a ConfigError. */
+/** Loads a project's config. `shown` is the name of the file in messages. Rejects with a ConfigError. */
 export async function loadProject(file: string, shown: string): Promise<Project> {
   noteUse(file, "reads");
   const { value, refuse } = file.endsWith(".json") ? readJson(file, shown) : await readModule(file, shown);
@@ -62,7 +65,7 @@ export async function loadProject(file: string, shown: string): Promise<Project>
   };
 }
 
-/** What is wrong with the value that a config gives. */
+/** Returns the problems of the value that a config exports. */
 function fieldProblems(value: unknown, file: string): readonly Pick<Diagnostic, "message" | "hint">[] {
   if (value instanceof Promise) {
     value.catch(() => undefined);
@@ -75,7 +78,10 @@ function fieldProblems(value: unknown, file: string): readonly Pick<Diagnostic, 
   }
 }
 
-/** What an action throws of a user's mistake, as one of a field's, which "" says that its message names. */
+/**
+ * Runs an action and throws its CompileErrors, mistakes of the user, as errors of a config field. An empty
+ * `field` means that the message names the field itself.
+ */
 function refusing<T>(refuse: Refuse, field: string, action: () => T): T {
   try {
     return action();
@@ -95,6 +101,10 @@ interface Read {
   readonly refuse: Refuse;
 }
 
+/**
+ * Imports a config module and resolves to its default export. Rejects with a ConfigError if the file has
+ * another ending, does not exist, cannot be loaded or has no default export.
+ */
 async function readModule(file: string, shown: string): Promise<Read> {
   const refuse: Refuse = (problems) => new ConfigError(shown, problems);
   if (!/\.(?:[cm]?js|[cm]?ts)$/.test(file))
@@ -111,6 +121,10 @@ async function readModule(file: string, shown: string): Promise<Read> {
   return { value: exports["default"], refuse };
 }
 
+/**
+ * Returns a hint for an error during the import of a config: how to load TypeScript or ES modules. An empty
+ * object for other errors.
+ */
 function hintFor(thrown: unknown): { readonly hint?: string } {
   if (thrown instanceof NoTypeScript)
     return { hint: "npm install --save-dev jiti; Node 22.18 needs no loader" };
@@ -120,6 +134,10 @@ function hintFor(thrown: unknown): { readonly hint?: string } {
     : {};
 }
 
+/**
+ * Reads a config in JSON and returns its value. Throws a ConfigError with a position in the file for invalid
+ * JSON. `shown` is the file's name in messages.
+ */
 function readJson(file: string, shown: string): Read {
   let text: string;
   try {
@@ -151,7 +169,10 @@ function readJson(file: string, shown: string): Read {
   return { value: JSON.parse(text) as unknown, refuse };
 }
 
-/** With the text by which records tell versions apart: the file's, and of each pass that it imports from another its own. */
+/**
+ * Returns the passes of a config, each with the text that distinguishes its versions in records. The text is
+ * the config file, followed by the pass's `run` function, which may be imported from another file.
+ */
 function passesOf({ passes = [] }: Config, file: string, shown: string, refuse: Refuse): readonly Pass[] {
   refusing(refuse, "passes", () => {
     checkPassNames(passes);
@@ -167,7 +188,7 @@ function passesOf({ passes = [] }: Config, file: string, shown: string, refuse: 
   }));
 }
 
-/** An operator that names itself, with the file and the line, where it crashes. */
+/** Returns an operator that names itself, with the file and the line, where it crashes. */
 const withOrigin =
   (file: string, shown: string) =>
   (def: OpDef, k: number): OpDef => ({
@@ -182,7 +203,7 @@ const withOrigin =
     },
   });
 
-/** Target files lie beside the config, or at a path from there. */
+/** Returns the targets of a config. Target files are found relative to the folder of the config. */
 function targetsOf({ targets = [] }: Config, file: string, refuse: Refuse): readonly Target[] {
   const custom = targets.map((target, k) => {
     if (typeof target !== "string") return target;
@@ -201,6 +222,10 @@ function targetsOf({ targets = [] }: Config, file: string, refuse: Refuse): read
   return custom;
 }
 
+/**
+ * Returns the backends of a config by name. Throws a ConfigError for the name of a built-in backend and for a
+ * name with characters other than letters, digits, `_` and `-`.
+ */
 function backendsOf(
   { backends = {} }: Config,
   file: string,

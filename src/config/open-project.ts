@@ -3,8 +3,9 @@ import { findConfig, shownPath } from "./find-config.js";
 import { noProject, type Project } from "./project.js";
 
 /**
- * The project of `--config FILE`; without it that of the nearest config from a folder upward; with `--no-config`, which is false here,
- * none. Rejects with a ConfigError for a config that cannot be used.
+ * Opens the config of `--config FILE`, or else the nearest config from `folder` upwards, and resolves to its
+ * project. If there is no config, or `config` is false (`--no-config`), the project is empty. Rejects with a
+ * ConfigError for a config that cannot be used.
  */
 export async function openProject(
   config: string | false | undefined,

@@ -4,7 +4,10 @@ import type { Backend, HostInputs } from "../../backends/index.js";
 import { checkPrepared } from "../api/backends.js";
 import { whyNotLoaded } from "./why-not-loaded.js";
 
-/** A crash in it is a RunError (TC611) that names the field, the file and the line. `shown`: the file, as messages name it. */
+/**
+ * Wraps a backend of a project so that a crash in it becomes a RunError (TC611), which names the field, the
+ * file and the line. `shown` is the name of the file in messages.
+ */
 export function projectBackend(name: string, file: string, shown: string, backend: Backend): Backend {
   const origin = `backends.${name} of ${shown}`;
   const guarded = async <T>(action: () => T | Promise<T>): Promise<T> => {

@@ -1,4 +1,7 @@
-/** What a command line or an editor works with beyond tilec's own: the parts of a config file, or none. */
+/**
+ * Additions of a project to tilec's own parts, for a command line or an editor: the parts of a config file,
+ * or none.
+ */
 import type { Backend } from "../../backends/backend.js";
 import type { Operators } from "../../ir/ops/op-def.js";
 import type { Profile } from "../../ir/schedule.js";
@@ -6,14 +9,16 @@ import type { Target } from "../../ir/target.js";
 import type { Pass } from "../../passes/pass.js";
 import { lookUpTarget } from "../formats/look-up-target.js";
 
-/** The parts of one config, checked. */
+/** Validated contents of a config file. */
 export interface Project {
   /** The config, as messages name it. Absent: there is none. */
   readonly config?: string;
-  /** Flags by which another command reads the same config, or none; absent where it finds the same by itself. */
+  /**
+   * Flags by which another command reads the same config, or none; absent where it finds the same by itself.
+   */
   readonly flags?: readonly string[];
   readonly passes: readonly Pass[];
-  /** What compiles where no `--pipeline` is given; absent: the built-in pipeline. */
+  /** Pipeline that compiles if `--pipeline` is not given; absent: the built-in pipeline. */
   readonly pipeline?: readonly Pass[];
   /** The profile of programs that state none; absent: `strict`. */
   readonly profile?: Profile;
@@ -25,5 +30,5 @@ export interface Project {
   readonly findTarget: (name: string) => Target | undefined;
 }
 
-/** Without a config. */
+/** Project without a config file. */
 export const noProject: Project = { passes: [], targets: [], backends: new Map(), findTarget: lookUpTarget };

@@ -1,8 +1,11 @@
-/** What a module threw while it was loaded. */
+/** Message for an error that a module threw while it was loaded. */
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
-/** The first line of the message, and the line of the file where its stack names one: `line 3: x is not defined`. */
+/**
+ * Returns the reason why a module failed to load: the first line of the error's message. If the stack names a
+ * line of `file`, the text begins with it: `line 3: x is not defined`.
+ */
 export function whyNotLoaded(thrown: unknown, file: string): string {
   if (!(thrown instanceof Error)) return String(thrown);
   const [message = ""] = thrown.message.split("\n");

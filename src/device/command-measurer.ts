@@ -1,6 +1,6 @@
 /**
- * A command of the user's as what measures: it is given a folder with a candidate's files and prints nanoseconds as JSON. So the
- * search reaches devices that tilec cannot drive.
+ * A command of the user's as what measures: it is given a folder with a candidate's files and prints
+ * nanoseconds as JSON. So the search reaches devices that tilec cannot drive.
  */
 import { join, resolve } from "node:path";
 import {
@@ -28,20 +28,21 @@ import { firstDifferentByte } from "../tune/timed.js";
 import { firstLine, runCommand } from "./run-command.js";
 
 /**
- * The folder is the command's last argument. It holds `tile.tir` (tile IR), `schedule.json`; `kernel.wgsl`, and `kernel.cpp`
- * (PTO-ISA) with `launch.json`, where the candidate has them; the folder above it `data.npy`, `indices.npy` and `expected.npy`, or a file
- * for each input by its key: `expected~2.npy` for the key `expected`. The command prints `[ns, …]`, or
- * `{"nanoseconds": [ns, …], "output": "file.npy"}`, whose output is verified. The folder of a candidate that failed stays, and
- * `onFailed` names it.
+ * Returns a measurer that runs a command for each candidate. The last argument of the command is the
+ * candidate's folder. It contains `tile.tir` (tile IR) and `schedule.json`; and, if the candidate has them,
+ * `kernel.wgsl`, and `kernel.cpp` (PTO-ISA) with `launch.json`. The folder above contains `data.npy`,
+ * `indices.npy` and `expected.npy`, or a file for each input by its key. The input with the key `expected` is
+ * in `expected~2.npy`. The command prints `[ns, …]`, or `{"nanoseconds": [ns, …], "output": "file.npy"}`,
+ * whose output is verified. The folder of a failed candidate is kept, and `onFailed` names it.
  */
 export const commandMeasurer =
   (command: string, options: CommandMeasurerOptions = {}): OpenMeasurer =>
   (task) =>
     new CommandMeasurer(command, task, options);
 
-/** Where a command finds its files, and who hears of it. */
+/** Options of {@link commandMeasurer}: the folder of its files, and callbacks for stderr and for failures. */
 export interface CommandMeasurerOptions {
-  /** Where the folders of all candidates go, and stay. Absent: a temporary folder. */
+  /** Folder in which the folders of all candidates are created and kept. Absent: a temporary folder. */
   readonly keep?: string;
   /** Called with what the command writes to stderr, as it comes. */
   readonly onStderr?: (text: string) => void;
@@ -166,7 +167,10 @@ interface Answer {
   readonly output?: string;
 }
 
-/** `[1200, 1300]`, `1200`, or an object that holds such `nanoseconds`; undefined for anything else. */
+/**
+ * Parses the output of a measuring command: `[1200, 1300]`, `1200`, or an object whose `nanoseconds` has such
+ * a value. Returns undefined for anything else.
+ */
 function answerOf(stdout: string): Answer | undefined {
   try {
     const value = JSON.parse(stdout) as unknown;
@@ -182,14 +186,17 @@ function answerOf(stdout: string): Answer | undefined {
   }
 }
 
-/** The WGSL of the same tile; undefined where it has none. */
+/** Returns the WGSL of the same tile; undefined where it has none. */
 function wgslOf({ kernel }: MeasuredTask, { schedule }: TileFunc): string | undefined {
   const program = kernel.source ?? kernel.access;
   if (program === undefined) return undefined;
   return orNone(() => compile(unscheduled(program), { target: kernel.target, ...schedule }).wgsl().code);
 }
 
-/** What a candidate's program is in another language; undefined where that language cannot say it. */
+/**
+ * Returns a candidate's program in another language; undefined if `emit` throws a CompileError, since the
+ * language cannot express the program.
+ */
 function orNone<T>(emit: () => T): T | undefined {
   try {
     return emit();

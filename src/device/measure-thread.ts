@@ -1,4 +1,7 @@
-/** What a thread that measures candidates runs in Node; it may be ended in the middle of one. */
+/**
+ * Entry point of a thread that measures candidates in Node. The thread may be ended in the middle of a
+ * candidate.
+ */
 import { parentPort, workerData } from "node:worker_threads";
 import type { HostInputs } from "../../backends/index.js";
 import type { TileFunc } from "../../ir/index.js";
@@ -6,19 +9,27 @@ import { localMeasurer } from "../tune/local-measurer.js";
 import type { MeasureOptions, Measurement } from "../tune/search-ms.js";
 import { spawnThread } from "./threads.js";
 
+/**
+ * Data that a measuring thread starts with: inputs, the expected output in bytes, and the number of threads
+ * of the executor.
+ */
 export interface ThreadTask {
   readonly inputs: HostInputs;
   readonly expected: Uint8Array;
   readonly threads: number;
 }
 
-/** `tile` comes with the first request for a program, which later ones name. */
+/**
+ * Request to measure a program. `program` identifies the program; `tile` is present only in the first request
+ * for it.
+ */
 export interface MeasureRequest {
   readonly program: number;
   readonly tile?: TileFunc;
   readonly options: MeasureOptions;
 }
 
+/** Message of a measuring thread: it is ready, or it has measured a program. */
 export type MeasureReply = { readonly ready: true } | { readonly measurement: Measurement };
 
 const { inputs, expected, threads } = workerData as ThreadTask;

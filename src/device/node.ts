@@ -1,6 +1,7 @@
 /**
- * A GPUDevice in Node, through Dawn (`webgpu` on npm): a real GPU first, else SwiftShader, Chromium's software Vulkan,
- * which `@sparticuz/chromium` ships. Both packages are optional peers of tilec; without them the answer says so.
+ * A GPUDevice in Node, through Dawn (`webgpu` on npm): a real GPU first, else SwiftShader, Chromium's
+ * software Vulkan, which `@sparticuz/chromium` ships. Both packages are optional peers of tilec; without them
+ * the answer says so.
  */
 import "../../backends/platform.js";
 import { constants } from "node:os";
@@ -10,18 +11,23 @@ import { checkOptions } from "../api/check-options.js";
 import { isAbsent, missingPeer } from "../api/missing-peer.js";
 import { unpackSwiftShader, type SwiftShader } from "./swift-shader.js";
 
+/** WebGPU device in Node, with its description. */
 export interface NodeGpu {
   readonly device: GPUDevice;
-  /** What the adapter calls itself. */
+  /** Description that the adapter gives of itself. */
   readonly description: string;
   /** A CPU that plays a GPU. */
   readonly software: boolean;
 }
 
-/** A device, or why there is none: TC703 where a package is missing, with the line that installs it, else TC503. */
+/**
+ * Result of requesting a WebGPU device: the device, or a diagnostic. The diagnostic is TC703 with an install
+ * command if a package is missing, else TC503.
+ */
 export type NodeGpuResult =
   { readonly ok: true; readonly gpu: NodeGpu } | { readonly ok: false; readonly problem: Diagnostic };
 
+/** Options of {@link acquireGpu}. */
 export interface NodeGpuOptions {
   /** `adapter` (default): every limit the adapter has; `default`: the limits all devices have. */
   readonly limits?: "adapter" | "default";
@@ -45,7 +51,11 @@ const gpuFields: Fields<NodeGpuOptions> = {
   },
 };
 
-/** Requests the best device there is. Never rejects for want of one: the result says what was tried. */
+/**
+ * Requests the best available WebGPU device: a GPU, else SwiftShader on Linux, else another software adapter.
+ * If there is none, the result has a diagnostic that says what was tried. Rejects with a CompileError for
+ * invalid options.
+ */
 export async function acquireGpu(options: NodeGpuOptions = {}): Promise<NodeGpuResult> {
   throwIfErrors(checkOptions("acquireGpu", options, gpuFields));
   const dawn = await loadDawn();
@@ -75,7 +85,7 @@ const noDevice = (reason: string): Diagnostic =>
 
 const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));
 
-/** Dawn, or the reason why it cannot be loaded. */
+/** Resolves to the Dawn module, or to a diagnostic that explains why it cannot be loaded. */
 async function loadDawn(): Promise<DawnModule | { readonly problem: Diagnostic }> {
   try {
     return await import("webgpu");
@@ -100,6 +110,7 @@ function isSoftware(adapter: GPUAdapter): boolean {
   return /swiftshader|llvmpipe|software|\bcpu\b/i.test(`${description} ${architecture} ${device}`);
 }
 
+/** Requests a device of an adapter, with the optional features and the limits that the options select. */
 async function open(adapter: GPUAdapter, options: NodeGpuOptions): Promise<NodeGpuResult> {
   const wanted: GPUFeatureName[] = ["timestamp-query", "shader-f16"];
   const requiredLimits: Record<string, number> = {};
@@ -122,7 +133,10 @@ async function open(adapter: GPUAdapter, options: NodeGpuOptions): Promise<NodeG
 
 let swiftShader: Promise<SwiftShader> | undefined;
 
-/** Makes Dawn's Vulkan loader find SwiftShader where it can be had. */
+/**
+ * Unpacks SwiftShader once and makes Dawn's Vulkan loader find it. Resolves to its files, or to the reason
+ * why it cannot be used.
+ */
 function prepareSwiftShader(): Promise<SwiftShader> {
   swiftShader ??= unpackSwiftShader().then((driver) => {
     if (driver.status !== "ready") return driver;
@@ -137,7 +151,10 @@ function prepareSwiftShader(): Promise<SwiftShader> {
   return swiftShader;
 }
 
-/** Without a loader Dawn would complain on stderr before it finds no adapter. */
+/**
+ * True if the Vulkan loader can be loaded, or if the platform is not Linux. Without a loader, Dawn writes
+ * complaints to stderr before it reports that there is no adapter.
+ */
 function hasVulkanLoader(): boolean {
   if (process.platform !== "linux") return true;
   try {
@@ -149,8 +166,9 @@ function hasVulkanLoader(): boolean {
 }
 
 /**
- * Dawn opens libvulkan.so.1 by its bare name, and the search path is fixed when the process starts. A library of that
- * name that is loaded already is found first. Node refuses the file as an addon, but it stays loaded.
+ * Loads a shared library into the process. Dawn opens libvulkan.so.1 by its bare name, and the search path is
+ * fixed when the process starts. A loaded library of that name is found first. Node rejects the file as an
+ * addon, but the library stays loaded.
  */
 function preload(library: string): void {
   const rtldNodelete = 0x1000;

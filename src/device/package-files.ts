@@ -1,4 +1,7 @@
-/** tilec's own package, from its sources and its build alike: a module of the build is in a file of another name. */
+/**
+ * tilec's own package, from its sources and its build alike: a module of the build is in a file of another
+ * name.
+ */
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 
@@ -11,11 +14,12 @@ interface Manifest {
 
 const manifest = require("tilec/package.json") as Manifest;
 
+/** Version of tilec. */
 export const { version } = manifest;
 
-/** The path of one of its files. */
+/** Returns the absolute path of a file of the tilec package. `path` is relative to the package folder. */
 export const packageFile = (path: string): string =>
   join(dirname(require.resolve("tilec/package.json")), path);
 
-/** The built command's path, for processes that run it. */
+/** Path of the built `tilec` command, for processes that run it. */
 export const packageCommand = packageFile(manifest.bin.tilec);

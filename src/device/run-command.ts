@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 
-/** The result of a command that has ended. */
+/** Result of a command that has ended. */
 export interface CommandResult {
   /** Null for one that a signal ended. */
   readonly code: number | null;
@@ -12,7 +12,7 @@ export interface CommandResult {
   readonly late: boolean;
 }
 
-/** A command under way. */
+/** Command that is running. */
 export interface RunningCommand {
   readonly result: Promise<CommandResult>;
   /** Ends it, and what it started. */
@@ -20,8 +20,9 @@ export interface RunningCommand {
 }
 
 /**
- * Starts a command, as the shell reads it, with the folder as its last argument. It has a process group of its own, so that what it
- * starts ends with it. `limitMs`: milliseconds until it is ended. `onStderr`: called with what it writes there, as it comes.
+ * Starts a shell command with `folder` as its last argument, and returns the running command. It runs in a
+ * separate process group, and all processes of the group end with it. It is ended after `limitMs`
+ * milliseconds. `onStderr` receives the text that it writes to stderr.
  */
 export function runCommand(
   command: string,
@@ -62,6 +63,7 @@ export function runCommand(
   return { result: result(), end };
 }
 
+/** Kills the processes of a group with SIGKILL. A group that has already ended is no error. */
 function endGroup(pid: number): void {
   try {
     process.kill(-pid, "SIGKILL");
@@ -70,5 +72,5 @@ function endGroup(pid: number): void {
   }
 }
 
-/** Returns the first line of what a command printed. */
+/** Returns the first line of a text without surrounding white space; "" for an empty text. */
 export const firstLine = (text: string): string => text.trim().split("\n")[0] ?? "";

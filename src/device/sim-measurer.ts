@@ -10,7 +10,10 @@ import type { MeasureOptions, Measurement } from "../tune/search-ms.js";
 import { packageFile } from "./package-files.js";
 import type { MeasureReply, MeasureRequest, ThreadTask } from "./measure-thread.js";
 
-/** What measures candidates of `tune` on this machine, with so many threads of the fast executor each. Throws a CompileError (TC702) for more than an executor has. */
+/**
+ * Returns a measurer for `tune` on this machine: each candidate runs on `threads` threads of the fast
+ * executor. Throws a CompileError (TC702) for more threads than an executor has.
+ */
 export function simMeasurer(threads = 1): OpenMeasurer {
   throwIfErrors(checkFields("simMeasurer", { threads }, { threads: threadsField }));
   return (task) => new ThreadMeasurer(task, threads);
@@ -77,13 +80,13 @@ function shared(bytes: Uint8Array): Uint8Array {
   return copy;
 }
 
-/** The thread's next answer. Rejects with what the thread died of. */
+/** Returns the thread's next answer. Rejects with what the thread died of. */
 async function answer(worker: Worker): Promise<Measurement> {
   const [reply] = (await once(worker, "message")) as [MeasureReply];
   return "measurement" in reply ? reply.measurement : answer(worker);
 }
 
-/** Undefined when the time is over first. */
+/** Resolves to the result of `work`, or to undefined if `limitMs` milliseconds pass first. */
 async function withLimit<T>(work: Promise<T>, limitMs: number): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => {

@@ -1,6 +1,6 @@
 /**
- * SwiftShader, Chromium's software implementation of Vulkan, which the npm package `@sparticuz/chromium` ships for Linux on x64.
- * It is unpacked once, into a folder that later processes find.
+ * SwiftShader, Chromium's software implementation of Vulkan, which the npm package `@sparticuz/chromium`
+ * ships for Linux on x64. It is unpacked once, into a folder that later processes find.
  */
 import { brotliDecompressSync } from "node:zlib";
 import { existsSync, readFileSync } from "node:fs";
@@ -12,14 +12,17 @@ import { makeFilledFolder } from "../output/write-file.js";
 /** File that names the driver's library for Vulkan's loader. */
 const driver = "vk_swiftshader_icd.json";
 
-/** Files of SwiftShader on disk, or the reason why there are none. */
+/** Paths of SwiftShader's files, or the reason why there are none. */
 export type SwiftShader =
   | { readonly status: "ready"; readonly driver: string; readonly loader: string }
   /** The package is not installed. */
   | { readonly status: "absent" }
   | { readonly status: "unusable"; readonly reason: string };
 
-/** Finds SwiftShader, and unpacks it into the temporary directory where it was not before. Never rejects. */
+/**
+ * Finds SwiftShader and unpacks it into the temporary directory, unless an earlier process has. Resolves to
+ * the paths of its files, or to the reason why there are none. Never rejects.
+ */
 export async function unpackSwiftShader(): Promise<SwiftShader> {
   const from = packageFolder();
   if (from === undefined) return { status: "absent" };
@@ -34,12 +37,16 @@ export async function unpackSwiftShader(): Promise<SwiftShader> {
   }
 }
 
-/** Returns the folder of `@sparticuz/chromium`, whose `exports` name no file that stays the same over its versions. */
+/**
+ * Returns the folder of `@sparticuz/chromium`, whose `exports` name no file that stays the same over its
+ * versions.
+ */
 const packageFolder = (): string | undefined =>
   (createRequire(import.meta.url).resolve.paths("@sparticuz/chromium") ?? [])
     .map((modules) => join(modules, "@sparticuz/chromium"))
     .find((folder) => existsSync(join(folder, "package.json")));
 
+/** Unpacks an archive of SwiftShader into a folder. Rejects if the archive has no driver. */
 async function unpack(archive: string, folder: string): Promise<void> {
   const { parseTar } = await import("nanotar");
   const files = parseTar(brotliDecompressSync(readFileSync(archive))).flatMap(({ name, data }) =>

@@ -1,4 +1,4 @@
-/** What a thread of the fast executor runs in Node. */
+/** Entry point of a thread of the fast executor in Node. */
 import { workerData } from "node:worker_threads";
 import { serveThread, type ThreadMessage } from "../../backends/wasm/thread.js";
 

@@ -3,7 +3,7 @@ import { Worker } from "node:worker_threads";
 import type { SpawnThread } from "../../backends/sim/index.js";
 import { packageFile } from "./package-files.js";
 
-/** Starts one thread; it never keeps the process alive. */
+/** Starts a worker thread of the fast executor. The thread does not keep the process alive. */
 export const spawnThread: SpawnThread = (message) => {
   const worker = new Worker(packageFile("dist/src/device/thread.js"), { workerData: message });
   worker.unref();

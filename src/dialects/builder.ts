@@ -21,12 +21,18 @@ type Tensors<D extends OpDef> = {
   readonly [Name in Exclude<InputNames<D>, OptionalNames<D>> as CamelCase<Name>]: TypePair;
 } & { readonly [Name in OptionalNames<D> as CamelCase<Name>]?: TypePair };
 
-/** Its inputs, its attributes, and those of `Needs` without a default. */
+/**
+ * Arguments of a builder: the inputs and attributes of the operator. Attributes in `Needs` are required
+ * although the operator has no default for them.
+ */
 export type BuilderArguments<D extends OpDef, Needs extends keyof ArgumentsOf<D> = never> = Tensors<D> &
   ArgumentsOf<D> &
   Required<Pick<ArgumentsOf<D>, Needs>>;
 
-/** `needs`: attributes that the framework requires. The builder throws a CompileError (TC1xx) where a rule is broken. */
+/**
+ * Returns the builder of an operator. `needs` lists the attributes that the framework requires. The builder
+ * throws a CompileError (TC1xx) when a rule is broken.
+ */
 export function builder<D extends OpDef, Needs extends keyof ArgumentsOf<D> & string = never>(
   def: D,
   ...needs: readonly Needs[]

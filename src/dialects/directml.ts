@@ -1,6 +1,6 @@
 /**
- * Builders with DirectML's operator descriptors, field for field. Each throws a CompileError (TC1xx) where the
- * document's rules are broken, an OutputTensor of another size or type included.
+ * Builders with DirectML's operator descriptors, field for field. Each throws a CompileError (TC1xx) where
+ * the document's rules are broken, an OutputTensor of another size or type included.
  */
 import {
   attrsFrom,
@@ -27,7 +27,7 @@ import { directmlScatter, directmlScatterNd } from "../../ir/ops/directml-scatte
 import { attributeFields, checkArguments, extentsField } from "../api/check-options.js";
 import { program } from "../api/program.js";
 
-/** DML_TENSOR_DATA_TYPE, without its prefix. */
+/** Element types of DirectML: DML_TENSOR_DATA_TYPE without its prefix. */
 export type DmlDataType =
   | "FLOAT64"
   | "FLOAT32"
@@ -41,7 +41,7 @@ export type DmlDataType =
   | "UINT16"
   | "UINT8";
 
-/** DML_BUFFER_TENSOR_DESC, as far as a gather cares. */
+/** Fields of DML_BUFFER_TENSOR_DESC that a gather or scatter uses. */
 export interface DmlTensorDesc {
   readonly DataType: DmlDataType;
   readonly Sizes: Shape;
@@ -50,7 +50,7 @@ export interface DmlTensorDesc {
 interface DmlOperatorDesc {
   readonly InputTensor: DmlTensorDesc;
   readonly IndicesTensor: DmlTensorDesc;
-  /** Of a scatter. */
+  /** Updates of a scatter. */
   readonly UpdatesTensor?: DmlTensorDesc;
   /** Checked when given; derived otherwise. */
   readonly OutputTensor?: DmlTensorDesc;
@@ -59,18 +59,19 @@ interface DmlOperatorDesc {
 /** The descriptor's own fields, all required, as the document has them. */
 type Descriptor<D extends OpDef> = DmlOperatorDesc & Required<Omit<ArgumentsOf<D>, keyof DmlOptions>>;
 
-/** DML_GATHER_OPERATOR_DESC. */
+/** Fields of DML_GATHER_OPERATOR_DESC. */
 export type DmlGatherOperatorDesc = Descriptor<typeof directmlGather>;
-/** DML_GATHER_ELEMENTS_OPERATOR_DESC. */
+/** Fields of DML_GATHER_ELEMENTS_OPERATOR_DESC. */
 export type DmlGatherElementsOperatorDesc = Descriptor<typeof directmlGatherElements>;
-/** DML_GATHER_ND_OPERATOR_DESC. */
+/** Fields of DML_GATHER_ND_OPERATOR_DESC. */
 export type DmlGatherNdOperatorDesc = Descriptor<typeof directmlGatherNd>;
-/** DML_GATHER_ND1_OPERATOR_DESC. */
+/** Fields of DML_GATHER_ND1_OPERATOR_DESC. */
 export type DmlGatherNd1OperatorDesc = Descriptor<typeof directmlGatherNd1>;
 
 /**
- * Beside the descriptor. `featureLevel`: DML_FEATURE_LEVEL, default 4.1; it gates types, ranks and negative indices.
- * `oob`: the out-of-range policy; the document's "clamped safely" is `clamp` here.
+ * Options of a gather that its descriptor does not have. `featureLevel` is the DML_FEATURE_LEVEL, default
+ * 4.1, which decides on legal types, ranks and negative indices. `oob` is the out-of-range policy; the
+ * documentation's "clamped safely" is `clamp`.
  */
 export type DmlOptions = Pick<ArgumentsOf<typeof directmlGather>, "featureLevel" | "oob">;
 
@@ -108,14 +109,20 @@ const operatorFields: Fields<DmlOperatorDesc> = {
 const { featureLevel, oob } = attributeFields(directmlGather);
 const optionFields: Fields<DmlOptions> = { featureLevel, oob };
 
-/** Beside the descriptor of a scatter. An index outside is skipped by default. */
+/**
+ * Options of a scatter that its descriptor does not have: feature level and out-of-range policy. By default,
+ * an index out of range is skipped.
+ */
 export type DmlScatterOptions = Pick<ArgumentsOf<typeof directmlScatter>, "featureLevel" | "oob">;
 
 /** Tensors of a descriptor that may be absent, or are of other operators. */
 const optionalTensors = (def: OpDef): readonly string[] =>
   def.writes === undefined ? ["OutputTensor", "UpdatesTensor"] : ["OutputTensor"];
 
-/** The descriptor has every attribute but those that stand beside it. */
+/**
+ * Returns the fields of an operator's descriptor: its tensors and every attribute that is not passed as a
+ * separate option.
+ */
 const descriptorFields = (def: OpDef): Readonly<Record<string, Field>> => ({
   ...operatorFields,
   ...Object.fromEntries(
@@ -125,6 +132,11 @@ const descriptorFields = (def: OpDef): Readonly<Record<string, Field>> => ({
 
 const tensor = (desc: DmlTensorDesc): TensorType => ({ dtype: dtypeOf[desc.DataType], shape: desc.Sizes });
 
+/**
+ * Builds the program of a DirectML operator from its descriptor. Throws a CompileError (TC1xx) if the
+ * descriptor breaks a rule. An OutputTensor of another type (TC104) or size (TC103) than the derived one is
+ * such a fault.
+ */
 function build<D extends OpDef>(
   def: D,
   desc: DmlOperatorDesc,
@@ -158,35 +170,35 @@ function build<D extends OpDef>(
   return func;
 }
 
-/** DML_GATHER_OPERATOR_DESC */
+/** Builds the program of a DML_GATHER_OPERATOR_DESC. */
 export const gather = (desc: DmlGatherOperatorDesc, options: DmlOptions = {}): SourceFunc =>
   build(directmlGather, desc, options, { ...desc, ...options });
 
-/** DML_GATHER_ELEMENTS_OPERATOR_DESC */
+/** Builds the program of a DML_GATHER_ELEMENTS_OPERATOR_DESC. */
 export const gatherElements = (desc: DmlGatherElementsOperatorDesc, options: DmlOptions = {}): SourceFunc =>
   build(directmlGatherElements, desc, options, { ...desc, ...options });
 
-/** DML_GATHER_ND_OPERATOR_DESC */
+/** Builds the program of a DML_GATHER_ND_OPERATOR_DESC. */
 export const gatherNd = (desc: DmlGatherNdOperatorDesc, options: DmlOptions = {}): SourceFunc =>
   build(directmlGatherNd, desc, options, { ...desc, ...options });
 
-/** DML_GATHER_ND1_OPERATOR_DESC */
+/** Builds the program of a DML_GATHER_ND1_OPERATOR_DESC. */
 export const gatherNd1 = (desc: DmlGatherNd1OperatorDesc, options: DmlOptions = {}): SourceFunc =>
   build(directmlGatherNd1, desc, options, { ...desc, ...options });
 
-/** DML_SCATTER_OPERATOR_DESC. */
+/** Fields of DML_SCATTER_OPERATOR_DESC. */
 export type DmlScatterOperatorDesc = DmlOperatorDesc & {
   readonly UpdatesTensor: DmlTensorDesc;
 } & Required<Omit<ArgumentsOf<typeof directmlScatter>, keyof DmlOptions>>;
-/** DML_SCATTER_ND_OPERATOR_DESC. */
+/** Fields of DML_SCATTER_ND_OPERATOR_DESC. */
 export type DmlScatterNdOperatorDesc = DmlOperatorDesc & {
   readonly UpdatesTensor: DmlTensorDesc;
 } & Required<Omit<ArgumentsOf<typeof directmlScatterNd>, keyof DmlOptions>>;
 
-/** DML_SCATTER_OPERATOR_DESC */
+/** Builds the program of a DML_SCATTER_OPERATOR_DESC. */
 export const scatter = (desc: DmlScatterOperatorDesc, options: DmlScatterOptions = {}): SourceFunc =>
   build(directmlScatter, desc, options, { ...desc, ...options });
 
-/** DML_SCATTER_ND_OPERATOR_DESC */
+/** Builds the program of a DML_SCATTER_ND_OPERATOR_DESC. */
 export const scatterNd = (desc: DmlScatterNdOperatorDesc, options: DmlScatterOptions = {}): SourceFunc =>
   build(directmlScatterNd, desc, options, { ...desc, ...options });

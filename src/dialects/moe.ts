@@ -2,8 +2,13 @@
 import { moeCombine } from "../../ir/ops/moe.js";
 import { builder, type BuilderArguments } from "./builder.js";
 
-/** `x[N, H]` are rows of the experts, `inverse[T, K]` names those of each token, `weights[T, K]` are f32, f16 or bf16. `oob`: default `error`. */
+/**
+ * Arguments of {@link combine}. `x[N, H]` are the rows of the experts, and `inverse[T, K]` holds the K row
+ * numbers of each token. `weights[T, K]` are f32, f16 or bf16. `oob` is `error` by default.
+ */
 export type MoeCombineArguments = BuilderArguments<typeof moeCombine>;
 
-/** The weighted sum of each token's rows, in f32 with k ascending. Output: [T, H] of x's type. */
+/**
+ * Builds the weighted sum of each token's rows, in f32 and with k ascending. Output: [T, H] of the type of x.
+ */
 export const combine = builder(moeCombine);

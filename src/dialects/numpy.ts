@@ -8,24 +8,36 @@ import { attributeField, checkArguments, pairField } from "../api/check-options.
 import { program, tensorTypeOf, type TypePair } from "../api/program.js";
 import { builder, type BuilderArguments } from "./builder.js";
 
-/** `axis`: absent, the array counts as flat; `mode`: `raise`, `wrap` or `clip`, default `raise`. */
+/**
+ * Arguments of {@link take}. Without `axis`, the array is read as flat. `mode` is `raise`, `wrap` or `clip`,
+ * default `raise`.
+ */
 export type NumpyTakeArguments = BuilderArguments<typeof numpyTake>;
-/** `axis`, default -1; `oob`, which numpy says is `error`. */
+/**
+ * Arguments of {@link takeAlongAxis}. `axis` is -1 by default. `oob` is the out-of-range policy, default
+ * `error` as in numpy.
+ */
 export type NumpyTakeAlongAxisArguments = BuilderArguments<typeof numpyTakeAlongAxis>;
 
-/** numpy.take(a, indices, axis, mode). Output shape: a[:axis] + indices + a[axis+1:]. */
+/** Builds numpy.take(a, indices, axis, mode). Output shape: a[:axis] + indices + a[axis+1:]. */
 export const take = builder(numpyTake);
 
-/** numpy.take_along_axis(arr, indices, axis). Output shape: both broadcast, the length of indices along axis. */
+/**
+ * Builds numpy.take_along_axis(arr, indices, axis). Output shape: the broadcast shape of both inputs, with
+ * the extent of indices along axis.
+ */
 export const takeAlongAxis = builder(numpyTakeAlongAxis);
 
-/** An array of indices, an integer, a slice such as `"1:8:2"`, `"..."`, or null, which is numpy.newaxis. */
+/**
+ * Entry of a numpy index: the type of an index array, an integer, a slice such as `"1:8:2"`, `"..."`, or null
+ * for numpy.newaxis.
+ */
 export type NumpyIndexEntry = TypePair | number | string | null;
 
-/** `x[key]`; `oob`, which numpy says is `error`. */
+/** Arguments of the builder of `x[key]`. `oob` is the out-of-range policy, default `error` as in numpy. */
 export interface NumpyIndexArguments extends Pick<ArgumentsOf<typeof numpyIndex>, "oob"> {
   readonly x: TypePair;
-  /** What stands in the brackets, with at least one array. */
+  /** Entries in the brackets, at least one of them an array. */
   readonly key: readonly NumpyIndexEntry[];
 }
 
@@ -43,7 +55,10 @@ const keyField: Field = {
 
 const fields: Readonly<Record<string, Field>> = { x: pairField, key: keyField, oob: attributeField };
 
-/** x[key], by numpy's advanced indexing: `index({ x, key: [["i64", [2, 1]], ":", ["i64", [3]]] })` is x[i, :, j]. */
+/**
+ * Builds the program of x[key] with NumPy's advanced indexing: `index({ x, key: [["i64", [2, 1]], ":",
+ * ["i64", [3]]] })` is x[i, :, j].
+ */
 export function index(given: NumpyIndexArguments): SourceFunc {
   checkArguments(numpyIndex.name, given, fields, ["x", "key"]);
   const { x, key, oob } = given;
@@ -68,9 +83,13 @@ export function index(given: NumpyIndexArguments): SourceFunc {
   });
 }
 
-/** `axis`: absent, the array counts as flat; off it, `values` are broadcast to the indices; `oob`, which numpy says is `error`. */
+/**
+ * `axis`: absent, the array counts as flat; off it, `values` are broadcast to the indices; `oob`, which numpy says is `error`.
+ */
 export type NumpyPutAlongAxisArguments = BuilderArguments<typeof numpyPutAlongAxis>;
-/** `subscript`: what stands in the brackets, of the arrays `i0`, `i1`, …; `oob`, which numpy says is `error`. */
+/**
+ * `subscript`: what stands in the brackets, of the arrays `i0`, `i1`, …; `oob`, which numpy says is `error`.
+ */
 export type NumpyAddAtArguments = BuilderArguments<typeof numpyAddAt>;
 
 /** numpy.put_along_axis(arr, indices, values, axis), as a new array. Output shape: that of arr. */

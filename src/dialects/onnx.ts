@@ -9,45 +9,83 @@ import {
 } from "../../ir/ops/onnx-scatter.js";
 import { builder, type BuilderArguments } from "./builder.js";
 
-/** `axis` in [-rank, rank - 1], default 0; `opset` 1, 11 or 13 and up, default 13; `oob`, ONNX says `error`. */
+/**
+ * Arguments of ONNX Gather. `axis` is in [-rank, rank - 1], default 0. `opset` is 1, 11, or 13 and up,
+ * default 13. `oob` is the out-of-range policy, default `error` as in ONNX.
+ */
 export type OnnxGatherArguments = BuilderArguments<typeof onnxGather>;
-/** Inputs and attributes of GatherElements. */
+/** Arguments of ONNX GatherElements: its inputs and attributes. */
 export type OnnxGatherElementsArguments = BuilderArguments<typeof onnxGatherElements>;
-/** `batchDims` below both ranks, default 0; `opset` and `oob` as for gather. */
+/**
+ * Arguments of ONNX GatherND. `batchDims` is less than both ranks, default 0. `opset` and `oob` are as in
+ * {@link OnnxGatherArguments}.
+ */
 export type OnnxGatherNdArguments = BuilderArguments<typeof onnxGatherNd>;
 
-/** Inputs and attributes of com.microsoft's GatherBlockQuantized; without `zeroPoints` those of ONNX Runtime. */
+/**
+ * Arguments of com.microsoft's GatherBlockQuantized: its inputs and attributes. Without `zeroPoints`, the
+ * default zero points of ONNX Runtime apply.
+ */
 export type OnnxGatherBlockQuantizedArguments = BuilderArguments<typeof onnxGatherBlockQuantized>;
 
-/** `axis` as for gather; `reduction` none, add, mul, min or max; `opset` 11, 13, 16 or 18 and up, default 18. */
+/**
+ * Arguments of ONNX ScatterElements. `axis` is in [-rank, rank - 1], default 0. `reduction` is none, add,
+ * mul, min or max. `opset` is 11, 13, 16, or 18 and up, default 18.
+ */
 export type OnnxScatterElementsArguments = BuilderArguments<typeof onnxScatterElements>;
-/** Scatter of opsets 9 and 10; scatterElements took its place. */
+/** Arguments of ONNX Scatter of opsets 9 and 10, which ScatterElements replaced. */
 export type OnnxScatterArguments = BuilderArguments<typeof onnxScatter>;
-/** `axis` of the cache's tokens, default -2; `mode` linear or circular; without `writeIndices` each update begins at 0. */
+/**
+ * Arguments of ONNX TensorScatter. `axis` is the cache dim of the tokens, default -2. `mode` is linear or
+ * circular. Without `writeIndices`, each update begins at 0.
+ */
 export type OnnxTensorScatterArguments = BuilderArguments<typeof onnxTensorScatter>;
-/** `reduction`, `opset` and `oob` as for scatterElements. */
+/**
+ * Arguments of ONNX ScatterND. `reduction`, `opset` and `oob` are as in {@link OnnxScatterElementsArguments}.
+ */
 export type OnnxScatterNdArguments = BuilderArguments<typeof onnxScatterNd>;
 
-/** Output shape: data[:axis] + indices + data[axis+1:]. */
+/**
+ * Builds ONNX Gather, which selects slices along an axis. Output shape: data[:axis] + indices +
+ * data[axis+1:].
+ */
 export const gather = builder(onnxGather);
 
-/** Output shape: that of indices. */
+/** Builds ONNX GatherElements, which selects elements along an axis. Output shape: that of indices. */
 export const gatherElements = builder(onnxGatherElements);
 
-/** Output shape: indices[:-1] + data[batchDims + indices[-1]:]. */
+/**
+ * Builds ONNX GatherND, which selects elements or slices by index tuples. Output shape: indices[:-1] +
+ * data[batchDims + indices[-1]:].
+ */
 export const gatherNd = builder(onnxGatherNd);
 
-/** Rows dequantized as they are gathered; output of the scales' type, bytes of data as the elements that they hold. */
+/**
+ * Builds com.microsoft's GatherBlockQuantized, which dequantizes the rows that it gathers. The output has the
+ * type of the scales. Its shape counts the elements packed in the bytes of data.
+ */
 export const gatherBlockQuantized = builder(onnxGatherBlockQuantized);
 
-/** Copies data and writes each update where its index along the axis says. Output shape: that of data. */
+/**
+ * Builds ONNX ScatterElements, which copies data and writes each update to its index along an axis. Output
+ * shape: that of data.
+ */
 export const scatterElements = builder(onnxScatterElements);
 
-/** Copies data and writes each slice of updates where its tuple says. Output shape: that of data. */
+/**
+ * Builds ONNX ScatterND, which copies data and writes each slice of updates to the position of its index
+ * tuple. Output shape: that of data.
+ */
 export const scatterNd = builder(onnxScatterNd);
 
-/** Copies data and writes each update where its index along the axis says, by the rules of opset 9. */
+/**
+ * Builds ONNX Scatter of opsets 9 and 10, which copies data and writes each update to its index along an
+ * axis. Output shape: that of data.
+ */
 export const scatter = builder(onnxScatter);
 
-/** Copies a cache and writes each batch's update from its write index on. Output shape: that of pastCache. */
+/**
+ * Builds ONNX TensorScatter, which copies a cache and writes the update of each batch entry from its write
+ * index on. Output shape: that of pastCache.
+ */
 export const tensorScatter = builder(onnxTensorScatter);

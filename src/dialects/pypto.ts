@@ -34,7 +34,7 @@ interface CommonArguments {
   readonly index: TypePair;
   /** In [-rank, rank - 1]. */
   readonly dim: number;
-  /** What `set_vec_tile_shapes` would set, for this operation alone. */
+  /** Tile that `set_vec_tile_shapes` would set, for this operation alone. */
   readonly vecTileShapes?: readonly number[];
   readonly viewShape?: readonly number[];
 }
@@ -54,6 +54,10 @@ const commonFields: Fields<CommonArguments> = {
   viewShape: scheduleFields.view,
 };
 
+/**
+ * Builds the program of a PyPTO operator from its arguments; tile and view shapes become its schedule. Throws
+ * a CompileError (TC1xx) if the arguments break a rule.
+ */
 function build<D extends OpDef>(def: D, args: PyptoArguments<D>): SourceFunc {
   const fields = { ...commonFields, ...attributeFields(def) };
   checkArguments(def.name, args, fields, ["input", "index", "dim"]);
@@ -69,48 +73,72 @@ function build<D extends OpDef>(def: D, args: PyptoArguments<D>): SourceFunc {
   });
 }
 
-/** pypto.gather(input, dim, index): element by element along `dim`. Output shape: that of index. */
+/**
+ * Builds the program of pypto.gather(input, dim, index), which gathers element by element along `dim`. The
+ * output has the shape of index.
+ */
 export const gather = (args: PyptoGatherArguments): SourceFunc => build(pyptoGather, args);
 
-/** pypto.index_select(input, dim, index): whole rows. Output shape: input[:dim] + index + input[dim+1:]. */
+/**
+ * Builds the program of pypto.index_select(input, dim, index), which gathers whole rows. Output shape:
+ * input[:dim] + index + input[dim+1:].
+ */
 export const indexSelect = (args: PyptoIndexSelectArguments): SourceFunc => build(pyptoIndexSelect, args);
 
 /** Arguments of pypto.gather_in_ub. */
 export type PyptoGatherInUbArguments = BuilderArguments<typeof pyptoGatherInUb, "blockSize">;
 
 /**
- * pypto.gather_in_ub(param, indices, block_table, block_size, axis): rows of `param` by token, through the table of its pages.
- * Output shape: [k, columns of param].
+ * Builds pypto.gather_in_ub(param, indices, block_table, block_size, axis): gathers rows of `param` by token
+ * number through a page table. Output shape: [k, columns of param], where k is the number of tokens.
  */
 export const gatherInUb = builder(pyptoGatherInUb, "blockSize");
 
-/** A cache `input` of 2 or 4 dims, slots `index` [b, s], rows `src`. `dim` is -2. */
+/**
+ * Arguments of pypto.scatter_update: a cache `input` of 2 or 4 dims, slot numbers `index` [b, s], and rows
+ * `src`. `dim` is -2.
+ */
 export type PyptoScatterUpdateArguments = BuilderArguments<typeof pyptoScatterUpdate>;
-/** `src`, or a number `value` in its place; `reduce` none, add or multiply. */
+/**
+ * Arguments of pypto.scatter and pypto.scatter_: updates are `src`, or a number `value` in its place.
+ * `reduce` is none, add or multiply.
+ */
 export type PyptoScatterArguments = BuilderArguments<typeof pyptoScatter, "dim">;
 
-/** pypto.scatter_update(input, -2, index, src): writes rows into input. A slot outside it is skipped. */
+/**
+ * Builds pypto.scatter_update(input, -2, index, src): writes rows into input in place. A slot number outside
+ * input is skipped.
+ */
 export const scatterUpdate = builder(pyptoScatterUpdate);
 
-/** pypto.scatter(input, dim, index, src): writes into a copy of input. */
+/** Builds pypto.scatter(input, dim, index, src): writes updates into a copy of input. */
 export const scatter = builder(pyptoScatter, "dim");
 
-/** pypto.scatter_(input, dim, index, src): writes into input. */
+/** Builds pypto.scatter_(input, dim, index, src): writes updates into input in place. */
 export const scatterInPlace = builder(pyptoScatterInPlace, "dim");
 
-/** `source` has as many slices along `dim` as `index` has entries; `alpha` is their factor, default 1. */
+/**
+ * Arguments of pypto.index_add and its variants: `source` has as many slices along `dim` as `index` has
+ * entries. `alpha` (default 1) multiplies `source`.
+ */
 export type PyptoIndexAddArguments = BuilderArguments<typeof pyptoIndexAdd, "dim">;
 
-/** pypto.index_add(input, dim, index, source, alpha=alpha): adds slices to a copy of input. */
+/**
+ * Builds pypto.index_add(input, dim, index, source, alpha=alpha): adds slices of source to a copy of input.
+ */
 export const indexAdd = builder(pyptoIndexAdd, "dim");
 
-/** pypto.index_add_(input, dim, index, source, alpha=alpha): adds slices to input. */
+/**
+ * Builds pypto.index_add_(input, dim, index, source, alpha=alpha): adds slices of source to input in place.
+ */
 export const indexAddInPlace = builder(pyptoIndexAddInPlace, "dim");
 
-/** pypto.index_add_ub(input, dim, index, source, alpha=alpha): index_add with everything in UB. */
+/** Builds pypto.index_add_ub(input, dim, index, source, alpha=alpha): index_add with every operand in UB. */
 export const indexAddUb = builder(pyptoIndexAddUb, "dim");
 
-/** `indices0` to `indices3`: one for each leading dim, of one dim and one length; `accumulate` 1 adds, default 0. */
+/**
+ * `indices0` to `indices3`: one for each leading dim, of one dim and one length; `accumulate` 1 adds, default 0.
+ */
 export type PyptoIndexPutArguments = BuilderArguments<typeof pyptoIndexPutInPlace>;
 
 /** pypto.index_put_(input, indices, values, accumulate): writes into input. */

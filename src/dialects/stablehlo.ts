@@ -1,15 +1,27 @@
-/** Builders with StableHLO's arguments. Each throws a CompileError (TC1xx) where the specification's constraints are broken. */
+/**
+ * Builders with StableHLO's arguments. Each throws a CompileError (TC1xx) where the specification's
+ * constraints are broken.
+ */
 import { stablehloGather } from "../../ir/ops/stablehlo.js";
 import { stablehloScatter } from "../../ir/ops/stablehlo-scatter.js";
 import { builder, type BuilderArguments } from "./builder.js";
 
-/** The dimension numbers, `sliceSizes`, and `oob`: StableHLO says `clamp`. Lists that are left out are empty. */
+/**
+ * Arguments of stablehlo.gather: the dimension numbers, `sliceSizes`, and `oob`, which is `clamp` in
+ * StableHLO. Omitted lists are empty.
+ */
 export type StablehloGatherArguments = BuilderArguments<typeof stablehloGather, "sliceSizes">;
 
-/** Output shape: the sizes of start_indices without `indexVectorDim`, those of slices put between them at `offsetDims`. */
+/**
+ * Builds stablehlo.gather. Output shape: the extents of start_indices without dim `indexVectorDim`, with the
+ * slice extents inserted at `offsetDims`.
+ */
 export const gather = builder(stablehloGather, "sliceSizes");
 
-/** The dimension numbers, `updateComputation`, default `set`, and `oob`, default `skip`. Lists that are left out are empty. */
+/**
+ * The dimension numbers, `updateComputation`, default `set`, and `oob`, default `skip`. Lists that are left
+ * out are empty.
+ */
 export type StablehloScatterArguments = BuilderArguments<typeof stablehloScatter>;
 
 /** Output shape: that of the input. */

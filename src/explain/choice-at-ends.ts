@@ -4,7 +4,7 @@ import { tryCompile, type CompileOptions, type Kernel } from "../api/compile.js"
 import { rangedFigures, type RangedFigure } from "../api/cycles-range.js";
 import { programAtMaxSizes } from "../api/program-at-max-sizes.js";
 
-/** An end of a figure's range at which another schedule takes fewer cycles. */
+/** Better schedule of a program on a target in which one figure is set to an end of its range. */
 export interface OtherChoice {
   readonly figure: RangedFigure["figure"];
   readonly kind: FigureKind;
@@ -21,8 +21,9 @@ export interface OtherChoice {
 const better = 0.99;
 
 /**
- * Returns the ends of ranges at which the compiler would choose another schedule for the program, with what the program states kept.
- * Empty where no such end is.
+ * Returns the range ends of target figures at which the compiler would choose another schedule that takes
+ * under 99 % of the cycles. Schedule entries that the program states are kept. The list is empty if there are
+ * none.
  */
 export function choicesAtEnds(
   program: Func,

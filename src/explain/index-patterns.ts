@@ -1,7 +1,7 @@
 /** Indices like those of a workload: how they repeat and follow one another, drawn from a seed. */
 import type { IndexDraw } from "../testing/random.js";
 
-/** How indices are drawn, position by position in the order of their tensor. */
+/** Pattern by which indices are drawn, position by position in the order of their tensor. */
 export type IndexPattern =
   /** Each from its range, all as likely. */
   | { readonly kind: "uniform" }
@@ -16,7 +16,7 @@ export type IndexPattern =
 
 type Choose = NonNullable<IndexDraw["choose"]>;
 
-/** What draws the indices of one input, which holds so many. */
+/** Returns the function that draws the indices of an input with `count` indices. */
 export function chooserOf(pattern: IndexPattern, count: number): Choose {
   switch (pattern.kind) {
     case "uniform":
@@ -32,7 +32,10 @@ export function chooserOf(pattern: IndexPattern, count: number): Choose {
   }
 }
 
-/** The next of `count` uniform numbers in ascending order is the least of those that are left, above the one before. */
+/**
+ * Returns a chooser of `count` uniform index values in ascending order. Each value is drawn as the minimum of
+ * the uniform numbers that remain, above the previous value.
+ */
 function sorted(count: number): Choose {
   let before = 0;
   return ({ least, max }, position, random) => {
@@ -41,6 +44,10 @@ function sorted(count: number): Choose {
   };
 }
 
+/**
+ * Returns a function that chooses index values in runs of `length` consecutive values, each from a random
+ * start. Values wrap at the end of the range.
+ */
 function runs(length: number): Choose {
   let start = 0;
   return ({ least, max }, position, random) => {
@@ -50,6 +57,10 @@ function runs(length: number): Choose {
   };
 }
 
+/**
+ * Returns a function that chooses index values with Zipf's distribution: the r-th value of the range has a
+ * probability in proportion to r ** -exponent.
+ */
 function zipf(exponent: number): Choose {
   const ranks = new Map<number, (random: () => number) => number>();
   return ({ least, max }, _, random) => {
@@ -61,12 +72,13 @@ function zipf(exponent: number): Choose {
 }
 
 /**
- * Ranks from 1 to `count` with probabilities in proportion to rank ** -exponent, by rejection-inversion (Hörmann and Derflinger,
- * "Rejection-inversion to generate variates from monotone discrete distributions", 1996): exact, at a cost that does not grow with `count`.
+ * Returns a sampler of ranks from 1 to `count` with probabilities in proportion to rank ** -exponent. It uses
+ * rejection-inversion (Hörmann and Derflinger, "Rejection-inversion to generate variates from monotone
+ * discrete distributions", 1996). Samples are exact, at a cost independent of `count`.
  */
 function zipfRank(count: number, exponent: number): (random: () => number) => number {
   const density = (x: number): number => Math.exp(-exponent * Math.log(x));
-  /** The integral of the density, from 1. */
+  /** Returns the integral of the density, from 1. */
   const area = (x: number): number => {
     const log = Math.log(x);
     const t = (1 - exponent) * log;

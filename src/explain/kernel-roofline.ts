@@ -1,4 +1,4 @@
-/** How the cycles of a kernel stand to the least that its program could take. */
+/** Roofline of a kernel: its cycles relative to the lower bound of its program. */
 import {
   formatRoofline,
   isResolved,
@@ -11,7 +11,10 @@ import {
 } from "../../ir/index.js";
 import type { Kernel } from "../api/compile.js";
 
-/** A kernel's standing, and the bytes of global memory that it moves; undefined for a tile program, which has no other schedules. */
+/**
+ * Returns the roofline of a kernel and the bytes of global memory that it moves. Undefined for a tile
+ * program, which has no other schedules.
+ */
 export function rooflineOfKernel(
   { access, target }: Pick<Kernel, "access" | "target">,
   clock: ClockResult,
@@ -21,7 +24,7 @@ export function rooflineOfKernel(
   return { bytes: tiling.traffic.bytes, ...rooflineOf(tiling, clock, programLowerBound(tiling)) };
 }
 
-/** The same in words. */
+/** Returns the roofline of a kernel as text; undefined for a tile program, which has no other schedules. */
 export function kernelRoofline(
   kernel: Pick<Kernel, "access" | "target">,
   clock: ClockResult,

@@ -1,4 +1,7 @@
-/** What a schedule moves for indices of a kind: counted, as the clock knows no values. */
+/**
+ * Data movement of a schedule for a kind of indices. It is counted, because the cost model does not know
+ * index values.
+ */
 import {
   CompileError,
   elementCount,
@@ -17,10 +20,10 @@ import { drawnIndices, indexProgram } from "../testing/random.js";
 import { chooserOf, type IndexPattern } from "./index-patterns.js";
 import { programAtMaxSizes } from "../api/program-at-max-sizes.js";
 
-/** Index values that are looked up at most: a few seconds' worth. */
+/** Upper limit of index values that are looked up to count data movement: a few seconds' worth. */
 export const maxLookups = 2 ** 22;
 
-/** What a schedule moves, exactly. */
+/** Exact data movement of a schedule. */
 export interface Movement extends PickedRows {
   readonly bytes: number;
   readonly bursts: number;
@@ -35,7 +38,10 @@ function gatherOf({ access }: Kernel): AccessFunc {
   return access;
 }
 
-/** Every input that holds indices, drawn by a pattern. Throws a CompileError (TC702) for more than are counted. */
+/**
+ * Returns index values, drawn by a pattern, for each input of a kernel that holds indices. Throws a
+ * CompileError (TC702) for more than {@link maxLookups} lookups.
+ */
 export function indicesLike(kernel: Kernel, pattern: IndexPattern): HostInputs {
   refuseMany(gatherOf(kernel));
   const tile = programAtMaxSizes(kernel);
@@ -53,7 +59,10 @@ export function indicesLike(kernel: Kernel, pattern: IndexPattern): HostInputs {
   );
 }
 
-/** What the schedule of a kernel moves for such indices, by their keys. Throws a CompileError (TC702) for more than are counted. */
+/**
+ * Returns the data movement of a kernel's schedule for the given indices, by the keys of their inputs. Throws
+ * a CompileError (TC702) for more indices than are counted.
+ */
 export function movementBy(kernel: Kernel, indices: HostInputs): Movement {
   const gather = gatherOf(kernel);
   refuseMany(gather);
@@ -72,6 +81,7 @@ export function movementBy(kernel: Kernel, indices: HostInputs): Movement {
   };
 }
 
+/** Throws a CompileError (TC702) if a program looks up more than {@link maxLookups} index values. */
 function refuseMany(gather: AccessFunc): void {
   const count = lookups(gather);
   if (count <= maxLookups) return;

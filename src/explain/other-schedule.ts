@@ -4,8 +4,9 @@ import { compile, type CompileOptions, type Kernel } from "../api/compile.js";
 import { defaultKernel } from "../api/default-kernel.js";
 
 /**
- * The program under a schedule as printed, in braces or without, or under `default`, the compiler's own choice. Throws a CompileError
- * for a text that is no schedule, for one that is not legal, and for a tile program (TC702).
+ * Returns the kernel of a program under another schedule. `written` is the schedule as printed, with or
+ * without braces, or `default` for the compiler's choice. Throws a CompileError for a text that is no
+ * schedule, for an illegal schedule, and for a tile program (TC702).
  */
 export function otherKernel(
   program: Func,

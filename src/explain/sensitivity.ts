@@ -1,4 +1,4 @@
-/** How much of a schedule's time rests on each figure of its target, and how well that figure is known. */
+/** Sensitivity of a schedule's time to each figure of its target, with the source of the figure. */
 import {
   cyclesOf,
   type FigureSource,
@@ -7,7 +7,10 @@ import {
   type TileFunc,
 } from "../../ir/index.js";
 
-/** Figures that cycles change with by degrees: rates, of which more is faster, and costs. Sizes and counts change them by steps. */
+/**
+ * Rates of a target that change cycles gradually; a higher rate is faster. Figures that are sizes and counts
+ * change cycles in steps.
+ */
 export const rateFigures = [
   "gmReadBytesPerCycle",
   "gmMixedBytesPerCycle",
@@ -17,7 +20,7 @@ export const rateFigures = [
   "copyBytesPerCycle",
   "gatherElementsPerCycle",
 ] as const satisfies readonly (keyof TargetFigures)[];
-/** Cycles of an instruction, a repeat, a wait or a start. */
+/** Costs of a target, in cycles: of an instruction, a repeat, a wait or a start. */
 export const costFigures = [
   "loadIssueCycles",
   "loadLatencyCycles",
@@ -39,32 +42,38 @@ export const costFigures = [
   "taskCycles",
 ] as const satisfies readonly (keyof TargetFigures)[];
 
-/** Figures that multiply a time. */
+/** Figures of a target that multiply a time. */
 export const factorFigures = ["sameSlabFactor"] as const satisfies readonly (keyof TargetFigures)[];
 
-/** Every figure that cycles change with by degrees. */
+/** Figures of a target that change cycles gradually: rates, costs and factors. */
 export const gradualFigures = [...rateFigures, ...costFigures, ...factorFigures] as const;
 
-/** Share of the cycles that rests on a figure, and the source of the figure. */
+/** Sensitivity of a kernel's cycles to one figure of the target, with the source of that figure. */
 export interface Sensitivity extends FigureSource {
   readonly figure: (typeof gradualFigures)[number];
-  /** Of the cycles, for one percent more of the figure; positive: it takes longer. */
+  /** Percent by which the cycles grow for one percent more of the figure. A positive value means slower. */
   readonly percent: number;
 }
 
-/** Ticks of a cycle: so fine that what statements round up decides nothing. A power of two, which rounds no figure. */
+/**
+ * Ticks of a cycle: so fine that what statements round up decides nothing. A power of two, which rounds no
+ * figure.
+ */
 const ticks = 2 ** 20;
-/** Of the figure, both ways. */
+/** Relative step of the figure, in both directions. */
 const step = 0.01;
 
-/** The target by a clock of so many ticks a cycle. */
+/** Returns the target by a clock of so many ticks a cycle. */
 function inTicks(target: Target): Target {
   const rates = rateFigures.map((figure) => [figure, target[figure] / ticks] as const);
   const costs = costFigures.map((figure) => [figure, target[figure] * ticks] as const);
   return { ...target, ...Object.fromEntries([...rates, ...costs]) };
 }
 
-/** By central differences of cycles that are not rounded; the largest first. */
+/**
+ * Returns the sensitivity of the cycles to each figure of the target, the largest first. It is computed by
+ * central differences of cycles without rounding.
+ */
 export function sensitivityOf(func: TileFunc, target: Target): readonly Sensitivity[] {
   const fine = inTicks(target);
   const cycles = cyclesOf(func, fine).cycles;

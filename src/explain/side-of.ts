@@ -1,4 +1,7 @@
-/** A schedule with the figures by which schedules of one gather differ: what `explain --compare` puts side by side. */
+/**
+ * A schedule with the figures by which schedules of one gather differ: what `explain --compare` puts side by
+ * side.
+ */
 import {
   defined,
   cyclesOf,
@@ -18,7 +21,7 @@ import { randomValue } from "../testing/random.js";
 import type { Kernel } from "../api/compile.js";
 import { programAtMaxSizes, tilingOf } from "../api/program-at-max-sizes.js";
 
-/** The figures of one schedule. Sizes of symbols that are open are at their most. */
+/** Figures of one schedule for a comparison of schedules. Dynamic sizes are at their maximum. */
 export interface Side extends Roofline {
   readonly schedule: ResolvedSchedule;
   readonly tile: Shape;
@@ -26,7 +29,9 @@ export interface Side extends Roofline {
   /** Runs of memory, and their bytes; indices are drawn where rows are fetched. */
   readonly bursts: number;
   readonly bytes: number;
-  /** Of the cycles, 0 to 1, that each pipe of the last core is busy, and its share of global memory. */
+  /**
+   * Share of the cycles, 0 to 1, in which each pipe of the last core is busy, and the share of global memory.
+   */
   readonly shares: Readonly<Record<ClockResult["bottleneck"], number>>;
   /** Cycles in which the busiest of them waits. */
   readonly waits: number;
@@ -38,7 +43,7 @@ export interface Side extends Roofline {
   readonly cycles: number;
 }
 
-/** What a kernel takes under its schedule; of a source or access program. */
+/** Returns the cost of a kernel under its schedule. The kernel comes from a source or access program. */
 export function sideOf(kernel: Kernel): Side {
   const { target } = kernel;
   const tiling = tilingOf(kernel);

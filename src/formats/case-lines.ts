@@ -1,9 +1,10 @@
-/** Where the cases of a file stand. */
+/** Lines at which the cases of a file begin. */
 import { createScanner } from "jsonc-parser";
 
 /**
- * The line, from 1, on which each case begins. `depth`: how many keys lead to a case; 0 is a case alone, 1 a list, 2 `{cases}`. The
- * text is valid JSON, of any nesting: it is looked through token by token.
+ * Returns the line, from 1, on which each case of a file begins. `depth` is the nesting of cases: 0 for a
+ * single case, 1 for a list, 2 for `{cases}`. The text is valid JSON of any nesting; it is scanned token by
+ * token.
  */
 export function caseLines(text: string, depth: 0 | 1 | 2): number[] {
   const scanner = createScanner(text, true);

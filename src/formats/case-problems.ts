@@ -1,4 +1,4 @@
-/** What is wrong with a case, or with the file around the cases, in words. */
+/** Problems of a case, or of the file around the cases, in words. */
 import { opDefs, type Operators } from "../../ir/index.js";
 import { problemsOf, type Field } from "../../backends/index.js";
 import { didYouMean } from "../../ir/did-you-mean.js";
@@ -9,11 +9,14 @@ const inWords = (field: Field, value: unknown): string[] =>
     hint === undefined ? message : `${message}; ${hint}`,
   );
 
-/** The check of a case, whose operator is among these. */
+/**
+ * Returns a function that lists the problems of a case's JSON value; an empty list means a valid case. The
+ * case may name the given operators.
+ */
 export function caseProblemsAmong(operators: Operators): (entry: unknown) => string[] {
   const field = operators === opDefs ? caseField : caseFieldOf(operators);
   return (entry) => inWords(field, entry);
 }
 
-/** Of a file as `{schema, cases}`; its cases are left out. */
+/** Returns the problems of a file of the form `{schema, cases}`, without those of its cases. */
 export const caseFileProblems = (file: unknown): string[] => inWords(caseFileField, file);

@@ -3,12 +3,15 @@ import { bindSizes, hasErrors, parseModule, type Diagnostic, type Func } from ".
 import { tryProgram } from "../api/program.js";
 import type { Case } from "./cases.js";
 
-/** A program, or what is wrong with it. */
+/** Program of a case, or the diagnostics of a program that cannot be made. */
 export type CaseProgram =
   | { readonly ok: true; readonly func: Func }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
 
-/** A case's operator, or the text that stands in place of one. */
+/**
+ * Returns the program of a case: its operator, or its `tir` text with symbol sizes bound. The result holds
+ * diagnostics if there is no valid program.
+ */
 export function caseProgram({ id, program, tir = "", operators, options, bind = {} }: Case): CaseProgram {
   if (program !== undefined) return tryProgram({ ...program, name: "main" });
   const { module, diagnostics } = parseModule(tir, `${id}: tir`, operators);

@@ -1,4 +1,7 @@
-/** The format of case files: its types, its fields, and its JSON Schema (draft-07), which is made from the fields. */
+/**
+ * The format of case files: its types, its fields, and its JSON Schema (draft-07), which is made from the
+ * fields.
+ */
 import {
   attributesOf,
   codes,
@@ -56,9 +59,10 @@ import {
   withRules,
 } from "./json-fields.js";
 
+/** Value that JSON can represent. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
-/** A case that its fields let through: the entries of its schedule stand beside its other fields. */
+/** Valid case of a case file as JSON. Schedule entries are fields of the case. */
 export interface CaseJson extends Schedule {
   readonly id: string;
   readonly source?: string;
@@ -84,7 +88,10 @@ export interface CaseJson extends Schedule {
   readonly expect: "ok" | { readonly error: string; readonly code?: string };
 }
 
-/** The most that the kernel may take; `clock` is the version of the clock that gave `cycles`. */
+/**
+ * Upper limits of a kernel: bytes moved to and from global memory, peak bytes of UB, and cycles. `clock` is
+ * the version of the cost model that gave `cycles`.
+ */
 export interface LimitsJson {
   readonly bytes?: number;
   readonly ubPeak?: number;
@@ -92,7 +99,7 @@ export interface LimitsJson {
   readonly clock?: number;
 }
 
-/** Exactly one of `values`, `bits` and `fill`. */
+/** Tensor of a case file, with exactly one of `values`, `bits` and `fill`. */
 export interface TensorJson {
   readonly dtype: DType;
   readonly shape: Shape;
@@ -101,14 +108,17 @@ export interface TensorJson {
   readonly fill?: Fill;
 }
 
-/** Element i is the i-th draw from `seed`, scaled to `min` up to and without `max`. */
+/**
+ * Rule that fills a tensor: element i is the i-th pseudo-random number from `seed`, scaled to at least `min`
+ * and less than `max`.
+ */
 export interface Fill {
   readonly seed: number;
   readonly min: number;
   readonly max: number;
 }
 
-/** The `op` of a case whose program is text alone. */
+/** Value of `op` for a case whose program is only text. */
 export const mapOp = "map";
 
 const unique = <T>(list: readonly T[]): T[] => [...new Set(list)];
@@ -120,7 +130,7 @@ const word = text(code);
 const filled = filledText(code);
 const anObject = anyObject(code);
 
-/** An object with these fields and no others; `takes` names it. */
+/** Returns an object with these fields and no others; `takes` names it. */
 const fixed = (
   takes: string,
   fields: Readonly<Record<string, Field>>,
@@ -167,7 +177,7 @@ const attributeValue = leaf(
   code,
 );
 
-/** Which numbers make a schedule is for the rules to say. */
+/** Returns the check of a schedule entry's type. The rules of tiling judge its numbers. */
 function entryField(entry: ScheduleEntry): Field {
   switch (entry.form) {
     case "list":
@@ -255,7 +265,10 @@ const caseFieldsOf = (operators: Operators) =>
     ),
   }) satisfies Fields<CaseJson>;
 
-/** A map names every tensor and has a text; an operator has a dialect, and names its tensors where it has more than two. */
+/**
+ * Returns the field check for the required fields of a case. A case of a map names every tensor and has a
+ * text. A case of an operator has a dialect, and has `inputs` if it has more than two tensors.
+ */
 const needs = ({ data, dialect, indices, inputs, tir }: ReturnType<typeof caseFieldsOf>): Field =>
   when(
     objectWith({ op: only(mapOp) }),
@@ -265,6 +278,7 @@ const needs = ({ data, dialect, indices, inputs, tir }: ReturnType<typeof caseFi
     ]),
   );
 
+/** Returns the JSON field that checks an attribute's value. */
 function attribute({ help, ...spec }: AttrSpec): Field {
   switch (spec.kind) {
     case "int":
@@ -293,7 +307,10 @@ const attributesFor = (def: OpDef, operators: Operators): Field =>
 
 const expectsAttributeError = objectWith({ error: only("attribute") });
 
-/** What stands in `attributes` follows from `dialect` and `op`. A case about wrong attributes may give any. */
+/**
+ * Returns the rules for `attributes`, which follow from `dialect` and `op`. A case that expects an attribute
+ * error may give any attributes.
+ */
 const operatorRules = (operators: Operators): readonly Field[] =>
   dialectsOf(operators).flatMap((dialect) =>
     operatorNames(dialect, operators).flatMap((op) => {
@@ -305,7 +322,7 @@ const operatorRules = (operators: Operators): readonly Field[] =>
     }),
   );
 
-/** One case, whose operator is among these. */
+/** Returns the JSON field that checks one case, which may name the given operators. */
 export function caseFieldOf(operators: Operators): Field {
   const fields = caseFieldsOf(operators);
   return withRules(fixed("a case", fields, ["id", "op", "expect"]), [
@@ -314,7 +331,7 @@ export function caseFieldOf(operators: Operators): Field {
   ]);
 }
 
-/** One case of a built-in operator. */
+/** Field that checks one case of a built-in operator. */
 export const caseField = caseFieldOf(opDefs);
 
 const fileOf = (cases: Field): Field =>
@@ -323,7 +340,7 @@ const fileOf = (cases: Field): Field =>
     "cases",
   ]);
 
-/** A file as `{schema, cases}`, whatever its cases are. */
+/** Field that checks a case file of the form `{schema, cases}`, but not the cases in it. */
 export const caseFileField = fileOf(anyList(code));
 
 const oneCase = referenced("case", caseField);

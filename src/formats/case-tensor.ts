@@ -28,15 +28,22 @@ import {
 } from "./numbers.js";
 import type { TensorValue } from "./tensor.js";
 
+/**
+ * Tensor of a case file. Elements of `values` and `bits` are read with the file; elements of a `fill` are
+ * generated when `read` is called.
+ */
 export interface CaseTensor {
   readonly type: TensorType;
-  /** Whether the values come from a fill rule. */
+  /** True if the values come from a fill rule. */
   readonly filled: boolean;
   /** The elements. Throws a CompileError (TC502) when a fill asks for more memory than there is. */
   read(): TensorValue;
 }
 
-/** Throws a CompileError (TC013) that names the element, where an element is not one that the type can hold. */
+/**
+ * Returns a tensor of a case file. Throws a CompileError (TC013) for a wrong number of elements, and for an
+ * element that the type cannot represent, which it names.
+ */
 export function readCaseTensor(json: TensorJson, where: string): CaseTensor {
   const { dtype, shape, values, bits, fill } = json;
   const type: TensorType = { dtype, shape };
@@ -48,7 +55,7 @@ export function readCaseTensor(json: TensorJson, where: string): CaseTensor {
   return { type, filled: false, read: () => value };
 }
 
-/** At a place in a case file. */
+/** Returns error TC013 at a position in a case file. */
 export const malformed = (where: string, message: string): Diagnostic =>
   error("TC013", `${where}: ${message}`, { hint: "docs/cases.md describes the format" });
 
@@ -66,6 +73,10 @@ const refuserOf =
     return fail(where, `element ${k}: ${why}`);
   };
 
+/**
+ * Returns a tensor from its JSON `values`. Throws a CompileError (TC013) that names the first element that
+ * its type cannot represent.
+ */
 function fromValues(type: TensorType, items: readonly Json[], where: string): TensorValue {
   const { dtype } = type;
   const at = refuserOf(where);
@@ -91,6 +102,10 @@ function fromValues(type: TensorType, items: readonly Json[], where: string): Te
   });
 }
 
+/**
+ * Returns an element of an integer tensor from JSON. Calls `refuse` with the reason for a value that is no
+ * integer or out of the type's range.
+ */
 function integerOf(item: Json, dtype: IntegerType, refuse: Refuse): bigint {
   if (typeof item === "boolean" && dtype === "bool") return BigInt(item);
   const fullTensor =
@@ -108,7 +123,10 @@ function integerOf(item: Json, dtype: IntegerType, refuse: Refuse): bigint {
 const specials: ReadonlyMap<Json, number> = new Map(Object.entries(nonFiniteNumbers));
 const decimal = /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i;
 
-/** Rounded when it is written; a number that would become an infinity is refused. */
+/**
+ * Returns the float that an item of a case states. It is rounded when it is written. A number that would
+ * become an infinity is refused.
+ */
 function floatOf(item: Json, dtype: FloatType, refuse: Refuse): number {
   const special = specials.get(item);
   if (special !== undefined) return special;
@@ -126,6 +144,10 @@ function complexOf(item: Json, component: FloatType, refuse: Refuse): readonly [
   return [floatOf(re, component, refuse), floatOf(im, component, refuse)];
 }
 
+/**
+ * Returns a tensor from its JSON `bits`, hexadecimal patterns of elements. Throws a CompileError (TC013) for
+ * a malformed pattern and for strings.
+ */
 function fromBits(type: TensorType, items: readonly Json[], where: string): TensorValue {
   const { dtype } = type;
   if (dtype === "string") return fail(where, "a string tensor has values");
@@ -141,7 +163,7 @@ function fromBits(type: TensorType, items: readonly Json[], where: string): Tens
   });
 }
 
-/** Room for every element, all zero; the type is not string. */
+/** Allocates a tensor value of zeros, which `write` then fills. The element type must not be string. */
 function written(type: TensorType, where: string, write: (view: DataView) => void): TensorValue {
   const bytes = allocateArray(byteCount(type), `${where}: ${formatType(type)}`);
   write(new DataView(bytes.buffer));
@@ -151,6 +173,10 @@ function written(type: TensorType, where: string, write: (view: DataView) => voi
 /** Elements of a fill between two allocations. */
 const drawnAtOnce = 2 ** 16;
 
+/**
+ * Returns a tensor whose elements a fill rule generates at each read. Throws a CompileError (TC013) for
+ * strings, complex types and limits out of the type's range.
+ */
 function filledTensor(type: TensorType, fill: Fill, where: string): CaseTensor {
   const { dtype } = type;
   if (dtype === "string" || isComplex(dtype)) {
@@ -175,7 +201,9 @@ function filledTensor(type: TensorType, fill: Fill, where: string): CaseTensor {
   };
 }
 
-/** Both ends, and with them every value between, are values of the type. */
+/**
+ * Throws a CompileError unless both ends of a fill, and thus all values between them, are values of the type.
+ */
 function checkFill({ min, max }: Fill, dtype: FloatType | IntegerType, where: string): void {
   if (isFloat(dtype)) {
     if (overflows(dtype, min) || overflows(dtype, max) || !Number.isFinite(max - min)) {

@@ -1,8 +1,8 @@
 /**
  * Case files: regression cases, each one gather, its inputs, and what must come out.
  *
- * A file is checked against its schema before it is used; a malformed case is a diagnostic (TC013) that names the case
- * and the field, and the other cases of its file stand.
+ * A file is checked against its schema before it is used; a malformed case is a diagnostic (TC013) that names
+ * the case and the field, and the other cases of its file stand.
  */
 import { checkArgument } from "../../ir/argument.js";
 import {
@@ -30,10 +30,10 @@ import { mapOp, type CaseJson, type Json, type LimitsJson } from "./case-schema.
 import { withPositions } from "./fixed-masks.js";
 import { malformed, readCaseTensor, type CaseTensor } from "./case-tensor.js";
 
-/** A regression case of a case file (docs/cases.md). */
+/** Regression case of a case file (docs/cases.md). */
 export interface Case {
   readonly id: string;
-  /** Where it begins in its file, from 1. */
+  /** Line on which the case begins in its file, from 1. */
   readonly line?: number;
   /** The operator; absent for a case of a map, which its text alone states. */
   readonly program?: ProgramDescription;
@@ -41,7 +41,7 @@ export interface Case {
   readonly tir?: string;
   /** The operators that the text may name. Absent: the built-in ones. */
   readonly operators?: Operators;
-  /** What the case says of the schedule and the target. */
+  /** Schedule and target that the case states. */
   readonly options: Pick<ProgramDescription, "schedule" | "target">;
   /** By key; of a map by their names in the text. */
   readonly inputs: Readonly<Record<string, CaseTensor>>;
@@ -61,7 +61,7 @@ export interface Case {
   readonly expectedCode?: string;
 }
 
-/** A case that cannot be run: it fails alone, and the rest of its file runs. */
+/** Case that cannot be run, with its diagnostics. It fails by itself; the other cases of the file run. */
 export interface MalformedCase {
   readonly id: string;
   readonly line?: number;
@@ -69,9 +69,10 @@ export interface MalformedCase {
 }
 
 /**
- * Every case of a file, the malformed ones with their diagnostics. `file` names it in diagnostics. `operators`: those that cases
- * may name, as `operatorsWith` gives them; absent: the built-in ones. Throws a CompileError (TC013) when the text is no JSON, or
- * neither a list of cases nor one.
+ * Returns every case of a file; malformed cases have diagnostics in place of a program. `file` names the file
+ * in diagnostics. `operators`: operators that cases may name, as `operatorsWith` returns them; default: the
+ * built-in operators. Throws a CompileError (TC013) if the text is not JSON, or is neither a case nor a list
+ * of cases.
  */
 export function readCaseList(text: string, file: string, operators?: Operators): (Case | MalformedCase)[] {
   checkArgument("readCaseList", "text", text);
@@ -103,7 +104,10 @@ export function readCaseList(text: string, file: string, operators?: Operators):
   });
 }
 
-/** Every case of a file. Throws a CompileError (TC013) for the malformed ones; `readCaseList` gives the others. */
+/**
+ * Returns every case of a file. Throws a CompileError (TC013) if any case is malformed; `readCaseList`
+ * returns the valid cases of such a file.
+ */
 export function readCases(text: string, file: string, operators?: Operators): Case[] {
   const list = readCaseList(text, file, operators);
   const diagnostics = list.flatMap((test) => ("malformed" in test ? test.malformed : []));
@@ -111,6 +115,7 @@ export function readCases(text: string, file: string, operators?: Operators): Ca
   return list.flatMap((test) => ("malformed" in test ? [] : [test]));
 }
 
+/** Returns the JSON value of a text. Throws a CompileError (TC013) for a text that is not JSON. */
 function parse(text: string, file: string): Json {
   try {
     return JSON.parse(text) as Json;
@@ -127,8 +132,8 @@ const isObject = (value: Json | undefined): value is Readonly<Record<string, Jso
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /**
- * The cases of a file, and how many keys lead to one: a list, `{schema, cases}`, or a single case. Throws a CompileError
- * (TC013) where something is wrong with the file around its cases.
+ * Returns the cases of a file and their nesting depth: 0 for a single case, 1 for a list, 2 for `{schema,
+ * cases}`. Throws a CompileError (TC013) for errors in the file outside its cases.
  */
 function layoutOf(
   json: Json,
@@ -145,7 +150,10 @@ function idOf(entry: Json): string | undefined {
   return typeof id === "string" && id !== "" ? id : undefined;
 }
 
-/** `json` follows the schema. */
+/**
+ * Reads a case. `json` must conform to the schema. Throws a CompileError for fields that contradict each
+ * other.
+ */
 function readCase(json: CaseJson, where: string, file: string, operators: Operators | undefined): Case {
   const { id, output, expect, limits, tir, bind, first, inout } = json;
   const contradiction = contradictionIn(json);
@@ -153,7 +161,8 @@ function readCase(json: CaseJson, where: string, file: string, operators: Operat
   if (json.buffers !== undefined && json.doubleBuffer !== undefined)
     throw new CompileError([malformed(where, "buffers and doubleBuffer say the same; give one of them")]);
   const schedule = scheduleOf(json);
-  // A case without any schedule asks for bits alone: it gets the target on which every gather has a legal schedule.
+  // A case without any schedule asks for bits alone: it gets the target on which every gather has a legal
+  // schedule.
   const target =
     json.target ??
     besides(file, json.targetFile) ??
@@ -185,7 +194,7 @@ function readCase(json: CaseJson, where: string, file: string, operators: Operat
   };
 }
 
-/** The operator of a case, and its tensors under the names that they have in its program. */
+/** Returns the program of a case's operator, and the case's tensors by the operand names of that program. */
 function operatorOf(
   { dialect = "", op, attributes = {}, oob, inout }: CaseJson,
   tensors: Readonly<Record<string, CaseTensor>>,
@@ -197,7 +206,8 @@ function operatorOf(
   const [data, indices, ...others] = given;
   invariant(data !== undefined && indices !== undefined, "an operator has data and indices");
   const specs = operator === undefined ? undefined : attributesOf(operator);
-  // An operator that the dialect lacks, or an attribute in a case about attributes, is the dialect's to refuse.
+  // An operator that the dialect lacks, or an attribute in a case about attributes, is the dialect's to
+  // refuse.
   const attrs = Object.entries(attributes).map(
     ([key, value]) => [specs?.get(key)?.name ?? key, value] as const,
   );
@@ -225,7 +235,10 @@ function operatorOf(
   };
 }
 
-/** The tensors in the operator's order: data and indices, or its own names. */
+/**
+ * Returns the tensors of a case in the operator's order: data and indices, or the inputs that the operator
+ * names. Throws a CompileError (TC013) if the names do not match.
+ */
 function inputsOfOperator(
   operator: OpDef | undefined,
   tensors: Readonly<Record<string, CaseTensor>>,
@@ -242,7 +255,10 @@ function inputsOfOperator(
   return tensorsOf;
 }
 
-/** What no schema says in words that help. */
+/**
+ * Returns a message for fields of a case that contradict each other; undefined if there are none. A schema
+ * has no helpful message for these errors.
+ */
 function contradictionIn({
   op,
   target,
@@ -272,7 +288,7 @@ function contradictionIn({
   return undefined;
 }
 
-/** A path from the folder of a file. */
+/** Returns a path from the folder of a file. */
 function besides(file: string, path: string | undefined): string | undefined {
   if (path === undefined || /^(?:[\\/]|[A-Za-z]:)/.test(path)) return path;
   return file.slice(0, file.lastIndexOf("/") + 1) + path;

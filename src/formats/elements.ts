@@ -3,7 +3,9 @@ import { bytesOf, elementTypes, isComplex, isFloat, isPacked, type DType } from 
 import { packedValue } from "../../backends/index.js";
 import { componentOf, readFloat } from "./numbers.js";
 
-/** `486 (0x43f30000)` for floats, complex numbers and handles of strings, `-7` for integers. `k` counts elements. */
+/**
+ * Formats element `k`: `486 (0x43f30000)` for floats, complex numbers and string handles, `-7` for integers.
+ */
 export function showElement(dtype: DType, bytes: Uint8Array, k: number): string {
   if (isPacked(dtype)) return String(packedValue(bytes, dtype, k));
   const size = bytesOf(dtype);

@@ -38,27 +38,32 @@ const faults: ReadonlyMap<string, Fault> = new Map([
   ["EBUSY", { reason: "it is in use", hint: "name another file" }],
 ]);
 
-/** Name of a platform's error; "" for anything else. */
+/** Returns the code of a platform error; "" for anything else. */
 export const codeOf = (thrown: unknown): string =>
   thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
 
-/** Returns the reason why the platform could not read or write. */
+/** Returns the reason in words why the platform could not read or write a file. */
 export function reasonOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown);
   // The rest of a message of the platform names the call and its paths.
   return faults.get(codeOf(thrown))?.reason ?? thrown.message.replace(/^(E\w+: [^,]+),.*$/s, "$1");
 }
 
-/** Returns a TC010 error; `thrown` is what the platform threw, and itself if that is a CompileError. */
+/**
+ * Returns a TC010 error for a file. `thrown` is the platform's error; a CompileError is returned unchanged.
+ */
 export function fileFault(file: string, verb: "read" | "write" | "make", thrown: unknown): CompileError {
   if (thrown instanceof CompileError) return thrown;
   const hint = faults.get(codeOf(thrown))?.hint ?? "check the path; paths are relative to where you stand";
   return new CompileError([faultOf(file, verb, reasonOf(thrown), hint)]);
 }
 
+/**
+ * Returns the diagnostic (TC010) of a file that cannot be read, written or made, with its reason and hint.
+ */
 export const faultOf = (file: string, verb: string, reason: string, hint: string): Diagnostic =>
   error("TC010", `cannot ${verb} ${file}: ${reason}`, { hint });
 
-/** Returns a TC010 error for a file or folder whose folder is missing. */
+/** Returns a TC010 error for a file or folder whose parent folder is missing. */
 export const withoutFolder = (file: string, verb: "write" | "make", folder: string): CompileError =>
   new CompileError([faultOf(file, verb, `there is no folder ${folder}`, `mkdir -p ${shellWord(folder)}`)]);

@@ -2,8 +2,8 @@
 const maxBytes = 200;
 
 /**
- * Returns a file name for each id of a test, kernel or operand: "/" becomes "_", reserved names are escaped, long ones are cut, and no two are the same to
- * a file system that ignores case.
+ * Returns a file name for each id of a test, kernel or operand. "/" becomes "_", reserved names are escaped,
+ * and long names are cut. Names are unique even on a file system that ignores case.
  */
 export function fileNames(ids: readonly string[]): string[] {
   const taken = new Set<string>();
@@ -18,10 +18,15 @@ export function fileNames(ids: readonly string[]): string[] {
   });
 }
 
-/** Devices of Windows, whatever ending follows: learn.microsoft.com, "Naming Files, Paths, and Namespaces". */
+/**
+ * Devices of Windows, whatever ending follows: learn.microsoft.com, "Naming Files, Paths, and Namespaces".
+ */
 const device = /^(?:con|prn|aux|nul|com[\d¹²³]|lpt[\d¹²³])(?=\.|$)/i;
 
-/** Replaces control characters, lone surrogates and characters that Windows reserves. */
+/**
+ * Returns an id as a file name of at most 200 bytes. Control characters, lone surrogates and characters that
+ * Windows reserves become "_".
+ */
 function fileName(id: string): string {
   const safe = id.replaceAll(/[/\\<>:"|?*\p{Cc}\p{Cs}]/gu, "_").replace(device, "_$&");
   const bytes = new TextEncoder().encode(safe);

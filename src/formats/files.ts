@@ -1,4 +1,7 @@
-/** Files read with a diagnostic (TC010) instead of an exception of the platform. {@link useOf} knows those of the running command. */
+/**
+ * Files read with a diagnostic (TC010) instead of an exception of the platform. {@link useOf} knows those of
+ * the running command.
+ */
 import { constants, isUtf8 } from "node:buffer";
 import {
   closeSync,
@@ -18,34 +21,40 @@ import { fileFault } from "./file-fault.js";
 
 /** The most that Node reads into one buffer. */
 const maxFileBytes = 2 ** 31 - 1;
-/** Of a pipe or device, which does not say how much it holds and may never end. */
+/** Maximum number of bytes read from a pipe or device, which does not state its length and may never end. */
 const maxStreamBytes = 2 ** 30;
 const chunkBytes = 2 ** 20;
 
-/** Use that the running command has made of a file, as a verb. */
+/** Use of a file by the running command, as a verb. */
 export type FileUse = "reads" | "has written";
 
 /** The files of the running command, by identity. */
 const uses = new Map<string, FileUse>();
 
-/** Device and number of a file: the same under each of its names. */
+/** Returns the device and inode number of a file, which are the same under all of its names. */
 const identityOf = ({ dev, ino }: BigIntStats): string => `${dev}:${ino}`;
 
-/** Starts a command, which has neither read nor written a file yet. */
+/** Clears the record of files that a command has read or written, for the start of a new command. */
 export function forgetUses(): void {
   uses.clear();
 }
 
-/** Notes a file that the command has written, or that Node reads for it. Pipes and devices are none. */
+/**
+ * Records that the command has written a file, or that Node reads the file for it. Pipes and devices are
+ * ignored.
+ */
 export function noteUse(file: string, use: FileUse): void {
   const stat = statSync(file, { bigint: true, throwIfNoEntry: false });
   if (stat?.isFile() === true) uses.set(identityOf(stat), use);
 }
 
-/** Returns the use that the running command has made of a file, under whatever name; undefined for none. */
+/**
+ * Returns the use that the running command has made of a file, whatever the file's name; undefined if it has
+ * not used the file.
+ */
 export const useOf = (stat: BigIntStats): FileUse | undefined => uses.get(identityOf(stat));
 
-/** Returns the bytes of a file, pipe or device. Throws a CompileError (TC010). */
+/** Returns the bytes of a file, pipe or device. Throws a CompileError (TC010) if it cannot be read. */
 export function readBytes(file: string): Uint8Array {
   try {
     if (file === standardInput) {
@@ -62,10 +71,16 @@ export function readBytes(file: string): Uint8Array {
   }
 }
 
-/** Returns the text of a file, with U+FFFD for each byte that is no text. Throws a CompileError (TC010). */
+/**
+ * Returns the text of a file, with U+FFFD for each byte that is not valid UTF-8. Throws a CompileError
+ * (TC010) if the file cannot be read.
+ */
 export const readText = (file: string): string => textOf(file, readBytes(file));
 
-/** Returns the text of a program. Throws a CompileError: TC010, and TC001 for a binary file. */
+/**
+ * Returns the text of a program file. Throws a CompileError: TC010 if the file cannot be read, TC001 for a
+ * binary file.
+ */
 export function readProgramText(file: string): string {
   const bytes = readBytes(file);
   const text = textOf(file, bytes);
@@ -84,6 +99,9 @@ function textOf(file: string, bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes);
 }
 
+/**
+ * Returns all bytes of a pipe or device. Throws an error above 2^30 bytes, because a stream may never end.
+ */
 function readStream(file: string): Uint8Array {
   const descriptor = openSync(file, "r");
   try {
@@ -104,6 +122,7 @@ function readStream(file: string): Uint8Array {
 const tooLong = (bytes: number | bigint, limit: number): Error =>
   new Error(`${bytes} bytes are more than the ${limit} that can be read`);
 
+/** Entries and real path of a folder. */
 export interface Folder {
   /** Without links: what tells a folder from another. */
   readonly realPath: string;
@@ -111,7 +130,10 @@ export interface Folder {
   readonly entries: readonly string[];
 }
 
-/** The folder at a path; undefined where something else is. Throws for a path that leads nowhere. */
+/**
+ * Returns the folder at a path; undefined if the path leads to something else. Throws a CompileError (TC010)
+ * for a path that does not exist.
+ */
 export function readFolder(path: string): Folder | undefined {
   try {
     if (!statSync(path).isDirectory()) return undefined;
@@ -124,10 +146,11 @@ export function readFolder(path: string): Folder | undefined {
   }
 }
 
-/** Whether a pipe, a socket or a device is there: reading one waits for whoever writes. */
+/** True if the path is a pipe, a socket or a device: a read of it waits for the writer. */
 export function isStream(path: string): boolean {
   const stat = statSync(path, { throwIfNoEntry: false });
   return stat !== undefined && !stat.isFile() && !stat.isDirectory();
 }
 
+/** True if a file, folder or device exists at a path. */
 export const isThere = (path: string): boolean => existsSync(path);

@@ -1,10 +1,16 @@
-/** Operators indexed by boolean masks whose values are known: positions take the place of the masks, and the gather is by these. */
+/**
+ * Operators indexed by boolean masks whose values are known: positions take the place of the masks, and the
+ * gather is by these.
+ */
 import { expandMasks, type TensorType } from "../../ir/index.js";
 import type { ProgramDescription } from "../api/program.js";
 import { coordinatesOf, flatNonzero } from "./nonzero.js";
 import type { TensorValue } from "./tensor.js";
 
-/** A tensor whose elements may be read before its program is compiled. */
+/**
+ * Tensor whose elements may be read before its program is compiled; without `read` they are known only at run
+ * time.
+ */
 export interface FixedTensor {
   readonly type: TensorType;
   /** Absent: they are known at run time. */
@@ -12,8 +18,9 @@ export interface FixedTensor {
 }
 
 /**
- * Returns a program with positions, as `numpy.nonzero` finds them, in the place of each mask, and its inputs in their order. Where a mask is
- * not known or breaks a rule, and where there is none, both are as they were. Reads the masks.
+ * Replaces each mask of a program by positions, as `numpy.nonzero` finds them, and returns the program with
+ * its inputs in order. Reads the masks. Returns both arguments unchanged if there is no mask, or a mask is
+ * unknown before run time or breaks a rule.
  */
 export function withPositions<T extends FixedTensor>(
   description: ProgramDescription,

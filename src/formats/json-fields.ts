@@ -1,4 +1,7 @@
-/** Rules over the fields of JSON files: each says what it takes to the checker, and as a JSON Schema (draft-07) to editors. */
+/**
+ * Rules over the fields of JSON files: each says what it takes to the checker, and as a JSON Schema
+ * (draft-07) to editors.
+ */
 import { defined, error } from "../../ir/index.js";
 import {
   choice,
@@ -16,7 +19,10 @@ type Table = Readonly<Record<string, Field>>;
 
 const code = "TC013";
 
-/** Returns the JSON Schema (draft-07) of a field: the empty one, which takes everything, where nothing is known of it. */
+/**
+ * Returns the JSON Schema (draft-07) of a field. The schema is empty, and accepts every value, if the field
+ * states no restriction.
+ */
 export function schemaOf(field: Field): Schema {
   if (field.schema !== undefined) return field.schema;
   if ("holds" in field) {
@@ -33,8 +39,10 @@ export function schemaOf(field: Field): Schema {
 const schemasOf = (fields: Table): Schema =>
   Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, schemaOf(field)]));
 
+/** Field that accepts every value. */
 export const anything = leaf("anything", {}, () => true, code);
 
+/** Returns a field that accepts strings that match `pattern`. `takes` describes the field in diagnostics. */
 export const textLike = (takes: string, pattern: RegExp): Field =>
   leaf(
     takes,
@@ -43,14 +51,19 @@ export const textLike = (takes: string, pattern: RegExp): Field =>
     code,
   );
 
+/** Returns a field that accepts one value. `takes` describes the field in diagnostics. */
 export const only = (value: string | number, takes = String(value)): Field => ({
   ...oneOf([value], code, takes),
   schema: { const: value },
 });
 
+/** Field that accepts an integer. */
 export const integer = leaf("a whole number", { type: "integer" }, Number.isInteger, code);
 
-/** A whole number from `minimum` to `maximum`, both included. */
+/**
+ * Returns a field that accepts an integer from `minimum` to `maximum`, both included. Without `maximum` there
+ * is no upper limit.
+ */
 export const integerFrom = (minimum: number, maximum?: number): Field =>
   leaf(
     `a whole number, ${minimum} ${maximum === undefined ? "or more" : `to ${maximum}`}`,
@@ -59,7 +72,10 @@ export const integerFrom = (minimum: number, maximum?: number): Field =>
     code,
   );
 
-/** For conditions: an object with these fields, whatever else it has. */
+/**
+ * Returns a field for conditions that takes an object with these fields, whatever other fields the object
+ * has.
+ */
 export const objectWith = (fields: Table, needs: readonly string[] = Object.keys(fields)): Field =>
   leaf(
     "an object",
@@ -73,11 +89,14 @@ export const objectWith = (fields: Table, needs: readonly string[] = Object.keys
     code,
   );
 
-/** For conditions: what `field` does not take. */
+/** Returns a field for conditions that takes every value that `field` does not take. */
 export const not = (field: Field): Field =>
   leaf(`no ${field.takes}`, { not: schemaOf(field) }, (value) => !takes(field, value), code);
 
-/** A rule: `what`, which is an object, has these of its fields. Other values pass. */
+/**
+ * Returns a rule that requires an object to have all of `fields`. `what` names the object in diagnostics.
+ * Values that are not objects pass.
+ */
 export const has = (what: string, fields: Table): Field => ({
   code,
   takes: what,
@@ -88,7 +107,7 @@ export const has = (what: string, fields: Table): Field => ({
   schema: { required: Object.keys(fields) },
 });
 
-/** A rule: what an object has under `name` is what `field` takes. */
+/** Returns a rule that checks an object's value under `name` by `field`. An object without `name` passes. */
 export const hasAt = (name: string, field: Field): Field => ({
   code,
   takes: field.takes,
@@ -99,7 +118,7 @@ export const hasAt = (name: string, field: Field): Field => ({
   schema: { properties: { [name]: schemaOf(field) } },
 });
 
-/** A rule: an object has exactly one of these fields. */
+/** Returns a rule that requires an object to have exactly one of the named fields. */
 export const hasOneOf = (names: readonly string[]): Field => ({
   code,
   takes: `an object with one of ${names.join(", ")}`,
@@ -112,7 +131,7 @@ export const hasOneOf = (names: readonly string[]): Field => ({
   schema: { oneOf: names.map((name) => ({ required: [name] })) },
 });
 
-/** `then` for what `condition` takes, and `otherwise` for the rest. */
+/** Returns a field that is checked by `then` if `condition` takes the value, and by `otherwise` if not. */
 export const when = (condition: Field, then: Field, otherwise = anything): Field => ({
   ...choice(otherwise.takes, (value) => (takes(condition, value) ? then : otherwise), code),
   schema: {
@@ -122,7 +141,7 @@ export const when = (condition: Field, then: Field, otherwise = anything): Field
   },
 });
 
-/** What `field` takes and no rule refuses. */
+/** Returns a field that accepts the values that `field` and all rules accept. */
 export const withRules = (field: Field, rules: readonly Field[]): Field => ({
   code,
   takes: field.takes,
@@ -131,12 +150,16 @@ export const withRules = (field: Field, rules: readonly Field[]): Field => ({
   schema: { ...schemaOf(field), allOf: rules.map(schemaOf) },
 });
 
+/** Returns a field with a description in its JSON Schema. */
 export const described = (description: string, field: Field): Field => ({
   ...field,
   schema: { description, ...schemaOf(field) },
 });
 
-/** The same field, whose schema stands in the file's `definitions` under `name`. */
+/**
+ * Returns a field whose JSON Schema is a reference to `name` in the file's `definitions`. Its checks are
+ * unchanged.
+ */
 export const referenced = (name: string, field: Field): Field => ({
   ...field,
   schema: { $ref: `#/definitions/${name}` },

@@ -2,14 +2,17 @@
 import { createScanner } from "jsonc-parser";
 import type { Span } from "../../ir/index.js";
 
-/** An element of a list: where it begins, and where the value of each of its keys does. */
+/** Source positions of a list element and of the value of each of its keys. */
 export interface ElementPosition {
   readonly span: Span;
   /** By key, of an element that is an object. */
   readonly values: ReadonlyMap<string, Span>;
 }
 
-/** Returns the place of each element of the outermost list. The text is valid JSON, of any nesting: it is looked through token by token. */
+/**
+ * Returns the position of each element of the outermost list. The text is valid JSON of any nesting; it is
+ * scanned token by token.
+ */
 export function elementPositions(text: string, file: string): readonly ElementPosition[] {
   const scanner = createScanner(text, true);
   const positions: { readonly span: Span; readonly values: Map<string, Span> }[] = [];
@@ -37,7 +40,10 @@ export function elementPositions(text: string, file: string): readonly ElementPo
   return positions;
 }
 
-/** Returns the first key that an object has twice, of which only the last would be read. The text is valid JSON. */
+/**
+ * Returns the first key that occurs twice in the outermost object; undefined if all keys differ. A JSON
+ * parser would read only the last occurrence. The text is valid JSON.
+ */
 export function repeatedKey(text: string): string | undefined {
   const keys = new Set<string>();
   const scanner = createScanner(text, true);

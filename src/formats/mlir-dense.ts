@@ -15,12 +15,12 @@ import {
   type TensorType,
 } from "../../ir/index.js";
 
-/** Text between the brackets: an element as it is written, bytes in double quotes, or a list. */
+/** Text between the brackets of `dense<…>`: an element as written, bytes in double quotes, or a list. */
 export type DenseLiteral = string | readonly DenseLiteral[];
 
 /**
- * Returns the elements in row-major order, as many as the type has, or a sentence that says what is wrong.
- * `literal`: absent for `dense<>`.
+ * Returns the elements of a dense literal in row-major order, as many as the type has. For an invalid
+ * literal, returns a sentence that says what is wrong. `literal` is absent for `dense<>`.
  */
 export function denseIntegers(
   literal: DenseLiteral | undefined,
@@ -64,6 +64,10 @@ function integersIn(texts: readonly string[]): readonly bigint[] | string {
   return texts.map((text) => BigInt(text === "true" ? 1 : text === "false" ? 0 : text));
 }
 
+/**
+ * Returns integers from little-endian bytes in hexadecimal; eight elements of i1 share a byte. For invalid
+ * bytes, returns a sentence that says what is wrong.
+ */
 function bytesIn(hex: string, { dtype, shape }: TensorType): readonly bigint[] | string {
   if (!/^0x(?:[\da-f]{2})*$/i.test(hex)) return `takes bytes as "0x…", two digits each, not "${hex}"`;
   const bytes = Uint8Array.from(hex.slice(2).match(/../g) ?? [], (digits) => Number.parseInt(digits, 16));

@@ -26,6 +26,7 @@ import {
 } from "../../ir/index.js";
 import { denseIntegers, type DenseLiteral } from "./mlir-dense.js";
 
+/** Gather of an MLIR text as a program, or the diagnostic of a gather that tilec does not read. */
 export type MlirGather =
   | { readonly ok: true; readonly func: SourceFunc }
   | { readonly ok: false; readonly name: string; readonly diagnostic: Diagnostic };
@@ -47,11 +48,17 @@ const refusals: Readonly<Record<string, { readonly why: string; readonly hint: s
   },
 };
 
-/** A gather, the head of a function, or what neither stands in: a string, and a comment up to the end of its line. */
+/**
+ * A gather, the head of a function, or what neither stands in: a string, and a comment up to the end of its
+ * line.
+ */
 const match =
   /"(?<gather>(?:stablehlo\.|mhlo\.)(?:dynamic_)?gather)"\s*\(|\bfunc\.func\s+(?:(?:public|private|nested)\s+)?@(?<head>[\w$.-]+)|"(?:[^"\\\n]|\\.)*"|\/\/[^\n]*/g;
 
-/** Every gather in order, named after its function. `file` names the text in diagnostics. */
+/**
+ * Returns every gather of an MLIR text in order, named after the function that contains it. `file` names the
+ * text in diagnostics.
+ */
 export function findMlirGathers(text: string, file: string): MlirGather[] {
   const names = new UniqueNames();
   return operationsIn(text).map((operation): MlirGather => {
@@ -87,7 +94,7 @@ interface Matched {
   readonly text: string;
 }
 
-/** One walk through the text: lines are counted from one gather to the next. */
+/** Returns the gather operations of a text with their positions, in one pass over the text. */
 function operationsIn(text: string): Matched[] {
   const starts: (Omit<Matched, "text"> & { readonly index: number })[] = [];
   let [inside, line, lineStart, lineEnd] = ["", 1, 0, text.indexOf("\n")];
@@ -110,6 +117,10 @@ function operationsIn(text: string): Matched[] {
   });
 }
 
+/**
+ * Returns the tokens of an operation. Throws a ParseError for quantized types (TC002) and for text that
+ * cannot be lexed.
+ */
 function tokensOf(operation: Matched, file: string): readonly Token[] {
   const { tokens, diagnostics } = lex(operation.text, file, operation);
   if (operation.text.includes("!quant.")) {
@@ -170,13 +181,13 @@ class Operation extends TokenReader {
     };
   }
 
-  /** `%arg0`, or `%0#1`, the second result of an operation. */
+  /** Parses an SSA value: `%arg0`, or `%0#1`, the second result of an operation. */
   private value(): void {
     this.take("value", "an operand such as %operand");
     if (this.accept("#")) this.take("int", "the number of a result");
   }
 
-  /** `<{…}>` or `{…}`; attributes that are not gather's own are left to who put them there. */
+  /** Parses the attributes `<{…}>` or `{…}` and returns those of gather. Other attributes are skipped. */
   private attributes(): Attrs {
     const properties = this.accept("<");
     this.punct("{");
@@ -196,7 +207,7 @@ class Operation extends TokenReader {
     return attrs;
   }
 
-  /** `#stablehlo.gather<offset_dims = [2], …, index_vector_dim = 2>` */
+  /** Parses `#stablehlo.gather<offset_dims = [2], …, index_vector_dim = 2>`. */
   private dimensionNumbers(): Attrs {
     this.punct("#");
     this.take("word", who);
@@ -213,7 +224,7 @@ class Operation extends TokenReader {
     return Object.fromEntries(attributes);
   }
 
-  /** `array<i64: 1, 2>`, and as it once was `dense<[1, 2]> : tensor<2xi64>`. */
+  /** Parses slice sizes: `array<i64: 1, 2>`, or the earlier form `dense<[1, 2]> : tensor<2xi64>`. */
   private sliceSizes(): readonly number[] {
     const form = this.take("word", "array<i64: …>");
     if (form.text === "dense") return this.denseIntegers();
@@ -224,7 +235,7 @@ class Operation extends TokenReader {
     return this.intsUpTo(">");
   }
 
-  /** What stands behind `dense`: `<1> : tensor<3xi64>` are three ones. */
+  /** Parses the literal and the type after `dense`: `<1> : tensor<3xi64>` gives three ones. */
   private denseIntegers(): readonly number[] {
     const start = this.peek();
     this.punct("<");
@@ -259,7 +270,7 @@ class Operation extends TokenReader {
       : text;
   }
 
-  /** `tensor<2x3xf32>`, `tensor<f32>`, `tensor<2xcomplex<f32>>` */
+  /** Parses a tensor type: `tensor<2x3xf32>`, `tensor<f32>`, `tensor<2xcomplex<f32>>`. */
   private type(): TensorType {
     const start = this.take("word", "tensor<…>");
     if (start.text !== "tensor") this.fail(start, `expected tensor<…>; found ${start.text}`);
@@ -286,7 +297,7 @@ class Operation extends TokenReader {
     return text;
   }
 
-  /** Any attribute's value: tokens up to a comma or brace outside brackets. */
+  /** Skips the value of an attribute: all tokens up to a comma or closing brace outside brackets. */
   private skipValue(): void {
     let depth = 0;
     for (;;) {

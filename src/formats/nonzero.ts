@@ -3,7 +3,10 @@ import { elementCount, elementTypes, invariant, type DType, type Shape } from ".
 import { fromHost } from "../../backends/index.js";
 import type { TensorValue } from "./tensor.js";
 
-/** True if an element is a real number whose bits, but for a sign, are 0 where it is zero. */
+/**
+ * True if a type is a real number type whose zeros have only zero bits, apart from a sign bit. False for
+ * float8, complex and string types.
+ */
 export function isReal(dtype: DType): boolean {
   switch (elementTypes[dtype].class) {
     case "bool":
@@ -19,7 +22,8 @@ export function isReal(dtype: DType): boolean {
 }
 
 /**
- * Returns the row-major positions of the elements that are not zero, ascending. -0 is zero, and NaN is not. The tensor has real numbers.
+ * Returns the ascending row-major positions of the nonzero elements of a tensor of real numbers. -0 counts as
+ * zero, and NaN does not.
  */
 export function flatNonzero({ type, bytes }: TensorValue): Float64Array {
   const { dtype } = type;
@@ -37,7 +41,7 @@ export function flatNonzero({ type, bytes }: TensorValue): Float64Array {
   return positions;
 }
 
-/** Returns the coordinates in dim `k` of row-major positions in a tensor, as i64[n]. */
+/** Returns the coordinates in dim `k` of row-major positions in a tensor of a given shape, as i64[n]. */
 export function coordinatesOf(positions: Float64Array, shape: Shape, k: number): TensorValue {
   const inner = elementCount(shape.slice(k + 1));
   const extent = shape[k] ?? 1;

@@ -1,6 +1,7 @@
 /**
  * `.npy`, NumPy's array file (numpy.lib.format, versions 1 to 3). Own code because no npm reader covers complex, f16,
- * bool and 64-bit types together. Untrusted input: nothing is allocated before the sizes are known to fit the file.
+ * bool and 64-bit types together. Untrusted input: nothing is allocated before the sizes are known to fit the
+ * file.
  */
 import { checkArgument } from "../../ir/argument.js";
 import {
@@ -37,19 +38,22 @@ const dtypeOfCode: ReadonlyMap<string, DType> = new Map(
   }),
 );
 
-/** `<f2`: byte order and NumPy's code. */
+/** Returns the `descr` entry of a .npy header, such as `<f2`: byte order and NumPy's type code. */
 function descrOf(dtype: Exclude<ByteAlignedType, "string">): string {
   const { npy } = elementTypes[dtype];
   const code = typeof npy === "string" ? npy : elementTypes[npy.as].npy;
   return `${bitsOf(dtype) === 8 ? "|" : "<"}${code}`;
 }
 
-/** What NumPy itself reads at most: `max_header_size` of numpy.lib.format. */
+/** Maximum header size that NumPy itself reads, in bytes: `max_header_size` of numpy.lib.format. */
 const maxHeaderBytes = 10_000;
 
 const magic = [0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59];
 
-/** `name` is the file in diagnostics. Throws a CompileError (TC011) for anything that is not a whole .npy file. */
+/**
+ * Reads a .npy file. `name` is the name of the file in diagnostics. Throws a CompileError (TC011) for
+ * anything that is not a whole .npy file.
+ */
 export function readNpy(file: Uint8Array, name: string): TensorValue {
   checkArgument("readNpy", "bytes", file);
   const fail = (message: string, hint?: string): never => {
@@ -107,6 +111,10 @@ export function readNpy(file: Uint8Array, name: string): TensorValue {
   return { type, bytes: order === ">" ? swapped(body, dtype) : new Uint8Array(body) };
 }
 
+/**
+ * Returns a string tensor from UTF-32 text in the body of a .npy file, `width` characters for each string.
+ * Calls `fail` for a malformed body.
+ */
 function strings(
   body: Uint8Array,
   shape: number[],
@@ -138,7 +146,7 @@ function strings(
   return { type: { dtype: "string", shape }, bytes: new Uint8Array(), strings: list };
 }
 
-/** Big-endian numbers to little-endian; a complex number is two of them. */
+/** Converts big-endian numbers to little-endian. A complex number is converted as two numbers. */
 function swapped(body: Uint8Array, dtype: DType): Uint8Array {
   const size = bytesOf(isComplex(dtype) ? elementTypes[dtype].component : byteAligned(dtype));
   const out = new Uint8Array(body.byteLength);
@@ -147,7 +155,10 @@ function swapped(body: Uint8Array, dtype: DType): Uint8Array {
   return out;
 }
 
-/** Extents of the u8 tensor that holds packed elements: rows of bytes where rows fill them, else the bytes one after the other. */
+/**
+ * Returns the shape of the u8 tensor that stores packed elements. Its last dim counts bytes if rows fill
+ * whole bytes; otherwise it has one dim.
+ */
 export const packedShape = (type: TensorType): Shape =>
   rowsFillBytes(type)
     ? type.shape.map((extent, k) =>
@@ -155,7 +166,10 @@ export const packedShape = (type: TensorType): Shape =>
       )
     : [byteCount(type)];
 
-/** Version 1.0, C order, data aligned to 64 bytes. Strings have no portable .npy form here: TC012. */
+/**
+ * Returns a tensor as a .npy file: version 1.0, C order, data aligned to 64 bytes. Throws a CompileError
+ * (TC012) for strings, which have no portable .npy form here.
+ */
 export function writeNpy(value: TensorValue): Uint8Array {
   checkArgument("writeNpy", "tensor", value);
   const { dtype, shape } = value.type;

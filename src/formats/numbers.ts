@@ -1,4 +1,7 @@
-/** Numbers and bit patterns as element bytes: each rounded once, to the nearest value of the type, ties to even. */
+/**
+ * Numbers and bit patterns as element bytes: each rounded once, to the nearest value of the type, ties to
+ * even.
+ */
 import { f16round, Float16Array, getFloat16, setFloat16 } from "@petamoriken/float16";
 import {
   at,
@@ -71,15 +74,15 @@ const floatForms = {
   },
 } as const satisfies Readonly<Record<FloatType, FloatForm>>;
 
-/** The float at a place in bytes. */
+/** Returns the float value at a byte offset. */
 export const readFloat = (view: DataView, dtype: FloatType, place: number): number =>
   floatForms[dtype].read(view, place);
 
-/** Whether a finite number is so large that the type's nearest value is an infinity. */
+/** True if a finite number is so large that the type's nearest value is an infinity. */
 export const overflows = (dtype: FloatType, value: number): boolean =>
   !Number.isFinite(floatForms[dtype].round(value));
 
-/** Lowest and highest value. */
+/** Returns the lowest and the highest value of an integer type. */
 export function integerRange(dtype: IntegerType): readonly [bigint, bigint] {
   const { bits, class: kind } = elementTypes[dtype];
   switch (kind) {
@@ -98,7 +101,7 @@ function bf16Value(bits: number): number {
   return view.getFloat32(0);
 }
 
-/** Bits of the bf16 nearest to a number. */
+/** Returns the bits of the bf16 value nearest to a number. */
 function bf16Bits(value: number): number {
   const view = new DataView(new ArrayBuffer(4));
   view.setFloat32(0, value);
@@ -122,7 +125,10 @@ function bf16Bits(value: number): number {
   return Number.isFinite(value) ? best : low;
 }
 
-/** Writes element `k` of a tensor of this type. Integers wrap to the type's width. */
+/**
+ * Writes element `k` of a tensor of the given type. An integer out of range wraps to the type's number of
+ * bits. Throws a TypeError for complex types.
+ */
 export function writeNumber(view: DataView, dtype: DType, k: number, value: number | bigint): void {
   if (isComplex(dtype)) throw new TypeError("a complex number is two numbers");
   if (isPacked(dtype)) {
@@ -134,7 +140,9 @@ export function writeNumber(view: DataView, dtype: DType, k: number, value: numb
   else writeInteger(view, place, bytesOf(dtype), value);
 }
 
-/** Writes an integer at a place in bytes, modulo what so many bytes hold. */
+/**
+ * Writes an integer at a byte offset, little-endian. `bytes` is its size; a larger value wraps to that size.
+ */
 export function writeInteger(
   view: DataView,
   place: number,
@@ -157,7 +165,10 @@ export function writeInteger(
   }
 }
 
-/** Writes elements from the `first` on, as `writeNumber` does: halves are rounded together, one alone takes 20 times as long. */
+/**
+ * Writes consecutive elements from index `first` on, as {@link writeNumber} writes one. f16 elements are
+ * rounded together, because rounding one alone takes 20 times as long.
+ */
 export function writeNumbers(view: DataView, dtype: DType, first: number, values: Float64Array): void {
   if (dtype === "f16") {
     const halves = new Uint16Array(new Float16Array(values).buffer);
@@ -167,17 +178,17 @@ export function writeNumbers(view: DataView, dtype: DType, first: number, values
   }
 }
 
-/** The type of each part of a complex element. */
+/** Returns the type of the real and imaginary parts of a complex type. */
 export const componentOf = (dtype: ComplexType): FloatType => elementTypes[dtype].component;
 
-/** Writes the two parts of a complex element. */
+/** Writes the real and imaginary parts of complex element `k`. */
 export function writeComplex(view: DataView, dtype: ComplexType, k: number, re: number, im: number): void {
   const component = componentOf(dtype);
   writeNumber(view, component, 2 * k, re);
   writeNumber(view, component, 2 * k + 1, im);
 }
 
-/** Writes a bit pattern, most significant hexadecimal digit first. */
+/** Writes element `k` as a bit pattern in hexadecimal, most significant digit first. */
 export function writeBits(view: DataView, dtype: DType, k: number, hex: string): void {
   if (isPacked(dtype)) {
     writeNumber(view, dtype, k, Number.parseInt(hex, 16));

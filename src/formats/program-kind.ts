@@ -8,8 +8,9 @@ export type ProgramKind = "tir" | "json" | "onnx" | "mlir";
 const endings = ["json", "onnx", "mlir"] as const satisfies readonly ProgramKind[];
 
 /**
- * Returns what kind of program a file holds: by the end of its name, of the standard input by what it holds. A text of another kind is
- * `tir`. Throws a CompileError (TC010) for a standard input that cannot be read.
+ * Returns the kind of program in a file: by the file name's extension, or for standard input by its contents.
+ * The kind is `tir` unless another one is recognized. Throws a CompileError (TC010) if standard input cannot
+ * be read.
  */
 export function programKind(file: string): ProgramKind {
   if (file !== standardInput) return endings.find((ending) => file.endsWith(`.${ending}`)) ?? "tir";

@@ -1,12 +1,14 @@
 /**
- * Gathers of a graph that PyPTO dumps around its pass ExpandFunction: `Before_*` holds a tensor graph, `After_*` a tile graph.
+ * Gathers of a graph that PyPTO dumps around its pass ExpandFunction: `Before_*` holds a tensor graph,
+ * `After_*` a tile graph.
  *
- * Written after the printers of hicann/pypto at 883e7df (2026-08-22), under framework/src/interface: Function::DumpJson and DumpJsonFile
- * (function/function.cpp), Operation::DumpJson (operation/operation.cpp), LogicalTensor::DumpJson (tensor/logical_tensor.cpp) and
- * RawTensor::DumpJson (tensor/raw_tensor.cpp). Neither graph states a tile: an operation of a tensor graph has none, and `tile.vec` of a tile
- * graph is empty, since its operations are made after the graph's kind has changed (Operation::InitCoreTypeAndTileShape). So the tile is read
- * off the tiles that ExpandFunction cut: Function::AddOperation puts a view before each tile of an input and an assembly after each of a
- * result.
+ * Written after the printers of hicann/pypto at 883e7df (2026-08-22), under framework/src/interface:
+ * Function::DumpJson and DumpJsonFile (function/function.cpp), Operation::DumpJson (operation/operation.cpp),
+ * LogicalTensor::DumpJson (tensor/logical_tensor.cpp) and RawTensor::DumpJson (tensor/raw_tensor.cpp).
+ * Neither graph states a tile: an operation of a tensor graph has none, and `tile.vec` of a tile graph is
+ * empty, since its operations are made after the graph's kind has changed
+ * (Operation::InitCoreTypeAndTileShape). So the tile is read off the tiles that ExpandFunction cut:
+ * Function::AddOperation puts a view before each tile of an input and an assembly after each of a result.
  */
 import { typeNames } from "../../backends/pypto/index.js";
 import {
@@ -38,7 +40,10 @@ const operators = {
 } as const;
 type Opcode = keyof typeof operators;
 
-/** What cuts a tile or a view out of a tensor, and what puts tiles together; the latter names where slices are enabled. */
+/**
+ * Opcodes that cut a tile or a view out of a tensor; `assemblyOpcodes` put tiles together. The second name of
+ * each applies if slices are enabled.
+ */
 const viewOpcodes = ["VIEW", "SLICE"];
 const assemblyOpcodes = ["ASSEMBLE", "CONTRACT"];
 
@@ -49,9 +54,12 @@ const dataTypes = [
   ...["DT_FP8E4M3", "DT_FP8E5M2", "DT_FP8E8M0"],
 ];
 
-/** A gather of a dump as an operator, with the tile that the dump shows. */
+/** Gather of a PyPTO dump as a tilec operator, with the tile that the dump shows. */
 export interface DumpedGather {
-  /** Where the program calls it: `model.py:152`; without source locations the function's name and the operation's number. */
+  /**
+   * Location of the call in the program, such as `model.py:152`; without source locations, the function's
+   * name and the operation's number.
+   */
   readonly place: string;
   readonly op: (typeof operators)[Opcode];
   readonly attrs: Readonly<Record<string, AttrValue>>;
@@ -65,20 +73,23 @@ export interface DumpedGather {
   readonly inUb?: true;
 }
 
-/** A gather that cannot be judged. */
+/** Gather of a dump for which no verdict is possible, with the reason. */
 export interface UnjudgedGather {
   readonly place: string;
   readonly why: string;
 }
 
-/** True if a JSON value is a graph that PyPTO dumped. */
+/** True if a JSON value is a graph dumped by PyPTO. */
 export const isPyptoDump = (value: unknown): boolean =>
   isObject(value) && "version" in value && Array.isArray(value["functions"]);
 
 /** Version that the printers write. */
 const readVersion = "2.0";
 
-/** Returns TC020 for a dump of another version than the one whose printers are followed; nothing for that one. */
+/**
+ * Returns a warning (TC020) for a dump of a version other than "2.0", the one that the reader follows.
+ * Returns an empty list for version "2.0".
+ */
 export function otherVersion(dump: unknown, file: string): Diagnostic[] {
   const version = isObject(dump) && "version" in dump ? dump.version : undefined;
   if (version === readVersion) return [];
@@ -87,7 +98,10 @@ export function otherVersion(dump: unknown, file: string): Diagnostic[] {
   return [warning("TC020", message, { hint })];
 }
 
-/** Returns the gathers of a dump in the order of its operations. Throws a CompileError (TC020) where it is not as PyPTO prints it. */
+/**
+ * Returns the gathers of a dump in the order of its operations. Throws a CompileError (TC020) if the dump
+ * does not have the form that PyPTO prints.
+ */
 export function dumpedGathers(dump: unknown, file: string): readonly (DumpedGather | UnjudgedGather)[] {
   const reader = new Reader(file);
   const functions = reader.list(reader.object(dump, "the dump"), "functions", "the dump");
@@ -248,8 +262,9 @@ class Graph {
   }
 
   /**
-   * Returns the largest extents of the tiles. Off the gather dim, those of pypto.gather's data count where its index ends earlier. Along it, a
-   * tile of the whole index may be any longer one, too: it covers the data.
+   * Returns the largest extents of the tiles. Off the gather dim, those of pypto.gather's data count where
+   * its index ends earlier. Along it, a tile of the whole index may be any longer one, too: it covers the
+   * data.
    */
   private tileOf(
     tiles: readonly Operation[],
@@ -298,8 +313,8 @@ class Graph {
 }
 
 /**
- * Returns a shape with the longest extent that a tensor can have along a dynamic gather dim. PyPTO reads the rows in global memory: no rule
- * on the tile asks for their number.
+ * Returns a shape with the longest extent that a tensor can have along a dynamic gather dim. PyPTO reads the
+ * rows in global memory: no rule on the tile asks for their number.
  */
 function withLongest(shape: Shape, axis: number): Shape {
   const dim = axis < 0 ? axis + shape.length : axis;

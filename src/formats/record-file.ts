@@ -1,4 +1,7 @@
-/** Files of records: read whole, written a line at a time, so that whoever is killed loses the line in flight at most. */
+/**
+ * Files of records: read whole, written a line at a time, so that whoever is killed loses the line in flight
+ * at most.
+ */
 import { CompileError, error } from "../../ir/index.js";
 import { recordAppender, type Appender } from "../output/write-file.js";
 import type { TuneRecord } from "../tune/records/record.js";
@@ -11,11 +14,17 @@ import {
 } from "../tune/records/text.js";
 import { isStream, isThere, readText } from "./files.js";
 
-/** Throws a CompileError (TC010, TC016), also for a file without a record. */
+/**
+ * Returns the records of a file. Throws a CompileError: TC010 if it cannot be read, TC016 for JSON that is no
+ * record or a file without a record.
+ */
 export const readRecords = (file: string): ParsedRecords =>
   withRecords(file, parseRecords(readText(file), file));
 
-/** Returns the same with the line of each record. */
+/**
+ * Returns the records of a file with the line of each. Throws a CompileError: TC010 if it cannot be read,
+ * TC016 for JSON that is no record or a file without a record.
+ */
 export const readPlacedRecords = (file: string): PlacedRecords =>
   withRecords(file, placedRecords(readText(file), file));
 
@@ -25,14 +34,17 @@ function withRecords<T extends ParsedRecords>(file: string, records: T): T {
   throw new CompileError([error("TC016", `${file} holds no record`, { hint })]);
 }
 
-/** A file of records that a command goes on with. */
+/** Records of a file with a function that appends further ones. */
 export interface RecordLog extends ParsedRecords {
   /** Appends a record. Throws a CompileError (TC010). */
   readonly append: (record: TuneRecord) => void;
   readonly close: Appender["close"];
 }
 
-/** Opens a file for more records, and reads those that it holds. Throws a RefusedOutput for one that holds something else. */
+/**
+ * Opens a file to append records, and returns the records that it has. The list is empty for a new file.
+ * Throws a RefusedOutput for a file that holds something other than records.
+ */
 export function openRecords(file: string): RecordLog {
   const { append, close } = recordAppender(file);
   const before =

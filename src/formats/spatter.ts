@@ -1,7 +1,8 @@
 /**
  * Gathers and scatters of files of Spatter, the benchmark of both.
  *
- * Written after hpcgarage/spatter at ec89237 (2025-04-29), under src/Spatter: keys and defaults (JSONParser.cc, Input.hh), patterns,
+ * Written after hpcgarage/spatter at ec89237 (2025-04-29), under src/Spatter: keys and defaults
+ * (JSONParser.cc, Input.hh), patterns,
  * `boundary` and `pattern-size` (PatternParser.cc), and the loops of the kernels (Configuration.cc), for i below count and j below L:
  * `dense[j + L * (i % wrap)] = sparse[pattern[j] + delta * i]`, and of Scatter the same with its sides exchanged.
  */
@@ -22,7 +23,10 @@ import { isObject } from "../../backends/index.js";
 import { elementPositions, type ElementPosition } from "./json-positions.js";
 import type { TensorValue } from "./tensor.js";
 
-/** A gather or a scatter of a file. */
+/**
+ * Gather or scatter of a Spatter file: its pattern of indices, the delta between repetitions, and their
+ * count.
+ */
 export interface SpatterKernel {
   readonly kernel: "gather" | "scatter";
   /** Position of its pattern. */
@@ -33,7 +37,10 @@ export interface SpatterKernel {
   readonly wrap: number;
 }
 
-/** One configuration of a file: `refused` is not expressed, `malformed` is none of Spatter's. */
+/**
+ * Configuration of a Spatter file. `refused` is valid for Spatter but cannot be expressed as a program;
+ * `malformed` is not valid for Spatter.
+ */
 export type SpatterEntry = {
   /** Its place in the file, from 0, as Spatter numbers its results. */
   readonly id: string;
@@ -62,7 +69,11 @@ const unexpressed: Readonly<Record<string, string>> = {
   multiscatter: "MultiScatter writes through a pattern of a pattern",
 };
 
-/** Throws a CompileError (TC021) for a text that is no list of configurations; one that cannot be read costs no other. */
+/**
+ * Returns the configurations of a Spatter file. An invalid configuration becomes an entry with a diagnostic
+ * and does not affect the others. Throws a CompileError (TC021) for a text that is not a list of
+ * configurations.
+ */
 export function readSpatter(text: string, file: string): readonly SpatterEntry[] {
   const list = parsed(text, file);
   const positions = elementPositions(text, file);
@@ -86,6 +97,10 @@ export function readSpatter(text: string, file: string): readonly SpatterEntry[]
   });
 }
 
+/**
+ * Returns the list of configurations of a Spatter file. Throws a CompileError (TC021) for a text that is not
+ * JSON, or not a list with at least one entry.
+ */
 function parsed(text: string, file: string): readonly unknown[] {
   const refuse = (why: string): never => {
     const hint = '[{"kernel": "Gather", "pattern": "UNIFORM:8:1", "delta": 8, "count": 1024}]';
@@ -118,6 +133,10 @@ const wrong = (key: string | undefined, message: string, hint?: string): never =
   throw new SpatterFault("malformed", key, message, hint);
 };
 
+/**
+ * Returns the gather or scatter of a configuration. Throws a SpatterFault for an invalid configuration or one
+ * that cannot be expressed.
+ */
 function kernelOf(config: unknown, place: ElementPosition, configurations: number): SpatterKernel {
   if (!isObject(config) || Array.isArray(config)) return wrong(undefined, "it is no object");
   const unknown = Object.keys(config).find((key) => !keys.includes(key) && !options.includes(key));
@@ -167,7 +186,10 @@ function numberOf(config: Config, key: string, least: number, byDefault: number)
   return wrong(key, `${key} ${JSON.stringify(value)} is no whole number from ${least}`);
 }
 
-/** One delta; a list whose entries differ is no sum of a row and a pattern. */
+/**
+ * Returns the delta of a configuration, which may be a list of equal numbers. Throws a SpatterFault for
+ * unequal deltas: an index is the sum of a pattern entry and a multiple of one delta.
+ */
 function deltaOf(value: unknown): number {
   if (!Array.isArray(value)) return numberOf({ delta: value }, "delta", 0, 8);
   const [first] = value as readonly unknown[];
@@ -189,6 +211,10 @@ interface Pattern {
 
 const wrongPattern = (message: string, hint?: string): never => wrong("pattern", message, hint);
 
+/**
+ * Returns the pattern of a configuration, from a list of indices or a text such as UNIFORM:8:1. Throws a
+ * SpatterFault for any other value.
+ */
 function patternOf(value: unknown): Pattern {
   if (Array.isArray(value)) return { pattern: indicesOf(value) };
   if (typeof value !== "string")
@@ -211,6 +237,10 @@ function patternOf(value: unknown): Pattern {
   }
 }
 
+/**
+ * Returns a pattern's indices. Throws a SpatterFault for an empty list and for an entry that is not a whole
+ * number from 0.
+ */
 function indicesOf(list: readonly unknown[]): readonly number[] {
   if (list.length === 0) return wrongPattern("pattern has no index");
   return list.map((index) =>
@@ -220,7 +250,7 @@ function indicesOf(list: readonly unknown[]): readonly number[] {
   );
 }
 
-/** Whole numbers of an argument, each from `least`. */
+/** Returns whole numbers of an argument, each from `least`. */
 const counts = (pattern: string, form: string, text: string | undefined, least: number): readonly number[] =>
   (text ?? "").split(",").map((word) => {
     const value = /^\d+$/.test(word) ? Number(word) : -1;
@@ -243,6 +273,10 @@ function lengthOf(pattern: string, length: number): number {
     : wrongPattern(`pattern ${pattern} has ${length} indices, more than ${maxIndexCount}`);
 }
 
+/**
+ * Returns the pattern of UNIFORM:length:stride, with its delta if a third argument gives one. Throws a
+ * SpatterFault for other arguments.
+ */
 function uniform(pattern: string, args: readonly string[]): Pattern {
   const form = "UNIFORM:length:stride[:delta|NR]";
   if (args.length < 2 || args.length > 3) wrongPattern(`pattern ${pattern} is not ${form}`);
@@ -253,6 +287,10 @@ function uniform(pattern: string, args: readonly string[]): Pattern {
   return { pattern: list, delta: args[2] === "NR" ? length * stride : one(pattern, form, args[2]) };
 }
 
+/**
+ * Returns the indices of an MS1 pattern: stride 1, except for gaps at the stated locations. Throws a
+ * SpatterFault for invalid arguments.
+ */
 function mostlyStrideOne(pattern: string, args: readonly string[]): readonly number[] {
   const form = "MS1:length:gap locations:gaps";
   if (args.length !== 3) wrongPattern(`pattern ${pattern} is not ${form}`);
@@ -274,7 +312,10 @@ function mostlyStrideOne(pattern: string, args: readonly string[]): readonly num
   });
 }
 
-/** Points of a stencil, shifted so that the least is 0. Its delta is 1, whatever the configuration says. */
+/**
+ * Returns the points of a stencil, shifted so that the minimum is 0. The delta is always 1, whatever the
+ * configuration states.
+ */
 function laplacian(pattern: string, args: readonly string[]): Pattern {
   const form = "LAPLACIAN:dimension:order:size";
   if (args.length !== 3) wrongPattern(`pattern ${pattern} is not ${form}`);
@@ -294,8 +335,9 @@ function laplacian(pattern: string, args: readonly string[]): Pattern {
 }
 
 /**
- * Returns the program of all gathers or scatters of a configuration: of gathers a row of the output for each, with the array in UB or
- * global memory; of scatters the array itself, which is written in place. Throws a CompileError (TC021) for too many elements.
+ * Returns one program for all gathers or scatters of a configuration. A gather program writes one output row
+ * for each gather and reads the array from UB or global memory. A scatter program writes the array in place.
+ * Throws a CompileError (TC021) for too many elements.
  */
 export function spatterProgram(kernel: SpatterKernel, name: string): Func {
   const { pattern, delta, count, span } = kernel;
@@ -314,6 +356,7 @@ export function spatterProgram(kernel: SpatterKernel, name: string): Func {
     : new InternalError("a text with a function");
 }
 
+/** Returns the `.tir` text of a configuration's program for an array of `elements` elements. */
 function programText(
   { kernel, pattern, delta, count, wrap }: SpatterKernel,
   name: string,
@@ -345,7 +388,9 @@ function programText(
 const indexType = (pattern: readonly number[]): "i32" | "i64" =>
   pattern.every((index) => index < 2 ** 31) ? "i32" : "i64";
 
-/** Returns the pattern as the program's indices. */
+/**
+ * Returns the pattern as the index tensor of the program: i32 if all indices are below 2^31, otherwise i64.
+ */
 export function patternTensor({ pattern }: SpatterKernel): TensorValue {
   const dtype = indexType(pattern);
   const numbers = dtype === "i32" ? Int32Array.from(pattern) : BigInt64Array.from(pattern, BigInt);
@@ -353,8 +398,8 @@ export function patternTensor({ pattern }: SpatterKernel): TensorValue {
 }
 
 /**
- * Returns the array that Spatter's kernel leaves of the program's output: of the rows of gathers that share a place by `wrap`, the one
- * that is written last; of scatters all.
+ * Returns the array that Spatter's kernel would leave, computed from the program's output. Gathers that share
+ * a row by `wrap` keep the row written last. Scatter output is returned unchanged.
  */
 export function writtenLast(
   output: TensorValue,

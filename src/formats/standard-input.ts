@@ -2,12 +2,15 @@
 import { readSync } from "node:fs";
 import { once } from "./once.js";
 
-/** What stands for the standard input where a file is expected. */
+/** Name for the standard input in place of a file. */
 export const standardInput = "-";
 
 const chunkBytes = 2 ** 16;
 
-/** Returns all that the standard input holds, however often it is asked for. Waits for whoever writes. Throws what the platform does. */
+/**
+ * Returns all bytes of standard input, also when called again. Waits for the writer to finish. Throws the
+ * platform's errors.
+ */
 export const readStandardInput = once((): Uint8Array => {
   const chunks: Uint8Array[] = [];
   for (;;) {
@@ -18,7 +21,7 @@ export const readStandardInput = once((): Uint8Array => {
   }
 });
 
-/** Bytes read into a chunk; 0 at the end. */
+/** Reads bytes of the standard input into a chunk. Returns their number; 0 at the end. */
 function readSome(chunk: Uint8Array): number {
   for (;;) {
     try {

@@ -1,4 +1,6 @@
-/** Target files: the JSON of a target, as `tilec targets NAME --json` prints it, with every figure's source. */
+/**
+ * Target files: the JSON of a target, as `tilec targets NAME --json` prints it, with every figure's source.
+ */
 import { checkApiArgument } from "../api/argument-kinds.js";
 import {
   defined,
@@ -21,27 +23,27 @@ import {
 import { isObject, isRecord, shownValue } from "../../backends/fields.js";
 import { figureField, figureNames, sizesField, targetWords } from "../api/check-options.js";
 
-/** A figure as a file holds it: with all that is known of it. */
+/** Figure of a target file with all its fields: value, kind, source, range and rows. */
 export type FullFigure = Required<Figure>;
 
-/** What a target file holds: figures with their sources side by side. */
+/** Contents of a target file: figures, each beside its source. */
 export interface TargetFile {
   readonly name: string;
   readonly kind: Target["kind"];
   readonly title: string;
   readonly gatherScratch: boolean;
   readonly overlaps: boolean;
-  /** Of an Ascend core; absent: `a2a3`. */
+  /** Instruction set of an Ascend core; absent: `a2a3`. */
   readonly isa?: Isa;
   readonly vectorGatherBytes: readonly number[];
   readonly defaultResidency: Target["defaultResidency"];
   readonly gmGather: Target["gmGather"];
-  /** Of a WebGPU device. */
+  /** Limits of a WebGPU device. */
   readonly limits?: WgslLimits;
   readonly figures: Readonly<Record<string, FullFigure>>;
 }
 
-/** A target as the JSON value of a target file. */
+/** Returns a target as the JSON value of a target file. */
 export function targetFile(target: Target): TargetFile {
   checkApiArgument("targetFile", "target", target);
   const {
@@ -91,19 +93,25 @@ const earlierKinds: ReadonlyMap<string, FigureKind> = new Map([
 const kindMeant = (word: string): FigureKind | undefined =>
   figureKinds.find((kind) => kind === word) ?? earlierKinds.get(word);
 
-/** The built-in target whose figures a file of an earlier version lacks. */
+/** Returns the built-in target whose figures a file of an earlier version lacks. */
 const baseOf = (kind: Target["kind"], isa: Isa = "a2a3"): Target =>
   Object.values<Target>(targets).find(
     ({ kind: listed, isa: headers = "a2a3" }) => listed === kind && headers === isa,
   ) ?? defaultTarget;
 
-/** Figures of earlier versions, with the figures that say the same now: of a DMA engine its latency, elsewhere a run's start. */
+/**
+ * Figures of earlier versions, with the figures that say the same now: of a DMA engine its latency, elsewhere
+ * a run's start.
+ */
 const earlierFigures = {
   loadStartupCycles: ["loadLatencyCycles", "loadIssueCycles"],
   storeStartupCycles: ["storeLatencyCycles", "storeIssueCycles"],
 } as const;
 
-/** Figures that every file states: those of the first version that no board fixes. What came later, a file may lack. */
+/**
+ * Figures that every file states: those of the first version that no board fixes. What came later, a file may
+ * lack.
+ */
 const statedByAll: ReadonlySet<keyof TargetFigures> = new Set([
   "ubBytes",
   "ubSafeBytes",
@@ -133,7 +141,10 @@ interface GivenFigure {
   readonly name: string;
 }
 
-/** The figures of a file by the names of this version. `refuse` is called where a file states one figure by two names. */
+/**
+ * Returns the figures of a target file by their current names. Calls `refuse` if the file states one figure
+ * by two names.
+ */
 function renamed(
   figures: object,
   kind: Target["kind"],
@@ -165,7 +176,7 @@ const isRange = (range: unknown): range is readonly [number, number] => {
   return typeof low === "number" && typeof high === "number" && 0 <= low && low <= high && high < Infinity;
 };
 
-/** A range that holds a value which was changed beside it. */
+/** Returns a range that holds a value which was changed beside it. */
 const around = (value: number, [low, high]: readonly [number, number]): readonly [number, number] => [
   Math.min(low, value),
   Math.max(high, value),
@@ -174,7 +185,10 @@ const around = (value: number, [low, high]: readonly [number, number]): readonly
 const isTexts = (list: unknown): list is readonly string[] =>
   Array.isArray(list) && list.every((entry) => typeof entry === "string");
 
-/** Throws a CompileError (TC015) that names the field. */
+/**
+ * Returns the target of a target file. Throws a CompileError that names the field in error: TC015, or TC501
+ * for vector gathers of 1 byte with ISA a5.
+ */
 export function parseTargetFile(text: string, file: string): Target {
   const fail = (message: string): never => {
     throw new CompileError([
@@ -236,7 +250,9 @@ export function parseTargetFile(text: string, file: string): Target {
     const figure = value[name];
     return typeof figure === "boolean" ? figure : fail(`${name} is true or false`);
   };
-  /** What the file leaves out is as the target without limits has it. */
+  /**
+   * Returns the limits of the file. A limit that the file omits has the value of the target without limits.
+   */
   const limitsOf = (value: unknown): WgslLimits => {
     if (typeof value !== "object" || value === null) return fail("limits is an object");
     const names: readonly string[] = limitNames;

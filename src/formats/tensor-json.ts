@@ -1,4 +1,6 @@
-/** A tensor as a case file states it: `values` where JSON numbers, or decimal strings, are exact, else `bits`. */
+/**
+ * A tensor as a case file states it: `values` where JSON numbers, or decimal strings, are exact, else `bits`.
+ */
 import { elementCount, bytesOf, dtypes, isPacked, type DType } from "../../ir/index.js";
 import { fromHost, packedBits } from "../../backends/index.js";
 import type { Json, TensorJson } from "./case-schema.js";
@@ -20,7 +22,10 @@ const inValues: ReadonlySet<DType> = new Set([
   "string",
 ] as const);
 
-/** `as`: the form asked for; element types that `values` would blur take `bits`. */
+/**
+ * Returns a tensor as JSON. `as` is the requested form; element types that `values` cannot represent exactly
+ * use `bits`.
+ */
 export function tensorJson(value: TensorValue, as: "values" | "bits"): TensorJson {
   const { type, bytes, strings } = value;
   const { dtype, shape } = type;
@@ -37,12 +42,13 @@ const written = (value: number | bigint): Json => {
   return Number.isFinite(value) ? value : String(value);
 };
 
-/** A NaN has more bits than its name. */
+/** True if an f32 or f64 tensor contains a NaN. A NaN in text form does not show its bits. */
 function hidesBits({ type, bytes }: TensorValue): boolean {
   if (type.dtype !== "f32" && type.dtype !== "f64") return false;
   return [...(fromHost(type, bytes) as Iterable<number>)].some(Number.isNaN);
 }
 
+/** Returns the bit pattern of each element in hexadecimal. */
 function patternsOf({ type, bytes }: TensorValue): string[] {
   const { dtype } = type;
   if (isPacked(dtype))

@@ -3,7 +3,7 @@ import { checkArgument } from "../../ir/argument.js";
 import { bytesOf, elementCount, isPacked, byteAligned, type TensorType } from "../../ir/index.js";
 import { fromHost, stringsOf, toHost, type HostValue } from "../../backends/index.js";
 
-/** A tensor with its elements, row-major and little-endian. */
+/** Tensor with its elements, row-major and little-endian. */
 export interface TensorValue {
   readonly type: TensorType;
   /** Empty for strings. */
@@ -11,14 +11,17 @@ export interface TensorValue {
   readonly strings?: readonly string[];
 }
 
-/** The tensor as backends take it: strings become handles. Bytes of packed elements are never taken for a number each. */
+/**
+ * Returns a tensor in the form that backends take: strings become handles. Packed elements stay bytes and are
+ * not expanded to one number each.
+ */
 export function asHost(name: string, tensor: TensorValue): HostValue {
   checkArgument("asHost", "tensor", tensor);
   const { type, bytes, strings } = tensor;
   return isPacked(type.dtype) ? { type, bytes } : toHost(name, type, strings ?? bytes);
 }
 
-/** What a backend gave back for inputs, with the handles of their strings resolved. */
+/** Returns a backend's output for the inputs as a tensor, with the handles of strings resolved. */
 export function fromOutput(
   type: TensorType,
   bytes: Uint8Array,
@@ -33,13 +36,17 @@ export function fromOutput(
   };
 }
 
+/** Count and first position of the elements that differ between two arrays. */
 export interface Differences {
   /** Row-major number of the first element that differs. */
   readonly first: number;
   readonly count: number;
 }
 
-/** The elements of two arrays of one type whose bits differ; undefined when none do. */
+/**
+ * Returns the differences between the bits of the elements of two arrays of one type; undefined if there are
+ * none.
+ */
 function differencesOf(type: TensorType, a: Uint8Array, b: Uint8Array): Differences | undefined {
   if (alike(a, b)) return undefined;
   // Of outputs.
@@ -50,19 +57,29 @@ function differencesOf(type: TensorType, a: Uint8Array, b: Uint8Array): Differen
   });
 }
 
-/** The same for tensors, strings among them. */
+/**
+ * Returns the differences between the elements of two tensors of one type, which may hold strings; undefined
+ * if there are none.
+ */
 export function differencesBetween(a: TensorValue, b: TensorValue): Differences | undefined {
   if (a.strings === undefined && b.strings === undefined) return differencesOf(a.type, a.bytes, b.bytes);
   return differencesWhere(elementCount(a.type.shape), (k) => a.strings?.[k] !== b.strings?.[k]);
 }
 
-/** What most comparisons end with, in a fraction of the time that naming an element takes. */
+/**
+ * True if two outputs have equal bytes. Most comparisons end with this test, which is much faster than to
+ * name the element that differs.
+ */
 function alike(a: Uint8Array, b: Uint8Array): boolean {
   let k = 0;
   while (k < a.length && a[k] === b[k]) k++;
   return k === a.length && a.length === b.length;
 }
 
+/**
+ * Returns the count of differing elements and the first of them, by a predicate on element numbers; undefined
+ * if none differs.
+ */
 function differencesWhere(elements: number, differs: (element: number) => boolean): Differences | undefined {
   let first: number | undefined;
   let count = 0;

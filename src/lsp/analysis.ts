@@ -1,4 +1,4 @@
-/** What an editor asks about a `.tir` text: pure functions of the text, places in lines and columns from 0. */
+/** Queries of an editor about a `.tir` text: pure functions of the text, with lines and columns from 0. */
 import {
   byteCount,
   CompileError,
@@ -16,24 +16,29 @@ import { Judgements } from "./judgements.js";
 import { withProfile } from "../api/with-profile.js";
 import { compilingBy, type Settings } from "./settings.js";
 
+/** Position in a text: line and column, from 0. */
 export interface TextPosition {
   readonly line: number;
   readonly column: number;
 }
 
+/** Range of a text from `start` to `end`, exclusive. */
 export interface TextRange {
   readonly start: TextPosition;
   readonly end: TextPosition;
 }
 
-/** A replacement that makes a diagnostic go away. */
+/** Text replacement that resolves a diagnostic. */
 export interface Fix {
   readonly title: string;
   readonly range: TextRange;
   readonly text: string;
 }
 
-/** Everything that the parser, the rules and the verifier say, each once. `before`: what was judged of an earlier version. */
+/**
+ * Returns the diagnostics of the parser, the rules and the verifier, each once. `before` caches the results
+ * of earlier versions of the text.
+ */
 export function diagnose(
   text: string,
   file: string,
@@ -45,18 +50,25 @@ export function diagnose(
   return [...diagnostics, ...before.of(funcs, text)];
 }
 
+/**
+ * Returns the range of a diagnostic in its text, at least one column long. A diagnostic without a span is
+ * placed at the first character.
+ */
 export function rangeOf({ span }: Diagnostic): TextRange {
   const [line, column] = [(span?.line ?? 1) - 1, (span?.column ?? 1) - 1];
   return { start: { line, column }, end: { line, column: column + Math.max(1, span?.length ?? 1) } };
 }
 
-/** A flag's value as an entry of a schedule: `[8, 64]`, `{kv = gm, bt = ub}` or a word. */
+/** Returns a flag's value as an entry of a schedule: `[8, 64]`, `{kv = gm, bt = ub}` or a word. */
 const entryText = (value: string): string => {
   if (/^\d/.test(value)) return `[${value.replaceAll(",", ", ")}]`;
   return value.includes("=") ? `{${value.replaceAll(",", ", ").replaceAll("=", " = ")}}` : value;
 };
 
-/** The hint's flags as entries of the schedule. Undefined for a hint in words, and for one that would not help. */
+/**
+ * Returns the replacement that writes the flags of a diagnostic's hint into the schedule. Undefined if the
+ * hint has no flags, or if the replacement would not resolve the diagnostic.
+ */
 export function fixOf(
   text: string,
   file: string,
@@ -82,12 +94,13 @@ export function fixOf(
   return { title: diagnostic.hint ?? "", range, text: after };
 }
 
-/** The line of the function that a line is in. */
+/** Returns the line of the function that a line is in. */
 function headBefore(lines: readonly string[], line: number): number | undefined {
   for (let k = Math.min(line, lines.length - 1); k >= 0; k--) if (/^\s*func\b/.test(lines[k] ?? "")) return k;
   return undefined;
 }
 
+/** Returns the first line of a function with schedule entries added or replaced. */
 function withSchedule(head: string, entries: readonly string[]): string {
   const match = /schedule\s*\{((?:[^{}]|\{[^{}]*\})*)\}/.exec(head);
   if (match === null) return head.replace(/\s*\{\s*$/, ` schedule {${entries.join(", ")}} {`);
@@ -100,7 +113,7 @@ function withSchedule(head: string, entries: readonly string[]): string {
   return head.replace(match[0], `schedule {${inside}}`);
 }
 
-/** The word at a place, a name with its `%`. */
+/** Returns the word at a place, a name with its `%`. */
 function wordAt(text: string, { line, column }: TextPosition): string | undefined {
   const row = text.split("\n")[line] ?? "";
   return [...row.matchAll(/%?[\w.-]+/g)].find(
@@ -108,12 +121,16 @@ function wordAt(text: string, { line, column }: TextPosition): string | undefine
   )?.[0];
 }
 
-/** The function whose text holds a line. */
+/** Returns the function whose text holds a line. */
 function funcAt({ funcs }: { readonly funcs: readonly Func[] }, line: number): Func | undefined {
   return [...funcs].reverse().find(({ span }) => span !== undefined && span.line - 1 <= line);
 }
 
-/** On a name, its type and bytes; elsewhere in a function above the tile level, each rule's verdict with its source, and the footprint. */
+/**
+ * Returns the hover text for a position. On a name, it is the type and bytes. On a schedule, tile or profile
+ * line above the tile level, it is the footprint and the verdict of each rule with its source. Returns
+ * undefined elsewhere.
+ */
 export function hover(
   text: string,
   file: string,
@@ -129,6 +146,7 @@ export function hover(
   return /\bschedule\b|\btile\b|\bprofile\b/.test(row) ? describeSchedule(func, settings) : undefined;
 }
 
+/** Returns the type and bytes of a named operand or UB buffer; undefined for other names. */
 function describeName(func: Func, name: string): string | undefined {
   const operand = func.operands.find((candidate) => candidate.name === name);
   if (operand !== undefined)
@@ -139,6 +157,10 @@ function describeName(func: Func, name: string): string | undefined {
   return `%${name}: ${formatType(buffer)} in the unified buffer, ${ubBytes(buffer)} B${at}`;
 }
 
+/**
+ * Returns a function's UB footprint and each rule's verdict with its source; undefined if the function cannot
+ * be explained.
+ */
 function describeSchedule(func: Func, settings: Settings): string | undefined {
   try {
     const { rules, footprint, target } = explain(withProfile(func, settings.profile), compilingBy(settings));
@@ -155,7 +177,10 @@ function describeSchedule(func: Func, settings: Settings): string | undefined {
   }
 }
 
-/** Where the name at a place is introduced: a parameter, a buffer, a loop variable or a result. */
+/**
+ * Returns the range where the name at a position is introduced: a parameter, a buffer, a loop variable or a
+ * result. Undefined if there is none.
+ */
 export function definition(text: string, place: TextPosition): TextRange | undefined {
   const word = wordAt(text, place);
   const lines = text.split("\n");
@@ -171,7 +196,7 @@ export function definition(text: string, place: TextPosition): TextRange | undef
   return undefined;
 }
 
-/** The canonical text, comments and all; undefined for text that does not parse. */
+/** Returns the text in canonical form with its comments; undefined for text that does not parse. */
 export function formatted(text: string, file: string): string | undefined {
   const result = formatText(text, file);
   return result.ok ? result.text : undefined;

@@ -1,4 +1,6 @@
-/** What may be written at a place of a `.tir` text: operators, their attributes, entries of a schedule and their words. */
+/**
+ * Completions at a position of a `.tir` text: operators, their attributes, schedule entries and their words.
+ */
 import {
   entryInText,
   findOp,
@@ -11,11 +13,13 @@ import {
 } from "../../ir/index.js";
 import type { TextPosition } from "./analysis.js";
 
+/** Completion that an editor offers: the text to insert and its description. */
 export interface Completion {
   readonly label: string;
   readonly detail: string;
 }
 
+/** Completions at a position, with the column where the completed word begins. */
 export interface Completions {
   /** Column, from 0, at which what is completed begins. */
   readonly from: number;
@@ -30,7 +34,10 @@ const entries: readonly Completion[] = Object.values(scheduleEntries).map(({ tex
 const withDetail = (words: readonly string[], detail: string): readonly Completion[] =>
   words.map((label) => ({ label, detail }));
 
-/** The words of an entry by its name in a text; undefined where it takes numbers. */
+/**
+ * Returns the words that a schedule entry takes, by the name of the entry in a text; undefined if the entry
+ * takes numbers.
+ */
 function entryValues(name: string): readonly Completion[] | undefined {
   const entry = entryInText(name);
   if (entry === undefined) return undefined;
@@ -38,7 +45,10 @@ function entryValues(name: string): readonly Completion[] | undefined {
   return words.length === 0 ? undefined : withDetail(words, entry.help);
 }
 
-/** Undefined where nothing is known to fit. `operators`: those that the text may name. */
+/**
+ * Returns the completions at a position; undefined if none are known. `operators` are the operators that the
+ * text may name.
+ */
 export function completions(
   text: string,
   { line, column }: TextPosition,
@@ -51,6 +61,7 @@ export function completions(
   return options === undefined ? undefined : { from: before.length, options };
 }
 
+/** Returns completions for the text before the cursor; undefined where none is known. */
 function optionsAfter(before: string, operators: Operators): readonly Completion[] | undefined {
   if (/\btarget\("$/.test(before))
     return Object.values(targets).map(({ name, title }) => ({ label: name, detail: title }));
@@ -77,7 +88,10 @@ function optionsAfter(before: string, operators: Operators): readonly Completion
   );
 }
 
-/** Names at the start of an entry, its values behind the equals sign. */
+/**
+ * Returns completions inside a list: names at the start of an entry, values of the entry after the equals
+ * sign.
+ */
 function inList(
   inside: string,
   names: readonly Completion[],

@@ -1,4 +1,7 @@
-/** What the compiler says of each function of a text: a function whose text did not change is not compiled again. */
+/**
+ * Diagnostics of the compiler for each function of a text. A function whose text did not change is not
+ * compiled again.
+ */
 import { CompileError, type Diagnostic, type Func } from "../../ir/index.js";
 import { PassError } from "../../passes/index.js";
 import { tryCompile, type CompileOptions } from "../api/compile.js";
@@ -8,12 +11,19 @@ interface Judged {
   readonly diagnostics: readonly Diagnostic[];
 }
 
+/**
+ * Cache of the compiler's diagnostics for each function of a text: an unchanged function is not compiled
+ * again.
+ */
 export class Judgements {
   private judged = new Map<string, Judged>();
 
   constructor(private readonly options: Pick<CompileOptions, "findTarget" | "passes">) {}
 
-  /** Of the functions of one version of a text; those of the version before are forgotten. */
+  /**
+   * Returns the diagnostics of the functions of one version of a text, and discards those of the previous
+   * version.
+   */
   of(funcs: readonly Func[], text: string): Diagnostic[] {
     const lines = text.split("\n");
     const next = new Map<string, Judged>();

@@ -44,14 +44,18 @@ const lspRange = ({ start, end }: TextRange): LspRange => ({
 });
 
 /**
- * Serves on stdin and stdout until the client says exit. `project`: that of the command line; absent, that of the workspace, whose
- * config runs code: it is read where the client says `trusted: true` in its `initializationOptions`.
+ * Runs the language server on stdin and stdout until the client exits. `project` is the project of the
+ * command line, and defaults to that of the workspace. A workspace config runs code, so it is read only if
+ * the client sets `trusted: true` in `initializationOptions`.
  */
 export function serveStdio(project?: Project): void {
   serve(createConnection(ProposedFeatures.all, process.stdin, process.stdout), project);
 }
 
-/** The project of the first folder of a workspace that the client trusts; a config that cannot be used is told, and left out. */
+/**
+ * Returns the project of the first folder of a workspace that the client trusts; an empty project otherwise.
+ * Reports an unusable config by `tell` and ignores it.
+ */
 async function trustedProject(
   { initializationOptions, workspaceFolders }: InitializeParams,
   tell: (message: string) => void,
@@ -69,6 +73,7 @@ async function trustedProject(
   }
 }
 
+/** Registers the handlers of the language server on a connection and starts to listen. */
 function serve(connection: Connection, given: Project | undefined): void {
   let settings = settingsOf(given ?? noProject);
   const documents = new TextDocuments(TextDocument);

@@ -1,7 +1,8 @@
-/** What an editor's texts are read and compiled with. */
+/** Settings with which an editor's texts are read and compiled. */
 import type { Operators, Profile, Target } from "../../ir/index.js";
 import type { Pass } from "../../passes/index.js";
 
+/** Settings for reading and compiling the texts of an editor. */
 export interface Settings {
   /** Resolves a target by name; built-in targets by default. */
   readonly findTarget?: (name: string) => Target | undefined;
@@ -13,7 +14,10 @@ export interface Settings {
   readonly operators?: Operators;
 }
 
-/** Returns the options of the compiler: operators and profile are in a program before it is compiled. */
+/**
+ * Returns the compiler options among the settings. Operators and profile are left out, because they apply
+ * before compilation.
+ */
 export const compilingBy = ({
   operators: _,
   profile: __,

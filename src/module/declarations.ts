@@ -3,7 +3,7 @@ import { inputsOf, keyOf, outputOf, type Operand } from "../../ir/func.js";
 import { elementTypes, isPacked } from "../../ir/types.js";
 import { printKey, type ModuleProgram } from "./module-facts.js";
 
-/** Which machine a module runs on. */
+/** Kind of a module: `module` runs on WebGPU, `module-cpu` on WebAssembly. */
 export type ModuleKind = "module" | "module-cpu";
 
 function given({ type: { dtype } }: Operand): string {
@@ -19,7 +19,7 @@ const made = ({ type: { dtype } }: Operand): string =>
 const fields = (operands: readonly Operand[], typeOf: (operand: Operand) => string): string =>
   operands.map((operand) => `  readonly ${printKey(keyOf(operand))}: ${typeOf(operand)};\n`).join("");
 
-/** Of the file beside the module; `head`: the comment of the module. */
+/** Prints the declaration file of a module. `head`: the comment of the module. */
 export function printDeclarations(program: ModuleProgram, kind: ModuleKind, head: string): string {
   const symbols = program.symbolic?.symbols ?? [];
   const sizes = symbols.length === 0 ? "" : ", sizes: Sizes";
@@ -42,7 +42,10 @@ ${symbols.map(({ name, most }) => `  /** At most ${most}. */\n  readonly ${name}
 }${
     gpu
       ? `
-/** Of the module's device, with the usage STORAGE; inputs with indices also COPY_SRC, for \`check\` to name the index. */
+/**
+ * Buffers of the module's device, with the usage STORAGE. Inputs with indices also need COPY_SRC, for
+ * \`check\` to name the index.
+ */
 export interface Buffers {
 ${fields(program.operands, () => "GPUBuffer")}}
 `
@@ -63,10 +66,12 @@ ${
   dispose(): void;
 }
 
-/** What went wrong: \`code\` as in tilec's docs/diagnostics.md, \`data\` the numbers of the message by name. */
+/**
+ * Error of a module: \`code\` as in tilec's docs/diagnostics.md, \`data\` the numbers of the message by name.
+ */
 export declare class GatherError extends Error {
   readonly code: string;
-  /** Of TC601: the output element, and which of its index values is at fault. */
+  /** Output element of a TC601, and the number of its index operand that is at fault. */
   readonly point?: readonly number[];
   readonly site?: number;
   readonly data: Readonly<Record<string, unknown>>;
@@ -86,7 +91,10 @@ export declare function create(): Promise<Gather>;
 }`;
 }
 
-/** Each by a member that all its declarations share: programs with the types of WebGPU merge them, and others still type-check. */
+/**
+ * Each by a member that all its declarations share: programs with the types of WebGPU merge them, and others
+ * still type-check.
+ */
 const globals = `
 declare global {
   interface GPUBuffer {

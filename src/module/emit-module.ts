@@ -28,26 +28,30 @@ import {
   type ModuleProgram,
 } from "./module-facts.js";
 
-/** Texts of the two files. */
+/** Texts of an emitted module: its JavaScript code and its type declarations. */
 export interface EmittedModule {
   readonly code: string;
   readonly declarations: string;
 }
 
-/** What a module runs on, built from `src/module/runtime` as one expression; `runtimeOf` reads it. */
+/**
+ * Source text of a module's runtime, built from `src/module/runtime` as one expression; `runtimeOf` reads it.
+ */
 export type Runtime = string;
 
-/** Of modules for WebGPU whose sizes are numbers, for those whose sizes are open, and for WebAssembly. */
+/**
+ * Names of the runtimes: for WebGPU with static sizes, for WebGPU with dynamic sizes, and for WebAssembly.
+ */
 export const runtimes = ["gpu", "gpu-dynamic", "cpu"] as const;
 
-/** Reads a runtime. */
+/** Function that returns the JavaScript source of a runtime by name. */
 export type RuntimeOf = (name: (typeof runtimes)[number]) => Runtime;
 
 /**
  * `device`: the target that a kernel for another kind of machine is compiled again for; `arithmetic`: of its kernel there. Throws a
- * CompileError: TC502 for a program that exceeds the limits of the target's devices, TC505 for a scatter, for sizes that one text does not
- * hold for, and for an open bound in a sum; TC702 for a
- * tile program whose map is another in each tile.
+ * CompileError: TC502 for a program that exceeds the limits of the target's devices, TC505 for a scatter, for
+ * sizes that one text does not hold for, and for an open bound in a sum; TC702 for a tile program whose map
+ * is another in each tile.
  */
 export function emitModule(
   kernel: Kernel,
@@ -119,6 +123,7 @@ ${printPlan(fields)}${printRuntime(runtimeOf(isDynamic ? "gpu-dynamic" : "gpu"))
   return files(kernel, program, "module", body, again + native);
 }
 
+/** Returns the WebAssembly module of a kernel. */
 function emitCpu(kernel: Kernel, runtimeOf: RuntimeOf): EmittedModule {
   const program = moduleProgram(kernel);
   const plan = planWasm(program);
@@ -154,6 +159,7 @@ const printPlan = (fields: Readonly<Record<string, string | undefined>>): string
 const printRuntime = (runtime: Runtime): string =>
   `${runtime.trim()}\nexport const { GatherError } = runtime;\n`;
 
+/** Returns the code and declarations of a module; both begin with the same comments. */
 function files(
   kernel: Kernel,
   program: ModuleProgram,
@@ -167,7 +173,10 @@ function files(
 
 const withoutTiles = ({ tiles: _, ...access }: AccessFunc): AccessFunc => access;
 
-/** The gather, its schedule, and what the clock says of it, as comments. */
+/**
+ * Returns comments for the top of a module: the gather, its schedule, and the cycles that the cost model
+ * estimates.
+ */
 function headOf(kernel: Kernel): string {
   const { tile, target } = kernel;
   const access = kernel.access === undefined ? undefined : withoutTiles(kernel.access);
@@ -180,7 +189,10 @@ function headOf(kernel: Kernel): string {
   return lines.map((line) => `// ${line}\n`).join("");
 }
 
-/** Without the comments, which are the tile program that `--emit tile` prints, and without blanks that separate nothing. */
+/**
+ * Returns code without comments and without blanks that separate nothing. The comments are the tile program
+ * that `--emit tile` prints.
+ */
 const shortened = (code: string): string =>
   code
     .split("\n")

@@ -1,4 +1,6 @@
-/** What modules for every machine print of a program: operands, index values and sizes, as JavaScript. */
+/**
+ * Facts of a program that modules for every machine contain as JavaScript: operands, index values and sizes.
+ */
 import { indexed, isRead } from "../../ir/access.js";
 import { addressOf, mapOverTensors } from "../../ir/addressing.js";
 import { CompileError, error } from "../../ir/diagnostic.js";
@@ -31,10 +33,15 @@ import { indexSteps } from "../../backends/index-walk.js";
 import type { Kernel } from "../api/compile.js";
 import { printExactForm, printSizeForm } from "./print-form.js";
 
-/** A program of numbers, or for all sizes of its symbols. */
+/**
+ * Program that a module runs: a tile program of fixed sizes, or one that holds for all sizes of its symbols.
+ */
 export type ModuleProgram = TileFunc | DynamicTile;
 
-/** The program that a module runs. Throws a CompileError (TC502) where no program holds for every size of its symbols. */
+/**
+ * Returns the program that a module runs. Throws a CompileError (TC502) if no program is known to hold for
+ * every size of its symbols.
+ */
 export function moduleProgram(kernel: Kernel): ModuleProgram {
   const symbols = kernel.access === undefined ? [] : dynamicSymbols(kernel.access);
   if (symbols.length === 0) return kernel.tile;
@@ -46,21 +53,24 @@ export function moduleProgram(kernel: Kernel): ModuleProgram {
   throw new CompileError([error("TC502", message, { hint: `choose sizes: --bind ${sizes.join(",")}` })]);
 }
 
-/** JavaScript of an object with these fields; absent ones are undefined. */
+/** Returns JavaScript of an object with the given fields. Absent fields are undefined in the text. */
 export const printObject = (fields: Readonly<Record<string, string | undefined>>): string =>
   `{${Object.entries(fields)
     .flatMap(([name, text]) => (text === undefined ? [] : [`${printKey(name)}:${text}`]))
     .join(",")}}`;
 
-/** A key of an object or an interface. */
+/** Returns a key of a JavaScript object or interface, quoted if it is not an identifier. */
 export const printKey = (name: string): string =>
   /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name);
 
-/** A list of entries, one a line. */
+/** Returns a JavaScript list with one entry on each line. */
 export const printLines = (entries: readonly string[]): string =>
   entries.length === 0 ? "[]" : `[\n${entries.join(",\n")}]`;
 
-/** The fields of `ModulePlan`. `rejects`: whether the code reports an index that is out of range. */
+/**
+ * Returns the fields of `ModulePlan` by name, as JavaScript. `rejects`: true if the code reports an index
+ * that is out of range.
+ */
 export function printFacts(
   kernel: Kernel,
   program: ModuleProgram,
@@ -108,7 +118,10 @@ export function printFacts(
   };
 }
 
-/** The index values of an output element. Throws a CompileError (TC702) for a program whose map is another in each tile. */
+/**
+ * Returns the index values of an output element as JavaScript. Throws a CompileError (TC702) for a program
+ * whose access map differs between tiles.
+ */
 function printIndices(kernel: Kernel, program: ModuleProgram): string {
   const map = mapOverTensors(program, taskOfTile(program));
   if (map === undefined) {
@@ -151,8 +164,9 @@ function printIndices(kernel: Kernel, program: ModuleProgram): string {
 }
 
 /**
- * A bound that sizes tell, as a form in them: the one that the text states, or the least extent among the dims that the index value
- * picks along. Throws a CompileError (TC502) for one that is left open in a sum.
+ * Returns a bound of an index value as a linear form in sizes. It is the bound that the text states, or else
+ * the least extent of the dims that the value indexes. Throws a CompileError (TC502) for an unstated bound of
+ * an index value in a sum.
  */
 function boundOf(program: ModuleProgram, s: number, bound: "extent" | "wrapNegativeBy"): Linear {
   const indices: readonly SymbolicIndex[] = program.symbolic?.map.indices ?? [];
@@ -178,14 +192,20 @@ function boundOf(program: ModuleProgram, s: number, bound: "extent" | "wrapNegat
   return extents.reduce(min, constant(maxElements));
 }
 
-/** A function of coordinates, index values and sizes, without those at the end that the form does not have. */
+/**
+ * Returns a function of coordinates, index values and sizes, without those at the end that the form does not
+ * have.
+ */
 function printFunction(form: Linear): string {
   const kinds = new Set(atomsOf(form).map(({ kind }) => kind));
   const params = kinds.has("symbol") ? "(d,s,n)" : kinds.has("index") ? "(d,s)" : "d";
   return `${params}=>${printExactForm(form)}`;
 }
 
-/** Iterations of each parallel loop at some sizes, as `nestAt` counts them: of a tile loop inside a view loop, those in the first view. */
+/**
+ * Returns a JavaScript function from sizes to the iterations of each parallel loop, as `nestAt` counts them.
+ * A tile loop inside a view loop counts the iterations in the first view.
+ */
 export function printTrips(loops: readonly ParallelLoop[]): string {
   const starts = new Map(loops.map(({ stmt }) => [stmt.iv, stmt.lower]));
   const first = (form: Linear): Linear =>

@@ -3,10 +3,16 @@ import type { Linear } from "../../ir/linear.js";
 import { printForm, type Amount, type FormLanguage } from "../../ir/text/form-text.js";
 import { assertNever, InternalError } from "../../ir/types.js";
 
-/** Returns a form over `n`, a record of sizes by name, as numbers: of sizes and bounds. */
+/**
+ * Returns a linear form as a JavaScript number expression over `n`, a record of sizes by name. It is used for
+ * sizes and bounds.
+ */
 export const printSizeForm = (form: Linear): string => printForm(form, sizeForms);
 
-/** Returns a form over `d` and `s`, lists of coordinates and index values, and `n`, as BigInts: positions and sums are exact. */
+/**
+ * Returns a linear form as a JavaScript BigInt expression, so that positions and sums are exact. `d` is the
+ * list of coordinates, `s` the list of index values, and `n` the record of sizes.
+ */
 export const printExactForm = (form: Linear): string => printForm(form, exactForms);
 
 const sizeForms = formsIn({
@@ -31,6 +37,7 @@ interface Arithmetic {
   readonly quotient: (of: string, by: number, rest: string) => string;
 }
 
+/** Returns the printer of linear forms in JavaScript for one arithmetic, numbers or BigInts. */
 function formsIn({ literal, symbol, least, quotient }: Arithmetic): FormLanguage {
   const remainder = (of: string, by: number): string =>
     `(((${of}) % ${literal(by)} + ${literal(by)}) % ${literal(by)})`;

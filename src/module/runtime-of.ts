@@ -1,6 +1,7 @@
-/** What modules run on, from the package's build. */
+/** Runtimes of modules, from the package's build. */
 import { packageFile } from "../device/package-files.js";
 import { readText } from "../formats/files.js";
 import type { RuntimeOf } from "./emit-module.js";
 
+/** Returns the JavaScript source of a runtime by name, from the package's build. */
 export const runtimeOf: RuntimeOf = (name) => readText(packageFile(`dist/module/${name}.js`));

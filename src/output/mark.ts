@@ -1,21 +1,28 @@
 /**
- * Marks by which tilec knows the files that it wrote. They stand at their beginning, and it writes over no file without one. A text
- * gets a comment, a JSON document begins with its schema; the other formats are known by how they begin anyway.
+ * Marks by which tilec knows the files that it wrote. They stand at their beginning, and it writes over no
+ * file without one. A text gets a comment, a JSON document begins with its schema; the other formats are
+ * known by how they begin anyway.
  */
 import { InternalError } from "../../ir/types.js";
 
-/** Version of every JSON document that tilec prints or writes. */
+/** Schema version of all JSON documents that tilec prints or writes. */
 export const jsonSchema = 1;
 
-/** Format of an output file. */
+/**
+ * Format of an output file: the check for tilec's mark, and the function that adds the mark. The function is
+ * absent if contents of the format are marked already.
+ */
 export interface OutputFormat {
   /** True if a file of this format that begins with `head` is tilec's. */
   readonly isMarked: (head: string) => boolean;
-  /** Returns the contents with the mark; `by`: the command that writes them. Absent: contents are marked as they are. */
+  /**
+   * Returns the contents with the mark; `by`: the command that writes them. Absent: contents are marked as
+   * they are.
+   */
   readonly marked?: (text: string, by: string) => string;
 }
 
-/** Bytes of a file that are looked at for a mark. */
+/** Number of bytes at the start of a file that are searched for a mark. */
 export const headBytes = 4096;
 
 /** Comments to the end of a line, the first of which is the mark. */
@@ -32,7 +39,7 @@ const markup: OutputFormat = {
   marked: (text, by) => text.replace(/^<[^>]*>/, (first) => `${first}\n<!-- tilec ${by} -->`),
 };
 
-/** True if a file of records begins so. A line that was torn keeps its beginning. */
+/** True if `head` begins like a file of records, even if its first line is incomplete. */
 export function isRecordLine(head: string): boolean {
   if (head.startsWith('{"record":"')) return true;
   // Records of before have their fields in the order of the alphabet.
@@ -40,7 +47,10 @@ export function isRecordLine(head: string): boolean {
   return line.startsWith("{") && line.includes('"record":"');
 }
 
-/** Formats by what they look like: `code` is a text with `//` comments. */
+/**
+ * Formats of output files by name, each recognized by how its files begin. `code` is a text with `//`
+ * comments.
+ */
 export const outputFormats = {
   code: lines("//"),
   wat: lines(";;"),
@@ -60,7 +70,10 @@ export const outputFormats = {
   rows: { isMarked: (head) => /^command,id,key,name,.*\r?\n/.test(head) },
 } as const satisfies Readonly<Record<string, OutputFormat>>;
 
-/** The formats whose marks nobody else writes: that of `.npy` begins every array of numpy's, and a table's is its header. */
+/**
+ * The formats whose marks nobody else writes: that of `.npy` begins every array of numpy's, and a table's is
+ * its header.
+ */
 const signed: readonly OutputFormat[] = [
   outputFormats.code,
   outputFormats.wat,
@@ -73,7 +86,10 @@ const signed: readonly OutputFormat[] = [
 export const mayReplace = (format: OutputFormat, head: string): boolean =>
   [...signed, format].some(({ isMarked }) => isMarked(head));
 
-/** Returns contents as they are written. Throws an InternalError for contents that tilec would not know again. */
+/**
+ * Returns contents with tilec's mark, if their format can add one. Throws an InternalError for contents that
+ * would not be recognized as tilec's.
+ */
 export function withMark(
   contents: Uint8Array | string,
   format: OutputFormat,
@@ -87,5 +103,7 @@ export function withMark(
 const headOf = (contents: Uint8Array | string): string =>
   typeof contents === "string" ? contents.slice(0, headBytes) : latin1(contents.subarray(0, headBytes));
 
-/** A character for each byte, so that any file has a head. */
+/**
+ * Returns a string with one character for each byte, so that the start of any file can be matched as text.
+ */
 export const latin1 = (bytes: Uint8Array): string => String.fromCharCode(...bytes);

@@ -1,6 +1,7 @@
 /**
- * The one module that writes files. A whole file goes to a temporary neighbour, which then takes its place: a reader sees the old file
- * or the new one, and a write that fails changes nothing. Links are followed, modes stay, pipes and devices are written through.
+ * The one module that writes files. A whole file goes to a temporary neighbour, which then takes its place: a
+ * reader sees the old file or the new one, and a write that fails changes nothing. Links are followed, modes
+ * stay, pipes and devices are written through.
  */
 import { isUtf8 } from "node:buffer";
 import {
@@ -34,7 +35,7 @@ import { useOf } from "../formats/files.js";
 import { headBytes, isRecordLine, latin1, mayReplace, withMark, type OutputFormat } from "./mark.js";
 import { uninterrupted } from "./uninterrupted.js";
 
-/** Options of a whole file's write. */
+/** Options for writing a whole file. */
 export interface OutputOptions {
   readonly format: OutputFormat;
   /** The command that writes the file, as its mark names it: `tune`, `emit wgsl`. */
@@ -43,10 +44,13 @@ export interface OutputOptions {
   readonly force?: boolean;
 }
 
-/** Error (TC010) for a file that is left as it is, since the command reads it or tilec did not write it. */
+/** Error (TC010) for a file that is not written, because the command reads it or tilec did not write it. */
 export class RefusedOutput extends CompileError {}
 
-/** Throws a RefusedOutput for a file that {@link writeOutput} would refuse; whether it can be written is not tried. */
+/**
+ * Throws a RefusedOutput for a file that {@link writeOutput} would refuse. It does not test whether the file
+ * can be written.
+ */
 export function checkOutput(file: string, { format, force }: Pick<OutputOptions, "format" | "force">): void {
   refuse(
     file,
@@ -56,7 +60,10 @@ export function checkOutput(file: string, { format, force }: Pick<OutputOptions,
   );
 }
 
-/** Writes a whole file. Throws a RefusedOutput, and a CompileError (TC010) for a file that cannot be written. */
+/**
+ * Writes a whole file. Throws a RefusedOutput for a file that may not be replaced, and a CompileError (TC010)
+ * for one that cannot be written.
+ */
 export function writeOutput(file: string, contents: Uint8Array | string, options: OutputOptions): void {
   const { format, by, force } = options;
   orFault(file, () => {
@@ -66,7 +73,10 @@ export function writeOutput(file: string, contents: Uint8Array | string, options
   });
 }
 
-/** Begins a file that grows by a {@link lineAppender}. Throws as {@link writeOutput} does. */
+/**
+ * Creates or replaces a file to which a {@link lineAppender} will add lines. Throws the errors of {@link
+ * writeOutput}.
+ */
 export function startOutput(file: string, contents: string, options: OutputOptions): void {
   if (contents !== "") writeOutput(file, contents, options);
   else
@@ -77,7 +87,10 @@ export function startOutput(file: string, contents: string, options: OutputOptio
     });
 }
 
-/** Writes a text that the command has read, in its place. Throws a CompileError (TC010), also for a file of bytes that are no text. */
+/**
+ * Replaces the text of a file that the command has read. Throws a CompileError (TC010) if the file cannot be
+ * written or is not UTF-8.
+ */
 export function rewriteInput(file: string, contents: string): void {
   orFault(file, () => {
     const place = placeOf(file);
@@ -89,7 +102,10 @@ export function rewriteInput(file: string, contents: string): void {
   });
 }
 
-/** Where a path leads: a file, there or not; a pipe or device; or an open descriptor of this process. */
+/**
+ * Destination of a path: a file, which may not exist yet; a pipe or device; or an open descriptor of this
+ * process.
+ */
 type Place =
   | { readonly kind: "file"; readonly path: string; readonly old: BigIntStats | undefined }
   | { readonly kind: "stream"; readonly path: string }
@@ -98,6 +114,10 @@ type Place =
 /** As many as Linux follows. */
 const maxLinks = 40;
 
+/**
+ * Resolves an output path and its links to a file, a stream or an open descriptor. Throws an error for a
+ * folder, a missing folder or a cycle of links.
+ */
 function placeOf(file: string): Place {
   // The platform's functions on paths drop it.
   if (file === "" || file.endsWith("/")) throw platformError("EISDIR");
@@ -119,7 +139,10 @@ function placeOf(file: string): Place {
   throw platformError("ELOOP");
 }
 
-/** The descriptor that `/dev/stdout` and its like lead to. It is written where it stands, as the rest of the output is. */
+/**
+ * Returns the descriptor that `/dev/stdout` and its like lead to. It is written where it stands, as the rest
+ * of the output is.
+ */
 function descriptorAt(path: string): number | undefined {
   const [, owner, number] = /^(?:\/proc\/(\d+)|\/dev)\/fd\/(\d+)$/.exec(path) ?? [];
   return number === undefined || (owner !== undefined && Number(owner) !== process.pid)
@@ -129,7 +152,7 @@ function descriptorAt(path: string): number | undefined {
 
 const platformError = (code: string): Error => Object.assign(new Error(code), { code });
 
-/** The folder as the user wrote it, where no link led elsewhere. */
+/** Returns the error for a missing folder, by the name that the user wrote unless a link led elsewhere. */
 function missingFolder(file: string, path: string, links: number): Error {
   const folder = links === 0 ? dirname(file) : dirname(path);
   try {
@@ -140,7 +163,7 @@ function missingFolder(file: string, path: string, links: number): Error {
   return withoutFolder(file, "write", folder);
 }
 
-/** Runs an action on a file; what the platform throws becomes a CompileError (TC010). */
+/** Returns the result of an action on a file. Errors of the platform become a CompileError (TC010). */
 function orFault<T>(file: string, action: () => T): T {
   try {
     return action();
@@ -154,7 +177,7 @@ function orFault<T>(file: string, action: () => T): T {
   }
 }
 
-/** Runs an action; undefined where the platform refuses. */
+/** Returns the result of an action; undefined if it throws. */
 function orNone<T>(action: () => T): T | undefined {
   try {
     return action();
@@ -163,6 +186,10 @@ function orNone<T>(action: () => T): T | undefined {
   }
 }
 
+/**
+ * Throws a RefusedOutput for a file that this command uses, that is not a regular file, or that lacks tilec's
+ * mark. `force` allows a file without the mark.
+ */
 function refuse(file: string, place: Place | undefined, format: OutputFormat, force: boolean): void {
   if (place?.kind !== "file" || place.old === undefined) return;
   const { path, old } = place;
@@ -175,6 +202,7 @@ function refuse(file: string, place: Place | undefined, format: OutputFormat, fo
   throw refused("write over", "tilec did not write it", "name another file, or give --force");
 }
 
+/** Returns the first bytes of a file, one character each, to search for a mark. */
 function headOf(path: string): string {
   const descriptor = openSync(path, "r");
   try {
@@ -185,6 +213,10 @@ function headOf(path: string): string {
   }
 }
 
+/**
+ * Writes contents to a resolved output path. A file is replaced as a whole; a stream or descriptor is written
+ * directly.
+ */
 function put(place: Place, contents: Uint8Array | string): void {
   switch (place.kind) {
     case "descriptor":
@@ -206,6 +238,10 @@ function put(place: Place, contents: Uint8Array | string): void {
   }
 }
 
+/**
+ * Replaces a file by a temporary file with the new contents, renamed into its place. Owner and mode of the
+ * old file are kept. On an error the temporary file is removed.
+ */
 function replace(path: string, old: BigIntStats | undefined, contents: Uint8Array | string): void {
   // A neighbour could take the place of a file that may not be written.
   if (old !== undefined) accessSync(path, constants.W_OK);
@@ -226,7 +262,10 @@ function replace(path: string, old: BigIntStats | undefined, contents: Uint8Arra
   }
 }
 
-/** Gives a file the owner and the mode of the one that it replaces. */
+/**
+ * Gives a new file the owner and mode of the file that it replaces. A change of owner that is not permitted
+ * is skipped.
+ */
 function restoreOwner(descriptor: number, { uid, gid, mode }: BigIntStats): void {
   const fresh = fstatSync(descriptor, { bigint: true });
   if (fresh.uid !== uid || fresh.gid !== gid) {
@@ -254,14 +293,17 @@ const writeThrough = (descriptor: number, contents: Uint8Array | string): void =
   }
 };
 
-/** A file of lines that grows, and that several processes may write at once. */
+/** File to which lines are appended, possibly by several processes at once. */
 export interface Appender {
   /** Appends a line, which ends in "\n", in one piece. Throws a CompileError (TC010). */
   readonly append: (line: string) => void;
   readonly close: () => void;
 }
 
-/** Returns what appends records; the file is made, or opened, with the first line. Throws a RefusedOutput for a file that holds no records. */
+/**
+ * Returns an appender of records to a file, which is created or opened with the first line. Throws a
+ * RefusedOutput for a file that holds something other than records.
+ */
 export function recordAppender(file: string): Appender {
   const place = orNone(() => placeOf(file));
   if (place?.kind === "file" && place.old !== undefined && !holdsRecords(place.path, place.old))
@@ -271,7 +313,10 @@ export function recordAppender(file: string): Appender {
   return lineAppender(file);
 }
 
-/** Returns what appends lines to a file that the command has begun; it is opened with the first line. */
+/**
+ * Returns an appender of lines to a file that the command has started. The file is opened with the first
+ * line.
+ */
 export function lineAppender(file: string): Appender {
   let opened: Appender | undefined;
   return {
@@ -290,6 +335,7 @@ export function lineAppender(file: string): Appender {
 const holdsRecords = (path: string, old: BigIntStats): boolean =>
   old.isFile() && (old.size === 0n || isRecordLine(headOf(path)));
 
+/** Opens a resolved output path for appending lines, and returns the appender. */
 function openAppender(place: Place): Appender {
   const ofStream = (descriptor: number): Appender["append"] => {
     return (line) => {
@@ -310,7 +356,10 @@ function openAppender(place: Place): Appender {
   };
 }
 
-/** One write, which the platform keeps from mixing with those of others. A line that was torn before is ended first. */
+/**
+ * Appends a line in a single write, which the platform does not mix with the writes of other processes. An
+ * incomplete line at the end of the file is ended first.
+ */
 function appendLine(descriptor: number, line: string): void {
   const { size } = fstatSync(descriptor);
   const last = Buffer.alloc(1);
@@ -319,7 +368,9 @@ function appendLine(descriptor: number, line: string): void {
   while (writeSync(descriptor, bytes) < bytes.byteLength) bytes = Buffer.from(`\n${line}`);
 }
 
-/** Makes a folder in one that is there. Throws a CompileError (TC010). */
+/**
+ * Makes a folder in an existing folder, unless it exists. Throws a CompileError (TC010) if it cannot be made.
+ */
 export function makeFolder(path: string): void {
   const isFolder = (): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
   try {
@@ -335,17 +386,17 @@ export function makeFolder(path: string): void {
   }
 }
 
-/** Makes a new folder for temporary files. */
+/** Makes a new folder for temporary files in the system's temporary folder, and returns its path. */
 export const makeTemporaryFolder = (prefix: string): string => mkdtempSync(join(tmpdir(), prefix));
 
-/** Removes a folder with all that it holds; one that is not there is none the less removed. */
+/** Removes a folder and its contents. A missing folder is no error. */
 export function removeFolder(path: string): void {
   rmSync(path, { recursive: true, force: true });
 }
 
 /**
- * Makes a folder of files, unless another process was first. It is filled as a neighbour, so that whoever finds it finds all of them.
- * Throws what the platform throws.
+ * Makes a folder with files, unless another process has made it. The files are first written to a folder
+ * beside it, which is then renamed: readers find all files or none. Throws the platform's errors.
  */
 export function makeFilledFolder(
   path: string,

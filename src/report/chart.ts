@@ -2,11 +2,14 @@
 import type * as Plot from "@observablehq/plot";
 import { drawing } from "./drawing.js";
 
+/**
+ * Options of a chart: those of Observable Plot, an accessible label, and the id of an optional hatch pattern.
+ */
 export interface ChartOptions extends Omit<
   Plot.PlotOptions,
   "document" | "figure" | "title" | "subtitle" | "caption"
 > {
-  /** What the chart is, for those who do not see it. */
+  /** Description of the chart for people who do not see it. */
   readonly ariaLabel: string;
   /** Id of a pattern of lines that marks may fill with, unique on its page. */
   readonly hatch?: string;
@@ -14,7 +17,7 @@ export interface ChartOptions extends Omit<
 
 const stripes = `<path d="M-1,1 l2,-2 M0,6 l6,-6 M5,7 l2,-2" stroke="currentColor" stroke-width="1.2"></path>`;
 
-/** An `<svg>` element. */
+/** Returns a chart as the markup of an `<svg>` element. */
 export function chartOf({ hatch, ...options }: ChartOptions): string {
   const { Plot, parseHTML } = drawing();
   const { document } = parseHTML("<!doctype html><html><body></body></html>");
@@ -32,14 +35,14 @@ export function chartOf({ hatch, ...options }: ChartOptions): string {
   return svg.outerHTML;
 }
 
-/** At most `max` of the values, evenly, for the ticks of an axis of names. */
+/** Returns at most `max` of the values, evenly spaced, as ticks of an axis of names. */
 export function ticksOf<T>(values: readonly T[], max: number): T[] {
   const step = Math.max(1, Math.ceil(values.length / max));
   return values.filter((_, k) => k % step === 0);
 }
 
-/** `1.2M`, three digits. */
+/** Number format of charts (d3-format) with an SI suffix and no trailing zeros, such as `1.2M`. */
 export const short = "~s";
 
-/** `0.0123`, six digits. */
+/** Number format of charts (d3-format) in decimal notation without trailing zeros, such as `0.0123`. */
 export const plain = "~r";

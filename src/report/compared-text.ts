@@ -2,17 +2,24 @@
 import { createTwoFilesPatch } from "diff";
 import { printFunc, printSchedule, type Func } from "../../ir/index.js";
 
-/** An entry a line. Commas inside brackets are followed by digits. */
+/**
+ * Returns the schedule of a function with one entry on each line. Commas inside brackets do not split lines,
+ * because digits follow them.
+ */
 export const scheduleLines = (func: Func): string =>
   `${printSchedule(func.schedule).replaceAll(/, (?=[a-z_]+ = )/g, "\n")}\n`;
 
+/** Returns the text of a function without its schedule. */
 export const withoutSchedule = (func: Func): string => printFunc({ ...func, schedule: {} });
 
-/** A program with its schedule above it: one long line of a text would differ as a whole. */
+/** Returns a program with its schedule above it: one long line of a text would differ as a whole. */
 const linesOf = (func: Func | undefined): string =>
   func === undefined ? "" : `${scheduleLines(func).replaceAll(/^(?=.)/gm, "// ")}${withoutSchedule(func)}`;
 
-/** The unified difference of two programs, empty where they are the same; a side without a program is an empty text. */
+/**
+ * Returns the unified diff of two programs; an empty string if they are the same. An undefined program counts
+ * as an empty text.
+ */
 export function comparedText(
   nameA: string,
   nameB: string,

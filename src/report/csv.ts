@@ -4,17 +4,17 @@ import { stringify } from "csv-stringify/sync";
 /** A cell that begins with "=" is a formula to a spreadsheet, and is written with "'" before it. */
 const options = { escape_formulas: true };
 
-/** Values of a row by column; one that is absent is empty. */
+/** Row of a CSV table: values by column name. An absent value is an empty cell. */
 export type CsvRow = Readonly<Partial<Record<string, string | number>>>;
 
-/** Returns the header as a line with its end. */
+/** Returns the header line of a CSV table, with its line end. */
 export const csvHead = (columns: readonly string[]): string =>
   stringify([], { ...options, columns: [...columns], header: true });
 
-/** Returns rows as lines with their ends. */
+/** Returns the rows of a CSV table as lines with their line ends. */
 export const csvLines = (columns: readonly string[], rows: readonly CsvRow[]): string =>
   stringify([...rows], { ...options, columns: [...columns] });
 
-/** Returns a table with its header. */
+/** Returns a CSV table with its header. */
 export const csvTable = (columns: readonly string[], rows: readonly CsvRow[]): string =>
   csvHead(columns) + csvLines(columns, rows);

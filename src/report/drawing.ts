@@ -1,4 +1,4 @@
-/** What draws charts: optional peers, which are loaded with the pages that may need them. */
+/** Libraries that draw charts: optional peer dependencies, loaded with the pages that may need them. */
 import type * as PlotModule from "@observablehq/plot";
 import type { parseHTML as Parse } from "linkedom/worker";
 import { CompileError } from "../../ir/index.js";
@@ -9,6 +9,10 @@ interface Drawing {
   readonly parseHTML: typeof Parse;
 }
 
+/**
+ * Loads Observable Plot and linkedom, which are optional dependencies. Returns undefined if they are not
+ * installed.
+ */
 async function load(): Promise<Drawing | undefined> {
   try {
     const [Plot, { parseHTML }] = await Promise.all([
@@ -24,7 +28,9 @@ async function load(): Promise<Drawing | undefined> {
 
 const loaded = await load();
 
-/** Observable Plot and a document to draw in. Throws a CompileError (TC703) where they are not installed. */
+/**
+ * Returns Observable Plot and a document to draw in. Throws a CompileError (TC703) if they are not installed.
+ */
 export function drawing(): Drawing {
   if (loaded === undefined) throw new CompileError([missingPeer("charts")]);
   return loaded;

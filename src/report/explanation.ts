@@ -30,7 +30,7 @@ import type { CyclesRange } from "../api/cycles-range.js";
 import type { Comparison } from "../api/comparison.js";
 import { table } from "./table.js";
 
-/** Returns the verdict in short: the first lines, the rules that refuse, and what to do. */
+/** Returns the short verdict as text: its first lines, the rules that refuse the schedule, and what to do. */
 export function renderVerdict(explanation: Explanation): string {
   checkApiArgument("renderVerdict", "explanation", explanation);
   const { legal, pages, rules } = explanation;
@@ -46,7 +46,10 @@ export function renderVerdict(explanation: Explanation): string {
 const ruleLines = ({ pass, rule, detail, source }: Explanation["rules"][number]): string =>
   `  ${pass ? "pass" : "FAIL"}  ${rule.padEnd(15)} ${detail}\n${" ".repeat(24)}${source}`;
 
-/** Returns the first lines of an explanation: the verdict, what it costs or why it is refused, and one thing to try. */
+/**
+ * Returns the first lines of an explanation as text: the verdict, the cost or the reason for a refusal, and
+ * one thing to try.
+ */
 export function renderSummary(explanation: Explanation): string {
   checkApiArgument("renderSummary", "explanation", explanation);
   return [
@@ -63,7 +66,10 @@ export interface RenderExplanationOptions {
 
 const renderFields: Fields<RenderExplanationOptions> = { verbose: yesOrNo() };
 
-/** Returns an explanation: what it comes to first, then its rules, unified buffer and traffic. */
+/**
+ * Returns an explanation as text: a summary first, then the rules, the use of the unified buffer, and the
+ * traffic in global memory.
+ */
 export function renderExplanation(explanation: Explanation, options: RenderExplanationOptions = {}): string {
   checkApiArgument("renderExplanation", "explanation", explanation);
   throwIfErrors(checkOptions("renderExplanation", options, renderFields));
@@ -145,7 +151,10 @@ const pipeNames: Readonly<Record<Explanation["bottleneck"]["pipe"], string>> = {
   S: "the scalar unit (S)",
 };
 
-/** Returns the lines below the verdict: cycles with their range, the lower bound, what limits, and one thing to try. */
+/**
+ * Returns the summary lines of a legal schedule: cycles with their range, the lower bound, the limiting pipe,
+ * and one thing to try.
+ */
 function renderLegalSummary(explanation: Explanation): string[] {
   const { pages, cycles, cyclesRange, clock, symbols, machine, floor, bottleneck } = explanation;
   const atSizes =
@@ -173,7 +182,7 @@ function renderLegalSummary(explanation: Explanation): string[] {
   ];
 }
 
-/** Returns the lines below a refusal: the rules that refuse, and one thing to try. */
+/** Returns the summary lines of a refused schedule: the rules that refuse it and one thing to try. */
 function renderRefusedSummary({
   pages,
   rules,
@@ -199,14 +208,19 @@ function renderRefusedSummary({
   ];
 }
 
-/** Returns the best schedules in the UB of other machines of the target's kind; empty where the comparison has none. */
+/**
+ * Returns the best schedules for other UB sizes of the target's kind as text; an empty string if the
+ * comparison has none.
+ */
 export function renderOtherUbSizes({ schedule, comparison }: Explanation): string {
   const others =
     comparison?.alternatives.filter((other) => other.schedule.ubBytes !== schedule.ubBytes) ?? [];
   return others.length === 0 ? "" : renderAlternatives("the best with another size of UB", others).join("\n");
 }
 
-/** Returns what to do about a refusal: the nearest legal schedules, or why there is none and the ways out. */
+/**
+ * Returns what to do about a refusal: the nearest legal schedules, or why no tile is legal and the remedies.
+ */
 function renderRefused(explanation: Explanation): string[] {
   const { schedule, pages, nearest, infeasible, framework } = explanation;
   if (infeasible === undefined) {
@@ -244,7 +258,10 @@ function renderRefused(explanation: Explanation): string[] {
   ];
 }
 
-/** Returns the first line: the verdict, and of what it is one where that is not the tile that was stated, or no full load. */
+/**
+ * Returns the first line of an explanation: whether the schedule is legal. It notes a missing full load, and
+ * a judged tile that differs from the stated one.
+ */
 function verdictLine({ name, target, legal, schedule, judgedTile }: Explanation): string {
   const lines = [
     `@${name} on ${target}: ${legal ? "legal" : "refused"}`,
@@ -260,7 +277,10 @@ function verdictLine({ name, target, legal, schedule, judgedTile }: Explanation)
 
 const lineIf = (line: string | undefined): string[] => (line === undefined ? [] : [line]);
 
-/** Returns the class of a gather's instructions with the buffers that it adds to UB; `verbose` adds why each other class is not taken. */
+/**
+ * Returns the lowering of a gather as lines: its cycles and the buffers that it adds to UB. `verbose` adds
+ * why each other lowering was not chosen.
+ */
 function renderLowering(
   { class: name, cycles, setup, adds, lost }: NonNullable<Explanation["lowering"]>,
   verbose: boolean,
@@ -280,7 +300,10 @@ function renderLowering(
   ];
 }
 
-/** When the text for Ascend cores gives the stated bits, or why there is none. */
+/**
+ * Returns the conditions under which the text for Ascend cores gives the stated bits, or the reason why there
+ * is no text.
+ */
 function renderAscend(answer: NonNullable<Explanation["ascend"]>): string[] {
   if (!answer.ok) return [`no text for Ascend cores: ${answer.refused}`];
   if (answer.assumes.length === 0) return ["text for Ascend cores gives the stated bits"];
@@ -291,8 +314,8 @@ function renderAscend(answer: NonNullable<Explanation["ascend"]>): string[] {
 }
 
 /**
- * Returns the call that sets a tile behind a separator, the view where `from` has another one, and whether its last entry breaks the
- * framework's rule; empty without a framework.
+ * Returns `separator` and the framework call that sets a tile; an empty string without a framework. It notes
+ * a view that differs from `from`, and a last entry that breaks the framework's rule.
  */
 function callText(
   words: FrameworkWords | undefined,
@@ -307,7 +330,10 @@ function callText(
   return `${separator}${callOf(words, to.tile)}${views}${broken}`;
 }
 
-/** Returns the line of the framework's program, the operators that share it, the rule on its last entry, and what the framework chooses. */
+/**
+ * Returns the framework section of an explanation: its program line, the operators that share it, the rule on
+ * its last entry, and the framework's choices. The list is empty without a framework or tile.
+ */
 function renderFramework({ framework: words, legal }: Explanation): string[] {
   if (words?.tile === undefined) return [];
   const { name, elementBytes } = words;
@@ -337,14 +363,17 @@ function renderFramework({ framework: words, legal }: Explanation): string[] {
   ];
 }
 
-/** Returns the figures that the range of the time comes from: `range of loadLatencyCycles 150 to 420 (model of others)`. */
+/**
+ * Returns the target figures that cause a range of cycles: `range of loadLatencyCycles 150 to 420 (model of
+ * others)`.
+ */
 export const rangeText = ({ figures }: CyclesRange): string =>
   `range of ${figures.map(({ figure, kind, range: [low, high] }) => `${figure} ${low} to ${high} (${kind})`).join(", ")}`;
 
 /** Above this ratio to the lower bound a search is worth its time. */
 const nearLowerBound = 1.05;
 
-/** Returns the one thing to try next. */
+/** Returns the one thing to try next: a better schedule, a search by `tilec tune`, or nothing. */
 function nextStep({ comparison, floor, framework, schedule }: Explanation): string {
   const better = comparison?.better;
   if (better !== undefined)
@@ -354,7 +383,7 @@ function nextStep({ comparison, floor, framework, schedule }: Explanation): stri
     : "nothing: no schedule is more than 5 % faster";
 }
 
-/** Returns a table of schedules with their cycles. */
+/** Returns a titled table of schedules with their estimated cycles, as lines. */
 function renderAlternatives(title: string, alternatives: Comparison["alternatives"]): string[] {
   return [
     `${title}, estimated cycles`,

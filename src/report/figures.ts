@@ -12,7 +12,7 @@ import {
 /** Entries of a schedule that a search chooses. */
 type Entries = Required<Pick<Schedule, SearchedEntry>>;
 
-/** Figures of one schedule, from wherever they come; absent where they are not known. */
+/** Figures of one schedule from any source; unknown figures are absent. */
 export interface ScheduleFigures extends Partial<Roofline> {
   readonly schedule?: Partial<Entries>;
   readonly cycles?: number;
@@ -80,7 +80,10 @@ const entryFigures = {
   buffers: entry("buffers", (buffers) => JSON.stringify(buffers), formatEntry),
 } satisfies Readonly<Record<SearchedEntry, Figure>>;
 
-/** Figures by their keys, which are the headers of CSV and the keys of rows, in the order in which these list them. */
+/**
+ * Definitions of the figures by key: label, unit and value. Keys are the headers of CSV and the keys of rows,
+ * in column order.
+ */
 export const figures = {
   ...entryFigures,
   cycles: { label: "cycles", unit: "cycles", cell: (f) => f.cycles },
@@ -124,16 +127,16 @@ export type FigureKey = keyof typeof figures;
 
 const figureAt = (key: FigureKey): Figure => figures[key];
 
-/** Returns keys in the order in which CSV and rows have them, whatever the command: that of {@link figures}. */
+/** Returns keys in the column order of CSV and rows, which is that of {@link figures} for every command. */
 export const inTableOrder = (keys: readonly FigureKey[]): readonly FigureKey[] => {
   const requested = new Set(keys);
   return (Object.keys(figures) as FigureKey[]).filter((key) => requested.has(key));
 };
 
-/** Keys of the entries that a search chooses. */
+/** Keys of the schedule entries that a search chooses. */
 export const entryKeys = Object.keys(entryFigures) as readonly (keyof typeof entryFigures)[];
 
-/** Keys of a tile and what it costs, as tables of tiles begin. */
+/** Keys of the first columns in tables of tiles: the tile and its cost. */
 export const tileKeys = [
   "tile",
   "residency",
@@ -146,7 +149,7 @@ export const tileKeys = [
   "cycles",
 ] as const satisfies readonly FigureKey[];
 
-/** Keys of what stands beside the cycles of a schedule: its lower bound, its time and its busiest pipe. */
+/** Keys of the figures that accompany a schedule's cycles: its lower bound, its time and its busiest pipe. */
 export const boundKeys = [
   "floor",
   "floor_limit",
@@ -157,7 +160,7 @@ export const boundKeys = [
   "busy_share",
 ] as const satisfies readonly FigureKey[];
 
-/** Keys of what a schedule costs. */
+/** Keys of a schedule's cost figures. */
 export const costKeys = [
   "cycles",
   ...boundKeys,
@@ -167,7 +170,7 @@ export const costKeys = [
   "tasks",
 ] as const satisfies readonly FigureKey[];
 
-/** Returns the values of CSV and rows by key, without those that are not known. */
+/** Returns the values of CSV cells and rows by key. Unknown values are left out. */
 export const figureCells = (
   keys: readonly FigureKey[],
   of: ScheduleFigures,
@@ -179,11 +182,11 @@ export const figureCells = (
     }),
   );
 
-/** Returns the headers of a report's columns. */
+/** Returns the column headers of a report for the given figures. */
 export const figureLabels = (keys: readonly FigureKey[]): readonly string[] =>
   keys.map((key) => figureAt(key).label);
 
-/** Returns the cells of a report's row, empty for those that are not known. */
+/** Returns the cells of a report's row; an unknown figure has an empty cell. */
 export const figureTexts = (keys: readonly FigureKey[], of: ScheduleFigures): readonly Cell[] =>
   keys.map((key) => {
     const { cell, shown = cell } = figureAt(key);

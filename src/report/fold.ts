@@ -4,8 +4,8 @@
 const maxIndent = 0.6;
 
 /**
- * `text` with lines of at most `width` characters where words allow. What is folded continues below the column in which it began, or
- * two characters further in than its line.
+ * Folds `text` into lines of at most `width` characters where words allow it. A folded line continues under
+ * the start of its last column, or two characters further in than the line.
  */
 export const folded = (text: string, width: number): string =>
   text
@@ -13,6 +13,10 @@ export const folded = (text: string, width: number): string =>
     .map((line) => foldedLine(line, width))
     .join("\n");
 
+/**
+ * Returns a line wrapped at words to at most `width` characters. Continuation lines are indented to the start
+ * of the last column. A word longer than a line stays whole.
+ */
 function foldedLine(line: string, width: number): string {
   const indent = hangingIndent(line, width);
   const lines: string[] = [];
@@ -28,7 +32,10 @@ function foldedLine(line: string, width: number): string {
   return [...lines, rest].join("\n");
 }
 
-/** Where the last column begins: behind the last gap of two spaces or more. */
+/**
+ * Returns the indent of folded lines: the start of the last column, after the last gap of two or more spaces.
+ * Without such a gap, two more than the line's own indent.
+ */
 function hangingIndent(line: string, width: number): number {
   const gaps = [...line.slice(0, Math.floor(width * maxIndent)).matchAll(/\S {2,}(?=\S)/g)];
   const last = gaps.at(-1);

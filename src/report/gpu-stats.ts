@@ -11,7 +11,10 @@ const deviceClasses = {
 
 const percent = (share: number): string => `${Math.round(100 * share)} %`;
 
-/** Renders the counts of a kernel; undefined: of an output without elements, which launches none. */
+/**
+ * Returns the counts of a WebGPU kernel (instructions, accesses and bytes) as text. `stats` is undefined if
+ * the output has no elements and no kernel is launched.
+ */
 export function renderGpuStats(name: string, stats: KernelStats | undefined, target: Target): string {
   const head = `@${name}: WebGPU kernel, counted on one workgroup`;
   if (stats === undefined) return `${head}\n  the output has no elements: no kernel is launched`;

@@ -1,4 +1,7 @@
-/** tilec/report: explanations as text; pass diffs, timelines and searches as self-contained pages and images. Data in, a string out. */
+/**
+ * tilec/report: explanations as text; pass diffs, timelines and searches as self-contained pages and images.
+ * Data in, a string out.
+ */
 export { renderExplanation, renderSummary, type RenderExplanationOptions } from "./explanation.js";
 export { passPage, type PassStep } from "./pass-page.js";
 export type { Timeline } from "./timeline-charts.js";

@@ -6,10 +6,13 @@ export const oneLine = (text: string): string => text.replace(/[\s\p{Cc}\uFFFE\u
 /** Characters that Markdown or HTML would read as markup. */
 const markup = /^[#>+-]|[\\`*<~]|&(?=#?\w+;)|(?<=\])[([]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu;
 
-/** Returns text as Markdown that shows it letter by letter, on one line. */
+/** Returns text escaped for Markdown, so that it is shown literally, on one line. */
 export const markdownText = (text: string): string => oneLine(text).replace(markup, "\\$&");
 
-/** Returns text as a code span on one line, with a fence that is longer than the text's own. */
+/**
+ * Returns text as a Markdown code span on one line. The fence is longer than any run of backticks in the
+ * text.
+ */
 export function codeSpan(text: string): string {
   const line = oneLine(text);
   const longest = Math.max(0, ...(line.match(/`+/g) ?? []).map(({ length }) => length));

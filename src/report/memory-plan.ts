@@ -2,6 +2,7 @@
 import type { TileExplanation } from "../api/explain-tile.js";
 import { table } from "./table.js";
 
+/** Returns a table of UB addresses as text: the byte range of each copy of each buffer. */
 export const renderPlan = ({ name, target, plan, peak, budget }: TileExplanation): string =>
   [
     `@${name} on ${target}: peak ${peak} B of ${budget} B`,

@@ -1,11 +1,14 @@
-/** What a schedule moves for indices of a kind, as a table. */
+/** Table of the data movement of a schedule for a kind of indices. */
 import { counted } from "../../ir/index.js";
 import type { Movement } from "../explain/movement.js";
 import { table } from "./table.js";
 
 const number = (value: number): string => value.toLocaleString("en");
 
-/** `like`: the kind of indices, in the user's words. */
+/**
+ * Formats the bytes and bursts that a schedule moves for given indices. `like` is the kind of indices as the
+ * user stated it.
+ */
 export function renderMovement(name: string, like: string, movement: Movement): string {
   const { picks, distinct, none, bytes, bursts, operands } = movement;
   const lost = none === 0 ? "" : `; ${number(none)} of them are out of range, or name none`;

@@ -1,10 +1,10 @@
 /** The frame of every page: one style sheet for light and dark, no scripts, nothing from elsewhere. */
 
-/** Text as HTML or XML. */
+/** Escapes a text for HTML or XML. */
 export const escapeMarkup = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 
-/** Colours of text and lines in both themes; charts take them too. */
+/** CSS colours of text and lines in the light and the dark theme, for pages and charts. */
 export const themes = `:root { color-scheme: light dark; --ink: #1b1f24; --paper: #ffffff; --soft: #57606a; --line: #d0d7de; --panel: #f6f8fa; --link: #0550ae; }
 @media (prefers-color-scheme: dark) {
   :root { --ink: #e6edf3; --paper: #0d1117; --soft: #9aa4b0; --line: #3d444d; --panel: #161b22; --link: #79b8ff; }
@@ -48,6 +48,7 @@ tr:target { outline: 2px solid var(--link); outline-offset: -2px; }
 .key svg { width: 14px; height: 14px; flex: none; }
 `;
 
+/** Content of an HTML page: its title, its markup and its additional style rules. */
 export interface HtmlPage {
   readonly title: string;
   /** Rules beside the common ones. */
@@ -56,7 +57,7 @@ export interface HtmlPage {
   readonly body: string;
 }
 
-/** A whole HTML document. */
+/** Returns a complete HTML document. */
 export const pageOf = ({ title, style = "", body }: HtmlPage): string => `<!doctype html>
 <html lang="en">
 <head>
@@ -73,12 +74,13 @@ ${body}
 </html>
 `;
 
-/** A figure with what it shows in words. */
+/** Returns an HTML figure: a chart and its caption, both as markup. */
 export const figureOf = (chart: string, caption: string): string =>
   `<figure>${chart}<figcaption>${caption}</figcaption></figure>`;
 
+/** Row of an HTML table, with an optional id for links. */
 export interface Row {
-  /** What links lead to. */
+  /** Id of the row, for links to it. */
   readonly id?: string;
   readonly cells: readonly (string | number)[];
 }
@@ -87,7 +89,7 @@ export interface Row {
 const figure = (value: number): string =>
   value.toLocaleString("en", Number.isInteger(value) ? {} : { maximumSignificantDigits: 4 });
 
-/** A table that scrolls by itself on narrow pages. `label` names it for those who do not see it. */
+/** Returns an HTML table that scrolls by itself on narrow pages. `label` names it for screen readers. */
 export function htmlTable(label: string, head: readonly string[], rows: readonly Row[]): string {
   const numeric = head.map(
     (_, k) => rows.length > 0 && rows.every(({ cells }) => typeof cells[k] === "number"),

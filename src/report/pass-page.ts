@@ -7,21 +7,24 @@ import { scheduleLines, withoutSchedule } from "./compared-text.js";
 import { escapeMarkup, pageOf } from "./page.js";
 import { passStyle } from "./pass-style.js";
 
-/** A pass with the function before and after it. */
+/** Pass of the compiler with the function before and after it. */
 export interface PassStep {
   readonly pass: string;
   readonly before: Func;
   readonly after: Func;
 }
 
-/** HTML without scripts or outside resources. */
+/** Returns an HTML page of the programs between passes, without scripts or outside resources. */
 export function passPage(title: string, steps: readonly PassStep[]): string {
   checkArgument("passPage", "text", title);
   checkApiArgument("passPage", "steps", steps);
   return pageOf({ title, style: passStyle, body: passSections(steps) });
 }
 
-/** What each pass changed, as markup. Schedules are folded beside the program: they are long, and seldom change. */
+/**
+ * Returns the changes of each pass as markup. Schedules are collapsed beside the program, because they are
+ * long and seldom change.
+ */
 export function passSections(steps: readonly PassStep[]): string {
   const texts = steps.map(({ pass, before, after }) => ({
     pass,
@@ -40,6 +43,10 @@ export function passSections(steps: readonly PassStep[]): string {
 
 type Sides = readonly [before: string, after: string];
 
+/**
+ * Returns the HTML section of one comparison: a collapsed diff of the schedule and a diff of the program.
+ * `title` is the heading.
+ */
 function sectionOf(title: string, code: Sides, schedule: Sides): string {
   const changes = schedule[0] === schedule[1] ? "unchanged" : "changed";
   const body = code[0] === code[1] ? "<p>The program is unchanged.</p>" : marked(...code);
@@ -48,7 +55,10 @@ function sectionOf(title: string, code: Sides, schedule: Sides): string {
 ${body}`;
 }
 
-/** Two sides of a comparison, program by program; a side may lack one. HTML without scripts or outside resources. */
+/**
+ * Returns an HTML page that compares two sides program by program; a program may be missing on one side. The
+ * page has no scripts and no outside resources.
+ */
 export function comparedPage(
   title: string,
   programs: readonly {
@@ -67,10 +77,16 @@ export function comparedPage(
   return pageOf({ title, style: passStyle, body: body.join("\n") });
 }
 
-/** Unchanged lines that stay beside a change; where more than twice as many follow one another, those between are folded. */
+/**
+ * Unchanged lines that stay beside a change; where more than twice as many follow one another, those between
+ * are folded.
+ */
 const context = 3;
 
-/** Lines that came and went, and in lines that took another's place the words; long unchanged parts are folded. */
+/**
+ * Returns the differences of two texts as markup: removed and added lines, and the changed words of lines
+ * that replace others. Long unchanged parts are folded.
+ */
 function marked(before: string, after: string): string {
   const changes = diffLines(before, after);
   const shown: string[] = [];
@@ -111,7 +127,7 @@ function marked(before: string, after: string): string {
 
 const linesOf = (tag: string, text: string): string => inLines(tag, escapeMarkup(text));
 
-/** Each line of the markup in an element of its own. */
+/** Returns each line of the markup in an element of its own. */
 const inLines = (tag: string, markup: string): string =>
   markup
     .replace(/\n$/, "")
@@ -119,7 +135,10 @@ const inLines = (tag: string, markup: string): string =>
     .map((line) => `<${tag}>${line}</${tag}>`)
     .join("");
 
-/** One side of a change, with what the other side does not have marked. A mark ends with its line. */
+/**
+ * Returns one side of a change as markup, with the words that the other side lacks marked. A mark does not
+ * extend beyond its line.
+ */
 function wordsOf(removed: Change, added: Change, side: "removed" | "added"): string {
   const words = diffWordsWithSpace(removed.value, added.value)
     .filter((word) => !(side === "removed" ? word.added : word.removed))

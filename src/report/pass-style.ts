@@ -1,4 +1,7 @@
-/** Rules that the markup of `passSections` needs; apart from it, so that a page can have them before it loads the comparison. */
+/**
+ * Rules that the markup of `passSections` needs; apart from it, so that a page can have them before it loads
+ * the comparison.
+ */
 export const passStyle = `pre { background: var(--panel); border: 1px solid var(--line); border-radius: 6px; padding: 0.75rem; white-space: pre-wrap; overflow-wrap: anywhere; max-height: none; }
 :root { --added: #d7f5dd; --removed: #ffdfe0; --added-word: #8ce0a0; --removed-word: #ffb0b4; }
 @media (prefers-color-scheme: dark) { :root { --added: #12361f; --removed: #451a1e; --added-word: #1f6b39; --removed-word: #8a2b33; } }

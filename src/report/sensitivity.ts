@@ -1,4 +1,4 @@
-/** What a schedule's time rests on, as a table. */
+/** Table of the figures that a schedule's time depends on. */
 import type { Sensitivity } from "../explain/sensitivity.js";
 import type { Shape } from "../../ir/index.js";
 import type { OtherChoice } from "../explain/choice-at-ends.js";
@@ -7,7 +7,10 @@ import { table } from "./table.js";
 
 const percent = (value: number): string => `${Math.round(value)} %`;
 
-/** Figures without an effect are left out. `choices`: the ends of ranges at which another schedule is best. `shape`: the output's. */
+/**
+ * Returns a table of the target's figures and how much each changes the cycles. Figures without an effect are
+ * left out. `choices` are the range ends at which another schedule is best. `shape` is the output's shape.
+ */
 export function renderSensitivity(
   list: readonly Sensitivity[],
   choices: readonly OtherChoice[],
@@ -33,7 +36,10 @@ export function renderSensitivity(
   ].join("\n");
 }
 
-/** Names each figure that the choice of the schedule rests on, and the flags of the schedule that is best at the end of its range. */
+/**
+ * Returns lines that name each figure on which the choice of the schedule depends. They include the flags of
+ * the schedule that is best at the end of the figure's range.
+ */
 function choiceLines(choices: readonly OtherChoice[], shape: Shape): readonly string[] {
   if (choices.length === 0) return ["no end of a figure's range makes another schedule 1 % better"];
   const figures = new Set(choices.map(({ figure, kind }) => `${figure} (${kind})`));

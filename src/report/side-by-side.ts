@@ -23,22 +23,26 @@ const rows: readonly (readonly [name: string, cell: (side: Side) => string | num
   ["times lower bound", ({ floor }) => formatRatio(floor.ratio)],
 ];
 
-/** Figure by figure, by the letter of each schedule. */
+/** Column headers of the table of two schedules A and B. */
 export const sideHeads = ["", "A", "B"] as const;
+/** Returns the table rows that compare two schedules: the label of a figure and its value in A and in B. */
 export function sideRows([a, b]: readonly [Side, Side]): readonly (readonly [string, string, string])[] {
   const text = (cell: string | number): string =>
     typeof cell === "number" ? cell.toLocaleString("en") : cell;
   return rows.map(([label, cell]) => [label, text(cell(a)), text(cell(b))]);
 }
 
-/** Which of two schedules takes fewer cycles, in words. */
+/** Returns a sentence that says which of two schedules, A or B, takes fewer cycles. */
 export function fasterOf(a: number, b: number): string {
   if (a === b) return "both take as long";
   const [fast, slow, name] = a < b ? [a, b, "A"] : [b, a, "B"];
   return `${name} takes ${(slow - fast).toLocaleString("en")} cycles less: ${(slow / Math.max(1, fast)).toFixed(2)} times as fast`;
 }
 
-/** `machine`: of the target, where a cycle is a known time. */
+/**
+ * Formats the figures of two schedules side by side. `machine` has the rates of the target; absent if the
+ * time of a cycle is unknown.
+ */
 export function renderSides(
   name: string,
   sides: readonly [Side, Side],

@@ -5,7 +5,7 @@ import { chartOf, short } from "./chart.js";
 import { escapeMarkup, figureOf, pageOf, htmlTable, themes } from "./page.js";
 import { drawing } from "./drawing.js";
 
-/** Times of which a figure is a multiple stand on a logarithmic axis. */
+/** True if values belong on a logarithmic axis: the largest is more than 4 times the smallest. */
 const wide = (values: readonly number[]): boolean => Math.max(...values) / Math.min(...values) > 4;
 
 const legalOf = (points: readonly SweepPoint[]) =>
@@ -14,7 +14,10 @@ const legalOf = (points: readonly SweepPoint[]) =>
     ...(standard === null ? [] : [{ value, cycles: standard.cycles, of: "default" }]),
   ]);
 
-/** Cycles of both against the figure, as an image; undefined where nothing is legal. */
+/**
+ * Returns an image of the cycles of the best and the default schedule against the figure; undefined if no
+ * schedule is legal.
+ */
 export function sweepChart({ figure, points }: Sweep): string | undefined {
   const { Plot } = drawing();
   const drawn = legalOf(points);
@@ -43,7 +46,10 @@ export function sweepChart({ figure, points }: Sweep): string | undefined {
   });
 }
 
-/** The chart as an image by itself, light or dark as the viewer prefers; undefined where nothing is legal. */
+/**
+ * Returns the chart of a sweep as an SVG image in the viewer's light or dark theme; undefined if no schedule
+ * is legal.
+ */
 export function sweepSvg(sweep: Sweep): string | undefined {
   const chart = sweepChart(sweep);
   if (chart === undefined) return undefined;
@@ -57,7 +63,7 @@ ${chart.replace("<svg ", '<svg x="16" y="44" ')}
 `;
 }
 
-/** What a sweep found as a self-contained page: no scripts, nothing from elsewhere. */
+/** Returns the result of a sweep as a self-contained page: no scripts, no external resources. */
 export function sweepPage(sweep: Sweep): string {
   const { name, target, figure, points } = sweep;
   const chart = sweepChart(sweep);

@@ -7,7 +7,10 @@ type Rows = readonly (readonly (string | number)[])[];
 const narrowest = 8;
 const gap = 2;
 
-/** A plain table without borders; columns of numbers line up on the right. `width`: in characters, to which columns of text fold. */
+/**
+ * Returns a table as plain text without borders; columns of numbers are right-aligned. `width` is the table's
+ * largest width in characters, to which text columns are wrapped.
+ */
 export function table(head: readonly string[], rows: Rows, width?: number): string {
   const shown = (cell: string | number): string =>
     // Control characters, which no cell may hold, come with the names of files.
@@ -29,7 +32,10 @@ export function table(head: readonly string[], rows: Rows, width?: number): stri
   return text.replaceAll(/ +$/gm, "").trimEnd();
 }
 
-/** Takes from the widest column of text until the table fits, or each is as narrow as it may be. */
+/**
+ * Returns the column widths in characters. The widest text column is reduced repeatedly until the table fits
+ * or all text columns have the least width.
+ */
 function foldedWidths(
   cells: readonly (readonly string[])[],
   isNumeric: readonly boolean[],

@@ -1,16 +1,24 @@
-/** The schedules of a search whose time is exact: those it costed, and those left out that may move few bytes in little time. */
+/**
+ * The schedules of a search whose time is exact: those it costed, and those left out that may move few bytes
+ * in little time.
+ */
 import { lowerBoundsOf, Tiling } from "../../ir/index.js";
 import { clockOf } from "../../passes/index.js";
 import type { TuneResult } from "../tune/result.js";
 import { timedOf, type Timed } from "./tune-charts.js";
 
-/** The estimate of a schedule that was left out over the time of one that moves no more bytes, up to which its clock is read. */
+/**
+ * Upper limit of a ratio: the estimate of a pruned schedule over the least time of a schedule that moves no
+ * more bytes. Below the limit its exact cycles are computed.
+ */
 export const farthest = 1.5;
 
 /**
- * Besides the costed schedules those that may lie on the line of bytes against cycles: no schedule that moves as few bytes is known to
- * take less than their floor, nor so much less than their estimate. Costed schedules alone for milliseconds, which only a run gives, and
- * for passes of the user's, which may make another program of a schedule.
+ * Returns the schedules of a search with exact times: costed schedules, and pruned ones that may lie on the
+ * Pareto front of bytes and cycles. A pruned schedule is left out if one that moves no more bytes takes at
+ * most its lower bound. It is also left out if its estimate is at least {@link farthest} times the time of
+ * such a schedule. Only costed schedules are returned for the objective milliseconds, which only a run gives.
+ * The same holds for user passes, which may make another program of a schedule.
  */
 export function timedSchedules(result: TuneResult): readonly Timed[] {
   const costed = timedOf(result);

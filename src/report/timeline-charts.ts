@@ -1,4 +1,4 @@
-/** What a run did and when, drawn: cores, pipes over time, the unified buffer by address and time, the tiles of the output. */
+/** Charts of a run over time: cores, pipes, the unified buffer by address, and the tiles of the output. */
 import {
   at,
   counted,
@@ -16,7 +16,7 @@ import type { Kernel } from "../api/compile.js";
 import { chartOf, short, ticksOf } from "./chart.js";
 import { drawing } from "./drawing.js";
 
-/** A kernel with its walk over the clock. */
+/** Kernel with the timing that the cost model simulates for it. */
 export interface Timeline<K = Pick<Kernel, "name" | "tile" | "target">> {
   readonly kernel: K;
   readonly timing: Walked;
@@ -46,7 +46,7 @@ const coreColours = ["#e3d9fa", "#54358c"] as const;
 
 const round = (value: number): string => Math.round(value).toLocaleString("en");
 
-/** Of every core that the schedule may use: those that no task is dealt to end at 0. */
+/** Returns the totals of every core that the schedule may use. Cores without a task end at 0. */
 export function coresOf({ kernel, timing }: Timeline): readonly CoreTotal[] {
   const idle: CoreTotal = { tasks: 0, end: 0, busy: { MTE2: 0, V: 0, MTE3: 0, S: 0 } };
   const count = Math.max(timing.cores, kernel.tile.schedule.cores ?? 0);
@@ -56,12 +56,16 @@ export function coresOf({ kernel, timing }: Timeline): readonly CoreTotal[] {
   });
 }
 
+/** Core whose pipes are drawn in detail, with its label. */
 export interface OpenedCore {
   readonly core: number;
   readonly label: string;
 }
 
-/** Of the cores that have tasks, the one that ends last and the one with the least work; one where they are the same. */
+/**
+ * Returns the core that ends last and the core with the least work, of the cores that have tasks. Returns one
+ * core if the two have equal work.
+ */
 function openedCores(one: Timeline): readonly OpenedCore[] {
   const cores = coresOf(one).flatMap((total, core) =>
     total.tasks === 0
@@ -82,7 +86,7 @@ function openedCores(one: Timeline): readonly OpenedCore[] {
   ];
 }
 
-/** Until when each core works; `until` is the end of the axis, in cycles. */
+/** Returns a chart of the cycle until which each core works. `until` is the end of the axis, in cycles. */
 export function coreRow(one: Timeline, until: number): string {
   const { Plot } = drawing();
   const opened = new Set(openedCores(one).map(({ core }) => core));
@@ -120,7 +124,10 @@ export function coreRow(one: Timeline, until: number): string {
   });
 }
 
-/** How far the lanes of a run reach: its end, or the last event that is drawn. */
+/**
+ * Returns the end of a run's lanes in cycles: the end of the run, or of the last event that is drawn.
+ * `complete`: true if all events are drawn.
+ */
 export function timelineReach(one: Timeline): { readonly until: number; readonly complete: boolean } {
   const { timing } = one;
   const drawn = openedCores(one).map(({ core }) => timing.events.filter((event) => event.core === core));
@@ -135,7 +142,10 @@ const named = (names: readonly string[]): string => names.map((name) => `%${name
 const tipOf = ({ name, from, to, start, cycles, bytes }: TimelineEvent): string =>
   `${name} ${named(from)} to %${to}: cycles ${round(start)} to ${round(start + cycles)}, ${round(cycles)} cycles, ${round(bytes)} B`;
 
-/** Pipes of the opened cores over time; `until` is the end of the axis, in cycles. */
+/**
+ * Returns a chart of the pipes over time for the cores that are shown in detail. `until` is the end of the
+ * axis, in cycles. `hatch` is the id of the fill pattern for waits.
+ */
 export function lanesOf(one: Timeline, until: number, hatch: string): string {
   const { Plot } = drawing();
   const { timing } = one;
@@ -201,7 +211,7 @@ export function lanesOf(one: Timeline, until: number, hatch: string): string {
   });
 }
 
-/** The operand's name where the bar has room for it. */
+/** Returns the label of a bar: the event and its operands, as far as the bar is wide enough; otherwise "". */
 function textOf({ from, to, name, cycles }: TimelineEvent, until: number): string {
   const labelWidth = (cycles / until) * drawnWidth - 6;
   const long = `${name} ${named(name === "store" ? [to] : from)}`;
@@ -209,6 +219,7 @@ function textOf({ from, to, name, cycles }: TimelineEvent, until: number): strin
   return [long, brief].find((text) => text.length * characterWidth < labelWidth) ?? "";
 }
 
+/** Chart with its caption. */
 export interface Drawn {
   readonly chart: string;
   /** Markup. */
@@ -218,6 +229,7 @@ export interface Drawn {
 const swatch = (colour: string): string =>
   `<svg viewBox="0 0 14 14" style="width:14px;height:14px;vertical-align:-2px" aria-hidden="true"><rect width="14" height="14" fill="${colour}" stroke="var(--line)"/></svg>`;
 
+/** Returns the legend of pipe colours as markup. `hatch` is the id of the fill pattern for waits. */
 export const pipeKeys = (timing: Walked, hatch: string): string =>
   [
     ...pipes
@@ -226,7 +238,10 @@ export const pipeKeys = (timing: Walked, hatch: string): string =>
     ...(timing.waits.length === 0 ? [] : [`${swatch(`url(#${hatch})`)} waits for another pipe`]),
   ].join(" ");
 
-/** What the unified buffer holds on core 0; undefined where nothing is staged. `escape` makes names safe. */
+/**
+ * Draws the contents of the unified buffer on core 0; undefined if nothing is staged. `escape` makes names
+ * safe for markup.
+ */
 export function memoryMap(
   { kernel, timing }: Timeline,
   until: number,
@@ -273,7 +288,10 @@ export function memoryMap(
   };
 }
 
-/** The two dims of the output that the tiles cut most, the later ones where they are cut alike. */
+/**
+ * Returns the two output dims with the most tile cuts, in ascending order; later dims are preferred for equal
+ * counts. The first is undefined for an output of one dim.
+ */
 function drawnDims(rank: number, tiles: Walked["outputTiles"]): readonly [number | undefined, number] {
   const cuts = (d: number): number => new Set(tiles.map(({ offsets }) => offsets[d])).size;
   const [first = 0, second] = Array.from({ length: rank }, (_, d) => ({ d, cut: cuts(d) }))
@@ -282,7 +300,10 @@ function drawnDims(rank: number, tiles: Walked["outputTiles"]): readonly [number
   return second === undefined ? [undefined, first] : [Math.min(first, second), Math.max(first, second)];
 }
 
-/** Two dims of the output, cut as it is written. */
+/**
+ * Returns a chart of the output's tiles along two dims, as they are written; undefined for a scalar or empty
+ * output.
+ */
 export function tileMap({ kernel, timing }: Timeline): Drawn | undefined {
   const { Plot } = drawing();
   const { shape } = outputOf(kernel.tile).type;

@@ -1,4 +1,7 @@
-/** A run, or two schedules of it one above the other, as one page: cores, pipes, the unified buffer and the output's tiles. */
+/**
+ * A run, or two schedules of it one above the other, as one page: cores, pipes, the unified buffer and the
+ * output's tiles.
+ */
 import { checkApiArgument } from "../api/argument-kinds.js";
 import { checkArgument } from "../../ir/argument.js";
 import { counted, printSchedule, type Walked } from "../../ir/index.js";
@@ -18,7 +21,10 @@ import {
   type Timeline,
 } from "./timeline-charts.js";
 
-/** Self-contained HTML without scripts. With another schedule their figures stand side by side above the charts. */
+/**
+ * Returns a timeline as self-contained HTML without scripts. If another schedule is given, the figures of the
+ * two stand side by side above the charts.
+ */
 export function timelinePage(kernel: Kernel, timing: Walked, other?: Timeline<Kernel>): string {
   checkArgument("timelinePage", "kernel", kernel);
   checkApiArgument("timelinePage", "timing", timing);
@@ -31,10 +37,13 @@ export function timelinePage(kernel: Kernel, timing: Walked, other?: Timeline<Ke
   });
 }
 
-/** The body of the page of one schedule. */
+/** Returns the HTML body of a timeline page for one schedule. */
 export const timelineSections = (one: Timeline): string => `${summary(one, "")}\n${charts([one])}`;
 
-/** Each chart has an axis of its own: a schedule that is many times as slow would leave the other one no room. */
+/**
+ * Returns the charts of all timelines. Each chart has its own axis, because a much slower schedule would
+ * leave no space for the other one.
+ */
 function charts(all: readonly Timeline[]): string {
   const each = (heading: string, draw: (one: Timeline, name: string) => string): string =>
     `<h2>${heading}</h2>\n${all.map((one, k) => draw(one, all.length === 1 ? "" : nameOf(k))).join("\n")}`;
@@ -76,7 +85,10 @@ function rooflineText({ kernel, timing }: Timeline): string {
     : ` ${escapeMarkup(roofline.charAt(0).toUpperCase() + roofline.slice(1))}.`;
 }
 
-/** A tile program has cycles alone: what it was tiled from is not known. */
+/**
+ * Compares the figures of two schedules in a table. For a tile program it states only which one takes fewer
+ * cycles, because the source of its tiling is not known.
+ */
 function comparison(a: Timeline<Kernel>, b: Timeline<Kernel>): string {
   const faster = fasterOf(a.timing.cycles, b.timing.cycles);
   const said = `<p>${faster.charAt(0).toUpperCase()}${faster.slice(1)}. Each chart has an axis of its own.</p>`;

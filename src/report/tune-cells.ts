@@ -1,4 +1,6 @@
-/** The space of a search as a map: for each tile shape and residency the best schedule, or why there is none. */
+/**
+ * The space of a search as a map: for each tile shape and residency the best schedule, or why there is none.
+ */
 import { defined, at, formatEntry, outputOf, type Buffers, type Residencies } from "../../ir/index.js";
 import type { Candidate, PrunedCandidate, RefusedTiles, TuneResult } from "../tune/result.js";
 
@@ -10,12 +12,16 @@ interface Place {
   readonly residency: string;
 }
 
+/**
+ * Cell of a map of tiles: the best schedule of a tile and residency with its cost, or the reason why none is
+ * legal.
+ */
 export type TileCell = Place &
   (
     | {
         /** `exact`: costed or measured. `estimate`: by the estimate alone. */
         readonly kind: "exact" | "estimate";
-        /** Of the objective: cycles, bytes or milliseconds. */
+        /** Cost in the unit of the objective: cycles, bytes or milliseconds. */
         readonly cost: number;
         readonly schedule: Candidate | PrunedCandidate;
       }
@@ -24,6 +30,7 @@ export type TileCell = Place &
     | { readonly kind: "refused"; readonly refused: RefusedTiles }
   );
 
+/** Map of a search's tiles along at most two output dims, for each residency. */
 export interface TileCells {
   /** Output dims along the map; absent `y` where at most one dim has a choice. */
   readonly x: number;
@@ -35,17 +42,24 @@ export interface TileCells {
   readonly residencies: readonly string[];
   /** Places without a cell were not looked at. */
   readonly cells: readonly TileCell[];
-  /** Residencies without a legal tile among those that were looked at, each with the smallest tile that is refused. */
+  /**
+   * Residencies without a legal tile among those that were looked at, each with the smallest tile that is
+   * refused.
+   */
   readonly refused: readonly RefusedResidency[];
 }
 
+/** Residency without a legal tile, and its smallest refused tile. */
 export interface RefusedResidency {
   /** As flags take it. */
   readonly residency: string;
   readonly refused: RefusedTiles;
 }
 
-/** Undefined for an output of one element, which has no tile to choose. */
+/**
+ * Returns the cells of the map of tile shapes; undefined for an output of one element, which has no tile to
+ * choose.
+ */
 export function tileCells(result: TuneResult): TileCells | undefined {
   const rank = outputOf(result.gather).type.shape.length;
   if (rank === 0) return undefined;
@@ -111,7 +125,10 @@ export function tileCells(result: TuneResult): TileCells | undefined {
   };
 }
 
-/** Residencies of legal cells: the one with the best cell first, those without a figure last. */
+/**
+ * Returns the residencies of legal cells by the cost of their best cell, cheapest first. Residencies without
+ * a cost come last.
+ */
 function byBest(cells: readonly TileCell[]): readonly string[] {
   const costs = new Map<string, number>();
   for (const cell of cells)
@@ -125,8 +142,9 @@ function byBest(cells: readonly TileCell[]): readonly string[] {
 const keyOf = ({ x, y, residency }: Place): string => `${residency} ${x} ${y}`;
 
 /**
- * The refused tile nearest to a place, of those that stand for every tile there: footprints grow with entries and with buffers, so
- * it has the least entries along the other dims, and the fewest buffers that are to be had.
+ * Returns the refused tile nearest to a position of the map that proves every tile there illegal; undefined
+ * if there is none. The refused tile has no larger entries, the least entries along the other dims, and the
+ * fewest buffers possible. Footprints grow with entries and buffers, so larger tiles are refused too.
  */
 function standsAt(
   { x, y, residency }: Place,
@@ -148,6 +166,10 @@ function standsAt(
   return nearest?.tile;
 }
 
+/**
+ * Returns the cell of a legal schedule, with its cost by the objective; its kind is `unknown` without a
+ * measured time.
+ */
 function legalCell(place: Place, schedule: Candidate | PrunedCandidate, { objective }: TuneResult): TileCell {
   switch (objective) {
     case "bytes":
@@ -163,7 +185,10 @@ function legalCell(place: Place, schedule: Candidate | PrunedCandidate, { object
   }
 }
 
-/** The least figure first, whether it is exact or estimated; of equal ones the exact one. A cell without a figure comes last. */
+/**
+ * True if `cell` precedes `other`. The smaller figure comes first, exact or estimated; of equal figures, the
+ * exact one. A cell without a figure comes last.
+ */
 function before(cell: TileCell, other: TileCell): boolean {
   const costOf = (one: TileCell): number => ("cost" in one ? one.cost : Infinity);
   const [cost, otherCost] = [costOf(cell), costOf(other)];

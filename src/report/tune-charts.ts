@@ -1,4 +1,4 @@
-/** What a search found as charts: cost by tile shape, and bytes against time. */
+/** Charts of a search result: cost by tile shape, and bytes against time. */
 import type * as Plot from "@observablehq/plot";
 import {
   counted,
@@ -13,7 +13,7 @@ import { chartOf, plain, short, ticksOf } from "./chart.js";
 import { tileCells, type TileCell, type TileCells } from "./tune-cells.js";
 import { drawing } from "./drawing.js";
 
-/** Of charts before they are scaled to the page, in CSS pixels. */
+/** Width of charts in CSS pixels, before they are scaled to the page. */
 export const chartWidth = 640;
 const font = { fontSize: "12px" };
 const unitOf: Readonly<Record<Objective, string>> = { cycles: "cycles", bytes: "bytes", ms: "ms" };
@@ -22,13 +22,14 @@ const tickFormatOf = (objective: Objective): string => (objective === "ms" ? pla
 const scheme = "viridis";
 /** Limits of a cell's cost over the best one's, above which it has the next colour. */
 const limits = [1, 1.1, 1.5, 2, 4] as const;
-/** What the legend calls the colours between the limits. */
+/** Labels of the legend for the colours between the limits. */
 const classNames = ["best", "to 1.1x", "to 1.5x", "to 2x", "to 4x", "more"] as const;
-/** Of a cell that has room for its ratio, in CSS pixels. */
+/** Least width of a cell with room for its ratio, and largest width of the map, in CSS pixels. */
 const [leastCell, widestMap] = [27, 1180] as const;
 
-/** Ids of the rows that cells and dots lead to. */
+/** Returns the HTML id of a costed schedule's table row, to which cells and dots link. */
 export const candidateRow = (candidate: Candidate): string => `s-${candidate.id}`;
+/** Returns the HTML id of a refused tile's table row, by the tile's index. */
 export const refusedRow = (index: number): string => `refused-${index}`;
 
 /** Star and diamond, in both charts. */
@@ -39,7 +40,7 @@ interface Marked {
   readonly candidate: Candidate;
 }
 
-/** One mark where the default is the best. */
+/** Returns one mark where the default is the best. */
 const markedOf = (result: TuneResult): readonly Marked[] => [
   { mark: "best", candidate: result.best },
   ...(result.best.id === result.default.id ? [] : [{ mark: "default" as const, candidate: result.default }]),
@@ -50,6 +51,7 @@ const number = (value: number): string =>
     ...(value < 100 ? { maximumSignificantDigits: 4 } : { maximumFractionDigits: 0 }),
   });
 
+/** Heat map of a search: its chart, its legend and its cells. */
 export interface HeatMap {
   readonly map: string;
   /** Absent where all cells cost the same. */
@@ -57,12 +59,13 @@ export interface HeatMap {
   readonly cells: TileCells;
 }
 
-/** Where a cell leads to; null: nowhere. */
+/** Function that gives the link of a cell; null for no link. */
 export type CellLink = (cell: TileCell) => string | null;
 
 /**
- * Undefined where there is no tile to choose, or nothing to compare: an output without elements costs nothing. Cells lead to
- * the rows of `tunePage`, or where `link` says.
+ * Returns the map of tile shapes against the objective. Undefined if there is no tile to choose or nothing to
+ * compare: an output without elements costs nothing. Cells link to the rows of {@link tunePage}, or to the
+ * targets that `link` returns.
  */
 export function heatMap(
   result: TuneResult,
@@ -160,7 +163,7 @@ const isAt = (
   cell: TileCell,
 ): boolean => one.x === cell.x && one.y === cell.y && one.residency === cell.residency;
 
-/** A figure that a cell has room for. */
+/** Returns a figure that a cell has room for. */
 const formatShortRatio = (ratio: number): string =>
   ratio < 9.95
     ? ratio.toFixed(1)
@@ -183,7 +186,10 @@ const classScale: Plot.ScaleOptions = {
   domain: [0, classNames.length - 1],
 };
 
-/** The colours with what they stand for: cells up to so many times the best. */
+/**
+ * Returns the legend of the heat map's colours as a chart. Each colour has an upper limit as a ratio to the
+ * best cost `least`.
+ */
 function legendOf(least: number, objective: Objective): string {
   const { Plot } = drawing();
   const classes = classNames.map((name, k) => {
@@ -221,6 +227,7 @@ const dimLabel = (d: number, { gather }: TuneResult): string => {
   return `tile entries along output dim ${d}, of ${extent} elements`;
 };
 
+/** Returns the chart marks of the best schedule (star) and the default schedule (diamond). */
 function markDots(data: readonly object[], place: Plot.DotOptions): Plot.Markish {
   const { Plot } = drawing();
   return Plot.dot(data, {
@@ -234,7 +241,7 @@ function markDots(data: readonly object[], place: Plot.DotOptions): Plot.Markish
   });
 }
 
-/** What a schedule is and costs, in lines. */
+/** Returns the entries, costs and failure of a schedule as lines of text. */
 export function describeSchedule(schedule: Candidate | PrunedCandidate): string {
   const { bytes, ubBytes, tasks } = schedule;
   const time =
@@ -264,22 +271,29 @@ const tipOf = (cell: TileCell, objective: Objective): string => {
   }
 };
 
-/** Pruned schedules have no row: there may be thousands. */
+/**
+ * Returns the link from a cell to its row in the table. Returns null for a pruned schedule, which has no row
+ * because there may be thousands.
+ */
 function rowLink(cell: TileCell, { refused }: TuneResult): string | null {
   if (cell.kind === "refused") return `#${refusedRow(refused.indexOf(cell.refused))}`;
   return cell.schedule.status === "pruned" ? null : `#${candidateRow(cell.schedule)}`;
 }
 
-/** What time is counted in: milliseconds where they were measured, else cycles. */
+/** Returns the unit of time: milliseconds if they were measured, else cycles. */
 export const timeUnitOf = (objective: Objective): "ms" | "cycles" => (objective === "ms" ? "ms" : "cycles");
 
+/** Schedule with the bytes that it moves and its exact time, in milliseconds or cycles. */
 export interface Timed {
   readonly candidate: Candidate | PrunedCandidate;
   readonly bytes: number;
   readonly time: number;
 }
 
-/** Every costed schedule that has a time: one that failed took none. */
+/**
+ * Returns the costed schedules that have a time. For the objective milliseconds, schedules that were not
+ * measured are left out.
+ */
 export const timedOf = ({ candidates, objective }: TuneResult): readonly Timed[] =>
   candidates.flatMap((candidate) => {
     const { bytes, cycles } = candidate;
@@ -287,7 +301,7 @@ export const timedOf = ({ candidates, objective }: TuneResult): readonly Timed[]
     return candidate.status === "measured" ? [{ candidate, bytes, time: candidate.ms }] : [];
   });
 
-/** The Pareto front of bytes and time, by bytes. */
+/** Returns the Pareto front of bytes and time, in ascending order of bytes. */
 export function paretoOf(timed: readonly Timed[]): readonly Timed[] {
   const front: Timed[] = [];
   for (const one of [...timed].sort((a, b) => a.bytes - b.bytes || a.time - b.time)) {
@@ -297,8 +311,9 @@ export function paretoOf(timed: readonly Timed[]): readonly Timed[] {
 }
 
 /**
- * Bytes against time, with the Pareto front as a line. `timed`: the schedules whose figures are exact;
- * those that the search did not cost have no row, and are drawn small where they are not on the line.
+ * Returns a chart of bytes against time, with the Pareto front as a line. `timed` lists the schedules whose
+ * figures are exact. Schedules that the search did not cost have no row in the table, and are drawn small
+ * unless they are on the line.
  */
 export function scatter(result: TuneResult, timed: readonly Timed[] = timedOf(result)): string {
   const { Plot } = drawing();
@@ -360,7 +375,7 @@ export function scatter(result: TuneResult, timed: readonly Timed[] = timedOf(re
   });
 }
 
-/** A log scale where values differ much, else one that does not begin at 0. */
+/** Returns a log scale where values differ much, else one that does not begin at 0. */
 function axisOf(values: readonly number[], tickFormat: string): Plot.ScaleOptions {
   const [least, max] = [Math.min(...values), Math.max(...values)];
   const log = least > 0 && max / least > 4;

@@ -1,4 +1,7 @@
-/** What a search found as one page: the best beside the default, cost by tile, bytes against time, and what was refused. */
+/**
+ * Page of a search result: the best schedule beside the default, cost by tile, bytes against time, and the
+ * refused tiles.
+ */
 import { checkApiArgument } from "../api/argument-kinds.js";
 import {
   clockVersion,
@@ -19,7 +22,7 @@ import { figureLabels, figureTexts } from "./figures.js";
 import { farthest, timedSchedules } from "./timed-schedules.js";
 import { heatMap, refusedRow, candidateRow, scatter, timeUnitOf, type HeatMap } from "./tune-charts.js";
 
-/** What made a result, for readers who want to make it again. */
+/** Origin of a result, for readers who want to reproduce it. */
 export interface PageOrigin {
   /** As a shell takes it. */
   readonly command?: string;
@@ -27,7 +30,7 @@ export interface PageOrigin {
   readonly version?: string;
 }
 
-/** Self-contained HTML: no scripts, nothing from elsewhere. */
+/** Returns the result of a search as self-contained HTML, without scripts or outside resources. */
 export function tunePage(result: TuneResult, origin: PageOrigin = {}): string {
   checkApiArgument("tunePage", "search result", result);
   const title = `@${result.name} on ${result.target.name}: schedules by ${result.objective}`;
@@ -60,13 +63,17 @@ ${refusals(result)}`,
   });
 }
 
-/** Why the best takes as long as it does; nothing for machines that are measured, and where passes of the user's made the program. */
+/**
+ * Returns the reason why the best schedule takes as long as it does. Empty for targets without a DMA engine,
+ * and for programs that passes of the user made.
+ */
 function reason({ best, gather, target, passes }: TuneResult): string {
   if (passes !== undefined || !targetFacts[target.kind].dmaEngine) return "";
   const { why } = clockOf(new Tiling(gather, best.schedule, target));
   return ` ${escapeMarkup(why.charAt(0).toUpperCase() + why.slice(1))}.`;
 }
 
+/** Returns a note with the origin of a search result as HTML: command, target, passes and versions. */
 function originOf({ target, passes }: TuneResult, { command, version }: PageOrigin): string {
   const versions = [...(version === undefined ? [] : [`tilec ${version}`]), `clock ${clockVersion}`];
   const made = [
@@ -96,6 +103,9 @@ const markKeys = ({ best, default: standard }: TuneResult): string =>
     ? `${key("star")} best, the default.`
     : `${key("star")} best, ${key("diamond")} default.`;
 
+/**
+ * Returns the heat map of a search as HTML: its chart, its legend and the residencies without a legal tile.
+ */
 function mapFigure({ map, legend, cells }: HeatMap, result: TuneResult): string {
   const rank = result.best.schedule.tile.length;
   const others = Array.from({ length: rank }, (_, d) => d).filter((d) => d !== cells.x && d !== cells.y);
@@ -147,6 +157,7 @@ const costOf = (candidate: Candidate, objective: Objective): readonly (string | 
   ...figureTexts(costColumns, candidate),
 ];
 
+/** Returns an HTML table of the best schedule and the default schedule; one row if they are the same. */
 function chosen(result: TuneResult): string {
   const { best, default: standard, objective } = result;
   const row = (candidate: Candidate): Row => ({
@@ -166,6 +177,7 @@ function accounts({ counts, space, seed, objective }: TuneResult): string {
   return `${all.join(", ")}; ${space.tiles.toLocaleString("en")} tiles${space.thinned ? ", and those around the best" : ""}.${objective === "ms" ? ` Seed ${seed}.` : ""}`;
 }
 
+/** Returns an HTML table of the costed schedules. */
 function schedules(result: TuneResult): string {
   const { candidates, objective } = result;
   const rows = candidates.map((candidate): Row => ({
@@ -181,6 +193,7 @@ function schedules(result: TuneResult): string {
   return htmlTable("costed schedules", head, rows);
 }
 
+/** Returns an HTML table of the refused tiles, or a sentence that there are none. */
 function refusals({ refused, counts }: TuneResult): string {
   if (refused.length === 0) return "<p>No tile was refused.</p>";
   const rows = refused.map(({ tile, view, residency, buffers, code, ubBytes, budget, reason }, k): Row => ({

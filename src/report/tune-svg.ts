@@ -1,4 +1,4 @@
-/** What a search found as one SVG image, for places that show images alone. */
+/** SVG image of a search result, for places that show only images. */
 import { checkApiArgument } from "../api/argument-kinds.js";
 import type { TuneResult } from "../tune/result.js";
 import { escapeMarkup, themes } from "./page.js";
@@ -10,7 +10,7 @@ const gap = 28;
 /** Characters. */
 const lineLength = 90;
 
-/** Self-contained: light or dark as the viewer prefers. */
+/** Returns the result of a search as a self-contained SVG image, light or dark as the viewer prefers. */
 export function tuneSvg(result: TuneResult): string {
   checkApiArgument("tuneSvg", "search result", result);
   const heat = heatMap(result);
@@ -49,7 +49,7 @@ ${placed.join("\n")}
 `;
 }
 
-/** An image has no lines that wrap. */
+/** Breaks a text into lines of at most 90 characters, because lines do not wrap in an image. */
 function linesOf(text: string): string[] {
   const lines: string[] = [];
   for (const word of text.split(" ")) {

@@ -6,18 +6,21 @@ import type { Verdict } from "./verdict.js";
 
 type Arguments<F> = F extends (subject: Subject, ...rest: infer A) => unknown ? A : never;
 
-/** A matcher as an assertion: it throws an AssertionError, or its promise rejects with one. */
+/**
+ * Matchers as assertions. An assertion throws an AssertionError, or returns a promise that rejects with one.
+ */
 export type Asserted = {
   readonly [K in keyof Matchers]: (
     ...args: Arguments<Matchers[K]>
   ) => ReturnType<Matchers[K]> extends Promise<unknown> ? Promise<void> : undefined;
 };
 
+/** Assertions of a subject, and their negations under `not`. */
 export interface Assertions extends Asserted {
   readonly not: Asserted;
 }
 
-/** Where a runner is told that a test is skipped: the context of node:test has it. */
+/** Test context that marks a test as skipped in its runner; the context of node:test is one. */
 export interface SkipContext {
   /** Marks the test as skipped. */
   skip(reason: string): void;
@@ -27,18 +30,22 @@ export interface SkipContext {
   readonly passed?: boolean;
 }
 
-/** `assertThat(kernel).toFitUb()`; without a context, what does not run is said on stderr. */
+/**
+ * Returns assertions on a kernel or program: `assertThat(kernel).toFitUb()`. Without a context, skipped
+ * checks are reported on stderr.
+ */
 export function assertThat(subject: Subject, context: SkipContext = loud): Assertions {
   return { ...asserted(subject, context, false), not: asserted(subject, context, true) };
 }
 
+/** Context that reports skipped tests on stderr. */
 export const loud: SkipContext = {
   skip(reason) {
     console.warn(`SKIPPED: ${reason}`);
   },
 };
 
-/** The other assertions of the test run first. */
+/** Skips a test after its other assertions have run, unless one of them failed. */
 function skipAfter(context: SkipContext, reason: string): void {
   if (context.after === undefined) context.skip(reason);
   else
@@ -47,6 +54,10 @@ function skipAfter(context: SkipContext, reason: string): void {
     });
 }
 
+/**
+ * Returns the assertions of a subject. `negated`: an assertion fails if its matcher passes. Skipped backends
+ * are reported to `context`.
+ */
 function asserted(subject: Subject, context: SkipContext, negated: boolean): Asserted {
   const settle = (verdict: Verdict, name: string): void => {
     const { pass, message, skipped, unjudged } = verdict;

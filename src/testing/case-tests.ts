@@ -1,4 +1,6 @@
-/** The cases of files and folders as tests of any runner: one function each, that throws when its case fails. */
+/**
+ * The cases of files and folders as tests of any runner: one function each, that throws when its case fails.
+ */
 import { AssertionError } from "node:assert";
 import { defined, CompileError, error, throwIfErrors, type Operators, type Target } from "../../ir/index.js";
 import type { Field, Fields } from "../../backends/index.js";
@@ -16,19 +18,22 @@ import { requiredBackends, testDevice } from "./device.js";
 import { testsIn } from "./find-tests.js";
 import { runTests, type Test } from "./run-tests.js";
 
-/** Where cases run. */
+/** Options for running cases: backends, executor, pipeline, targets and operators. */
 export interface CaseOptions {
   /** Default: `reference` and `sim`. */
   readonly backends?: readonly BackendChoice[];
   /** Backends whose absence fails a case in place of skipping it; TILEC_REQUIRE adds to them. */
   readonly require?: readonly BackendName[];
-  /** Of `sim`; default `checked`. */
+  /** Executor of `sim`; default `checked`. */
   readonly executor?: Executor;
   /** The pipeline that compiles cases; RUN lines say their own. Default: `defaultPipeline`. */
   readonly passes?: readonly Pass[];
   /** Targets that cases can name beside the built-in ones. */
   readonly targets?: readonly Target[];
-  /** Operators that cases and texts can name, as `operatorsWith` gives them; RUN lines have those of their config. Default: the built-in ones. */
+  /**
+   * Operators that cases and texts can name, as `operatorsWith` gives them; RUN lines have those of their
+   * config. Default: the built-in ones.
+   */
   readonly operators?: Operators;
 }
 
@@ -42,17 +47,19 @@ const caseFields: Fields<CaseOptions> = {
   operators: list("a list of operators, as operatorsWith gives them"),
 };
 
-/** A case as a test of any runner. */
+/** Case as a test for any test runner. */
 export interface CaseTest {
   /** The case's id. */
   readonly name: string;
-  /** Rejects with an AssertionError that says per backend what is wrong; tells the context what did not run. */
+  /**
+   * Rejects with an AssertionError that says per backend what is wrong; tells the context what did not run.
+   */
   readonly run: (context?: SkipContext) => Promise<void>;
 }
 
 /**
- * One test for each case, text test and model under a path: a file, or a folder with all it holds. Throws a CompileError (TC013)
- * where there is none, or (TC702) for options that it does not take.
+ * Returns a test for each case, text test and model at a path: a file, or a folder with everything in it.
+ * Throws a CompileError: TC013 if there is no test, TC702 for invalid options.
  */
 export function caseTests(path: string, options: CaseOptions = {}): CaseTest[] {
   throwIfErrors(checkOptions("caseTests", options, caseFields));
@@ -63,6 +70,10 @@ export function caseTests(path: string, options: CaseOptions = {}): CaseTest[] {
   return tests.map((test) => ({ name: test.id, run: (context = loud) => runCase(test, options, context) }));
 }
 
+/**
+ * Runs a case on its backends. Rejects with an AssertionError that says for each backend what is wrong. A
+ * skipped backend is an error if it is required, and is otherwise reported to `skip`.
+ */
 async function runCase(test: Test, options: CaseOptions, skip: SkipContext): Promise<void> {
   const { backends = ["reference", "sim"], executor, passes, targets = [] } = options;
   const required = requiredBackends(options.require);

@@ -44,7 +44,7 @@ import { excesses, measured, type Measured } from "./measured.js";
 import { changedInput, copies } from "./inouts.js";
 import { skipWithoutDevice } from "./no-device.js";
 
-/** What a test came to on one backend. */
+/** Result of a test on one backend. */
 export interface CheckResult {
   readonly id: string;
   readonly backend: string;
@@ -54,19 +54,19 @@ export interface CheckResult {
   /** The first element that differs: what it should be, and what it is. */
   readonly expected?: unknown;
   readonly actual?: unknown;
-  /** Where the test stands: its file, and the line from 1. */
+  /** File of the test, and its line from 1. */
   readonly file?: string;
   readonly line?: number;
-  /** What it took. */
+  /** Milliseconds that the test took. */
   readonly milliseconds?: number;
 }
 
-/** What checks run with. */
+/** Environment in which checks run: device, executor, targets, pipeline and callbacks. */
 export interface CheckContext {
   /** Absent: no device; `problem` says why. */
   readonly runner?: Runner;
   readonly problem?: Diagnostic;
-  /** Of `sim`; default `checked`. */
+  /** Executor of `sim`; default `checked`. */
   readonly executor?: Executor;
   /** Looks up what is no built-in target; default: none. */
   readonly findTarget?: (name: string) => Target | undefined;
@@ -80,11 +80,17 @@ export interface CheckContext {
   readonly onMismatch?: (backend: string, actual: TensorValue) => void;
   /** Called with what the kernel takes where that is over the limits of the case. */
   readonly onExcess?: (measured: Measured) => void;
-  /** Called with every output, under its backend's name, and with the inputs that a fill rule made, under theirs. */
+  /**
+   * Called with every output, under its backend's name, and with the inputs that a fill rule made, under
+   * theirs.
+   */
   readonly dump?: (name: string, value: TensorValue) => void;
 }
 
-/** Compiles once, runs on every backend. */
+/**
+ * Compiles a case once and runs it on every backend. Returns one result for each backend, and one for the
+ * case's limits if it has any.
+ */
 export const checkCase = async (
   test: Case,
   backends: readonly BackendChoice[],
@@ -96,7 +102,10 @@ export const checkCase = async (
   return beginCase(test, backends, context)();
 };
 
-/** Compiles, and begins the pipeline; what it returns runs on every backend. */
+/**
+ * Compiles a case and starts to prepare its WebGPU pipeline. Returns a function that runs the case on every
+ * backend and returns the results.
+ */
 export function beginCase(
   test: Case,
   backends: readonly BackendChoice[],
@@ -111,6 +120,10 @@ export function beginCase(
   return () => runCompiled(test, backends, context, compiled, prepared);
 }
 
+/**
+ * Runs a compiled case on every backend, and returns one result for each. A further result compares the
+ * kernel with the case's limits, if there are any.
+ */
 async function runCompiled(
   test: Case,
   backends: readonly BackendChoice[],
@@ -213,7 +226,7 @@ const missingError = ({ expectedError = "" }: Case): Pick<CheckResult, "message"
   message: `expected an error of category ${expectedError}`,
 });
 
-/** The program that takes the inputs: a run that is never made asks for none. */
+/** Returns the program that takes the inputs: a run that is never made asks for none. */
 function operandsOf(compiled: Attempt<CompiledCase>): Pick<Func, "operands"> {
   if (!compiled.ok) return { operands: [] };
   const { kernel, definition } = compiled.value;
@@ -226,7 +239,10 @@ interface CompiledCase {
   readonly definition?: Func;
 }
 
-/** A program of the case's own is for the target that it names, or the case. */
+/**
+ * Compiles the program of a case. A text is compiled for the target that it names, or else for the target of
+ * the case.
+ */
 function compileCase(test: Case, { findTarget, passes, profile }: CheckContext): CompiledCase {
   const options = {
     ...defined({ findTarget, passes }),
@@ -253,7 +269,7 @@ function compileCase(test: Case, { findTarget, passes, profile }: CheckContext):
   return { kernel: compile(withProfile(bound.func, profile), options) };
 }
 
-/** The case's tensor for an operand, by its name in the program. */
+/** Returns the case's tensor for an operand, by its name in the program. */
 function given({ id, inputs }: Case, operand: Operand): CaseTensor {
   const input = entryOf(inputs, operand.name);
   if (input !== undefined) return input;
@@ -261,7 +277,10 @@ function given({ id, inputs }: Case, operand: Operand): CaseTensor {
   throw new CompileError([error("TC013", `${id}: no input is named ${operand.name}`, { hint })]);
 }
 
-/** The tensors of a map's case are those of its text. */
+/**
+ * Throws a CompileError if a case of a map has a tensor that its text lacks (TC013), or one of another type
+ * (TC103).
+ */
 function checkInputs(test: Case, func: Func): void {
   const operands = inputsOf(func);
   const stranger = Object.keys(test.inputs).find(
@@ -282,6 +301,10 @@ function checkInputs(test: Case, func: Func): void {
   }
 }
 
+/**
+ * Runs a kernel on one backend and returns its output. On `reference`, the output comes from `definition` if
+ * there is one.
+ */
 async function runCase(
   inputs: Readonly<Record<string, HostValue>>,
   kernel: Kernel,
@@ -299,7 +322,10 @@ async function runCase(
   return fromOutput(type, output, inputs);
 }
 
-/** What a backend ran: on a device, the program compiled again for it. */
+/**
+ * Returns the program that a backend ran, with its target: on a device, the program compiled again for the
+ * device.
+ */
 function resultOn(
   backend: BackendChoice,
   kernel: Kernel,
@@ -309,6 +335,10 @@ function resultOn(
   return { tile: compiled.tile, target: compiled.target, backend };
 }
 
+/**
+ * Returns the result of comparing an output with the expected one. It fails if the types or any elements
+ * differ.
+ */
 function judgeOutput(
   backend: BackendChoice,
   expected: TensorValue,
@@ -335,6 +365,10 @@ function judgeOutput(
   };
 }
 
+/**
+ * Returns the result of a case that did not produce an output: pass if the case expects the error, otherwise
+ * fail with the reason.
+ */
 function judgeError(
   test: Case,
   diagnostics: readonly Diagnostic[],
@@ -379,6 +413,10 @@ function failure(thrown: unknown): { readonly ok: false; readonly diagnostics: r
   throw thrown;
 }
 
+/**
+ * Returns the value of an action, or its diagnostics if it throws a CompileError, a RunError, or the
+ * PassError of a custom pass. Other errors are thrown again.
+ */
 function attempt<T>(action: () => T): Attempt<T> {
   try {
     return { ok: true, value: action() };
@@ -387,6 +425,10 @@ function attempt<T>(action: () => T): Attempt<T> {
   }
 }
 
+/**
+ * Returns the value of an asynchronous action, or its diagnostics if it throws a CompileError, a RunError, or
+ * the PassError of a custom pass. Other errors are thrown again.
+ */
 async function attemptAsync<T>(action: () => Promise<T>): Promise<Attempt<T>> {
   try {
     return { ok: true, value: await action() };

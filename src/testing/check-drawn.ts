@@ -11,7 +11,10 @@ import { skipWithoutDevice } from "./no-device.js";
 /** The seed of every draw. */
 const seed = 1;
 
-/** One result for each backend: skipped without a device, and where the inputs take more memory than there is. */
+/**
+ * Returns the result of a gather on each backend, for random inputs where `given` has none. A backend is
+ * skipped without a device, or if the inputs exceed memory.
+ */
 export async function checkDrawn(
   id: string,
   kernel: Kernel,
@@ -34,6 +37,10 @@ export async function checkDrawn(
   return results;
 }
 
+/**
+ * Returns the result on one backend for several draws of inputs: the first difference from the definition, or
+ * a pass. It is a skip if the inputs exceed memory.
+ */
 async function firstDifference(
   kernel: Kernel,
   given: Readonly<Record<string, HostValue>>,

@@ -41,7 +41,7 @@ import type { IndexProgram } from "./random.js";
 import type { Verdict } from "./verdict.js";
 import { inOneLine } from "./no-device.js";
 
-/** Where, and on what, a kernel is compared with its definition. */
+/** Backends and inputs for the comparison of a kernel with its definition. */
 export interface ReferenceOptions {
   /** Default: `sim` alone. */
   readonly backends?: readonly BackendChoice[];
@@ -53,7 +53,7 @@ export interface ReferenceOptions {
   readonly require?: readonly BackendName[];
 }
 
-/** Where something is compared. */
+/** Checks of the options that select the backends of a comparison. */
 export const placeFields: Fields<Pick<ReferenceOptions, "backends" | "require">> = {
   backends: {
     code: "TC702",
@@ -73,12 +73,15 @@ const referenceFields: Fields<ReferenceOptions> = {
   seed: integer(-Infinity),
 };
 
-/** Throws a CompileError (TC702) for options that `matcher` does not take. */
+/** Throws a CompileError (TC702) for invalid options of a matcher. */
 export function checkReferenceOptions(matcher: string, options: ReferenceOptions): void {
   throwIfErrors(checkOptions(matcher, options, referenceFields));
 }
 
-/** `definition` says what is right; the kernel's own operator, or map, when absent. */
+/**
+ * Compares a kernel with a reference and resolves to a verdict. `definition` is the program that defines the
+ * expected output. By default it is the kernel's operator or map.
+ */
 export async function compareWithReference(
   kernel: Kernel,
   options: ReferenceOptions,
@@ -132,7 +135,10 @@ export async function compareWithReference(
   };
 }
 
-/** A draw, what defines the output, and where the kernel runs. */
+/**
+ * Comparison of a kernel with its definition: one draw of inputs, the program that defines the output, and
+ * the backends.
+ */
 export interface DrawComparison {
   readonly program: IndexProgram;
   /** Absent: the kernel's own operator, or map. */
@@ -141,6 +147,10 @@ export interface DrawComparison {
   readonly backends: readonly { readonly backend: BackendChoice; readonly options: BackendOptions }[];
 }
 
+/**
+ * Result of comparing a kernel with its definition on one draw of inputs; empty if they agree and there is
+ * nothing to note.
+ */
 export interface Compared {
   /** The first backend's that gives another outcome than the definition. */
   readonly difference?: Diagnostic;
@@ -150,7 +160,11 @@ export interface Compared {
   readonly fills?: string;
 }
 
-/** Runs a kernel on one draw of inputs. Throws what the runs throw beside TC601. */
+/**
+ * Runs a kernel on one draw of inputs on each backend, and compares the outcomes with the definition. Returns
+ * the first difference, or the rejection on which all agree. A rejected index (TC601), a duplicate (TC607)
+ * and an access outside a tensor (TC612) are outcomes. Throws the other errors of the runs.
+ */
 export async function compareDraw(
   kernel: Kernel,
   { program, definition, draw: { indices, inputs }, backends }: DrawComparison,
@@ -190,14 +204,20 @@ export async function compareDraw(
   return counted ? fillsIn(program, inputsOfProgram(program, types, inputs), elementCount(type.shape)) : {};
 }
 
-/** Returns the diagnostic (TC612) of a kernel that goes outside its tensors: it is about the draw. Throws everything else again. */
+/**
+ * Returns the diagnostic (TC612) of a kernel that goes outside its tensors: it is about the draw. Throws
+ * everything else again.
+ */
 function outsideItsTensors(thrown: unknown): Diagnostic {
   const [first] = thrown instanceof RunError ? thrown.diagnostics : [];
   if (first?.code === "TC612") return first;
   throw thrown;
 }
 
-/** Whether what the definition rejects is found by chance: the kernel's own index is unchecked. */
+/**
+ * Returns TC610 for an index that the definition rejects and that a backend rejects only by chance, because
+ * the kernel's own index is `unchecked`. Undefined otherwise.
+ */
 function unpromised({ tile }: Kernel, backend: string, outcome: Outcome): Diagnostic | undefined {
   const map = taskOfTile(tile).gather?.stmt.map;
   if (outcome.kind === "bits" || map === undefined || !isPromise(map, outcome.index)) return undefined;
@@ -209,7 +229,10 @@ function unpromised({ tile }: Kernel, backend: string, outcome: Outcome): Diagno
   );
 }
 
-/** A comparison of fills says little. Programs whose tiles have other maps are not counted. */
+/**
+ * Returns the number of fills in words if they are more than half of the output, because a comparison of
+ * fills proves little. Programs whose map differs between tiles are not counted.
+ */
 function fillsIn(program: IndexProgram, inputs: HostInputs, elements: number): Pick<Compared, "fills"> {
   if (program.tile !== undefined || !program.map.indices.some(({ outOfRange }) => outOfRange === "zero"))
     return {};
@@ -217,8 +240,10 @@ function fillsIn(program: IndexProgram, inputs: HostInputs, elements: number): P
   return 2 * fills > elements ? { fills: `${fills} of ${elements} elements of the output are fills` } : {};
 }
 
+/** Returns a diagnostic as one line, with its notes and the draw of inputs. */
 export const inWords = ({ message, notes = [] }: Diagnostic, draw: Draw): string =>
   [message, ...notes, inputsInWords(draw) ?? ""].filter((piece) => piece !== "").join("; ");
 
+/** Returns diagnostics as text, separated by line ends. */
 export const rendered = (diagnostics: readonly Diagnostic[]): string =>
   diagnostics.map((diagnostic) => renderDiagnostic(diagnostic)).join("\n");

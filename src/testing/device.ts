@@ -5,12 +5,16 @@ import { backendNames } from "../api/backends.js";
 import { didYouMean } from "../../ir/did-you-mean.js";
 import { acquireGpu } from "../device/index.js";
 
+/** WebGPU device of the test process, or the diagnostic that says why there is none. */
 export type TestDevice =
   { readonly ok: true; readonly runner: Runner } | { readonly ok: false; readonly problem: Diagnostic };
 
 let opened: Promise<TestDevice> | undefined;
 
-/** Never rejects for want of a device. It lives as long as the process. */
+/**
+ * Resolves to the GPU device for tests, or to the reason why there is none. Never rejects for lack of a
+ * device. The device stays open until the process ends.
+ */
 export function testDevice(): Promise<TestDevice> {
   opened ??= acquireGpu().then(async (gpu) =>
     gpu.ok ? { ok: true, runner: await createRunner(gpu.gpu.device) } : gpu,
@@ -19,8 +23,9 @@ export function testDevice(): Promise<TestDevice> {
 }
 
 /**
- * Backends that must run: those of `require`, and of the variable TILEC_REQUIRE, comma-separated. Throws a CompileError
- * (TC702) for a name that no backend has. `extra`: names of backends that are not built in.
+ * Returns the names of the backends that must run: those of `require` and those of the variable
+ * TILEC_REQUIRE, separated by commas. `extra` names backends that are not built in. Throws a CompileError
+ * (TC702) for an unknown name in the variable.
  */
 export function requiredBackends(
   require: readonly string[] = [],

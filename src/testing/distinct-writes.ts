@@ -1,4 +1,7 @@
-/** Indices of scatters by which no two points write one element, and by which two do: what `unique` promises and `error` rejects. */
+/**
+ * Indices of scatters by which no two points write one element, and by which two do: what `unique` promises
+ * and `error` rejects.
+ */
 import { isRead, type AccessMap } from "../../ir/access.js";
 import { addressOf } from "../../ir/addressing.js";
 import { entryOf } from "../../ir/entry-of.js";
@@ -28,7 +31,7 @@ const triesAtRandom = 64;
 /** Values of a range that are tried one after another, at most. */
 const valuesTried = 2 ** 16;
 
-/** Index operands that a written coordinate needs, directly or through others. */
+/** Returns the index operands that a written coordinate needs, directly or through other index operands. */
 function written({ indices, write }: AccessMap): ReadonlySet<number> {
   const needed = new Set<number>();
   const add = (form: Linear): void => {
@@ -43,7 +46,10 @@ function written({ indices, write }: AccessMap): ReadonlySet<number> {
   return needed;
 }
 
-/** What a point writes can be changed by these alone: values that are read at dims, of the inputs that were drawn. */
+/**
+ * Returns the index values that determine where a point writes and that may be changed. They are read at
+ * coordinates without index values, from the inputs `tables`.
+ */
 function drawnIndices(program: DefinedMap, inputs: HostInputs, tables: ReadonlySet<number>): DrawnIndex[] {
   const { map, operands } = program;
   return [...written(map)].flatMap((index): DrawnIndex[] => {
@@ -69,7 +75,10 @@ function drawnIndices(program: DefinedMap, inputs: HostInputs, tables: ReadonlyS
   });
 }
 
-/** Goes over the elements that points write, in row-major order of the domain; `undefined` for a point that writes nothing. */
+/**
+ * Returns a function from a domain point to the row-major number of the element that it writes; undefined if
+ * it writes nothing.
+ */
 function elementsOf(
   program: DefinedMap,
   inputs: HostInputs,
@@ -83,8 +92,9 @@ function elementsOf(
 }
 
 /**
- * Changes indices in place until no two points of a scatter write one element, as far as there are indices to change: `tables` are those
- * that were drawn, and a value that an earlier point reads stays. `inputs` are of the program's keys. `random` gives numbers below 1.
+ * Changes indices in place until no two points of a scatter write the same element, as far as possible.
+ * `tables` are the inputs with indices that may be changed. A value that an earlier point reads is kept.
+ * `inputs` has the program's keys. `random` returns numbers in [0, 1).
  */
 export function makeDistinct(
   program: DefinedMap,
@@ -124,7 +134,10 @@ const shapeOf = ({ operands }: DefinedMap, table: number): Shape => at(operands,
 
 type Position = DrawnIndex & { readonly position: number };
 
-/** Puts values in range at positions until `isFree`; where none is found, leaves those that were there. */
+/**
+ * Writes values in range at index positions until `isFree` is true. Restores the old values if none are
+ * found.
+ */
 function tryValues(positions: readonly Position[], isFree: () => boolean, random: () => number): void {
   const before = positions.map(({ read, position }) => read(position));
   const sizeOf = ({ least, max }: IndexRange): number => max - least + 1;
@@ -152,8 +165,8 @@ function tryValues(positions: readonly Position[], isFree: () => boolean, random
 const pointsTried = 4096;
 
 /**
- * Changes the indices of one point in place so that it writes an element that another does; returns false where no two of the first
- * points can. `inputs` are of the program's keys.
+ * Changes the indices of one point in place so that it writes the same element as another point. Returns
+ * false if no two of the first 4096 points can. `inputs` has the program's keys.
  */
 export function makeDuplicate(program: DefinedMap, inputs: HostInputs, tables: ReadonlySet<number>): boolean {
   const indices = drawnIndices(program, inputs, tables);

@@ -1,7 +1,8 @@
 /**
- * The inputs of a comparison, drawn from a seed: two with every index in range, one with one index outside, one with many. Kernels
- * that differ in a policy alone give the same bits for indices in range. Points of a scatter write other elements each where its
- * duplicates are `unique` or `error`, and where they are an error there is a draw with one.
+ * The inputs of a comparison, drawn from a seed: two with every index in range, one with one index outside,
+ * one with many. Kernels that differ in a policy alone give the same bits for indices in range. Points of a
+ * scatter write other elements each where its duplicates are `unique` or `error`, and where they are an error
+ * there is a draw with one.
  */
 import {
   defined,
@@ -40,10 +41,10 @@ import {
   type IndexProgram,
 } from "./random.js";
 
-/** Inputs by key, and how their indices were drawn. */
+/** Draw of random inputs by key, with a description of how the indices were drawn. */
 export interface Draw {
   readonly indices: (typeof drawNames)[number] | (typeof extraNames)[number] | "as given";
-  /** Of all that is drawn; absent where nothing is. */
+  /** Seed of all that is drawn; absent if nothing is drawn. */
   readonly seed?: number;
   readonly inputs: Readonly<Record<string, HostValue>>;
 }
@@ -55,7 +56,7 @@ const drawNames = [
   "many indices out of range",
 ] as const;
 
-/** Of these there is no set of four. */
+/** Names of further draws, which belong to no set of four. */
 const extraNames = [
   // Finds what takes every index to be another one.
   "one index throughout",
@@ -66,7 +67,10 @@ const extraNames = [
 ] as const;
 const [repeated, withEndsOfData, oneDuplicate] = extraNames;
 
-/** Returns what makes the inputs of a draw again: `inputs of seed 1, set 3 of 4: one index out of range`. Undefined for given ones. */
+/**
+ * Returns the seed and description that reproduce the inputs of a draw: `inputs of seed 1, set 3 of 4: one
+ * index out of range`. Undefined for inputs that were not drawn.
+ */
 export function inputsInWords({ indices, seed }: Draw): string | undefined {
   if (seed === undefined) return undefined;
   if (indices === "as given") return `inputs of seed ${seed}`;
@@ -75,7 +79,10 @@ export function inputsInWords({ indices, seed }: Draw): string | undefined {
   return `inputs of seed ${seed}${which}: ${indices}`;
 }
 
-/** What defines a kernel: the program given, the operator or the access map that it was compiled from, or its own map. */
+/**
+ * Returns the definition of a kernel: the given program, the operator or access map that the kernel was
+ * compiled from, or its own map.
+ */
 export function definitionOf(
   { source, tile, resolved, definition: began }: Kernel,
   definition?: Func,
@@ -90,9 +97,10 @@ export function definitionOf(
 }
 
 /**
- * Four draws for the inputs of a kernel; one where no index is drawn, or where `given` has them all. The first is what
- * `randomInputs` gives, but for duplicates of a scatter. `program` says which indices are in range. `ofOthers`: more of them, for a kernel that
- * tilec did not write, with one index throughout and with data at the ends of its type.
+ * Yields four sets of inputs for a kernel; one set if no index is drawn, or if `given` has all index inputs.
+ * The first set equals that of `randomInputs`, except for duplicates of a scatter. `program` determines which
+ * indices are in range. A scatter that rejects duplicates gets a further set with one duplicate. `ofOthers`
+ * adds sets for a kernel that tilec did not write: one index throughout, and data at the ends of its type.
  */
 export function* drawsOf(
   { operands }: { readonly operands: readonly Operand[] },
@@ -168,7 +176,7 @@ export function* drawsOf(
   };
 }
 
-/** Inputs under the keys and the types that a program has for them. */
+/** Returns inputs under the keys and with the types that a program has for them. */
 export function inputsOfProgram(
   program: IndexProgram,
   { operands }: { readonly operands: readonly Operand[] },
@@ -188,13 +196,16 @@ export function inputsOfProgram(
 /** Between the seeds of two draws. */
 const seedStep = 1_000_003;
 
-/** Whatever the shape, neighbours along every dim take other turns. */
+/**
+ * Returns a number below `count` for a position. Neighbours along every dim of a tensor get different
+ * numbers, whatever its shape.
+ */
 const roundRobin = (position: number, count: number): number =>
   (position + Math.floor(position / count)) % count;
 
 type Choose = NonNullable<IndexDraw["choose"]>;
 
-/** In range, by turns: last, first from the end, last from the end, first, any. */
+/** Chooses index values in range, round-robin: last, first from the end, last from the end, first, any. */
 const ends: Choose = ({ least, max, wrapNegativeBy = 0 }, position, random) => {
   const any = least + Math.floor(random() * (max - least + 1));
   const last = Math.min(max, wrapNegativeBy - 1);
@@ -203,8 +214,8 @@ const ends: Choose = ({ least, max, wrapNegativeBy = 0 }, position, random) => {
 };
 
 /**
- * Values beyond a range of which a part looks in range or negative, and the ends of the type: found where a kernel reads fewer bits of an
- * index than it has, takes its sign for a bit or the other way round, or overflows.
+ * Returns values outside a range whose low bits look in range or negative, and the ends of the type. They
+ * reveal a kernel that reads too few bits of an index, misinterprets its sign bit, or overflows.
  */
 const farOf = ({ max, limits: [lowest, highest] }: IndexRange, inRange: number): readonly number[] => [
   highest,
@@ -214,7 +225,10 @@ const farOf = ({ max, limits: [lowest, highest] }: IndexRange, inRange: number):
     .filter((value) => value > max && value <= highest),
 ];
 
-/** By turns: negative, below, first, last, beyond, far beyond. Where the type holds nothing negative, beyond takes that turn. */
+/**
+ * Chooses index values round-robin: negative, too small, first, last, beyond, far beyond. If the type has no
+ * negative values, values beyond the range replace those that are too small.
+ */
 const outside: Choose = (range, position, random) => {
   const { least, max, wrapNegativeBy = 0, promised, limits } = range;
   const any = least + Math.floor(random() * (max - least + 1));
@@ -240,8 +254,9 @@ interface OneOutside {
 }
 
 /**
- * Moves one index outside, just beyond the last where its type holds that. Where several index values can end an element, it is
- * not the one that ends `others`, so that both draws together try two of them.
+ * Changes one index in place to a value just out of range, above the last one if its type can hold that.
+ * `others` is a second draw. An index operand other than the one rejected in `others` is preferred, so that
+ * both draws test two of them.
  */
 function moveOneOutside(
   inputs: Draw["inputs"],

@@ -1,5 +1,6 @@
 /**
- * FileCheck for tilec's own output: substrings that must occur in order, written as comments beside the input.
+ * FileCheck for tilec's own output: substrings that must occur in order, written as comments beside the
+ * input.
  *
  *   CHECK: text          occurs after the match before it; CHECK-COUNT-3: text does three times, one after the other
  *   CHECK-NEXT: text     on the next line; CHECK-SAME: on the same line; CHECK-EMPTY: the next line is empty
@@ -8,8 +9,9 @@
  *   CHECK-LABEL: text    splits the output: checks after it stay within its part
  *
  * `{{regex}}` matches a regular expression, `[[X:regex]]` captures, `[[X]]` is what was captured. A check that cannot
- * fail is an error: nothing to look for, a name captured twice, a label without checks, a NOT without neighbours, a directive
- * with a slip of the pen. Reference: https://llvm.org/docs/CommandGuide/FileCheck.html.
+ * fail is an error: nothing to look for, a name captured twice, a label without checks, a NOT without
+ * neighbours, a directive with a slip of the pen. Reference:
+ * https://llvm.org/docs/CommandGuide/FileCheck.html.
  */
 import { checkArgument } from "../../ir/argument.js";
 import { clockVersion } from "../../ir/index.js";
@@ -25,33 +27,34 @@ const kinds = [
   "CHECK-COUNT",
   "CHECK-EMPTY",
 ] as const;
+/** Kind of a check directive in a text test. */
 export type CheckKind = (typeof kinds)[number];
 
-/** A directive of a text test. */
+/** Directive of a text test: the text that must or must not occur in the output. */
 export interface Check {
   readonly kind: CheckKind;
   readonly text: string;
   /** 1-based line in the test file. */
   readonly line: number;
-  /** Of CHECK-COUNT: how often the text must occur. */
+  /** Number of times that the text of a CHECK-COUNT must occur. */
   readonly count?: number;
 }
 
-/** Why a text test fails, with the line of its file. */
+/** Reason why a text test fails, with the line of its file. */
 export interface CheckFailure {
   readonly line: number;
   readonly message: string;
-  /** Of a check that finds nothing: the line of the output most like it. */
+  /** Line of the output that is most similar to a check without a match. */
   readonly nearest?: string;
 }
 
 /** A check may stand behind the statement it is about. */
 const directive = /\/\/\s*(CHECK(?:-NEXT|-SAME|-NOT|-LABEL|-DAG|-EMPTY|-COUNT-([1-9]\d*))?):(.*)$/;
 
-/** The lines of a text, whatever ends them. */
+/** Returns the lines of a text without their line ends, LF or CRLF. */
 export const linesOf = (text: string): string[] => text.split(/\r?\n/);
 
-/** The CHECK lines of a text, in order. */
+/** Returns the CHECK directives of a text, in order. */
 export function parseChecks(source: string): Check[] {
   checkArgument("parseChecks", "text", source);
   return linesOf(source).flatMap((text, k) => {
@@ -65,8 +68,9 @@ export function parseChecks(source: string): Check[] {
 }
 
 /**
- * Comments that look like a directive and are none. `isComment`: whether a line with a comment is one of another kind. What stands
- * before a comment's first colon, or the whole of it, is compared.
+ * Returns a failure for each comment that looks like a check directive but is none. It compares the part
+ * before the first colon, or the whole comment, with the directives' names. `isComment` is true for lines
+ * with another valid comment, which are skipped.
  */
 export function slipsIn(source: string, isComment: (line: string) => boolean = () => false): CheckFailure[] {
   return linesOf(source).flatMap((text, k) => {
@@ -81,6 +85,9 @@ export function slipsIn(source: string, isComment: (line: string) => boolean = (
   });
 }
 
+/**
+ * True if a comment resembles a directive: its name is at most a few letters away from that of a directive.
+ */
 function isSlip(comment: string): boolean {
   if (/^(?:CHECK|error\[)/.test(comment)) return true;
   const [head = ""] = comment.split(":");
@@ -91,7 +98,10 @@ function isSlip(comment: string): boolean {
   );
 }
 
-/** Mistakes in the checks themselves. */
+/**
+ * Returns the mistakes in checks, such as an empty text, a check that cannot fail, or a name that is used
+ * before its capture.
+ */
 export function vacuousChecks(checks: readonly Check[]): CheckFailure[] {
   checkArgument("vacuousChecks", "list", checks);
   const failures: CheckFailure[] = [];
@@ -123,7 +133,10 @@ export function vacuousChecks(checks: readonly Check[]): CheckFailure[] {
   return failures;
 }
 
-/** The first check that fails, if any. Where the checks pin another clock, the message says so: cycles of two clocks do not compare. */
+/**
+ * Returns the first check that fails, if any. Where the checks pin another clock, the message says so: cycles
+ * of two clocks do not compare.
+ */
 export function fileCheck(text: string, checks: readonly Check[]): CheckFailure | undefined {
   checkArgument("fileCheck", "text", text);
   checkArgument("fileCheck", "list", checks);
@@ -182,7 +195,7 @@ function firstFailure(output: string, checks: readonly Check[]): CheckFailure | 
   return firstForbidden(output, forbidden, position, output.length, bound);
 }
 
-/** Neighbouring CHECK-DAGs are matched together. */
+/** Groups checks: adjacent CHECK-DAG lines are matched together, every other check alone. */
 function grouped(checks: readonly Check[]): Check[][] {
   const groups: Check[][] = [];
   for (const check of checks) {
@@ -197,7 +210,10 @@ interface Missing {
   readonly missing: Check;
 }
 
-/** As often as the check asks, one match behind the other. */
+/**
+ * Finds as many consecutive matches as the check requests, and returns the range from the first to the last.
+ * If one is missing, it returns the check.
+ */
 function inOrder(
   output: string,
   check: Check,
@@ -212,7 +228,10 @@ function inOrder(
   return first === undefined || last === undefined ? { missing: check } : { ...last, start: first.start };
 }
 
-/** Each after `from`, whatever the order, none over another. What one captures, those behind it may use. */
+/**
+ * Returns the range that covers a match of every check in a group, in any order and without overlap, or the
+ * check without a match. A later check may use names that an earlier one captured.
+ */
 function inAnyOrder(
   output: string,
   group: readonly Check[],
@@ -247,6 +266,10 @@ interface Match {
   readonly captured: ReadonlyMap<string, string>;
 }
 
+/**
+ * Returns the first match of a check that starts in [from, to), with the names that it captures; undefined if
+ * there is none.
+ */
 function find(
   output: string,
   check: Check,
@@ -266,7 +289,9 @@ function find(
   return { start: match.index, end: match.index + match[0].length, captured };
 }
 
-/** Where the part that a label opened ends: at the next label. */
+/**
+ * Returns the end of the section that a label opened: the start of the next label, or the end of the output.
+ */
 function pieceEnd(
   output: string,
   from: number,
@@ -278,6 +303,10 @@ function pieceEnd(
   return find(output, label, from, output.length, bound)?.start ?? output.length;
 }
 
+/**
+ * Returns a check's text as a regular expression, and the names of its capture groups in order. `bound` has
+ * the values of names captured before.
+ */
 function compile(text: string, bound: ReadonlyMap<string, string>): { pattern: RegExp; names: string[] } {
   const names: string[] = [];
   const source = text.replaceAll(
@@ -306,6 +335,7 @@ const escape = (text: string): string =>
 
 const countLines = (text: string, end: number): number => text.slice(0, end).split("\n").length - 1;
 
+/** Returns the failure of the first CHECK-NOT whose text occurs in [from, to); undefined if none does. */
 function firstForbidden(
   output: string,
   forbidden: readonly Check[],
@@ -324,6 +354,7 @@ function firstForbidden(
   return undefined;
 }
 
+/** Returns the failure of a check without a match, with the most similar line of the output. */
 function missing(output: string, check: Check, position: number, line: number): CheckFailure {
   const lines = output.split("\n");
   const word = check.text.split(/[^\w%.]+/).find((piece) => piece.length > 2) ?? "";

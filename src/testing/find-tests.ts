@@ -1,4 +1,6 @@
-/** The regression tests in files and folders: case files, .tir text tests, ONNX backend-test folders, models. */
+/**
+ * The regression tests in files and folders: case files, .tir text tests, ONNX backend-test folders, models.
+ */
 import { defined, CompileError, error, type Diagnostic, type Operators } from "../../ir/index.js";
 import { nameOf } from "../api/backends.js";
 import { tryCompile } from "../api/compile.js";
@@ -24,8 +26,9 @@ import type { Test } from "./run-tests.js";
 import { runTextTest } from "./text-test.js";
 
 /**
- * The tests at a path; what cannot be read is a test that fails. `operators`: those that programs may name; absent: the built-in
- * ones. `above`: the folders that led here, without links.
+ * Returns the tests at a path; a file that cannot be read becomes a failing test. `operators`: operators that
+ * programs may name; default: the built-in ones. `above`: real paths of the folders that contain the path, to
+ * detect cycles of links.
  */
 export function testsIn(
   path: string,
@@ -43,7 +46,10 @@ export function testsIn(
   });
 }
 
-/** An ONNX backend-test folder, or every test in a folder, in the order of their names. */
+/**
+ * Returns every test in a folder in the order of file names, or the single test of an ONNX backend-test
+ * folder. Throws a CompileError (TC010) if a link leads back to a folder that contains it.
+ */
 function testsInFolder(
   path: string,
   { realPath, entries }: Folder,
@@ -59,6 +65,10 @@ function testsInFolder(
   return entries.flatMap((entry) => testsIn(entry, operators, [...above, realPath]));
 }
 
+/**
+ * Returns the tests of a file by its kind: a `.tir` text test, gathers of an ONNX model, or cases of any
+ * other file.
+ */
 function testsInFile(path: string, operators: Operators | undefined): Test[] {
   const kind = path === standardInput ? programKind(path) : path.replace(/^.*\./, "");
   if (kind === "tir") return [textTest(path, operators)];
@@ -77,7 +87,7 @@ const caseTest = (file: string, test: Case): Test => ({
   begin: (backends, context) => beginCase(test, backends, context),
 });
 
-/** A .tir text test: RUN and CHECK lines, or errors expected on their lines. */
+/** Returns the text test of a `.tir` file with RUN and CHECK lines, or with expected errors. */
 function textTest(path: string, operators: Operators | undefined): Test {
   const source = readProgramText(path);
   return {
@@ -101,7 +111,7 @@ function textTest(path: string, operators: Operators | undefined): Test {
   };
 }
 
-/** One bad file among many fails alone. */
+/** Returns the tests that `read` returns, or one failing test if it throws a CompileError. */
 function orMalformed(id: string, read: () => Test[]): Test[] {
   try {
     return read();
@@ -128,7 +138,10 @@ const malformedTest = (
   },
 });
 
-/** A gather of a model: run on the inputs that are known, on drawn ones where they are not, skipped where shapes are open. */
+/**
+ * Returns the test of a model's gather. Unknown inputs are drawn at random; a gather with dynamic shapes is
+ * skipped.
+ */
 function gatherTest(file: string, gather: OnnxGather): Test {
   const id = `${file}:${gather.name}`;
   const once = (result: Pick<CheckResult, "status" | "code" | "message">): Test => ({

@@ -19,7 +19,7 @@ import {
 } from "../../ir/index.js";
 import type { DefinedMap } from "../../backends/reference/defined-map.js";
 
-/** What an index value may be. */
+/** Range of an index value. */
 export interface IndexRange {
   readonly least: number;
   readonly max: number;
@@ -27,18 +27,26 @@ export interface IndexRange {
   readonly wrapNegativeBy?: number;
   /** True if an index operand under `unchecked` takes the value: one outside has no defined result. */
   readonly promised: boolean;
-  /** What the index type holds, within the whole numbers that are exact. */
+  /**
+   * Least and greatest value of the index type, within the integers that a JavaScript number holds exactly.
+   */
   readonly limits: readonly [lowest: number, highest: number];
 }
 
-/** What an index type holds, within the whole numbers that are exact. */
+/**
+ * Returns the least and greatest value of an index type, limited to the integers that a JavaScript number
+ * represents exactly.
+ */
 export function indexLimits(dtype: DType): readonly [lowest: number, highest: number] {
   const bits = bitsOf(dtype) - (isSigned(dtype) ? 1 : 0);
   const highest = Math.min(2 ** bits - 1, Number.MAX_SAFE_INTEGER);
   return [isSigned(dtype) ? -highest - 1 : 0, highest];
 }
 
-/** The range of the value at a row-major position of an input: what every index operand that reads it takes. */
+/**
+ * Returns a function from a row-major position of an input to the range of its index value, which every index
+ * operand that reads it accepts.
+ */
 export function indexRanges(defined: DefinedMap, table: number): (position: number) => IndexRange {
   const { map, operands } = defined;
   const { shape, dtype } = at(operands, table).type;
@@ -102,13 +110,13 @@ export function indexRanges(defined: DefinedMap, table: number): (position: numb
   return moves ? rangeAt : () => everyone;
 }
 
-/** The output dim that a coordinate is. */
+/** Returns the output dim that a coordinate is. */
 function soleDim(coord: Linear): number | undefined {
   const of = soleAtom(coord);
   return of?.kind === "dim" ? of.dim : undefined;
 }
 
-/** An index operand, and the sums that it is a part of. */
+/** Returns an index operand and the operands that are sums of it, directly or indirectly. */
 function consumersOf({ indices }: AccessMap, index: number): readonly number[] {
   const consumers = [index];
   indices.forEach((operand, s) => {
@@ -118,7 +126,10 @@ function consumersOf({ indices }: AccessMap, index: number): readonly number[] {
   return consumers;
 }
 
-/** Returns the values that an index operand's bound, and the sums around it, leave. Parts that are read later share what a sum leaves. */
+/**
+ * Returns the range of an index operand that is allowed by its bound and by the bounds of the sums that use
+ * it. Index operands of one sum divide the range that the sum leaves.
+ */
 function indexRange({ indices }: AccessMap, index: number, dims: Ranges["dims"]): Interval {
   const nothing: Interval = [0, 0];
   const before: Interval[] = indices.map(() => nothing);
@@ -148,7 +159,10 @@ function indexRange({ indices }: AccessMap, index: number, dims: Ranges["dims"])
   return leftFor(index);
 }
 
-/** The values of an index operand that keep a form inside an interval: at every point, or at some where none does it at every one. */
+/**
+ * Returns the range of an index operand for which a linear form stays inside an interval at every point. If
+ * no value does that, returns the range for which it stays inside at some point.
+ */
 function solved(form: Linear, s: number, [least, max]: Interval, ranges: Ranges): Interval {
   const term = form.terms.find(({ of }) => indicesOf({ at: 0, terms: [{ by: 1, of }] }).includes(s));
   if (term === undefined) return [0, 0];
@@ -168,7 +182,7 @@ const without = (form: Linear, term: Term): Linear => ({
   terms: form.terms.filter((other) => other !== term),
 });
 
-/** The whole numbers that times `by` lie in an interval. */
+/** Returns the whole numbers that times `by` lie in an interval. */
 function divided([least, max]: Interval, by: number): Interval {
   const ends = by > 0 ? [least / by, max / by] : [max / by, least / by];
   return [Math.ceil(at(ends, 0)), Math.floor(at(ends, 1))];

@@ -1,11 +1,14 @@
-/** Inputs that a program writes in place: each run has memory of its own for them, and a rejected run leaves them as they were. */
+/**
+ * Inputs that a program writes in place: each run has memory of its own for them, and a rejected run leaves
+ * them as they were.
+ */
 import { inputsOf, keyOf, type Func } from "../../ir/index.js";
 import type { HostValue } from "../../backends/index.js";
 
 type Tensors = Readonly<Record<string, HostValue>>;
 type HasOperands = Pick<Func, "operands">;
 
-/** Returns copies of tensors, in which a run may write. */
+/** Returns copies of tensors, so that a run may write to them. */
 export const copies = (tensors: Tensors): Tensors =>
   Object.fromEntries(
     Object.entries(tensors).map(([key, tensor]) => [
@@ -15,8 +18,8 @@ export const copies = (tensors: Tensors): Tensors =>
   );
 
 /**
- * Returns what is wrong with the inputs after a run: one that changed, though nothing is written in place there or the run was
- * rejected. Undefined where nothing is wrong. `succeeded`: true if the run gave an output.
+ * Returns a description of an input that a run changed although it is not written in place, or although the
+ * run was rejected. Undefined if no such input changed. `succeeded`: true if the run returned an output.
  */
 export function changedInput(
   func: HasOperands,

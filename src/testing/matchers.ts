@@ -1,4 +1,7 @@
-/** The checks of a kernel, each a function from a subject to a verdict: what `assertThat` and `tilec/vitest` offer. */
+/**
+ * The checks of a kernel, each a function from a subject to a verdict: what `assertThat` and `tilec/vitest`
+ * offer.
+ */
 import { createTwoFilesPatch } from "diff";
 import {
   at,
@@ -40,7 +43,7 @@ const notCompiled = (diagnostics: readonly Diagnostic[]): Verdict => ({
   unjudged: true,
 });
 
-/** The verdict on a kernel; a subject without one fails for the reasons that the compiler gave. */
+/** Returns the verdict on a kernel; a subject without one fails for the reasons that the compiler gave. */
 function ofKernel(subject: Subject, judge: (kernel: Kernel) => Verdict): Verdict {
   const result = compiled(subject);
   return result.ok ? judge(result.kernel) : notCompiled(result.diagnostics);
@@ -49,6 +52,7 @@ function ofKernel(subject: Subject, judge: (kernel: Kernel) => Verdict): Verdict
 const misused = (message: string, hint: string): CompileError =>
   new CompileError([error("TC702", message, { hint })]);
 
+/** Returns a verdict that passes if a subject compiles. */
 function toBeLegal(subject: Subject): Verdict {
   const result = compiled(subject);
   if (!result.ok) {
@@ -61,7 +65,7 @@ function toBeLegal(subject: Subject): Verdict {
   return verdict(true, `@${name} is legal on ${target.name} under ${printSchedule(tile.schedule)}`);
 }
 
-/** `refused for full-load (TC301), ub-budget (TC401)` */
+/** Returns the reasons of a refusal in words: `refused for full-load (TC301), ub-budget (TC401)`. */
 function codesOf(diagnostics: readonly Diagnostic[]): string {
   const errors = diagnostics.filter(({ severity }) => severity === "error");
   const reasons = errors.map(({ code }) => `${categoryOf(code)} (${code})`);
@@ -73,7 +77,10 @@ const reasonField: Field = {
   takes: "a category or a code of docs/diagnostics.md, such as full-load or TC301",
 };
 
-/** It does not compile; with a word, for that category of reason (`full-load`) or that code (`TC301`). */
+/**
+ * Checks that a program does not compile. `reason` requires a category of reason (`full-load`) or a code
+ * (`TC301`).
+ */
 function toBeRefused(subject: Subject, reason?: Category | Code): Verdict {
   throwIfErrors(checkOptions("toBeRefused", { reason }, { reason: reasonField }));
   const result = compiled(subject);
@@ -104,7 +111,8 @@ const limitField: Field = {
 };
 
 /**
- * Throws a CompileError (TC702) for figures that `matcher` does not take, for one that nothing passes, and where none of `needs` is there.
+ * Throws a CompileError (TC702) for limits that a matcher does not take, or that are not finite numbers from
+ * 0. Throws it also if all of `needs` are absent.
  */
 function checkLimits(
   matcher: string,
@@ -135,7 +143,10 @@ const within = (
     });
   });
 
-/** Its highest byte of the unified buffer is below `bytes`; the size of its own budget when absent. */
+/**
+ * Checks that a kernel's peak use of the unified buffer is at most `bytes`; by default, the kernel's UB
+ * budget.
+ */
 const toFitUb = (subject: Subject, bytes?: number): Verdict => {
   if (bytes !== undefined) checkLimits("toFitUb", { bytes }, ["bytes"], ["bytes"]);
   const result = compiled(subject);
@@ -172,6 +183,7 @@ function toTakeAtMost(subject: Subject, limits: Pick<Limits, "cycles" | "clock">
   return within(subject, limits, takenInWords);
 }
 
+/** Returns a verdict that passes if the cost model estimates exactly the stated number of cycles. */
 function toTakeExactly(
   subject: Subject,
   figures: Required<Pick<Limits, "cycles">> & Pick<Limits, "clock">,
@@ -187,6 +199,7 @@ async function toMatchReference(subject: Subject, options: ReferenceOptions = {}
   return compareWithReference(result.kernel, options);
 }
 
+/** Returns a verdict that passes if a kernel gives the bits that program `op` defines. */
 async function toPreserve(subject: Subject, op: Func, options: ReferenceOptions = {}): Promise<Verdict> {
   throwIfErrors(checkProgram(op));
   checkReferenceOptions("toPreserve", options);
@@ -195,7 +208,7 @@ async function toPreserve(subject: Subject, op: Func, options: ReferenceOptions 
   return compareWithReference(result.kernel, options, op);
 }
 
-/** Its tile program is this text, whatever the blanks. */
+/** Checks that the tile program of a kernel equals a text, apart from blanks. */
 const toMatchTile = (subject: Subject, text: string): Verdict =>
   ofKernel(subject, (kernel) => {
     const { module, diagnostics } = parseModule(text, "expected.tir");
@@ -216,7 +229,10 @@ const toMatchTile = (subject: Subject, text: string): Verdict =>
     );
   });
 
-/** The `// CHECK` lines hold on its tile program's text, as `tilec check` reads them. */
+/**
+ * Checks that the `// CHECK` lines hold for the text of a kernel's tile program, by the rules of `tilec
+ * check`.
+ */
 const toMatchChecks = (subject: Subject, checks: string): Verdict => {
   const list = parseChecks(checks);
   const [vacuous] = [
@@ -241,7 +257,7 @@ const toMatchChecks = (subject: Subject, checks: string): Verdict => {
   });
 };
 
-/** The same bits under each of these tiles, on the simulation. */
+/** Returns the same bits under each of these tiles, on the simulation. */
 const toBeDeterministicOver = (subject: Subject, tiles: readonly Shape[]): Verdict => {
   if (tiles.length === 0)
     throw misused("toBeDeterministicOver without tiles cannot fail", "pass a list of tiles");
@@ -280,6 +296,7 @@ const toBeDeterministicOver = (subject: Subject, tiles: readonly Shape[]): Verdi
   });
 };
 
+/** Matchers of a kernel by name; each returns a verdict. */
 export const matchers = {
   /** It compiles. */
   toBeLegal,
@@ -296,11 +313,15 @@ export const matchers = {
   toTakeExactly,
   /** Every backend gives the bits that the program defines. */
   toMatchReference,
-  /** The kernel, compiled with a pass of one's own or written by hand, gives the bits that this program defines. */
+  /**
+   * The kernel, compiled with a pass of one's own or written by hand, gives the bits that this program
+   * defines.
+   */
   toPreserve,
   toMatchTile,
   toMatchChecks,
   toBeDeterministicOver,
 };
 
+/** Type of the {@link matchers} by name. */
 export type Matchers = typeof matchers;

@@ -1,4 +1,4 @@
-/** What a kernel takes and moves, and what of it is over a limit. */
+/** Figures of a kernel's cost and data movement, and the limits that they exceed. */
 import { clockVersion, cyclesOf, keyOf, ubBuffers, ubBytes } from "../../ir/index.js";
 import { indexInputs } from "../../backends/index.js";
 import { countedReport } from "../../backends/sim/index.js";
@@ -6,7 +6,7 @@ import { kernelRoofline } from "../explain/kernel-roofline.js";
 import type { Kernel } from "../api/compile.js";
 import { randomValue } from "./random.js";
 
-/** The most that a kernel may take; absent entries bound nothing. */
+/** Upper limits of a kernel's figures; an absent limit is not checked. */
 export interface Limits {
   /** Bytes between global memory and the cores. */
   readonly bytes?: number;
@@ -19,23 +19,24 @@ export interface Limits {
   readonly clock?: number;
 }
 
-/** Which limit is passed, by how much, and what it is made of. */
+/** Limit that is exceeded, with a message: by how much, and the components of the figure. */
 export interface Excess {
   readonly limit: "bytes" | "ratio" | "ubPeak" | "cycles";
   readonly message: string;
 }
 
+/** Figures of a kernel that limits can bound: bytes moved in global memory, peak bytes of UB, and cycles. */
 export interface Measured {
   readonly bytes: number;
   readonly ratio: number;
   readonly ubPeak: number;
   readonly ubBudget: number;
   readonly cycles: number;
-  /** What the figures are made of, in words. */
+  /** Components of each figure, in words. */
   readonly texts: Readonly<Record<Excess["limit"], string>>;
 }
 
-/** `indices`: what the rows that indices pick are counted with; random ones when absent. */
+/** Returns the counted figures of a kernel. Random indices determine the rows that are counted. */
 export function measured(kernel: Pick<Kernel, "tile" | "target" | "access">): Measured {
   const { tile, target } = kernel;
   const inputs = Object.fromEntries(
@@ -66,7 +67,10 @@ export function measured(kernel: Pick<Kernel, "tile" | "target" | "access">): Me
   };
 }
 
-/** Every limit that is passed, in the order of their names. `exactly`: a figure below its limit misses it, too. */
+/**
+ * Returns the limits that a kernel exceeds, in the order bytes, ratio, ubPeak, cycles; an empty list if it
+ * meets all. `exactly`: a figure below its limit counts as well.
+ */
 export function excesses(
   name: string,
   figures: Measured,

@@ -1,11 +1,11 @@
 /** Tests that need a WebGPU device, and find none. */
 import type { Diagnostic } from "../../ir/index.js";
 
-/** Returns the message and the hint in one line. */
+/** Returns a diagnostic's message and hint on one line. */
 export const inOneLine = ({ message, hint }: Diagnostic): string =>
   hint === undefined ? message : `${message}; ${hint}`;
 
-/** Returns a skipped result whose message says why there is no device. */
+/** Returns a skipped result whose message says why there is no WebGPU device. */
 export const skipWithoutDevice = (problem: Diagnostic | undefined) => ({
   status: "skip" as const,
   code: problem?.code ?? "TC503",

@@ -1,13 +1,17 @@
-/** What a run with drawn inputs came to: bits, or the index or the duplicate that it rejects. */
+/** Outcome of a run with drawn inputs: bits, or the index or the duplicate that it rejects. */
 import { error, formatShape, RunError, type AccessMap, type Diagnostic, type Shape } from "../../ir/index.js";
 import type { BackendRun } from "../../backends/index.js";
 
+/** Outcome of a run: its output, or the diagnostic of the index or duplicate that it rejects. */
 export type Outcome =
   | { readonly kind: "bits"; readonly run: BackendRun }
   /** TC601 or TC607. */
   | { readonly kind: "rejected"; readonly index: Diagnostic };
 
-/** Rejects with whatever a run throws that is no TC601 or TC607. */
+/**
+ * Returns the outcome of a run: its output, or its rejection of an index (TC601) or a duplicate (TC607).
+ * Rejects with any other error of the run.
+ */
 export async function outcomeOf(run: () => BackendRun | Promise<BackendRun>): Promise<Outcome> {
   try {
     return { kind: "bits", run: await run() };
@@ -16,7 +20,10 @@ export async function outcomeOf(run: () => BackendRun | Promise<BackendRun>): Pr
   }
 }
 
-/** The same for a run that is over when it returns. */
+/**
+ * Returns the outcome of a synchronous run: its bits, or the index that it rejects. Rethrows every error
+ * other than TC601 and TC607.
+ */
 export function outcomeNow(run: () => BackendRun): Outcome {
   try {
     return { kind: "bits", run: run() };
@@ -31,11 +38,17 @@ function rejection(thrown: unknown): Outcome {
   return { kind: "rejected", index };
 }
 
-/** True if an index operand under `unchecked` found the index: nothing is defined then, and nobody has to find it. */
+/**
+ * True if the rejected index belongs to an index operand under `unchecked`: its result is undefined, and no
+ * backend has to reject it.
+ */
 export const isPromise = ({ indices }: AccessMap, { data }: Diagnostic): boolean =>
   indices[Number(data?.["site"])]?.outOfRange === "unchecked";
 
-/** TC610 where one run gives bits and the other rejects an index, or both reject another one. Undefined where both give bits. */
+/**
+ * Returns error TC610 if one run gives bits and the other rejects an index, or if the two reject different
+ * indices. Returns undefined if the two give bits or reject the same index.
+ */
 export function rejectionDifference(
   [name, a]: readonly [who: string, outcome: Outcome],
   [expectedBy, b]: readonly [who: string, outcome: Outcome],
@@ -58,7 +71,10 @@ const inWords = (outcome: Outcome): string =>
     ? "an output"
     : `${outcome.index.message} (output ${formatShape(pointIn(outcome.index))})`;
 
-/** The same point, whatever leading ones a dialect ignores, and the same index operand, or the same point before it. */
+/**
+ * True if two rejections are equal: the same code, index operand, earlier point and output point. Leading
+ * zeros of the output point are ignored.
+ */
 const sameIndex = (a: Diagnostic, b: Diagnostic): boolean =>
   a.code === b.code &&
   a.data?.["site"] === b.data?.["site"] &&

@@ -1,4 +1,6 @@
-/** Random inputs from a seed: any bits for the data, indices in range. The same seed gives the same tensors. */
+/**
+ * Random inputs from a seed: any bits for the data, indices in range. The same seed gives the same tensors.
+ */
 import { gatherOver, readData } from "../../ir/access.js";
 import {
   at,
@@ -26,17 +28,20 @@ import type { Kernel } from "../api/compile.js";
 import { asHost, type TensorValue } from "../formats/tensor.js";
 import { indexLimits, indexRanges, type IndexRange } from "./index-ranges.js";
 
-/** What an operand of a kernel is given from a seed: any bits for the data, in range what index values are read from. Throws a CompileError (TC502) for more than memory holds. */
+/**
+ * Returns the value of a kernel's operand for a seed: any bits for the data, values in range for inputs that
+ * hold index values. Throws a CompileError (TC502) for more than memory holds.
+ */
 export const randomValue = (operand: Operand, tile: TileFunc, seed: number): TensorValue =>
   indexInputs(tile).some((input) => keyOf(input) === keyOf(operand))
     ? randomIndices(operand.type, tile, seed, tableOf(tile, operand))
     : randomData(operand.type, seed);
 
-/** The number of an operand in the map, by its key: the source's operand has other shapes. */
+/** Returns the number of an operand in the map, by its key: the source's operand has other shapes. */
 const tableOf = (tile: TileFunc, operand: Operand): number =>
   inputsOf(tile).findIndex((input) => keyOf(input) === keyOf(operand));
 
-/** Every input of a kernel from a seed, by its key. */
+/** Returns random values for every input of a kernel from a seed, by key. Indices are in range. */
 export function randomInputs({ source, tile }: Kernel, seed: number): Readonly<Record<string, HostValue>> {
   return Object.fromEntries(
     inputsOf(source ?? tile).map((operand) => {
@@ -46,7 +51,7 @@ export function randomInputs({ source, tile }: Kernel, seed: number): Readonly<R
   );
 }
 
-/** Throws a CompileError (TC502) for more than memory holds. */
+/** Returns a tensor with random bits from a seed. Throws a CompileError (TC502) if it exceeds memory. */
 export function randomData(type: TensorType, seed: number): TensorValue {
   const draw = words(seed);
   if (type.dtype === "string") {
@@ -67,8 +72,9 @@ export function randomData(type: TensorType, seed: number): TensorValue {
 }
 
 /**
- * Returns elements that arithmetic would change where bits are moved, by turns from the seed: NaN of several payloads, infinities, zeros,
- * subnormals, the largest. Undefined for a type that is no float of 16, 32 or 64 bits.
+ * Returns a tensor of special float values that arithmetic would change but a copy keeps: NaNs, infinities,
+ * zeros, subnormals and the largest values. They repeat in a fixed order that starts at the seed. Undefined
+ * for a type that is not a float of 16, 32 or 64 bits.
  */
 export function endsOfType(type: TensorType, seed: number): TensorValue | undefined {
   const bits = bitsOf(type.dtype);
@@ -89,20 +95,28 @@ export function endsOfType(type: TensorType, seed: number): TensorValue | undefi
   return { type, bytes: bytes.subarray(0, byteCount(type)) };
 }
 
-/** In range wherever an index operand reads them: `type` has the elements of the function's indices. Throws a CompileError (TC502) for more than memory holds. */
+/**
+ * Returns random indices, in range wherever an index operand reads them. `type` has the elements of the
+ * function's indices. Throws a CompileError (TC502) for more than memory holds.
+ */
 export const randomIndices = (type: TensorType, func: TileFunc, seed: number, table = 1): TensorValue =>
   drawnIndices(type, indexProgram(func), { seed, table });
 
-/** What a draw asks of the indices of an input. */
+/** Options for drawing the indices of an input. */
 export interface IndexDraw {
   readonly seed: number;
   /** The number of the input in the map. */
   readonly table: number;
-  /** The index at a position, from its range; `random` gives a number below 1. Default: any in [least, most]. */
+  /**
+   * The index at a position, from its range; `random` gives a number below 1. Default: any in [least, most].
+   */
   readonly choose?: (range: IndexRange, position: number, random: () => number) => number;
 }
 
-/** Indices of an input, each from its range; held in what their type holds. Throws a CompileError (TC502) for more than memory holds. */
+/**
+ * Returns the indices of an input, each chosen from its range and limited to the values of its type. Throws a
+ * CompileError (TC502) for more than memory holds.
+ */
 export function drawnIndices(
   type: TensorType,
   program: DefinedMap,
@@ -120,7 +134,10 @@ export function drawnIndices(
 const anyOf = ({ least, max }: IndexRange, _: number, random: () => number): number =>
   least + Math.floor(random() * (max - least + 1));
 
-/** Writes whole numbers as index values, held in what the type holds. */
+/**
+ * Returns a function that writes a whole number as an index value at a position, clamped to the range of the
+ * index type.
+ */
 export function indexWriter(bytes: Uint8Array, dtype: DType): (position: number, value: number) => void {
   const [lowest, highest] = indexLimits(dtype);
   const size = bytesOf(byteAligned(dtype));
@@ -135,12 +152,15 @@ export function indexWriter(bytes: Uint8Array, dtype: DType): (position: number,
   };
 }
 
-/** The map of a program over its tensors, or inside the regions of `tile`, where each tile has another. */
+/**
+ * Access map of a program with its operands. `tile` is present if the map differs between tiles and holds
+ * only inside their regions.
+ */
 export interface IndexProgram extends DefinedMap {
   readonly tile?: TileFunc;
 }
 
-/** What a tile program says of its indices. An empty output asks for none. */
+/** Returns the map by which the indices of a tile program are drawn. An empty output requires no indices. */
 export function indexProgram(tile: TileFunc): IndexProgram {
   const task = taskOfTile(tile);
   const { operands } = tile;
@@ -150,19 +170,20 @@ export function indexProgram(tile: TileFunc): IndexProgram {
   return { map: task.gather?.stmt.map ?? none, operands, tile };
 }
 
-/** Returns numbers from 0 to below 1, the same for the same seed. */
+/** Returns a generator of pseudo-random numbers in [0, 1), determined by the seed. */
 export function fractions(seed: number): () => number {
   const draw = words(seed);
   return () => (draw() >>> 0) / 2 ** 32;
 }
 
-/** Whole words: room for the type, and up to three bytes more. */
+/** Returns whole words: room for the type, and up to three bytes more. */
 const zeroBytes = (type: TensorType): Uint8Array =>
   allocateArray(4 * Math.ceil(byteCount(type) / 4), formatType(type));
 
 /**
- * 32 random bits a call as a signed number, every bit as random as the others: PCG RXS-M-XS 32 (O'Neill 2014, section
- * 6.3.4). Signed, because an engine boxes larger numbers that outlive a call.
+ * Returns a generator of 32 random bits a call as a signed number, with all bits equally random: PCG RXS-M-XS
+ * 32 (O'Neill 2014, section 6.3.4). Numbers are signed, because an engine boxes larger numbers that outlive a
+ * call.
  */
 function words(seed: number): () => number {
   let state = seed | 0;

@@ -4,23 +4,29 @@ import { PassError } from "../../passes/index.js";
 import { nameOf, type BackendChoice } from "../api/backends.js";
 import type { CheckContext, CheckResult } from "./check-case.js";
 
+/** Test of a suite: its id, its position in a file, and the function that begins it. */
 export interface Test {
   readonly id: string;
-  /** Where it stands; the line from 1. */
+  /** File of the test, and its line from 1. */
   readonly file: string;
   readonly line: number;
   /** Begins what goes on beside other tests, such as a pipeline; what it returns runs the test. */
   begin(backends: readonly BackendChoice[], context: CheckContext): () => Promise<CheckResult[]>;
 }
 
+/** Results of a suite, with unexpected errors and the number of tests that were not run. */
 export interface SuiteResults {
   readonly results: readonly CheckResult[];
-  /** What was thrown that is no diagnostic, and by which test: bugs of ours. Each is a failure among the results too. */
+  /**
+   * Errors that are not diagnostics, each with the test that threw it. They are bugs in tilec; each is also a
+   * failure among the results.
+   */
   readonly bugs: readonly { readonly id: string; readonly thrown: unknown }[];
   /** Tests that were left out after a failure. */
   readonly notRun: number;
 }
 
+/** Options for running a suite. */
 export interface SuiteOptions<T extends Test> {
   /** Gives each test its context. */
   readonly contextOf: (test: T) => CheckContext;
@@ -30,9 +36,16 @@ export interface SuiteOptions<T extends Test> {
   readonly bail?: boolean;
 }
 
-/** Tests that begin before their turn: enough to keep the threads of a device busy, and they hold a program each. */
+/**
+ * Tests that begin before their turn: enough to keep the threads of a device busy, and they hold a program
+ * each.
+ */
 const testsAhead = 8;
 
+/**
+ * Runs the tests of a suite in order, each on all backends, and returns their results. A test that throws
+ * counts as failed, and the others still run. With `bail`, the first failure ends the suite.
+ */
 export async function runTests<T extends Test>(
   tests: readonly T[],
   backends: readonly BackendChoice[],
@@ -73,11 +86,14 @@ interface Begun<T extends Test> {
   readonly test: T;
   /** Throws what was thrown when the test began. */
   readonly run: Run;
-  /** What it took to begin. */
+  /** Milliseconds that it took to begin the test. */
   readonly milliseconds: number;
 }
 
-/** Tests in their order, each begun some tests before its turn. */
+/**
+ * Yields tests in order, each with the function that runs it. Tests are begun up to 8 places ahead of their
+ * turn.
+ */
 function* begunAhead<T extends Test>(tests: readonly T[], begin: (test: T) => Run): Generator<Begun<T>> {
   const begun: Begun<T>[] = [];
   for (const test of tests) {
@@ -89,6 +105,10 @@ function* begunAhead<T extends Test>(tests: readonly T[], begin: (test: T) => Ru
   yield* begun;
 }
 
+/**
+ * Returns the function that `begin` returns. If `begin` throws, returns a function that throws the same
+ * error.
+ */
 function orThrowLater(begin: () => Run): Run {
   try {
     return begin();
@@ -105,7 +125,7 @@ function reason(thrown: unknown): { readonly code?: string; readonly message: st
   return { message: `a bug in tilec: ${thrown instanceof Error ? thrown.message : String(thrown)}` };
 }
 
-/** Undefined for what is a bug in tilec. */
+/** Returns the diagnostics of an error; undefined if the error is a bug in tilec. */
 function diagnosticsOf(thrown: unknown): readonly Diagnostic[] | undefined {
   if (thrown instanceof CompileError || thrown instanceof RunError) return thrown.diagnostics;
   return thrown instanceof PassError && !thrown.builtIn ? thrown.faults : undefined;

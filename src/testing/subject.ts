@@ -1,15 +1,15 @@
-/** What checks take: a kernel, what `tryCompile` gave, or a function that compiles. */
+/** Subjects of checks: a kernel, the result of `tryCompile`, or a function that compiles. */
 import { CompileError, error } from "../../ir/index.js";
 import { checkKernel, isObject, shownValue } from "../../backends/index.js";
 import { PassError } from "../../passes/index.js";
 import type { CompileResult, Kernel } from "../api/compile.js";
 
-/** What assertions take: a kernel, what `tryCompile` gave, or a function that compiles. */
+/** Subject of an assertion: a kernel, the result of `tryCompile`, or a function that compiles. */
 export type Subject = Kernel | CompileResult | (() => Kernel | CompileResult);
 
 /**
- * The kernel, or why there is none; a pass that breaks a program is a reason too. Throws a CompileError (TC702) for anything else
- * than a subject.
+ * Returns the kernel of a subject, or the diagnostics of why there is none, including those of a pass that
+ * breaks a program. Throws a CompileError (TC702) for a value that is no subject.
  */
 export function compiled(subject: Subject): CompileResult {
   const value = typeof subject === "function" ? attempted(subject) : subject;
@@ -23,6 +23,10 @@ export function compiled(subject: Subject): CompileResult {
   return { ok: true, kernel: value };
 }
 
+/**
+ * Returns the result of a function that compiles, or the diagnostics of a CompileError or PassError that it
+ * throws.
+ */
 function attempted(compiles: () => Kernel | CompileResult): Kernel | CompileResult {
   try {
     return compiles();

@@ -1,8 +1,8 @@
 /**
  * `.tir` text tests: `// RUN: tilec … %s` lines with CHECK comments, or `// error[TC301]: text` on the guilty line.
  *
- * A file without either tests nothing, and that is an error; so is a comment that looks like one of these and is none. An error
- * that no comment expects fails the test.
+ * A file without either tests nothing, and that is an error; so is a comment that looks like one of these and
+ * is none. An error that no comment expects fails the test.
  */
 import { checkArgument } from "../../ir/argument.js";
 import { spawnSync } from "node:child_process";
@@ -25,7 +25,7 @@ import { readStandardInput, standardInput } from "../formats/standard-input.js";
 import { makeTemporaryFolder, removeFolder } from "../output/write-file.js";
 import { fileCheck, linesOf, parseChecks, slipsIn, vacuousChecks, type CheckFailure } from "./filecheck.js";
 
-/** What the commands of text tests run with. */
+/** Options of text tests and of the commands that they run. */
 export interface TextTestOptions {
   /** Operators that a file without RUN lines may name; default: the built-in ones. */
   readonly operators?: Operators;
@@ -42,18 +42,22 @@ export interface TextTestOptions {
 }
 
 interface CommandRun {
-  /** What the checks look at. */
+  /** Output of the command that the checks search. */
   readonly output: string;
   readonly exitCode: number;
 }
 
-/** Every reason the test fails; empty when it passes. */
+/** Returns the reasons why a text test fails; an empty list if it passes. */
 export function runTextTest(source: string, file: string, options: TextTestOptions = {}): CheckFailure[] {
   checkArgument("runTextTest", "text", source);
   const slips = slipsIn(source, (line) => runLine.test(line) || expectation.test(line));
   return [...slips, ...failuresOf(source, file, options)];
 }
 
+/**
+ * Returns the failures of a text test's expected errors and RUN lines. A test without either fails, as does
+ * one whose checks cannot fail.
+ */
 function failuresOf(source: string, file: string, options: TextTestOptions): CheckFailure[] {
   const runs = runsOf(source);
   const expected = expectations(source);
@@ -85,7 +89,7 @@ const runsOf = (source: string): RunLine[] =>
     return command === undefined ? [] : [{ fails: not !== undefined, command, line: k + 1 }];
   });
 
-/** Runs every command of a text test: one failure at most for each. */
+/** Runs every command of a text test and checks its output. Returns at most one failure for each command. */
 export function checkedRuns(source: string, file: string, options: TextTestOptions = {}): CheckFailure[] {
   const checks = parseChecks(source);
   const runs = runsOf(source);
@@ -117,13 +121,13 @@ export function checkedRuns(source: string, file: string, options: TextTestOptio
   }
 }
 
-/** The words of a command, as a shell parts them: quotes hold blanks together. */
+/** Returns the words of a command, as a shell parts them: quotes hold blanks together. */
 const wordsOf = (command: string): string[] =>
   [...command.matchAll(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g)].map(([word]) =>
     word.replaceAll(/"([^"]*)"|'([^']*)'/g, (_, double?: string, single?: string) => double ?? single ?? ""),
   );
 
-/** A module of `--load` is named from the folder of the test. */
+/** Resolves the modules of `--load` relative to the folder of the test. */
 const loadedFrom = (folder: string, args: readonly string[]): string[] =>
   args.map((arg, k) => {
     if (args[k - 1] === "--load") return resolve(folder, arg);
@@ -131,11 +135,14 @@ const loadedFrom = (folder: string, args: readonly string[]): string[] =>
     return module === undefined ? arg : `--load=${resolve(folder, module)}`;
   });
 
-/** A command that says itself which config it reads, or that it reads none, is left as it is. */
+/** Returns a command that says itself which config it reads, or that it reads none, is left as it is. */
 const withFlags = (args: readonly string[], flags: readonly string[]): readonly string[] =>
   args.some((arg) => /^--(?:config|no-config)(?:=|$)/.test(arg)) ? args : [...args, ...flags];
 
-/** A command that succeeds is checked by what it prints; one that fails, by its stdout and its stderr behind that. */
+/**
+ * Runs a tilec command in a separate process. The output is stdout if the command succeeds, and stdout
+ * followed by stderr if it fails.
+ */
 function runProcess(args: readonly string[]): CommandRun {
   const env = { ...process.env, NO_COLOR: "1" };
   const { stdout, stderr, status } = spawnSync(process.execPath, [packageCommand, ...args], {
@@ -154,6 +161,7 @@ interface Expectation {
 
 const expectation = /\/\/ error\[(TC\d+)\](?:@([+-]\d+))?:(.*)$/;
 
+/** Returns the errors that comments of a text expect, each with its code, its text and its line. */
 function expectations(source: string): Expectation[] {
   return linesOf(source).flatMap((text, k) => {
     const [, code, offset, wanted] = expectation.exec(text) ?? [];
@@ -162,6 +170,9 @@ function expectations(source: string): Expectation[] {
   });
 }
 
+/**
+ * Returns a failure for each error that no comment expects, and for each expected error that does not occur.
+ */
 function checkErrors(
   source: string,
   file: string,
@@ -185,6 +196,7 @@ function checkErrors(
   return failures;
 }
 
+/** Returns the errors of parsing and compiling a text. */
 function errorsOf(source: string, file: string, options: TextTestOptions): Diagnostic[] {
   const { module, diagnostics } = parseModule(source, file, options.operators);
   const all = [...diagnostics];

@@ -1,4 +1,7 @@
-/** What a test file would say if what is there were right: outputs of cases and CHECK lines rewritten, all else untouched. */
+/**
+ * Rewriting of test files to match the actual results: outputs and limits of cases, and CHECK lines. All
+ * other text is unchanged.
+ */
 import {
   applyEdits,
   findNodeAtLocation,
@@ -21,6 +24,10 @@ interface LimitNodes {
   readonly node: Node;
 }
 
+/**
+ * Returns the JSON path and node of the test case with an id in a test file; undefined if the text does not
+ * parse or has no such case.
+ */
 function caseOf(text: string, id: string): LimitNodes | undefined {
   const root = parseTree(text);
   if (root === undefined) return undefined;
@@ -32,7 +39,11 @@ function caseOf(text: string, id: string): LimitNodes | undefined {
     .find(({ node }) => valueAt(node, "id") === id);
 }
 
-/** The text with the limits of the case of that id raised to what was found, those that hold left as they are. */
+/**
+ * Returns a test file's text with the exceeded limits of one case raised to the measured figures. Limits that
+ * hold stay as they are. A raised `cycles` limit also records the current cost model version in
+ * `limits.clock`. Returns `text` unchanged if the case does not exist or states no limits.
+ */
 export function withLimits(text: string, id: string, figures: Measured): string {
   const test = caseOf(text, id);
   const stated = test === undefined ? undefined : valueAt(test.node, "limits");
@@ -48,7 +59,10 @@ export function withLimits(text: string, id: string, figures: Measured): string 
   return next;
 }
 
-/** The text with another output for the case of that id; undefined where it states none, or states it as a fill. */
+/**
+ * Returns a test file's text with the expected output of one case replaced by `output`. Undefined if the case
+ * does not exist, states no output, or states its output as a fill.
+ */
 export function withCaseOutput(text: string, id: string, output: TensorValue): string | undefined {
   const test = caseOf(text, id);
   if (test === undefined) return undefined;
@@ -71,7 +85,7 @@ function valueAt(node: Node, key: string): unknown {
   return child === undefined ? undefined : (getNodeValue(child) as unknown);
 }
 
-/** A list, `{cases}`, or a case alone. */
+/** Returns a list, `{cases}`, or a case alone. */
 function casePaths(root: Node): JSONPath[] {
   const cases = root.type === "array" ? root : findNodeAtLocation(root, ["cases"]);
   const around: JSONPath = root.type === "array" ? [] : ["cases"];
@@ -79,8 +93,9 @@ function casePaths(root: Node): JSONPath[] {
 }
 
 /**
- * A text test whose CHECK lines that find nothing look for the nearest line in their place. A check that fails for another reason
- * (another line, a CHECK-NOT that finds something, an exit code) stays as it is.
+ * Returns a text test in which each CHECK pattern without a match is replaced by the nearest output line.
+ * Checks that fail for another reason stay as they are: a match on another line, a CHECK-NOT that matches, or
+ * an exit code.
  */
 export function withChecks(source: string, file: string, options: TextTestOptions = {}): string {
   let text = source;

@@ -1,4 +1,7 @@
-/** From what a search costed or measured to its result: counts, the best against the default, and a sentence about it. */
+/**
+ * From what a search costed or measured to its result: counts, the best against the default, and a sentence
+ * about it.
+ */
 import { defined, CompileError, error, formatEntry, printSchedule, scheduleEntries } from "../../ir/index.js";
 import { compareCandidates } from "./cost.js";
 import { defaultSeed, type Search } from "./options.js";
@@ -6,6 +9,11 @@ import type { Candidate, CandidateStatus, Objective, PrunedCandidate, RunOff, Tu
 import { modelLimit } from "./search-ms.js";
 import type { SpaceEntry } from "./space.js";
 
+/**
+ * Returns the result of a finished search: counts by status, the sorted candidates, the pruned ones, and the
+ * best compared with the default. Throws the abort reason, or a CompileError (TC702), if the default was not
+ * costed.
+ */
 export function concluded(
   { task, space, defaultId, options }: Search,
   costed: readonly Candidate[],
@@ -73,8 +81,8 @@ export function concluded(
 }
 
 /**
- * Candidates of which the passes made other programs: those that became the same schedule with the same figures count once, as the
- * default where it is one of them. What a run-off measured stays.
+ * Returns the distinct candidates. Passes may turn candidates into the same schedule with the same figures:
+ * one of them is kept, the default if it is among them. All candidates that a run-off measured are kept.
  */
 function distinct(sorted: readonly Candidate[], defaultId: string, race: RunOff | undefined): Candidate[] {
   const keyOf = ({ schedule, cycles, bytes, ubBytes, status }: Candidate): string =>
@@ -90,7 +98,10 @@ function distinct(sorted: readonly Candidate[], defaultId: string, race: RunOff 
   );
 }
 
-/** The tile, the residency, and what else a schedule has otherwise than the default. */
+/**
+ * Returns the text form of a schedule's tile, its residency and every other entry that differs from the
+ * default's.
+ */
 function shownDifference({ schedule }: Candidate, { schedule: other }: Candidate): string {
   const { tile, residency } = schedule;
   const differing = Object.values(scheduleEntries).flatMap(({ key }) => {
@@ -101,6 +112,11 @@ function shownDifference({ schedule }: Candidate, { schedule: other }: Candidate
   return printSchedule({ tile, residency, ...Object.fromEntries(differing) });
 }
 
+/**
+ * Returns the reason why a legal schedule was not costed. By `ms`: its estimate is over `modelLimit` times
+ * `least`, the smallest weight. Otherwise it is beyond the budget; the reason states its bytes or estimated
+ * cycles.
+ */
 function whyPruned({ weight, facts }: SpaceEntry, objective: Objective, least: number): string {
   if (objective === "ms" && weight > modelLimit * least) {
     return `the model puts it at ${(weight / least).toFixed(1)} times the best, over ${modelLimit}`;
@@ -110,10 +126,17 @@ function whyPruned({ weight, facts }: SpaceEntry, objective: Objective, least: n
     : `beyond the budget: estimated at ${Math.round(facts.estimate)} cycles`;
 }
 
-/** A default that does not run is beaten by whatever does. */
+/**
+ * True if the best candidate beats the default by time: significantly, or because the default did not run and
+ * the best did.
+ */
 const beatsByTime = (race: RunOff | undefined, chosen: Candidate, front: Candidate): boolean =>
   chosen.status === "measured" ? race?.significant === true : front.status === "measured";
 
+/**
+ * Returns one sentence that compares the best candidate with the default: the figures, the gain in percent,
+ * and the rounds of a run-off won against the default.
+ */
 function verdictOf(
   best: Candidate,
   chosen: Candidate,
@@ -134,7 +157,7 @@ function verdictOf(
   return `${shown}: ${figure(best, objective)}, ${(100 * gain).toFixed(1)} % less than the default's ${figure(chosen, objective)}${rounds}`;
 }
 
-/** True for a candidate that no pass refuses, by an exact objective. */
+/** True if a candidate is costed by an exact objective: no pass refuses it. */
 const hasFigure = ({ status }: Candidate): boolean => status === "estimated";
 
 function figureOf(candidate: Candidate, objective: Objective): number {

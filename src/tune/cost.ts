@@ -4,7 +4,7 @@ import { clockOf, compareKeys, decided, tieBreaks } from "../../passes/index.js"
 import type { Candidate, CostFacts, Objective } from "./result.js";
 import type { SpaceEntry } from "./space.js";
 
-/** What the clock says: a full costing. */
+/** Result of the cost model for a candidate: a full costing. */
 export interface Cost extends Roofline {
   readonly cycles: number;
   readonly idleCores: number;
@@ -12,7 +12,7 @@ export interface Cost extends Roofline {
   readonly ubBytes: number;
 }
 
-/** `lowerBound`: of the program. */
+/** Returns the full cost of a schedule. `lowerBound` is the lower bound of the program. */
 export function costOf({ tiling }: Pick<SpaceEntry, "tiling">, lowerBound: LowerBound): Cost {
   const clock = clockOf(tiling);
   const { cycles, idleCores } = clock;
@@ -20,7 +20,10 @@ export function costOf({ tiling }: Pick<SpaceEntry, "tiling">, lowerBound: Lower
   return { cycles, idleCores, ubBytes, ...rooflineOf(tiling, clock, lowerBound) };
 }
 
-/** Fewer of what is sought, then what decides between defaults, then the id: a total order. */
+/**
+ * Compares two costs: by the objective, then by the tie breaks of the default schedule, then by id. The order
+ * is total.
+ */
 function compareCosts(a: CostFacts, b: CostFacts, objective: Objective): number {
   const keys = (facts: CostFacts): number[] => [
     ...(objective === "bytes" ? [facts.bytes] : []),
@@ -30,7 +33,7 @@ function compareCosts(a: CostFacts, b: CostFacts, objective: Objective): number 
   return compareKeys(keys(a), keys(b)) || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
 }
 
-/** Candidates without a figure come last. */
+/** Compares two candidates by the objective. Candidates without a figure come last. */
 export function compareCandidates(a: Candidate, b: Candidate, objective: Objective): number {
   const failed = (c: Candidate): number => (c.status === "measured" || c.status === "estimated" ? 0 : 1);
   if (failed(a) !== failed(b)) return failed(a) - failed(b);

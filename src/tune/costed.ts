@@ -15,19 +15,23 @@ import type { Search } from "./options.js";
 import type { CostFacts } from "./result.js";
 import type { SpaceEntry } from "./space.js";
 
-/** A candidate before it is run. */
+/** Cost and tile program of a candidate that has not run. */
 export interface Costed {
   readonly facts: CostFacts;
   /** Made when it is first read. */
   readonly tile: () => TileFunc;
-  /** Why a pipeline of the user's refuses it. */
+  /** Refusal of the candidate by a pipeline of the user. */
   readonly refusal?: { readonly status: "error"; readonly code: Code; readonly reason: string };
 }
 
 /** By entry of a space, which several strategies visit. Weak: searches drop entries. */
 const costed = new WeakMap<SpaceEntry, Costed>();
 
-/** Throws the PassError of a pass that breaks a candidate. */
+/**
+ * Returns the cost and the tile program of a candidate. The cost is computed once per entry and cached. If
+ * the passes refuse the candidate, `refusal` says why. Throws the PassError of a pass that breaks the
+ * candidate.
+ */
 export function costedBy(search: Pick<Search, "task" | "lowerBound">, entry: SpaceEntry): Costed {
   const result =
     costed.get(entry) ??
@@ -36,6 +40,10 @@ export function costedBy(search: Pick<Search, "task" | "lowerBound">, entry: Spa
   return result;
 }
 
+/**
+ * Returns the cost of a candidate under the built-in pipeline. Its tile program is lowered when `tile` is
+ * first called.
+ */
 function plain(entry: SpaceEntry, lowerBound: LowerBound): Costed {
   let tile: TileFunc | undefined;
   return {
@@ -44,7 +52,9 @@ function plain(entry: SpaceEntry, lowerBound: LowerBound): Costed {
   };
 }
 
-/** By the program that runs: the passes may change the schedule, and what is made of it. */
+/**
+ * Returns the cost of the program that runs. Passes of the project may change the schedule and its lowering.
+ */
 function costOfRun({ task, lowerBound }: Pick<Search, "task" | "lowerBound">, entry: SpaceEntry): Costed {
   const { gather, target, passes = [] } = task;
   const { facts } = entry;

@@ -1,19 +1,29 @@
-/** Which candidates of a space a search costs: what a budget leaves, and of that a shard's part. */
+/**
+ * Selection of the candidates that a search costs: those that the budget allows, and of these the part of a
+ * shard.
+ */
 import type { SearchSpace, SpaceEntry } from "./space.js";
 
-/** Candidates that are costed or measured, or how long. */
+/** Limit of a search: the number of candidates to cost or measure, `"all"`, or a time in milliseconds. */
 export type Budget = number | "all" | { readonly milliseconds: number };
 
-/** The `part`-th of `parts`, from 1. */
+/** One of `parts` disjoint shares of the candidates; `part` counts from 1. */
 export interface Shard {
   readonly part: number;
   readonly parts: number;
 }
 
-/** Of a budget, what goes to the whole numbers beside the best tiles, which would fill it alone: their estimates are alike. */
+/**
+ * Share of a budget for tiles with a whole number beside an entry of the best tiles. Their estimates are
+ * alike, so that without this limit they would fill the budget alone.
+ */
 const nearbyShare = 0.1;
 
-/** The list that a budget leaves: the default, the most promising, and the most promising of those beside the grid. */
+/**
+ * Returns the candidates that a budget leaves. These are the default, then the most promising tiles of the
+ * grid, then the most promising tiles off the grid. At most a tenth of the budget goes to tiles off the grid,
+ * unless the grid is exhausted. A budget of `"all"` or of milliseconds leaves every candidate.
+ */
 export function cut(space: SearchSpace, defaultId: string, budget: Budget): readonly SpaceEntry[] {
   const first = space.entries.filter(({ facts }) => facts.id === defaultId);
   const others = space.entries.filter(({ facts }) => facts.id !== defaultId);
@@ -24,6 +34,6 @@ export function cut(space: SearchSpace, defaultId: string, budget: Budget): read
   return [...first, ...grid.slice(0, Math.max(0, budget - 1 - tried)), ...nearby.slice(0, tried)];
 }
 
-/** Whether a candidate is this shard's. */
+/** True if a candidate belongs to the shard, or there is no shard. */
 export const inShard = (id: string, shard: Shard | undefined): boolean =>
   shard === undefined || Number.parseInt(id.slice(0, 8), 16) % shard.parts === shard.part - 1;

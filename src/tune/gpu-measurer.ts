@@ -1,4 +1,7 @@
-/** A GPU as what measures. A launch cannot be stopped: what took too long is told afterwards, and is not launched again. */
+/**
+ * A GPU as what measures. A launch cannot be stopped: what took too long is told afterwards, and is not
+ * launched again.
+ */
 import { checkApiArgument } from "../api/argument-kinds.js";
 import { checkArgument } from "../../ir/argument.js";
 import { inputTensor } from "../../backends/memory.js";
@@ -12,7 +15,10 @@ import type { MeasuredTask, Measurer } from "./measurer.js";
 import type { MeasureOptions, Measurement } from "./search-ms.js";
 import { firstDifferentByte, poisonByte, samplingShare, tookTooLong } from "./timed.js";
 
-/** On buffers that stay on the device. `runner` is the caller's; one made with few `pipelines` lets go of those of candidates that are done. */
+/**
+ * Returns a measurer on a GPU whose buffers stay on the device. `runner` belongs to the caller. A runner
+ * created with few `pipelines` releases the pipelines of candidates that are done.
+ */
 export function gpuMeasurer(runner: Runner, device: string, task: MeasuredTask): Measurer {
   checkArgument("gpuMeasurer", "object", runner);
   checkApiArgument("gpuMeasurer", "measured task", task);

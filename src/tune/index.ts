@@ -1,4 +1,7 @@
-/** tilec/tune: searches over the schedules of a gather, and records of them. Runs in a browser too; `tilec/node` has what measures in Node. */
+/**
+ * tilec/tune: searches over the schedules of a gather, and records of them. Runs in a browser too;
+ * `tilec/node` has what measures in Node.
+ */
 export type { Budget, Shard } from "./cut.js";
 export { gpuMeasurer } from "./gpu-measurer.js";
 export { localMeasurer, type LocalOptions } from "./local-measurer.js";

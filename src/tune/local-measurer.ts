@@ -1,6 +1,6 @@
 /**
- * The fast executor on the calling thread as what measures: in a browser, and inside the thread that `tilec/node` can end. A run
- * under way cannot be stopped here.
+ * The fast executor on the calling thread as what measures: in a browser, and inside the thread that
+ * `tilec/node` can end. A run under way cannot be stopped here.
  */
 import { checkApiArgument } from "../api/argument-kinds.js";
 import { checkArgument } from "../../ir/argument.js";
@@ -10,16 +10,19 @@ import type { MeasuredTask, Measurer } from "./measurer.js";
 import type { MeasureOptions, Measurement } from "./search-ms.js";
 import { poisonByte, timed, type TimedSubject } from "./timed.js";
 
-/** How candidates are run in this process. */
+/** Options for running candidates in this process. */
 export interface LocalOptions {
-  /** What the machine is called in records. */
+  /** Name of the machine in records. */
   readonly device?: string;
-  /** Of the fast executor, default 1; more need `spawn`, whose `terminate` may be awaited. */
+  /** Threads of the fast executor, default 1. More threads need `spawn`, whose `terminate` may be awaited. */
   readonly threads?: number;
   readonly spawn?: SpawnThread;
 }
 
-/** Candidates take over each other's memory, so that inputs are copied once. */
+/**
+ * Returns a measurer on this machine. Each candidate reuses the memory of the previous one, so that the
+ * inputs are copied once.
+ */
 export function localMeasurer(
   task: Pick<MeasuredTask, "inputs" | "expected">,
   options: LocalOptions = {},
@@ -74,7 +77,10 @@ const subjectOf = (executor: FastExecutor): TimedSubject => ({
   output: () => executor.output,
 });
 
-/** What a candidate's own refusal is; anything else is a bug of tilec's, and thrown. */
+/**
+ * Returns the measurement for a candidate that is refused: the code and message of its diagnostic. Throws any
+ * other error, which is a bug in tilec.
+ */
 export function failedMeasurement(thrown: unknown): Measurement {
   if (thrown instanceof CompileError || thrown instanceof RunError) {
     const [first] = thrown.diagnostics;

@@ -1,6 +1,10 @@
 import type { Candidate, TuneResult } from "./result.js";
 
-/** Returns what stands beside a candidate in a list: `best`, `default`, and that a pipeline of the user's refuses it. */
+/**
+ * Returns the marks of a candidate in a list, separated by commas: `best`, `default`, and `refused` if the
+ * user's passes refuse it. Empty if none applies. `refused` is omitted for the objective `ms`, whose lists
+ * have a status column.
+ */
 export function marksOf(
   candidate: Candidate,
   { best, default: standard, objective }: Pick<TuneResult, "best" | "default" | "objective">,

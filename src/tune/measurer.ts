@@ -1,10 +1,10 @@
-/** What a search by milliseconds needs of a machine. */
+/** Interface between a search by milliseconds and the machine that runs the candidates. */
 import type { HostInputs } from "../../backends/index.js";
 import type { TileFunc } from "../../ir/index.js";
 import type { Kernel } from "../api/compile.js";
 import type { MeasureOptions, Measurement } from "./search-ms.js";
 
-/** What every candidate computes from what, and what it must give. */
+/** Inputs of every candidate, and the output that each must give. */
 export interface MeasuredTask {
   /** The default's kernel: its operands are every candidate's. */
   readonly kernel: Kernel;
@@ -13,18 +13,18 @@ export interface MeasuredTask {
   readonly expected: Uint8Array;
 }
 
-/** Runs candidates and times them. */
+/** Device that verifies and times candidates. */
 export interface Measurer {
-  /** What runs the candidates: times compare over one device only. */
+  /** Device that runs the candidates. Times are comparable on one device only. */
   readonly device: string;
   /**
-   * Verifies one run and times others. Resolves with `timeout` where it ends a candidate that takes too long, and where it
-   * cannot end one, afterwards.
+   * Verifies one run and times others. Resolves with `timeout` where it ends a candidate that takes too long,
+   * and where it cannot end one, afterwards.
    */
   measure(tile: TileFunc, options: MeasureOptions): Promise<Measurement>;
   /** Ends what it started. */
   close(): void | Promise<void>;
 }
 
-/** Makes a measurer for one task. */
+/** Function that creates a measurer for one task. */
 export type OpenMeasurer = (task: MeasuredTask) => Measurer | Promise<Measurer>;

@@ -1,6 +1,6 @@
 import { at } from "../../ir/index.js";
 
-/** Of an even number of values, the mean of the two in the middle. */
+/** Returns the median: of an even number of values, the mean of the two in the middle. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = Math.floor(sorted.length / 2);

@@ -1,4 +1,4 @@
-/** What a search is given, and what its parts share. */
+/** Options of a search, and the state that its parts share. */
 import type { HostInputs } from "../../backends/index.js";
 import { formatEntry, type AccessFunc, type Func, type LowerBound, type Target } from "../../ir/index.js";
 import type { Pass } from "../../passes/index.js";
@@ -10,17 +10,19 @@ import type { Candidate, CandidateRun, Objective, TuneBackend } from "./result.j
 import type { Measurement } from "./search-ms.js";
 import type { SearchSpace, SpaceEntry } from "./space.js";
 
-/** What is searched, how far, and where it is kept. */
+/**
+ * Options of a search over schedules: objective, budget, shard, earlier results, measurement and callbacks.
+ */
 export interface TuneOptions extends CompileOptions {
   /** Default `cycles`. */
   readonly objective?: Objective;
   /** Default 50. A number counts full costings, or measured candidates; estimates are free. */
   readonly budget?: Budget;
-  /** Of random inputs, and of ties in a measured search. Default 1. */
+  /** Seed of random inputs, and of ties in a measured search. Default 1. */
   readonly seed?: number;
   /** The one list of candidates, split by their hashes. The default is in each. */
   readonly shard?: Shard;
-  /** What is known from before, by id. */
+  /** Results of earlier searches, by candidate id. */
   readonly cached?: ReadonlyMap<string, CachedCandidate>;
   /** For `ms`: what runs candidates, and its name. */
   readonly measure?: { readonly backend: TuneBackend; readonly open: OpenMeasurer };
@@ -37,11 +39,14 @@ export interface TuneOptions extends CompileOptions {
     pruned: readonly PrunedCount[],
     defaultId: string,
   ) => void;
-  /** Called with every candidate that was costed or measured now, as soon as it was; a second time after a run-off. */
+  /**
+   * Called with every candidate that was costed or measured now, as soon as it was; a second time after a
+   * run-off.
+   */
   readonly onCandidate?: (candidate: Candidate) => void;
 }
 
-/** What an earlier search found out about a candidate. */
+/** Result of an earlier search for one candidate. */
 export interface CachedCandidate {
   /** Absent where the record lacks a part of it. */
   readonly cost?: Cost;
@@ -49,13 +54,17 @@ export interface CachedCandidate {
   readonly failure?: Exclude<Measurement, { readonly status: "measured" }>;
 }
 
-/** Candidates that a search leaves out: behind by the model, beyond the budget, longer than a task in place should be. */
+/**
+ * Number of candidates that a search leaves out for one reason. `model`: their estimates are too far from the
+ * best. `budget`: they are beyond the budget. `length`: their tiles have more elements than the target allows
+ * a task that accesses global memory directly.
+ */
 export interface PrunedCount {
   readonly why: "model" | "budget" | "length";
   readonly count: number;
 }
 
-/** What a search is about: all that its answer depends on, but the budget and the seed. */
+/** Task of a search: all that its result depends on, except the budget and the seed. */
 export interface TuneTask {
   readonly program: Func;
   readonly gather: AccessFunc;
@@ -67,10 +76,12 @@ export interface TuneTask {
   readonly device?: string;
 }
 
+/** Number of candidates that a search costs or measures if no budget is given. */
 export const defaultBudget = 50;
+/** Seed of random inputs and of ties between candidates if no seed is given. */
 export const defaultSeed = 1;
 
-/** A search under way. */
+/** Inputs of a running search: the task, its schedules, the default and the options. */
 export interface Search {
   readonly task: TuneTask;
   readonly space: SearchSpace;
@@ -81,8 +92,15 @@ export interface Search {
   readonly options: TuneOptions;
 }
 
+/**
+ * Returns the time, in milliseconds of `performance.now()`, at which a budget ends; Infinity if the budget is
+ * not a time.
+ */
 export const deadlineOf = (budget: Budget): number =>
   typeof budget === "object" ? performance.now() + budget.milliseconds : Infinity;
 
+/**
+ * Returns a short label of a schedule for progress output: its residency and its tile, such as `ub [8,128]`.
+ */
 export const scheduleLabel = ({ facts }: SpaceEntry): string =>
   `${formatEntry(facts.schedule.residency)} [${facts.schedule.tile.join(",")}]`;

@@ -1,6 +1,6 @@
 /**
- * What a search over schedules found: every candidate with its figures or the reason why it has none. Plain values, so that
- * records, pictures and pages are functions of them.
+ * Result of a search over schedules: every candidate with its figures, or the reason why it has none. The
+ * values are plain, so that records, pictures and pages are functions of them.
  */
 import type {
   AccessFunc,
@@ -12,15 +12,21 @@ import type {
   Target,
 } from "../../ir/index.js";
 
-/** `cycles`: of the clock. `bytes`: of global memory. `ms`: measured. */
+/**
+ * Figures that a search can minimize. `cycles`: estimated by the cost model. `bytes`: bytes moved to and from
+ * global memory. `ms`: measured milliseconds.
+ */
 export const objectives = ["cycles", "bytes", "ms"] as const;
-/** What a search makes small. */
+/** Quantity that a search minimizes. */
 export type Objective = (typeof objectives)[number];
 
-/** What runs the candidates of a measured search: the fast executor, a GPU, or a command of the user's. Without `ms` nothing runs. */
+/**
+ * Runner of the candidates of a measured search: the fast executor, a GPU, or a command of the user. Nothing
+ * runs for other objectives than `ms`.
+ */
 export type TuneBackend = "sim" | "webgpu" | "command";
 
-/** What can come of a candidate. */
+/** Possible outcomes of a candidate. */
 export const candidateStatuses = [
   "measured",
   "estimated",
@@ -30,50 +36,61 @@ export const candidateStatuses = [
   "wrong",
   "error",
 ] as const;
-/** What came of a candidate. */
+/** Outcome of a candidate. */
 export type CandidateStatus = (typeof candidateStatuses)[number];
 
-/** What is known of a legal schedule before its clock is read. */
+/** Figures of a legal schedule that are known before the cost model runs. */
 export interface CandidateFacts {
   /** Content hash of the schedule that was chosen, in hexadecimal. */
   readonly id: string;
   /** The schedule that ran. */
   readonly schedule: ResolvedSchedule;
-  /** The schedule that was chosen, of which the passes of the search made the one that ran; absent where they are one. */
+  /**
+   * The schedule that was chosen, of which the passes of the search made the one that ran; absent where they
+   * are one.
+   */
   readonly given?: ResolvedSchedule;
   /** Cycles, roughly: what ranks candidates before any is costed. */
   readonly estimate: number;
-  /** Whether its tile is off the grid: a whole number beside an entry of one of the best tiles. */
+  /**
+   * True if the tile is off the grid of entries: it has a whole number beside an entry of one of the best
+   * tiles.
+   */
   readonly beside: boolean;
   /** Bytes that cross between global memory and the cores. */
   readonly bytes: number;
-  /** Bytes of unified buffer, second buffers and padding included: of the kernel once it is costed, of its tile before that. */
+  /**
+   * Bytes of unified buffer, second buffers and padding included: of the kernel once it is costed, of its
+   * tile before that.
+   */
   readonly ubBytes: number;
   readonly tasks: number;
-  /** Of one output tile. */
+  /** Elements of one output tile. */
   readonly elements: number;
 }
 
-/** Figures of the one clock. */
+/** Facts of a candidate with the figures of the cost model: its cycles, idle cores and roofline. */
 export interface CostFacts extends CandidateFacts, Roofline {
   readonly cycles: number;
   /** Cores that have nothing to do while the others run their last task. */
   readonly idleCores: number;
 }
 
-/** Where, when and how long one candidate ran. */
+/** Device, phase and times of the runs of one candidate. */
 export interface CandidateRun {
-  /** What ran it. Milliseconds compare over one device only. */
+  /** Device that ran the candidate. Milliseconds are comparable on one device only. */
   readonly device: string;
-  /** `search`: when it was found. `run-off`: in turns with the best few and the default. `given`: measured elsewhere. */
+  /**
+   * `search`: when it was found. `run-off`: in turns with the best few and the default. `given`: measured elsewhere.
+   */
   readonly phase: "search" | "run-off" | "given";
-  /** Of a run-off: which one, so that its rounds are compared with each other. */
+  /** Identifier of the run-off, so that its rounds are compared only with each other. */
   readonly race?: string;
-  /** Of each run, in the order in which they were made; of a run-off, one for each round. */
+  /** Nanoseconds of each run, in the order in which the runs were made; of a run-off, one for each round. */
   readonly nanoseconds: readonly number[];
 }
 
-/** A candidate that was costed, and perhaps run. */
+/** Costed candidate: estimated, measured, or failed when it was run. */
 export type Candidate =
   | (CostFacts & { readonly status: "estimated" })
   | (CostFacts & {
@@ -83,43 +100,51 @@ export type Candidate =
       readonly runs: readonly CandidateRun[];
     })
   | (CostFacts & {
-      /** `timeout`: longer than its limit. `wrong`: its output is not the operator's. `error`: it did not run. */
+      /**
+       * `timeout`: longer than its limit. `wrong`: its output is not the operator's. `error`: it did not run.
+       */
       readonly status: "timeout" | "wrong" | "error";
       readonly code: Code;
       readonly reason: string;
     });
 
-/** A legal schedule that was not costed, and why. */
+/** Legal schedule that was not costed, and the reason. */
 export interface PrunedCandidate extends CandidateFacts {
   readonly status: "pruned";
   readonly reason: string;
 }
 
-/** Tiles that no rule takes: one of the smallest. Footprints grow with entries, so it stands for all that are as large along each dim. */
+/**
+ * Smallest tile that a rule refuses. It stands for all tiles at least as large along each dim, since
+ * footprints grow with the extents.
+ */
 export interface RefusedTiles extends Pick<ResolvedSchedule, Exclude<SearchedEntry, "order">> {
   readonly status: "refused";
   readonly code: Code;
   /** The arithmetic. */
   readonly reason: string;
-  /** What it would need of the unified buffer, and what there is. */
+  /** Bytes of the unified buffer that the tile would need; `budget` has the bytes that are available. */
   readonly ubBytes: number;
   readonly budget: number;
 }
 
-/** The best six and the default in turns. */
+/** Result of a final comparison: the six fastest candidates and the default run in round-robin order. */
 export interface RunOff {
   readonly rounds: number;
   /** Ids, the fastest median first. */
   readonly order: readonly string[];
   /** Rounds in which the fastest was faster than the default. */
   readonly won: number;
-  /** How likely chance alone gives so many, in a sign test for the number of candidates in the run-off. */
+  /**
+   * Probability that chance alone wins `won` rounds or more, by a sign test for the number of candidates in
+   * the run-off.
+   */
   readonly chance: number;
-  /** Whether the fastest is another than the default and chance gives that in fewer than 1 of 20. */
+  /** True if the fastest is not the default, and chance gives that result in fewer than 1 of 20 cases. */
   readonly significant: boolean;
 }
 
-/** The best schedule, the default, and an account of every candidate. */
+/** Result of a search: the best schedule, the default, and the status of every candidate. */
 export interface TuneResult {
   readonly name: string;
   /** The program as it was given. */
@@ -135,9 +160,9 @@ export interface TuneResult {
   readonly seed: number;
   /** The default itself where nothing beats it. */
   readonly best: Candidate;
-  /** What the compiler chooses without a search. */
+  /** Candidate that the compiler chooses without a search. */
   readonly default: Candidate;
-  /** Whether `best` is better than `default`; by milliseconds, significantly. */
+  /** True if `best` is better than `default`; by milliseconds, significantly better. */
   readonly beatsDefault: boolean;
   /** One sentence: what was found, against the default. */
   readonly verdict: string;
@@ -150,7 +175,10 @@ export interface TuneResult {
   readonly space: {
     readonly tiles: number;
     readonly schedules: number;
-    /** Whether entries were left out because there are too many tiles; those around the best are searched all the same. */
+    /**
+     * True if entries were left out because there are too many tiles. Entries around the best tiles are
+     * searched nevertheless.
+     */
     readonly thinned: boolean;
   };
   readonly runOff?: RunOff;

@@ -1,4 +1,7 @@
-/** The search by what is exact: cycles of the clock, or bytes. The answer is the same on every machine and in every order. */
+/**
+ * The search by what is exact: cycles of the clock, or bytes. The answer is the same on every machine and in
+ * every order.
+ */
 import { pause, sliceMs } from "../../backends/long-run.js";
 import { concluded } from "./conclude.js";
 import { costedBy, type Costed } from "./costed.js";
@@ -6,6 +9,10 @@ import { cut, inShard } from "./cut.js";
 import { deadlineOf, defaultBudget, scheduleLabel, type Search } from "./options.js";
 import type { Candidate, TuneResult } from "./result.js";
 
+/**
+ * Searches schedules by estimated cycles or by bytes, and returns the result. Without a time limit or an
+ * abort, the result is the same on every machine.
+ */
 export async function searchExact(search: Search): Promise<TuneResult> {
   const { task, space, defaultId, options } = search;
   const { budget = defaultBudget, shard, cached, signal } = options;

@@ -19,6 +19,10 @@ import type { Candidate, CandidateRun, TuneResult } from "./result.js";
 import { decided, kept, plan, searchMs, type Measurement, type MsResult } from "./search-ms.js";
 import type { SpaceEntry } from "./space.js";
 
+/**
+ * Searches schedules by measured milliseconds and returns the result. Opens the measurer of `options.measure`
+ * and closes it at the end. Throws an InternalError if `options.measure` is undefined.
+ */
 export async function searchMeasured(search: Search): Promise<TuneResult> {
   const { task, space, defaultId, kernel, options } = search;
   const { budget = defaultBudget, seed = defaultSeed, shard, cached, signal, measure } = options;
@@ -78,13 +82,19 @@ export async function searchMeasured(search: Search): Promise<TuneResult> {
   }
 }
 
-/** What the model may be wrong about as a whole: residency, nest, size of the tile. */
+/**
+ * Returns the class of a candidate: residency, loop nest, size of the tile. The model may be wrong about a
+ * class as a whole.
+ */
 export function classOf({ tiling, facts }: SpaceEntry): string {
   const nest = tiling.loops.map((loop) => `${loop.dim}${loop.mode === "serial" ? "s" : ""}`).join();
   return `${formatEntry(facts.schedule.residency)} ${nest} ${Math.floor(Math.log2(facts.elements) / 3)}`;
 }
 
-/** Waits no longer than until an abort: closing the measurer then ends the candidate in flight. */
+/**
+ * Runs a measurement until it ends or the signal aborts. After an abort it resolves with an `error` (TC506);
+ * closing the measurer then ends the running candidate.
+ */
 async function untilAborted(
   run: () => Promise<Measurement>,
   signal: AbortSignal | undefined,
@@ -110,13 +120,17 @@ function entryOf(byId: ReadonlyMap<string, SpaceEntry>, id: string): SpaceEntry 
   return entry;
 }
 
-/** What a candidate gave on this device before. */
+/** Returns the earlier measurement of a candidate on this device, by its id; empty if there is none. */
 function cachedOn(device: string, id: string, { failure, runs }: CachedCandidate): [string, Measurement][] {
   if (failure !== undefined) return [[id, failure]];
   const run = runs?.find((one) => one.device === device && one.phase === "search");
   return run === undefined ? [] : [[id, { status: "measured", nanoseconds: run.nanoseconds }]];
 }
 
+/**
+ * Returns a candidate with its cost and its measurement: the median milliseconds and the runs, or the reason
+ * of the failure. With `race`, the median is that of the run-off.
+ */
 function candidateOf(
   { facts }: Costed,
   measurement: Measurement,
@@ -129,6 +143,7 @@ function candidateOf(
   return { ...facts, status: "measured", ms: median(at(runs, runs.length - 1).nanoseconds) / 1e6, runs };
 }
 
+/** Returns the result of a measured search: its candidates with the runs of the search and of the run-off. */
 function raced(
   search: Search,
   { measurements, runOff, stopped }: MsResult,

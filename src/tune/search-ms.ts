@@ -1,14 +1,15 @@
 /**
- * The search by measured time. The model prunes what it puts far behind, because a launch cannot be stopped; then its next and
- * the best of each class are measured in turns, so that a wrong model cannot hide a region; then the best few and the default
- * run in turns, and medians decide. Knows nothing of schedules or machines: recorded runs can be searched as well.
+ * The search by measured time. The model prunes what it puts far behind, because a launch cannot be stopped;
+ * then its next and the best of each class are measured in turns, so that a wrong model cannot hide a region;
+ * then the best few and the default run in turns, and medians decide. Knows nothing of schedules or machines:
+ * recorded runs can be searched as well.
  */
 import { at, type Code } from "../../ir/index.js";
 import { median } from "./median.js";
 import type { RunOff } from "./result.js";
 import { seeded } from "./seeded.js";
 
-/** A candidate as the model sees it. */
+/** Candidate with its estimated cycles and its class. */
 export interface Ranked {
   readonly id: string;
   /** Cycles of the model. */
@@ -17,12 +18,12 @@ export interface Ranked {
   readonly class: string;
 }
 
-/** Nanoseconds of a candidate's runs, or why there are none. */
+/** Measurement of one candidate: nanoseconds of each run, or the status, code and reason of a failure. */
 export type Measurement =
   | { readonly status: "measured"; readonly nanoseconds: readonly number[] }
   | { readonly status: "timeout" | "wrong" | "error"; readonly code: Code; readonly reason: string };
 
-/** How a candidate is measured. */
+/** Options for the measurement of a candidate. */
 export interface MeasureOptions {
   /** Runs that count, after one that is verified. */
   readonly samples: number;
@@ -30,20 +31,31 @@ export interface MeasureOptions {
   readonly limitMs: number;
 }
 
+/**
+ * Inputs of {@link searchMs}: the candidates in their order, the function that measures one, and cached
+ * measurements.
+ */
 export interface MsSearch {
   /** Ids of the candidates to measure: a `plan`'s, the default first. */
   readonly order: readonly string[];
   /** Id of the default: part of the run-off whatever its time. */
   readonly default: string;
   readonly measure: (id: string, options: MeasureOptions) => Promise<Measurement>;
-  /** What is known from before. */
+  /** Measurements of earlier searches, by candidate id. */
   readonly cached?: ReadonlyMap<string, Measurement>;
-  /** Whether to stop here: out of time, which leaves the run-off, or aborted, which leaves nothing. */
+  /**
+   * Returns the reason to stop the search, or `no`. After `time` the run-off is still made; after `abort`
+   * nothing more is.
+   */
   readonly stop?: () => "no" | "time" | "abort";
   /** `fresh`: measured now. */
   readonly onMeasured?: (id: string, measurement: Measurement, fresh: boolean) => void;
 }
 
+/**
+ * Result of {@link searchMs}: the measurements by candidate id, the times of the run-off, and the cause of an
+ * early stop.
+ */
 export interface MsResult {
   readonly measurements: ReadonlyMap<string, Measurement>;
   /** Nanoseconds of the run-off, one for each round, by id. Empty without a run-off. */
@@ -51,18 +63,28 @@ export interface MsResult {
   readonly stopped: "no" | "time" | "abort";
 }
 
-/** How far behind the model's best a candidate is not measured. */
+/** Ratio to the model's best estimate above which a candidate is not measured. */
 export const modelLimit = 8;
 const samples = 5;
 const finalists = 6;
-/** Rounds of a run-off: as many as twenty seconds allow, but never fewer than the first nor more than the second. */
+/**
+ * Least and greatest number of rounds of a run-off. Rounds beyond the least start only within its first 20
+ * seconds.
+ */
 export const runOffRounds = { least: 21, max: 63 } as const;
 const runOffMs = 20_000;
-/** Of a candidate: a second, or so many times the best. The default is given a minute: nothing compares without it. */
+/**
+ * Least time limit of a candidate, in milliseconds; the limit grows to `timesBest` times the best time. The
+ * default has a minute, because nothing compares without it.
+ */
 const leastLimitMs = 1000;
 const timesBest = 20;
 const defaultLimitMs = 60_000;
 
+/**
+ * Measures candidates in the order given, then runs the fastest and the default in round-robin order. Returns
+ * all measurements. Cached candidates are not measured again before the run-off. An abort skips the run-off.
+ */
 export async function searchMs(search: MsSearch): Promise<MsResult> {
   const { cached, measure, onMeasured, order, stop = () => "no" as const } = search;
   const measurements = new Map<string, Measurement>();
@@ -87,7 +109,7 @@ export async function searchMs(search: MsSearch): Promise<MsResult> {
 const limitFor = (bestMs: number): number =>
   bestMs === Infinity ? defaultLimitMs : Math.max(leastLimitMs, timesBest * bestMs);
 
-/** Those that the model does not prune. The default's own weight is none of its business. */
+/** Returns the candidates whose estimated cycles are at most `modelLimit` times the least of all. */
 export function kept<T extends Pick<Ranked, "weight">>(ranked: readonly T[]): readonly T[] {
   const least = ranked.reduce((min, { weight }) => Math.min(min, weight), Infinity);
   return ranked.filter(({ weight }) => weight <= modelLimit * least);
@@ -100,11 +122,15 @@ interface Planned {
   readonly default: string;
   /** Candidates that are measured at most, the default included. */
   readonly budget: number;
-  /** Of ties in the model. */
+  /** Seed that orders ties in the model. */
   readonly seed: number;
 }
 
-/** The candidates to measure, in order: the default, then the model's next and the next of each class in turns. */
+/**
+ * Returns the candidates to measure, in order and at most `budget` of them. The default is first. Then two
+ * choices alternate: the best remaining candidate, and the best remaining one of the class with the fewest
+ * chosen so far.
+ */
 export function plan({ ranked, default: first, budget, seed }: Planned): readonly Ranked[] {
   const draw = seeded(seed);
   const drawn = new Map(ranked.map(({ id }) => [id, draw()]));
@@ -149,11 +175,16 @@ interface Class {
   readonly list: Ranked[];
   /** Place from which on some may be left. */
   at: number;
-  /** How many were taken. */
+  /** Number of candidates taken from the class. */
   runs: number;
 }
 
-/** Rounds of a turn of each of the best few and the default, each round beginning with another one; a turn is the median of its runs. */
+/**
+ * Returns the times of the run-off: nanoseconds of each round, by candidate id. Each round measures each of
+ * the fastest six and the default once; its start rotates. A time is the median of the runs of one
+ * measurement. Candidates that fail in a round are left out. Empty if fewer than two candidates have times,
+ * or after an abort.
+ */
 async function roundRobinRuns(
   { measure, default: defaultId, stop }: MsSearch,
   measurements: ReadonlyMap<string, Measurement>,
@@ -184,7 +215,10 @@ async function roundRobinRuns(
 
 const significance = 0.05;
 
-/** Who won a run-off, and whether against the default by more than chance. Undefined where the default was not in it. */
+/**
+ * Returns the winner of a run-off, and whether it beats the default by more than chance. Undefined if the
+ * default was not in the run-off.
+ */
 export function decided(
   runOff: ReadonlyMap<string, readonly number[]>,
   defaultId: string,
@@ -198,7 +232,10 @@ export function decided(
   return { rounds, order, won, chance, significant: chance < significance };
 }
 
-/** The chance of so many rounds won, or more, if each were won by a coin; for one of so many contenders that each had it. */
+/**
+ * Returns the probability that a fair coin wins `won` or more of `rounds` rounds. It is multiplied by the
+ * number of contenders (a Bonferroni correction) and is at most 1.
+ */
 function chanceOf(won: number, rounds: number, contenders: number): number {
   let [tail, outcomes] = [0, 1];
   for (let k = 0; k <= rounds; k++) {

@@ -1,4 +1,7 @@
-/** Numbers in [0, 1) from a seed: mulberry32, whose state is one word. Good enough to draw candidates, and the same everywhere. */
+/**
+ * Numbers in [0, 1) from a seed: mulberry32, whose state is one word. Good enough to draw candidates, and the
+ * same everywhere.
+ */
 export function seeded(seed: number): () => number {
   let state = seed | 0;
   return () => {

@@ -1,6 +1,6 @@
 /**
- * Every schedule that a search may choose from: tiles, residencies, loop nests, views and buffers that the user left open, each
- * with its estimate; and the smallest of the tiles that no rule takes.
+ * Every schedule that a search may choose from: tiles, residencies, loop nests, views and buffers that the
+ * user left open, each with its estimate; and the smallest of the tiles that no rule takes.
  */
 import {
   at,
@@ -21,13 +21,15 @@ import { gridOf, gridSize, ScheduleSpace, withDefaults, type GridAxis } from "..
 import { contentHash } from "./content-hash.js";
 import type { CandidateFacts, Objective, RefusedTiles } from "./result.js";
 
+/** Legal schedule of a search space, with its facts and its estimated cycles as weight. */
 export interface SpaceEntry {
   readonly tiling: Tiling;
   readonly facts: CandidateFacts;
-  /** What ranks it: the estimate. */
+  /** Estimate by which the entry is ranked. */
   readonly weight: number;
 }
 
+/** Search space of a gather: its legal schedules, refused tiles and counts. */
 export interface SearchSpace {
   /** The most promising first, in an order that depends on nothing but the program. */
   readonly entries: readonly SpaceEntry[];
@@ -43,16 +45,23 @@ export interface SearchSpace {
 
 /** Tiles of one residency that are looked at, besides those around the best. */
 const maxTiles = 3000;
-/** How often every entry of each dim is tried around the best where some were left out. */
+/**
+ * Number of times that every entry of each dim is tried around the best tiles, if some entries were left out.
+ */
 const rounds = 2;
 /** Steps from an entry of one of the best tiles to those beside it, in what entries are multiples of. */
 const steps = [-2, -1, 1, 2];
 /** Refused tiles that are kept. */
 const maxRefused = 200;
 
+/** Returns the id of a schedule: the content hash of its text form. */
 export const idOf = (schedule: ResolvedSchedule): string => contentHash(printSchedule(schedule));
 
-/** Yields how many schedules it has weighed, for callers that let other work run. */
+/**
+ * Collects all schedules that a search may choose from, and returns them with the refused tiles and counts.
+ * Yields the number of schedules weighed so far, so that callers can let other work run. `tilings` are added
+ * to the schedules of each residency.
+ */
 export function* spaceOf(
   gather: AccessFunc,
   target: Target,
@@ -77,7 +86,10 @@ export function* spaceOf(
   return { entries, refused, refusedCount, longTiles, tiles, thinned };
 }
 
-/** The bytes of a schedule are exact before its clock is read. */
+/**
+ * Compares two entries of the search space. For the objective bytes, the bytes come first, because they are
+ * exact before the cycles are computed.
+ */
 const compareEntries = (a: SpaceEntry, b: SpaceEntry, objective: Objective): number =>
   (objective === "bytes" ? a.facts.bytes - b.facts.bytes : 0) ||
   a.weight - b.weight ||
@@ -86,7 +98,7 @@ const compareEntries = (a: SpaceEntry, b: SpaceEntry, objective: Objective): num
   elementCount(b.tiling.tile) - elementCount(a.tiling.tile) ||
   (a.facts.id < b.facts.id ? -1 : 1);
 
-/** What is known of a legal schedule by itself. */
+/** Returns the figures of a legal schedule that depend on the schedule alone. */
 export const factsOf = (tiling: Tiling): Omit<CandidateFacts, "estimate" | "beside"> => {
   const { schedule, traffic, footprint } = tiling;
   return {
@@ -99,6 +111,7 @@ export const factsOf = (tiling: Tiling): Omit<CandidateFacts, "estimate" | "besi
   };
 };
 
+/** Adds a schedule with its facts and estimate to the entries `into`, by id, and returns its entry. */
 function weighOne(
   tiling: Tiling,
   estimate: number,
@@ -156,7 +169,7 @@ class Survey {
     if (this.objective !== "ms") yield* this.around((d, n) => this.entriesNear(d, n), true);
   }
 
-  /** The best tiles with other entries along one dim. */
+  /** Yields the best tiles with other entries along one dim. */
   private *around(
     entries: (d: number, entry: number) => readonly number[],
     offGrid: boolean,
@@ -176,7 +189,10 @@ class Survey {
       .filter((n) => n >= multiple && n < at(this.space.limits, d));
   }
 
-  /** Each is the best of all that take no more of UB than it does, so that a larger UB has those of a smaller one. */
+  /**
+   * Returns the tiles around which the search continues. Each is the best of all that take no more UB than it
+   * does. A larger UB therefore includes the tiles of a smaller one.
+   */
   private centres(): readonly Tiling[] {
     const planned = ({ facts }: SpaceEntry): number => facts.ubBytes;
     const compare = (a: SpaceEntry, b: SpaceEntry): number => compareEntries(a, b, this.objective);
@@ -202,7 +218,7 @@ class Survey {
     this.refused.push(refused);
   }
 
-  /** Every schedule of one tile. */
+  /** Adds every legal schedule of one tile to the search space, with its estimate. */
   private weigh(tiling: Tiling, offGrid = false): void {
     const key = tiling.schedule.tile.join();
     if (this.visited.has(key)) return;
@@ -220,7 +236,10 @@ class Survey {
   }
 }
 
-/** The axes with entries left out of the longest, evenly, until the grid is small enough; ends stay. */
+/**
+ * Returns grid axes with at most `maxTiles` tiles in all, if possible. While there are more, every second
+ * entry of the longest axis is dropped, except its two ends. Axes of two entries stay.
+ */
 function thinned(axes: readonly GridAxis[]): readonly GridAxis[] {
   const longest = axes.reduce<GridAxis | undefined>(
     (max, axis) => (max !== undefined && axis.entries.length <= max.entries.length ? max : axis),
@@ -232,7 +251,10 @@ function thinned(axes: readonly GridAxis[]): readonly GridAxis[] {
   return thinned(axes.map((axis) => (axis === longest ? { dim, entries: fewer } : axis)));
 }
 
-/** Why a tile is not taken, with its arithmetic; undefined for one that is legal, and too long for a task in place. */
+/**
+ * Returns the refusal of a tile, with its arithmetic. Undefined for a legal tile, which is only too long for
+ * a task in place.
+ */
 function refusal(tiling: Tiling, availableUb: number): RefusedTiles | undefined {
   const { schedule, footprint } = tiling;
   const { tile, view, residency, buffers } = schedule;
@@ -256,7 +278,7 @@ function refusal(tiling: Tiling, availableUb: number): RefusedTiles | undefined 
   };
 }
 
-/** Those that no other one stands for. */
+/** Returns the refused tiles that no smaller refused tile stands for, at most `maxRefused` of them. */
 function smallestOf(refused: readonly RefusedTiles[]): RefusedTiles[] {
   const bySize = [...refused].sort(
     (a, b) => elementCount(a.tile) - elementCount(b.tile) || (a.tile.join() < b.tile.join() ? -1 : 1),

@@ -12,18 +12,18 @@ import type { TuneOptions } from "./options.js";
 import type { TuneResult } from "./result.js";
 import { taskOf, tune } from "./tune.js";
 
-/** What was found at one value of a figure. */
+/** Result of a search at one value of the figure. */
 export interface SweepPoint {
   readonly value: number;
   /** Null where nothing is legal. */
   readonly best: { readonly cycles: number; readonly schedule: ResolvedSchedule } | null;
-  /** What the compiler chooses without a search. */
+  /** Cycles of the schedule that the compiler chooses without a search; null if there is none. */
   readonly default: { readonly cycles: number } | null;
-  /** Why there is none of them. */
+  /** Reason why there is neither a best nor a default schedule. */
   readonly reason?: string;
 }
 
-/** The best schedule over a figure of the target. */
+/** Result of a sweep: the best schedule at each value of one figure of the target. */
 export interface Sweep {
   readonly name: string;
   readonly target: string;
@@ -32,7 +32,10 @@ export interface Sweep {
   readonly points: readonly SweepPoint[];
 }
 
-/** The figures and values of a sweep, and how each value is searched: by cycles. */
+/**
+ * Options of a sweep: the figure, its values, and the options of the search at each value. Each search is by
+ * cycles.
+ */
 export interface SweepOptions extends Pick<
   TuneOptions,
   "target" | "findTarget" | "passes" | "budget" | "seed" | "signal" | "bind"
@@ -43,7 +46,10 @@ export interface SweepOptions extends Pick<
   readonly onValue?: (value: number, done: number, total: number) => void;
 }
 
-/** The target with another figure. What libraries keep of UB stays as large. */
+/**
+ * Returns the target with one figure changed. For `ubBytes`, the number of UB bytes reserved for libraries
+ * stays the same.
+ */
 export function withFigure(target: Target, figure: keyof TargetFigures, value: number): Target {
   const edited = { ...target, [figure]: value };
   if (figure !== "ubBytes") return edited;
@@ -52,8 +58,10 @@ export function withFigure(target: Target, figure: keyof TargetFigures, value: n
 }
 
 /**
- * Schedules that are found at one value are candidates at every later one, with the cores and the bytes of UB that they were found
- * with: so more of what makes no schedule slower gives no slower best. Throws a CompileError for what `tune` refuses at any value.
+ * Searches the best schedule for each value of a figure. Schedules that win at one value are candidates at
+ * every later value, with the same cores and bytes of UB. The cycles of the best schedule therefore do not
+ * rise with a figure whose increase makes no schedule slower. Throws a CompileError for everything that
+ * `tune` refuses at any value.
  */
 export async function sweep(program: Func, options: SweepOptions): Promise<Sweep> {
   const { figure, values, onValue, ...search } = options;
@@ -91,7 +99,7 @@ const bestOf = ({ best: { cycles, given, schedule } }: TuneResult): NonNullable<
 /** Rules of tiling: what they refuse at one value may be legal at another. */
 const isRefusal = (code: string): boolean => /^TC[34]/.test(code);
 
-/** What a search found, or why nothing is legal. */
+/** Returns the result of a search, or the reason why nothing is legal. */
 async function searched(program: Func, options: TuneOptions): Promise<TuneResult | string> {
   try {
     return await tune(program, options);

@@ -1,6 +1,10 @@
 /** One candidate on a machine that runs it when it is told to: verified once, then timed. */
 import type { MeasureOptions, Measurement } from "./search-ms.js";
 
+/**
+ * Candidate on a machine that runs it when called. A caller verifies the output of one run and then times
+ * others.
+ */
 export interface TimedSubject {
   /** One run from start to end. */
   run(): void | Promise<void>;
@@ -9,15 +13,21 @@ export interface TimedSubject {
   output(): Uint8Array | Promise<Uint8Array>;
 }
 
-/** What outputs are filled with before a run that is verified. */
+/** Byte that fills outputs before a run that is verified. */
 export const poisonByte = 0xa5;
 /** Shorter samples are made of several runs: clocks and interrupts are coarse beside them. */
 const leastSampleMs = 0.5;
 const maxRuns = 1000;
-/** Share of the time limit that sampling may use. A candidate slower than that has lost already. */
+/**
+ * Share of the time limit that the timed runs of one candidate may use. A candidate that needs more is too
+ * slow to be the best.
+ */
 export const samplingShare = 0.5;
 
-/** Never throws for what the candidate does. A candidate that cannot be ended is told to have taken too long afterwards. */
+/**
+ * Verifies the output of a candidate and measures its time. Errors that the run throws are passed on. The
+ * first run cannot be interrupted: it is reported as too slow after it ends.
+ */
 export async function timed(
   subject: TimedSubject,
   expected: Uint8Array,
@@ -47,13 +57,20 @@ async function sample(subject: TimedSubject, runs: number): Promise<number> {
   return performance.now() - start;
 }
 
+/**
+ * Returns a measurement of status `timeout` (TC506) for a first run that took `ms` milliseconds, over the
+ * limit of `limitMs`.
+ */
 export const tookTooLong = (ms: number, limitMs: number): Measurement => ({
   status: "timeout",
   code: "TC506",
   reason: `its first run took ${Math.round(ms)} ms, over the limit of ${Math.round(limitMs)} ms`,
 });
 
-/** Where an output is not the operator's, in a sentence. */
+/**
+ * Returns a sentence on the first difference between an output and the operator's; undefined if there is
+ * none.
+ */
 export function firstDifferentByte(output: Uint8Array, expected: Uint8Array): string | undefined {
   if (output.byteLength !== expected.byteLength) {
     return `the output has ${output.byteLength} bytes, not ${expected.byteLength}`;
@@ -64,7 +81,10 @@ export function firstDifferentByte(output: Uint8Array, expected: Uint8Array): st
     : `output byte ${byte} is ${output[byte]}, not ${expected[byte]}: another output than the operator's`;
 }
 
-/** In words, which is several times as fast as in bytes. */
+/**
+ * Returns the position of the first byte that differs; undefined if the bytes are equal. Comparing 32-bit
+ * words is several times as fast as comparing bytes.
+ */
 function differs(a: Uint8Array, b: Uint8Array): number | undefined {
   const aligned = a.byteOffset % 4 === 0 && b.byteOffset % 4 === 0;
   const words = aligned ? Math.floor(a.byteLength / 4) : 0;

@@ -1,4 +1,7 @@
-/** A search over the schedules of a gather: what is best, what the default is, and what became of every other one. */
+/**
+ * A search over the schedules of a gather: what is best, what the default is, and what became of every other
+ * one.
+ */
 import { inSlices } from "../../backends/long-run.js";
 import {
   defined,
@@ -33,8 +36,12 @@ import { searchExact } from "./search-exact.js";
 import { idOf, spaceOf } from "./space.js";
 
 /**
- * Throws a CompileError for what is no program or schedule, for a tile program, and where no tile is legal (TC402).
- * `cycles` and `bytes` are deterministic: the same program, options and seed give the same answer on every machine.
+ * Searches the schedules of a gather and returns the best one, the default, and the status of each other one.
+ * Throws a CompileError for an invalid program or schedule, for a tile program, and if no tile is legal
+ * (TC402).
+ *
+ * The objectives `cycles` and `bytes` are deterministic: the same program, options and seed give the same
+ * result on every machine.
  */
 export async function tune(program: Func, options: TuneOptions = {}): Promise<TuneResult> {
   const task = taskOf(program, options);
@@ -67,8 +74,8 @@ export async function tune(program: Func, options: TuneOptions = {}): Promise<Tu
 }
 
 /**
- * Returns the default kernel and its schedule, as it was chosen: passes of the user's may make another one of it, of which they would
- * make yet another. Where they refuse it, the kernel is that of the built-in pipeline.
+ * Returns the default kernel and the schedule chosen for it, before the user's passes change that schedule.
+ * If those passes refuse the schedule, the kernel is that of the built-in pipeline.
  */
 function defaultOf(
   { gather, passes }: TuneTask,
@@ -93,6 +100,7 @@ function defaultOf(
 const within = (value: unknown, low: number, high: number): boolean =>
   typeof value === "number" && Number.isSafeInteger(value) && value >= low && value <= high;
 
+/** Checks of the options of {@link tune}, by name: each states the accepted values and tests one. */
 export const tuneFields: Fields<TuneOptions> = {
   ...compileFields,
   objective: oneOf(objectives),
@@ -130,7 +138,10 @@ export const tuneFields: Fields<TuneOptions> = {
   onCandidate: callable,
 };
 
-/** What a search of this program would be about. Throws a CompileError (TC702) for options that it does not take. */
+/**
+ * Returns the task of a search of this program. Throws a CompileError (TC702) for a tile program, and for
+ * options that a search does not take.
+ */
 export function taskOf(program: Func, options: TuneOptions): TuneTask {
   throwIfErrors([...checkProgram(program), ...checkOptions("tune", options, tuneFields)]);
   const target = resolveTargetOf(program, options);
@@ -166,7 +177,7 @@ export function taskOf(program: Func, options: TuneOptions): TuneTask {
   };
 }
 
-/** A residency that the user stated, or all that there are: a target's default pins nothing. */
+/** Returns a residency that the user stated, or all that there are: a target's default pins nothing. */
 function residencyChoicesOf(gather: AccessFunc, target: Target): readonly Residencies[] {
   const { residency = "auto", view } = gather.schedule;
   const kept = defined({ view });

@@ -13,7 +13,7 @@ import { boardFigureNames, fittedFigures, type FitRow, type FittedFigure } from 
 import type { ProfiledKernel, ProfiledTime } from "./profiled-runs.js";
 import { meanFactor } from "./validate.js";
 
-/** A kernel that was emitted, by the name that a profile lists it under. */
+/** Kernel emitted from a program, with the entry point that names it in a profile. */
 export interface EmittedKernel {
   /** The program that it was emitted from, as messages name it. */
   readonly program: string;
@@ -21,7 +21,10 @@ export interface EmittedKernel {
   readonly tile: TileFunc;
 }
 
-/** A measured time beside what the clock says of it, before the fit and after it. */
+/**
+ * Measured time of a kernel with the times that the cost model predicts before and after a fit, in
+ * microseconds.
+ */
 export interface FittedRun {
   /** The kernel's name and the time's: `tilec_kernel_gather:aiv`. */
   readonly id: string;
@@ -32,7 +35,10 @@ export interface FittedRun {
   readonly figure?: string;
 }
 
-/** Figures that a fit to runs proposes. */
+/**
+ * Result of fitting a target's figures to profiled runs: the new target, its changed figures, and the runs
+ * with their predictions.
+ */
 export interface RunsFit {
   readonly target: Target;
   readonly figures: readonly (FittedFigure & { readonly was: number })[];
@@ -43,7 +49,7 @@ export interface RunsFit {
   readonly others: readonly string[];
 }
 
-/** Part of a time that a figure has to decide, so that the time says something of it. */
+/** Least share of a time that a figure must determine for the time to be used to fit it. */
 export const decides = 0.3;
 /** Change of a figure by which that is found. */
 const step = 0.01;
@@ -62,7 +68,10 @@ interface Run extends FitRow {
   readonly microseconds: number;
 }
 
-/** Microseconds that the clock gives a time. A profile has means over cores; the clock's are of the core that has most to do. */
+/**
+ * Returns the predicted microseconds of one kind of time. A profile has means over the cores, so the busy
+ * times of the busiest core are scaled to the mean number of tasks.
+ */
 function predicted(time: ProfiledTime, clock: ClockResult, target: Target): number {
   const { cycles, busy, tasks, tasksPerCore, cores } = clock;
   const mean = tasks === 0 ? 1 : tasks / (cores * tasksPerCore.most);
@@ -79,7 +88,10 @@ function predicted(time: ProfiledTime, clock: ClockResult, target: Target): numb
   }
 }
 
-/** The times of a kernel that the clock has: of the whole run one, that of the cores where it is there. */
+/**
+ * Returns the measured times of a kernel that the cost model can predict. If the time of the cores is there,
+ * the time of the whole task is left out.
+ */
 function runsOf({ entryPoint, tile }: EmittedKernel, kernel: ProfiledKernel): readonly Run[] {
   const { cores, ...others } = kernel.microseconds;
   const taken = cores === undefined ? others : { ...others, task: undefined, cores };
@@ -97,7 +109,10 @@ function runsOf({ entryPoint, tile }: EmittedKernel, kernel: ProfiledKernel): re
   );
 }
 
-/** The figure that decides most of a run, where that is enough. */
+/**
+ * Returns the figure that determines the largest share of a run's time; undefined if that share is below
+ * {@link decides}, or the predicted time is 0.
+ */
 function decidedBy({ factorOf }: Run, target: Target): keyof Target["sources"] | undefined {
   const now = factorOf(target);
   if (now === 0) return undefined;
@@ -112,7 +127,10 @@ function decidedBy({ factorOf }: Run, target: Target): keyof Target["sources"] |
 const refused = (message: string, hint: string): CompileError =>
   new CompileError([error("TC019", message, { hint })]);
 
-/** Throws a CompileError (TC019) where a profile cannot tell the runs of two programs apart. */
+/**
+ * Throws a CompileError (TC019) if two kernels have the same entry point, since a profile cannot distinguish
+ * their runs.
+ */
 function checkNames(kernels: readonly EmittedKernel[]): void {
   const programOf = new Map<string, string>();
   for (const { entryPoint, program } of kernels) {
@@ -127,9 +145,9 @@ function checkNames(kernels: readonly EmittedKernel[]): void {
 }
 
 /**
- * Returns the target with figures fitted to runs: each run is used for the figure that decides most of it. Throws a CompileError (TC019)
- * where two kernels have one name, or the profile has no run of these kernels, one on another number of blocks, or no time that the clock
- * has too.
+ * Returns a target whose figures are fitted to profiled runs. Each run is used for the figure that determines
+ * the largest share of it. Throws a CompileError (TC019) in four cases: two kernels have one name; the
+ * profile has no run of these kernels; a run used another number of blocks; no time can be predicted.
  */
 export function fitRuns(
   target: Target,

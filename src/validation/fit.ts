@@ -1,6 +1,6 @@
 /**
- * Figures that measurements fix. Each figure in turn takes the value that brings the rows that it names nearest to what was measured,
- * the others standing, until none moves.
+ * Figures that measurements fix. Each figure in turn takes the value that brings the rows that it names
+ * nearest to what was measured, the others standing, until none moves.
  */
 import { fasterWith, type BoardFigures, type Target } from "../../ir/index.js";
 import { isCount } from "../api/check-options.js";
@@ -8,20 +8,20 @@ import { lcg } from "../formats/lcg.js";
 import { workOfMeasurement, type BoardMeasurement } from "./measurement.js";
 import { meanFactor, outsideBecause, predictionOf } from "./validate.js";
 
-/** A figure with what the measurements say of it. */
+/** Figure of a target fitted to measurements, with its range and the rows that determine it. */
 export interface FittedFigure {
   readonly figure: keyof BoardFigures;
   readonly value: number;
   /**
-   * Covers the value that each row asks for alone and eight of ten fits without a third of the rows, each widened by the noise of the
-   * pages.
+   * Covers the value that each row asks for alone and eight of ten fits without a third of the rows, each
+   * widened by the noise of the pages.
    */
   readonly range: readonly [low: number, high: number];
   /** The measurements that it was fitted to. */
   readonly rows: readonly string[];
 }
 
-/** Mean factors on rows that were left out of a fit. */
+/** Distribution of the mean factor between predicted and measured values, on rows left out of the fit. */
 export interface Splits {
   readonly draws: number;
   readonly median: number;
@@ -30,7 +30,7 @@ export interface Splits {
   readonly high: number;
 }
 
-/** A target fitted to measurements. */
+/** Result of fitting a target to the measurements of one machine. */
 export interface Fit {
   readonly machine: string;
   readonly figures: readonly FittedFigure[];
@@ -45,7 +45,7 @@ const noise = 1.035;
 
 type Values = Partial<Record<keyof BoardFigures, number>>;
 
-/** A measured quantity, and how often it holds in what a target's figures predict. */
+/** Measured quantity, with a function that returns the predicted value divided by the measured one. */
 export interface FitRow {
   readonly id: string;
   readonly factorOf: (figures: Target) => number;
@@ -56,13 +56,13 @@ function rowOf(row: BoardMeasurement): FitRow {
   return { id: row.id, factorOf: (figures) => predictionOf(row, figures, work).predicted / row.measured };
 }
 
-/** A figure with the rows that it is fitted to. */
+/** Figure to fit, with the rows that determine it. */
 export interface FitTask {
   readonly figure: keyof BoardFigures;
   readonly rows: readonly FitRow[];
 }
 
-/** The figures of a target's board. */
+/** Names of the target figures that a fit can change. */
 export const boardFigureNames = Object.keys(fasterWith) as readonly (keyof BoardFigures)[];
 
 /** Figures whose rows are there; a figure without one keeps its value. */
@@ -73,7 +73,7 @@ const tasksOf = (target: Target, rows: readonly FitRow[]): readonly FitTask[] =>
     return chosen.length === 0 ? [] : [{ figure, rows: chosen }];
   });
 
-/** Returns the fit of a target to the rows of one machine, those outside the model left out. */
+/** Returns the fit of a target to the rows of one machine. Rows outside the model are left out. */
 export function fitOf(target: Target, machine: string, given: readonly BoardMeasurement[]): Fit {
   const rows = given.filter((row) => row.machine === machine && outsideBecause(row) === undefined).map(rowOf);
   const tasks = tasksOf(target, rows);
@@ -106,13 +106,13 @@ export function fitOf(target: Target, machine: string, given: readonly BoardMeas
   };
 }
 
-/** Returns the figures that the tasks name, fitted to their rows. */
+/** Returns the figures of the tasks, each fitted to its rows. */
 export function fittedFigures(target: Target, tasks: readonly FitTask[]): readonly FittedFigure[] {
   const all = fitted(target, tasks, {});
   return tasks.map((task) => figureOf(task, target, all, []));
 }
 
-/** A fitted figure, with a range that holds these values too. */
+/** Returns a fitted figure with a range that also includes the values `others`. */
 function figureOf(
   { figure, rows }: FitTask,
   target: Target,
@@ -144,7 +144,9 @@ function quantile(values: readonly number[], share: number): number {
   return low + (high - low) * (at - Math.floor(at));
 }
 
-/** All but a random third of the rows. A row that alone fixes a figure stays, and so does the last one of a figure's rows. */
+/**
+ * Returns all rows except a random third. A row stays if it is the last one left that determines a figure.
+ */
 function withoutThird(
   rows: readonly FitRow[],
   tasks: readonly FitTask[],
@@ -171,6 +173,10 @@ const narrowed = (tasks: readonly FitTask[], kept: ReadonlySet<FitRow>): readonl
 const rounds = 12;
 const tolerance = 1e-6;
 
+/**
+ * Returns the figure values that minimize the loss over the tasks' rows. Each figure is fitted in turn until
+ * none changes by more than the tolerance, or `rounds` rounds are done.
+ */
 function fitted(target: Target, tasks: readonly FitTask[], start: Values): Values {
   const values: Values = { ...start };
   for (let round = 0; round < rounds; round++) {
@@ -190,7 +196,7 @@ function fitted(target: Target, tasks: readonly FitTask[], start: Values): Value
 /** Up to this factor rows count by its square, beyond it by itself. */
 const soft = 0.05;
 
-/** The soft absolute value of each row's factor, summed. */
+/** Returns the soft absolute value of each row's factor, summed. */
 const lossOf = (rows: readonly FitRow[], figures: Target): number =>
   rows.reduce((sum, { factorOf }) => {
     const factor = Math.log(factorOf(figures)) / soft;
@@ -202,7 +208,10 @@ const golden = (Math.sqrt(5) - 1) / 2;
 const reach = 1.5;
 const looks = 15;
 
-/** The value with the least loss around a first one, by a coarse look, then by golden sections of its logarithm. */
+/**
+ * Returns the value near `from` with the least loss: a coarse search within a factor of `reach`, then a
+ * golden-section search of its logarithm.
+ */
 function least(loss: (value: number) => number, from: number): number {
   const step = (2 * Math.log(reach)) / (looks - 1);
   let [best, minimum] = [Math.log(from), Infinity];
@@ -228,7 +237,10 @@ function least(loss: (value: number) => number, from: number): number {
   return Math.exp((low + high) / 2);
 }
 
-/** The value with which a row alone is met, within a factor of four; undefined where there is none. */
+/**
+ * Returns the figure's value at which the prediction equals the measurement of one row. Undefined if there is
+ * none between a quarter of `value` and four times `value`.
+ */
 function valueOfRow(
   { factorOf }: FitRow,
   figure: keyof BoardFigures,

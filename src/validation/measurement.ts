@@ -24,7 +24,10 @@ import { didYouMean } from "../../ir/did-you-mean.js";
 
 const quantities = ["us", "aiv_us", "aic_us", "mte2_us", "vec_us", "scalar_us", "mte3_us", "cycles"] as const;
 
-/** A run of like instructions on one pipe of a core, or a wait for all before it. */
+/**
+ * Step of a measured instruction stream: equal instructions on one pipe of a core, or a wait for all earlier
+ * ones.
+ */
 export type MeasuredStep =
   | { readonly wait: true }
   | {
@@ -49,7 +52,7 @@ export type MeasuredStep =
       readonly tableBytes?: number;
     };
 
-/** Bytes of all cores. */
+/** Global memory that all cores together read and write, in bytes. */
 export interface MeasuredMemory {
   readonly operands: readonly { readonly bytes: number; readonly times: number }[];
   readonly written: number;
@@ -59,7 +62,7 @@ export interface MeasuredMemory {
   readonly sameOrderOnAllCores?: boolean;
 }
 
-/** One published quantity, with what each core does `repeat` times. */
+/** Published measurement of a kernel, with the steps that each core executes `repeat` times. */
 export interface BoardMeasurement {
   readonly id: string;
   /** The target that is judged. */
@@ -189,7 +192,10 @@ const file = listOf(
   code,
 );
 
-/** Returns the measurements of a file's text. Throws a CompileError (TC019) that names the field. */
+/**
+ * Parses a file of measurements in JSON and returns its rows. Throws a CompileError (TC019) that names the
+ * invalid field, or for two rows with the same id.
+ */
 export function parseMeasurements(content: string, name: string): readonly BoardMeasurement[] {
   const hint = "the form is that of validation/measurements.json (docs/validation.md)";
   let value: unknown;
@@ -213,7 +219,7 @@ export function parseMeasurements(content: string, name: string): readonly Board
   return rows;
 }
 
-/** Returns a measurement as the table of work that the clock prices. */
+/** Returns the work of a measurement in the form that the cost model takes. */
 export function workOfMeasurement({
   cores,
   repeat,
@@ -241,6 +247,10 @@ export function workOfMeasurement({
   };
 }
 
+/**
+ * Returns the memory traffic of a measurement in the form that the cost model takes. Unaligned rows are
+ * included if the row pitch and the bytes per burst of the first load are known.
+ */
 function memoryOf(memory: MeasuredMemory, steps: readonly MeasuredStep[]): NonNullable<KernelWork["memory"]> {
   const { operands, written, readsBypassL2 = false, rowPitchBytes } = memory;
   const load = steps.find((step) => "pipe" in step && step.pipe === "MTE2");
@@ -255,7 +265,7 @@ function memoryOf(memory: MeasuredMemory, steps: readonly MeasuredStep[]): NonNu
   };
 }
 
-/** The runs of a step: one for each access of SIMT threads. */
+/** Returns the work of one step on its pipe. A SIMT step has one item for each access of its threads. */
 function runsOf(step: Exclude<MeasuredStep, { wait: true }>): readonly PipeWork[] {
   switch (step.pipe) {
     case "MTE2":

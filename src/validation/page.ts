@@ -7,7 +7,7 @@ import type { BoardMeasurement } from "./measurement.js";
 import { shown } from "./report.js";
 import { outsideBecause, outsideReasons, type MachineSummary, type RowVerdict } from "./validate.js";
 
-/** Everything that a page shows. */
+/** Data of a validation page: the measurements, targets, verdicts, summaries and fits. */
 export interface Validation {
   readonly measurements: readonly BoardMeasurement[];
   readonly targets: readonly Target[];
@@ -55,7 +55,7 @@ const wanted: readonly string[] = [
   "A UB gather by registers on a 950, in cycles.",
 ];
 
-/** Returns the page. `picture`: the path of its picture, as a link of the page. */
+/** Returns the Markdown page of a validation. `picture` is the path of its picture, used as a link. */
 export function validationPage(
   { measurements, targets, rows, summary, fits }: Validation,
   picture: string,
@@ -192,7 +192,10 @@ const ratios = [0.4, 0.5, 0.75, 1, 1.35, 2] as const;
 const [lowest, highest] = [0.4, 2];
 const roleColours = { fit: "#1f6feb", "held out": "#2da44e", outside: "#cf222e" } as const;
 
-/** Returns a picture of each row's ratio by its number in the table, as SVG. */
+/**
+ * Returns an SVG picture of the ratio of predicted to measured value for each row, in the order of the
+ * tables.
+ */
 export function validationPicture(rows: readonly RowVerdict[]): string {
   const y = (ratio: number): number =>
     top +

@@ -1,7 +1,10 @@
 /** Runs of kernels as msprof lists them in `op_summary_*.csv`: one line for each launch, columns by name. */
 import { CompileError, error } from "../../ir/index.js";
 
-/** Columns that are read, of which a file has the name and one time at least. Versions of msprof name the blocks either way. */
+/**
+ * Names of the profile columns that are read. A file must have the kernel name and at least one time. The
+ * block count has two names, depending on the version of msprof.
+ */
 export const profileColumns = {
   name: ["Op Name"],
   blocks: ["Block Dim", "Block Num"],
@@ -13,14 +16,17 @@ export const profileColumns = {
   MTE3: ["aiv_mte3_time(us)"],
 } as const;
 
-/** A time of a run: of the task with its launch, the mean of the cores, or the mean that one of their pipes is busy. */
+/**
+ * Kind of a profiled time: of the whole task with its launch, the mean of the cores, or the mean busy time of
+ * one pipe.
+ */
 export type ProfiledTime = Exclude<keyof typeof profileColumns, "name" | "blocks">;
 
 const times = Object.keys(profileColumns).filter(
   (column): column is ProfiledTime => column !== "name" && column !== "blocks",
 );
 
-/** The launches of one kernel together. */
+/** Profiled launches of one kernel: their number and the median of each time. */
 export interface ProfiledKernel {
   readonly name: string;
   readonly launches: number;
@@ -35,7 +41,10 @@ const hint =
 
 const malformed = (message: string): CompileError => new CompileError([error("TC019", message, { hint })]);
 
-/** Returns the fields of each line (RFC 4180). Throws a CompileError (TC019) for a quote that does not end. */
+/**
+ * Returns the fields of each line of a CSV text (RFC 4180) without blank lines. Throws a CompileError (TC019)
+ * if a quote is not closed.
+ */
 function fieldsOf(text: string, file: string): readonly (readonly string[])[] {
   const lines: string[][] = [];
   let [field, quoted, started]: [string, boolean, boolean] = ["", false, false];
@@ -77,7 +86,10 @@ const decimal = /^\d+(\.\d*)?(e[+-]?\d+)?$/i;
 /** Beyond it a product of times and rates may be no number. */
 const max = 2 ** 53;
 
-/** Returns the kernels of a file, in its order. Throws a CompileError (TC019) that names the line and the column. */
+/**
+ * Parses a profile and returns its kernels in the order of the file. Throws a CompileError (TC019) that names
+ * the line and the column.
+ */
 export function parseProfile(text: string, file: string): readonly ProfiledKernel[] {
   const [head, ...lines] = fieldsOf(text.replace(/^\uFEFF/, ""), file);
   if (head === undefined) throw malformed(`${file} is empty`);
@@ -146,6 +158,7 @@ export function parseProfile(text: string, file: string): readonly ProfiledKerne
   });
 }
 
+/** Returns the median of a list of numbers; 0 of an empty list. */
 function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length >> 1;

@@ -4,11 +4,11 @@ import { table } from "../report/table.js";
 import type { Fit } from "./fit.js";
 import type { MachineSummary, RowVerdict } from "./validate.js";
 
-/** Three digits at least. */
+/** Formats a number: rounded to an integer from 1,000 on, to four significant digits below. */
 export const shown = (value: number): string =>
   value >= 1000 ? Math.round(value).toLocaleString("en") : String(Number(value.toPrecision(4)));
 
-/** Returns each row beside its prediction. */
+/** Returns a table of each row's measured and predicted value as terminal text. */
 export const verdictLines = (rows: readonly RowVerdict[]): string =>
   table(
     ["row", "quantity", "measured", "predicted", "ratio", "limit", "role"],
@@ -23,7 +23,10 @@ export const verdictLines = (rows: readonly RowVerdict[]): string =>
     ]),
   );
 
-/** Returns the mean factor of each machine: other people's boards, nothing was run here. */
+/**
+ * Returns the mean factor between predicted and measured values of each machine as terminal text. A note says
+ * that the boards are other people's and nothing was run here.
+ */
 export const summaryLines = (summary: readonly MachineSummary[]): string =>
   [
     "",
@@ -34,7 +37,10 @@ export const summaryLines = (summary: readonly MachineSummary[]): string =>
     "Other people's boards: nothing was run here.",
   ].join("\n");
 
-/** Returns the figures of a fit with their ranges, and its factors on rows left out. */
+/**
+ * Returns the figures of a fit with their ranges as terminal text. A last line has the mean factors between
+ * predicted and measured values on rows left out of the fit.
+ */
 export function fittedLines({ machine, figures, splits }: Fit): string {
   if (figures.length === 0) return `\nno row fixes a figure of ${machine}`;
   return [

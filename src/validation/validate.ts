@@ -11,11 +11,12 @@ import {
 import { workOfMeasurement, type BoardMeasurement } from "./measurement.js";
 
 /**
- * `fit`: a figure of the target names the row. `outside`: the model does not claim it ({@link outsideBecause}). `held out`: every other.
+ * Role of a row in a validation. `fit`: a figure of the target is fitted to the row. `outside`: the model
+ * does not cover it ({@link outsideBecause}). `held out`: any other row.
  */
 export type RowRole = "fit" | "held out" | "outside";
 
-/** A row beside its prediction, in the row's own unit. */
+/** Measured and predicted value of a row, in the row's unit, with their ratio. */
 export interface RowVerdict {
   readonly id: string;
   readonly machine: string;
@@ -28,7 +29,7 @@ export interface RowVerdict {
   readonly role: RowRole;
 }
 
-/** The rows of one machine together. */
+/** Summary of the rows of one machine. */
 export interface MachineSummary {
   readonly machine: string;
   /** Rows inside the model. */
@@ -41,7 +42,7 @@ export interface MachineSummary {
   readonly outside: number;
 }
 
-/** Kinds of rows that the model does not claim, each a predicate over fields of a row. */
+/** Reasons why the model does not cover a row, each with a predicate on the row's fields. */
 export const outsideReasons: readonly {
   readonly reason: string;
   readonly holds: (row: BoardMeasurement) => boolean;
@@ -66,11 +67,14 @@ const loadsOf = ({ steps }: BoardMeasurement) =>
 const hasShortLoads = (row: BoardMeasurement): boolean =>
   loadsOf(row).some(({ bytesPerBurst }) => bytesPerBurst <= 128);
 
-/** Returns why the model does not claim a row; undefined where it does. */
+/** Returns the reason why the model does not cover a row; undefined if it does. */
 export const outsideBecause = (row: BoardMeasurement): string | undefined =>
   outsideReasons.find(({ holds }) => holds(row))?.reason;
 
-/** Returns what the clock says of a row, in the row's unit, with what decides. */
+/**
+ * Returns the value that the cost model predicts for a row, in the row's unit, and the resource that limits
+ * it.
+ */
 export function predictionOf(
   row: BoardMeasurement,
   figures: Target,
@@ -85,15 +89,18 @@ export function predictionOf(
   };
 }
 
-/** Returns the least that the clock allows a row: each figure at the favourable end of its range. */
+/**
+ * Returns the lowest value that the cost model predicts for a row: each figure is at the favourable end of
+ * its range. The unit is the row's.
+ */
 export const boundOf = (row: BoardMeasurement, target: Target): number =>
   predictionOf(row, favourable(target)).predicted;
 
-/** Returns the measurements that a figure of the target names. */
+/** Returns the ids of the measurements that the target's figures are fitted to. */
 export const fitRows = (target: Target): ReadonlySet<string> =>
   new Set(Object.values(target.sources).flatMap(({ rows = [] }) => rows));
 
-/** Returns a row beside its prediction. */
+/** Returns a row's measured value, predicted value and role. */
 export function verdictOf(row: BoardMeasurement, target: Target, fitted = fitRows(target)): RowVerdict {
   const { id, machine, quantity, measured } = row;
   const { predicted, limit } = predictionOf(row, target);
@@ -102,8 +109,8 @@ export function verdictOf(row: BoardMeasurement, target: Target, fitted = fitRow
 }
 
 /**
- * Returns each row of a file beside its prediction. Throws a CompileError (TC019) that names each row for which the clock has no time above 0,
- * such as one without work: no ratio says anything of it.
+ * Returns the verdict of each row of a file. Throws a CompileError (TC019) that names each row whose
+ * predicted time is not above 0, such as a row without work.
  */
 export function verdictsOf(
   rows: readonly BoardMeasurement[],
@@ -127,7 +134,9 @@ export function verdictsOf(
 
 const farness = ({ ratio }: { readonly ratio: number }): number => Math.abs(Math.log(ratio));
 
-/** Returns `exp(mean |ln ratio|)`; 1 of no rows. */
+/**
+ * Returns `exp(mean |ln ratio|)`, the mean factor between predicted and measured values; 1 of an empty list.
+ */
 export const meanFactor = (verdicts: readonly Pick<RowVerdict, "ratio">[]): number =>
   verdicts.length === 0
     ? 1
@@ -149,6 +158,9 @@ export function summaryOf(verdicts: readonly RowVerdict[]): readonly MachineSumm
   });
 }
 
-/** Returns the machine whose rows judge a target: of an Ascend core, the first with its headers. */
+/**
+ * Returns the name of the machine whose measurements validate a target. For an Ascend target it is
+ * `ascend-950` with ISA a5, otherwise `ascend-a2`. For another target it is the name of the target.
+ */
 export const machineOf = ({ name, kind, isa }: Target): string =>
   kind === "ascend" ? (isa === "a5" ? targets.ascend950.name : targets.ascendA2.name) : name;

@@ -1,5 +1,6 @@
 /**
- * tilec/vitest: the checks of kernels as matchers, kernels as snapshots, cases as tests. One import in a set-up file:
+ * tilec/vitest: the checks of kernels as matchers, kernels as snapshots, cases as tests. One import in a
+ * set-up file:
  *
  *   test: { setupFiles: ["tilec/vitest"] }
  */
@@ -26,7 +27,10 @@ interface MatcherContext {
   };
 }
 
-/** A test is skipped once its other assertions held. Not every reporter of vitest prints the reason: stderr has it for all. */
+/**
+ * A test is skipped once its other assertions held. Not every reporter of vitest prints the reason: stderr
+ * has it for all.
+ */
 function matched(this: MatcherContext, verdict: Verdict): Verdict {
   const { task, isNot } = this;
   if (verdict.unjudged === true) return { ...verdict, pass: isNot };
@@ -64,7 +68,9 @@ expect.addSnapshotSerializer({
   serialize: (value: Kernel) => value.text("tile").trimEnd(),
 });
 
-/** One test for each case, text test and model of a file or folder; `path` is relative to where vitest runs. */
+/**
+ * One test for each case, text test and model of a file or folder; `path` is relative to where vitest runs.
+ */
 export function describeCases(path: string, options: CaseOptions = {}): void {
   describe(path, () => {
     for (const { name, run } of caseTests(path, options)) it(name, (context) => run(context));

@@ -1,6 +1,7 @@
 /**
- * Counts of a kernel on one workgroup, which needs no device: its text is run lane by lane, and the accesses that lanes of a subgroup
- * make together are laid over sectors of memory. Index values are in range and at random; segments have the same length.
+ * Counts of a kernel on one workgroup, which needs no device: its text is run lane by lane, and the accesses
+ * that lanes of a subgroup make together are laid over sectors of memory. Index values are in range and at
+ * random; segments have the same length.
  */
 import { gatheredTable } from "../../../ir/access.js";
 import { inputsOf, outputPlace, type TileFunc } from "../../../ir/func.js";
@@ -11,16 +12,16 @@ import type { WgslKernel } from "../kernel.js";
 import { LaneRunner, type LaneAccess, type LaneCounts } from "./lane.js";
 import { parseKernel, type BufferSyntax } from "./syntax.js";
 
-/** Lanes that run together. */
+/** Number of lanes of a subgroup, which run together. */
 export const subgroupLanes = 32;
 
-/** Bytes that global memory moves at once. */
+/** Bytes of a sector, which global memory moves at once. */
 export const sectorBytes = 32;
 
 /** Lanes that are run at most. */
 const maxLanes = 256;
 
-/** Accesses of a kernel to one of its buffers. */
+/** Statistics of a kernel's accesses to one of its buffers. */
 export interface BufferStats {
   readonly name: string;
   readonly kind: "load" | "store";
@@ -28,11 +29,14 @@ export interface BufferStats {
   readonly bytesPerAccess: number;
   /** Accesses for each byte of the output. */
   readonly perOutputByte: number;
-  /** Sectors that hold the bytes which lanes access together, over the sectors that these bytes would fill: at most 1. */
+  /**
+   * Sectors that hold the bytes which lanes access together, over the sectors that these bytes would fill: at
+   * most 1.
+   */
   readonly sectorEfficiency: number;
 }
 
-/** Counts of one workgroup, each for a byte of the output that it writes unless it says otherwise. */
+/** Counts of one workgroup, per byte of the output that it writes unless a field states otherwise. */
 export interface KernelStats {
   /** Lanes along x and y of a workgroup. */
   readonly workgroupSize: readonly [number, number];
@@ -54,7 +58,10 @@ export interface KernelStats {
   readonly zeroFilledBytes: number;
 }
 
-/** Counts a kernel of a tile program. Undefined for a kernel that is never launched. */
+/**
+ * Returns the counts of a tile program's kernel on one workgroup. Undefined for a kernel that is never
+ * launched, because a dim of its dispatch is 0.
+ */
 export function kernelStats(func: TileFunc, kernel: WgslKernel): KernelStats | undefined {
   const { dispatch, workgroupSize, entryPoint, workgroupBytes, bindings } = kernel;
   if (dispatch.includes(0)) return undefined;
@@ -156,7 +163,7 @@ class Trace {
   }
 }
 
-/** Returns the accesses of each buffer: those of global memory first, loads before stores. */
+/** Returns the statistics of each buffer's loads and of its stores, in the order of their first accesses. */
 function buffersOf(all: readonly Together[], outputBytes: number): BufferStats[] {
   const groups = new Map<string, Together[]>();
   for (const entry of all) {
@@ -185,7 +192,10 @@ const sectorsNeeded = ({ words }: Together): number => Math.ceil(words.size / wo
 const sectorsOf = (words: ReadonlySet<number>): number =>
   new Set([...words].map((word) => Math.floor(word / wordsPerSector))).size;
 
-/** Returns the words of the inputs: index values in range and at random, and data that are finite numbers. */
+/**
+ * Returns a function that gives a 32-bit word of an input. Index values are random and in range; data are
+ * finite numbers.
+ */
 function inputWords(
   func: TileFunc,
   { bindings }: WgslKernel,
@@ -212,7 +222,10 @@ function inputWords(
   return ({ name }, word) => (tables[operands.get(name) ?? gatheredTable] ?? (() => 0))(word);
 }
 
-/** Returns the value at a position of a table that index operands read: segments of one length begin and end there, or it is at random. */
+/**
+ * Returns a function that gives the value at a position of a table of index values. Bounds of segments give
+ * segments of equal length; other values are random.
+ */
 function indexValue(
   rules: readonly IndexStep[],
   steps: readonly IndexStep[],
@@ -233,6 +246,10 @@ function indexValue(
   return (position) => Math.min(end, position * length);
 }
 
+/**
+ * Returns a function that gives a 32-bit word of a table of index values, from their type and the value at
+ * each position.
+ */
 function indexWord(dtype: DType, value: (position: number) => number): (word: number) => number {
   const bytes = meanBytes(dtype);
   if (bytes === 8) return (word) => (word % 2 === 0 ? value(word / 2) : 0);

@@ -1,6 +1,7 @@
 /**
- * Runs one lane of a kernel's text and tells an observer of each access. Its values are exact but for floats, which are those of the
- * host; the iterations of a long loop are sampled and weighted, so that the cost follows the text and not the sizes.
+ * Runs one lane of a kernel's text and tells an observer of each access. Its values are exact but for floats,
+ * which are those of the host; the iterations of a long loop are sampled and weighted, so that the cost
+ * follows the text and not the sizes.
  */
 import { assertNever, at, InternalError, isPowerOfTwo } from "../../../ir/types.js";
 import type {
@@ -16,13 +17,15 @@ import type {
 type Scalar = number | boolean;
 type Value = Scalar | readonly Value[];
 
-/** Access of a lane to a buffer: words of 32 bits, from the first on. */
+/** Access of a lane to consecutive 32-bit words of a buffer. */
 export interface LaneAccess {
   readonly kind: "load" | "store";
   readonly buffer: BufferSyntax;
   readonly word: number;
   readonly words: number;
-  /** Key of this execution of the instruction: lanes that take the same way through the text have the same. */
+  /**
+   * Key of this execution of the instruction: lanes that take the same way through the text have the same.
+   */
   readonly key: string;
   /** Key of the loads that no loop of unknown length keeps apart from this one. */
   readonly batch: string;
@@ -30,7 +33,7 @@ export interface LaneAccess {
   readonly weight: number;
 }
 
-/** Operations of a lane, of the text as it stands. */
+/** Numbers of operations of a lane, as the text states them. */
 export interface LaneCounts {
   /** Operations on 32 bits: one for each component of a vector, and one for each access. */
   instructions: number;
@@ -40,7 +43,7 @@ export interface LaneCounts {
   int128InLoops: number;
 }
 
-/** The memory that a lane reads, and the listener that is told of its accesses. */
+/** Host of a lane: gives the words and members that the lane reads, and receives its accesses. */
 export interface LaneHost {
   readonly word: (buffer: BufferSyntax, word: number) => number;
   readonly member: (name: string) => number;
@@ -95,7 +98,7 @@ interface Declared {
   readonly type: WgslType;
 }
 
-/** Runs lanes of one kernel. */
+/** Interpreter that runs lanes of one kernel. */
 export class LaneRunner {
   private readonly functions = new Map<string, FunctionSyntax>();
   private readonly bodies = new Map<string, { readonly slots: number; readonly body: Step }>();
@@ -273,7 +276,10 @@ export class LaneRunner {
     };
   }
 
-  /** Returns the number of iterations of a loop that counts up to a bound, and whether it is known without a lane. Undefined for another loop. */
+  /**
+   * Returns the number of iterations of a loop that counts up to a bound, and whether it is known without a
+   * lane. Undefined for another loop.
+   */
   private tripsOf(
     start: Statement,
     test: Expr,
@@ -506,7 +512,7 @@ const idle: Run = {
   result: undefined,
 };
 
-/** Runs something of a lane without counting it. */
+/** Runs `body` without counting its operations, and returns its result. */
 function silently<T>(run: Run, body: () => T): T {
   const { weight } = run;
   run.weight = 0;
@@ -515,7 +521,10 @@ function silently<T>(run: Run, body: () => T): T {
   return result;
 }
 
-/** Returns an operation by components, with its instructions; one of constants has none. */
+/**
+ * Returns a compiled operation that computes each component of its result. A run of it counts `instructions`,
+ * or none if its operands are constants.
+ */
 function operation(
   type: WgslType,
   instructions: number,
@@ -553,7 +562,10 @@ const reduced = (name: string, type: WgslType, n: number, args: readonly Compile
   },
 });
 
-/** Returns a vector of parts, a number converted, or bits taken as another type. */
+/**
+ * Returns a compiled constructor or `bitcast`: a vector from its components, a converted number, or bits
+ * taken as another type.
+ */
 function constructed(name: string, type: WgslType, args: readonly Compiled[]): Compiled {
   const isConstant = args.every((arg) => arg.isConstant);
   const [first] = args;
@@ -583,6 +595,7 @@ function asBits(from: ScalarType, to: ScalarType, value: number): Scalar {
   return to === "f32" ? bits.getFloat32(0) : asType(to, bits.getUint32(0));
 }
 
+/** Returns a scalar converted to a type. */
 function asType(of: ScalarType, value: Scalar): Scalar {
   switch (of) {
     case "bool":
@@ -654,6 +667,10 @@ function namesIn(expr: Expr): readonly string[] {
   }
 }
 
+/**
+ * Returns the built-in value of a name at a lane's position. Throws an InternalError for a name that is not
+ * supported.
+ */
 function builtinValue(name: string | undefined, { workgroup, lane, index }: LanePosition): Value {
   switch (name) {
     case "workgroup_id":

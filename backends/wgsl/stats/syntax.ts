@@ -1,7 +1,10 @@
-/** Syntax of the WGSL that kernels are emitted in, and its parser: declarations, functions and statements, without aliases and pointers. */
+/**
+ * Syntax of the WGSL that kernels are emitted in, and its parser: declarations, functions and statements,
+ * without aliases and pointers.
+ */
 import { InternalError } from "../../../ir/types.js";
 
-/** Component type of a value. */
+/** Component type of a WGSL value. */
 export type ScalarType = "u32" | "i32" | "f32" | "bool";
 
 /** Type of a value: a scalar, or a vector of `n` components; or an array of `length` of these. */
@@ -11,13 +14,13 @@ export interface WgslType {
   readonly length?: number;
 }
 
-/** Type of a buffer: its elements, and its members where it is a struct. */
+/** Type of a buffer: its element type, and the names of its members if it is a struct. */
 export interface BufferType {
   readonly element: WgslType;
   readonly members?: readonly string[];
 }
 
-/** Expression, as written. */
+/** Expression in the text of a kernel. */
 export type Expr =
   | { readonly kind: "number"; readonly value: number; readonly of?: ScalarType }
   | { readonly kind: "name"; readonly name: string }
@@ -32,7 +35,7 @@ export type Expr =
   | { readonly kind: "index"; readonly of: Expr; readonly index: Expr }
   | { readonly kind: "member"; readonly of: Expr; readonly name: string };
 
-/** Statement, as written. */
+/** Statement in the text of a kernel. */
 export type Statement =
   | { readonly kind: "declare"; readonly name: string; readonly value: Expr }
   /** An array, whose elements are 0. */
@@ -55,7 +58,10 @@ export type Statement =
   | { readonly kind: "return"; readonly value?: Expr }
   | { readonly kind: "block"; readonly body: readonly Statement[] };
 
-/** Function with its parameters in order. `builtin`: the built-in value that a parameter of an entry point has. */
+/**
+ * Function with its parameters in order. `builtin`: the built-in value that a parameter of an entry point
+ * has.
+ */
 export interface FunctionSyntax {
   readonly name: string;
   readonly params: readonly { readonly name: string; readonly type: WgslType; readonly builtin?: string }[];
@@ -70,7 +76,7 @@ export interface BufferSyntax {
   readonly type: BufferType;
 }
 
-/** Text of a kernel, parsed. */
+/** Syntax of a kernel's text: its buffers and functions. */
 export interface KernelSyntax {
   readonly buffers: readonly BufferSyntax[];
   readonly functions: readonly FunctionSyntax[];
@@ -95,7 +101,7 @@ const levels = [
 
 const assignments = ["=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="];
 
-/** Parses the text of a kernel. Throws an InternalError for what no kernel of tilec has. */
+/** Parses the text of a kernel. Throws an InternalError for syntax that no kernel of tilec uses. */
 export const parseKernel = (text: string): KernelSyntax => new Parser(text).module();
 
 class Parser {
@@ -367,6 +373,7 @@ class Parser {
   }
 }
 
+/** Returns the expression of a number literal, with its type if the literal states one. */
 function numberOf(text: string): Expr {
   const power = /^0x([\da-fA-F]+)p([+-]?\d+)f?$/.exec(text);
   if (power !== null)

@@ -1,6 +1,6 @@
 /**
- * Rule 6: a WebGPU device binds what the program reads and writes, whatever its schedule. Source: the limits of gpuweb, section
- * 3.6.2.
+ * Rule 6: a WebGPU device binds what the program reads and writes, whatever its schedule. Source: the limits
+ * of gpuweb, section 3.6.2.
  */
 import { isScatter } from "../../access.js";
 import type { AccessFunc } from "../../func.js";
@@ -13,7 +13,10 @@ import type { Rule, RuleVerdict } from "./rule.js";
 
 const source = "gpuweb/gpuweb: limits (section 3.6.2)";
 
-/** The rule on the number of buffers. How large each may be is judged when a kernel is printed or run: `bufferBytes`. */
+/**
+ * Rule on WebGPU targets: the number of storage buffers, and the number of elements of an operand. The bytes
+ * of a buffer are judged when a kernel is printed or run ({@link bufferBytes}).
+ */
 export const deviceLimits: Rule = {
   id: "device-limits",
   code: "TC502",
@@ -23,7 +26,10 @@ export const deviceLimits: Rule = {
       : [],
 };
 
-/** Positions in a WebGPU kernel are 32-bit integers with a sign. */
+/**
+ * Returns the verdict on the largest operand: its elements have positions below 2^31, because positions in a
+ * WebGPU kernel are signed 32-bit integers.
+ */
 function positionsFit({ operands }: AccessFunc): RuleVerdict {
   const elements = ({ type }: Operand): number => elementCount(type.shape);
   const largest = operands.reduce((max, operand) => (elements(operand) > elements(max) ? operand : max));
@@ -32,13 +38,17 @@ function positionsFit({ operands }: AccessFunc): RuleVerdict {
   return { rule: "element-positions", pass, detail, source: "gpuweb/gpuweb: WGSL, i32 (section 6.2.2)" };
 }
 
-/** Counts the storage buffers that the kernel of a gather binds. */
+/** Returns the number of storage buffers that the kernel of a gather binds, with their description. */
 export const boundBuffers = (gather: AccessFunc): StorageBuffers =>
   storageBuffersOf(
     inputsOf(gather).length,
     mayReport(gather.map) && elementCount(outputOf(gather).type.shape) > 0,
   );
 
+/**
+ * Returns the verdict on the number of storage buffers that the kernel of a gather binds, against the
+ * device's limit.
+ */
 function buffersBound(gather: AccessFunc, target: Target): RuleVerdict {
   const { count, bindings } = boundBuffers(gather);
   const limit = limitsOf(target).maxStorageBuffersPerShaderStage;
@@ -56,8 +66,8 @@ function buffersBound(gather: AccessFunc, target: Target): RuleVerdict {
 const boundBytes = ({ type }: Operand): number => alignUp(byteCount(type), 4);
 
 /**
- * The verdict on the largest buffer that a gather binds on a WebGPU target; none for other targets, and for a program over symbols, of
- * which each size is judged by itself.
+ * Returns the verdict on the bytes of the largest buffer that a program binds on a WebGPU target. The list is
+ * empty for other targets, and for a program with dynamic sizes: each size is judged when it is bound.
  */
 export function bufferBytes({ operands, symbolic }: AccessFunc, target: Target): readonly RuleVerdict[] {
   if (!targetFacts[target.kind].runsOnWebgpu || symbolic !== undefined) return [];

@@ -1,6 +1,6 @@
 /**
- * Rule 3, full load: the gather dim of the input is never split. What else is pinned along it, and where that stands, is the
- * profile's to say (ir/profile.ts; decisions D1 and D5).
+ * Rule 3, full load: the gather dim of the input is never split. What else is pinned along it, and where that
+ * stands, is the profile's to say (ir/profile.ts; decisions D1 and D5).
  */
 import { gatheredTable, gatherDims, isScatter } from "../../access.js";
 import { inputOf, outputOf, type AccessFunc } from "../../func.js";
@@ -20,8 +20,8 @@ import { storeVerdicts } from "./store.js";
 const rowsPage = "hicann/pypto docs/zh/api/operation/pypto-index_select.md at 883e7df (2026-08-22), rule 3";
 
 /**
- * Returns the least extent of the view along a dim where a profile pins it: the longer of input and index along a shared dim, and the whole
- * of a row that an operator of PyPTO writes whole.
+ * Returns the smallest extent, in elements, of a view along a dim that a profile pins. Along a shared dim it
+ * is the longer of input and index. For a PyPTO operator that writes whole rows, it is the whole row.
  */
 export function requiredView(gather: AccessFunc, dim: number): number {
   const points = at(domainOf(gather), dim);
@@ -35,11 +35,14 @@ type Reading = Pick<ResolvedSchedule, "profile" | "residency">;
 const loadedDims = (gather: AccessFunc, { residency }: Reading): Shape =>
   dataResidency(gather, { residency }) === "ub" ? gather.sharedDims : [];
 
-/** Returns the dims along which the profile pins the view. */
+/** Returns the dims along which the profile pins the view; an empty list if it pins none. */
 export const pinnedViews = (gather: AccessFunc, schedule: Reading): Shape =>
   profileOf(schedule).pinsView ? loadedDims(gather, schedule) : [];
 
-/** Returns the dims along which the profile, or an operator of PyPTO, pins the tile to the view. */
+/**
+ * Returns the dims along which the profile, or a PyPTO operator, pins the tile to the view; an empty list if
+ * there is none.
+ */
 export function pinnedTiles(gather: AccessFunc, schedule: Reading): Shape {
   if (!isScatter(gather.map)) return profileOf(schedule).pinsTile ? loadedDims(gather, schedule) : [];
   const operator = writeRulesOf(gather);
@@ -50,7 +53,7 @@ export function pinnedTiles(gather: AccessFunc, schedule: Reading): Shape {
   return pins ? loadedDims(gather, schedule) : [];
 }
 
-/** Dims of the output along which no profile pins the tile: it may cut them anywhere. */
+/** Returns the output dims along which no profile pins the tile: the tile may cut them anywhere. */
 export function freeDims({
   gather,
   schedule,
@@ -60,6 +63,10 @@ export function freeDims({
   return extents.map((_, d) => d).filter((d) => !pins.includes(d));
 }
 
+/**
+ * Rule of full load: a tile has gather dims whole, and its reduction elements are combined in order. For
+ * scatters, it is the rule of what a tile stores.
+ */
 export const fullLoad: Rule = {
   id: "full-load",
   code: "TC301",
@@ -73,7 +80,10 @@ export const fullLoad: Rule = {
   ],
 };
 
-/** The terms of an element are taken in by one task, in order: no schedule parts them among tasks. */
+/**
+ * Returns the verdicts on a reduction. One task takes all elements of a reduction, in order: no schedule
+ * divides them among tasks.
+ */
 function elementsInOrder({ gather, reductionTile }: Tiling): RuleVerdict[] {
   const { reduced } = gather.map;
   if (reduced === undefined) return [];
@@ -92,7 +102,10 @@ function elementsInOrder({ gather, reductionTile }: Tiling): RuleVerdict[] {
   ];
 }
 
-/** The proof that the counter of an exact sum holds it, whatever the tile. The verifier has refused wider ones (B7). */
+/**
+ * Returns the verdict on the width of an exact sum: it always passes, because the verifier rejects wider sums
+ * (B7). The list is empty if there is no exact sum.
+ */
 function widthOfSum(gather: AccessFunc, elements: number): RuleVerdict[] {
   const { value, reads } = gather.map;
   if (!reductionsIn(value).some(({ how }) => how === "exact")) return [];
@@ -122,7 +135,7 @@ function widthOfSum(gather: AccessFunc, elements: number): RuleVerdict[] {
   ];
 }
 
-/** What the data tile holds along each gather dim. */
+/** Judges whether the data tile holds each gather dim whole. */
 function fullDims({ gather, schedule, operands }: Tiling): RuleVerdict[] {
   const { shape } = inputOf(gather, gatheredTable).type;
   const { tile } = at(operands, gatheredTable);
@@ -138,6 +151,9 @@ function fullDims({ gather, schedule, operands }: Tiling): RuleVerdict[] {
   }));
 }
 
+/**
+ * Returns the verdicts on the dims that the profile pins: the view's extent, and the tile against the view.
+ */
 function pinned({ gather, schedule }: Tiling): RuleVerdict[] {
   const facts = profileOf(schedule);
   const { profile = defaultProfile } = schedule;

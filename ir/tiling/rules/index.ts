@@ -1,6 +1,6 @@
 /**
- * The rules of tiling, in the order in which they are judged. Passes report what they say, the verifier judges by them,
- * explain and legal map over them.
+ * The rules of tiling, in the order in which they are judged. Passes report what they say, the verifier
+ * judges by them, explain and legal map over them.
  */
 import { checkArgument } from "../../argument.js";
 import { at, type Shape } from "../../types.js";
@@ -15,29 +15,29 @@ import type { Rule, RuleVerdict } from "./rule.js";
 import { scheduleShape } from "./schedule-shape.js";
 import { ubBudget } from "./ub-budget.js";
 
-/** Every tiling rule, by name. */
+/** Tiling rules, by name. */
 export const rules = { scheduleShape, deviceLimits, residency, packedTile, fullLoad, ubBudget } as const;
 
-/** Every tiling rule, in the order in which they judge. */
+/** Tiling rules, in the order in which they are checked. */
 export const ruleList = Object.values(rules) satisfies readonly Rule[];
 
-/** Every rule's verdicts on a schedule. */
+/** Returns the verdicts of every tiling rule on a tiling. */
 export const judge = (tiling: Tiling): readonly RuleVerdict[] =>
   ruleList.flatMap((rule) => rule.judge(tiling));
 
-/** True if a rule holds. */
+/** True if a tiling keeps a rule. */
 export const holds = (rule: Rule, tiling: Tiling): boolean =>
   rule.judge(tiling).every((verdict) => verdict.pass);
 
-/** True if every rule holds. Throws a CompileError (TC702) for what is no tiling. */
+/** True if a tiling keeps every rule. Throws a CompileError (TC702) if the argument is not a tiling. */
 export function isLegal(tiling: Tiling): boolean {
   checkArgument("isLegal", "tiling", tiling);
   return ruleList.every((rule) => holds(rule, tiling));
 }
 
 /**
- * True if a scatter's points keep their order, and its tile the slots of a sequence: rules that a larger entry may meet where a smaller
- * one does not. Always so for a gather.
+ * True if a scatter's tile takes points in order and fits the slots of a sequence; always true for a gather.
+ * A larger tile may keep these rules where a smaller one breaks them.
  */
 export function keepsOrder({ gather, schedule, scatter }: Tiling): boolean {
   if (scatter === undefined) return true;
@@ -48,15 +48,16 @@ export function keepsOrder({ gather, schedule, scatter }: Tiling): boolean {
 }
 
 /**
- * True if a schedule is legal but for the order of points, or the slots of a sequence, that its tile may break: some tile with larger entries
- * may be legal.
+ * True if a tiling breaks no rule, except perhaps those of the order of points and of the slots of a
+ * sequence. If it breaks only these, a tile with larger entries may be legal.
  */
 export const isLegalApartFromOrder = (tiling: Tiling): boolean =>
   judge(tiling).every(({ pass, rule }) => pass || rule === "point-order" || rule === "slots");
 
 /**
- * Returns the tiles nearest to a schedule's under which points keep their order: its own, or the outer dims that carry points at one point,
- * and the inner ones whole.
+ * Returns the tiles nearest to a schedule's tile that keep the order of points. It is the same tile if that
+ * keeps the order. Otherwise there are two: outer dims that carry points have one point, or inner dims are
+ * whole.
  */
 export function tilesInOrder({ schedule, scatter }: Tiling): readonly [Shape, ...Shape[]] {
   const { tile } = schedule;

@@ -7,6 +7,7 @@ import type { Rule, RuleVerdict } from "./rule.js";
 
 const source = "docs/values.md: packed elements";
 
+/** Rule of packed elements: a tile reads them from the start of a byte. */
 export const packedTile: Rule = {
   id: "packed-tile",
   code: "TC304",
@@ -32,7 +33,10 @@ export const packedTile: Rule = {
   },
 };
 
-/** Rows that begin inside bytes, which any tile may cut. */
+/**
+ * Returns the verdict on rows that begin inside bytes. Any tile may cut such rows; they are shifted as they
+ * are loaded.
+ */
 const shifted = ({ name, type: { dtype, shape } }: Operand): RuleVerdict => ({
   rule: "packed-tile",
   pass: true,
@@ -40,6 +44,10 @@ const shifted = ({ name, type: { dtype, shape } }: Operand): RuleVerdict => ({
   source,
 });
 
+/**
+ * Returns the verdicts on a view and a tile along a dim with packed elements: entries are multiples of
+ * `step`, or the whole dim. A view that passes has no verdict.
+ */
 function entries(
   tiling: Tiling,
   dim: number,
@@ -67,6 +75,10 @@ function reductionVerdicts({ gather, reductionTile }: Tiling, { step, dtype }: P
     : [verdictOn(`tile[r] = ${reductionTile} of ${dtype}`, reductionTile, max, step)];
 }
 
+/**
+ * Returns the verdict on an entry along a dim with packed elements. `limit`: the entry that covers the whole
+ * dim.
+ */
 function verdictOn(name: string, entry: number, limit: number, step: number): RuleVerdict {
   const pass = keepsStep(entry, limit, step);
   return {

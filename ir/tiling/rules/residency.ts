@@ -1,6 +1,6 @@
 /**
- * Rule 2: the data may stay in global memory where the machine can fetch what an index names (decision D15), and an index table
- * where single elements of it can be read: on an Ascend core by the scalar unit.
+ * Rule 2: the data may stay in global memory where the machine can fetch what an index names (decision D15),
+ * and an index table where single elements of it can be read: on an Ascend core by the scalar unit.
  */
 import { isScatter } from "../../access.js";
 import { inputsOf, keyOf, type AccessFunc } from "../../func.js";
@@ -11,7 +11,7 @@ import type { Tiling } from "../tiling.js";
 import type { Rule, RuleVerdict } from "./rule.js";
 import { storeResidency } from "./store.js";
 
-/** Whether the target's cores, or the operator, can read the data from global memory row by row. */
+/** True if the target's cores, or the operator, can read the data from global memory row by row. */
 export const gmAllowed = (gather: AccessFunc, target: Target): boolean =>
   isScatter(gather.map) || target.gmGather === "any" || gather.sharedDims.length === 0;
 
@@ -24,6 +24,9 @@ const rows =
 const pagedRows =
   "hicann/pypto docs/zh/api/operation/pypto-experimental-gather_in_ub.md at 883e7df (2026-08-22)";
 
+/**
+ * Rule of residency: the memories of data and tables, and the requested lowering, are possible on the target.
+ */
 export const residency: Rule = {
   id: "residency",
   code: "TC403",
@@ -34,7 +37,10 @@ export const residency: Rule = {
   ],
 };
 
-/** Of a class of instructions that is asked for: whether the gather can have it where its data is, whatever the room. */
+/**
+ * Judges whether the gather can have the requested class at the residency of its data, however much UB is
+ * free.
+ */
 function ofLowering(tiling: Tiling): RuleVerdict[] {
   const { target, residency: taken, schedule } = tiling;
   const { lowering: requested } = schedule;
@@ -56,6 +62,7 @@ function ofLowering(tiling: Tiling): RuleVerdict[] {
   ];
 }
 
+/** Returns the verdict on data in global memory; an empty list if the data is in UB. */
 function ofData({ gather, residency: taken, target }: Tiling): RuleVerdict[] {
   if (taken === "ub") return [];
   const verdict = { rule: "residency", pass: gmAllowed(gather, target) };
@@ -70,7 +77,7 @@ function ofData({ gather, residency: taken, target }: Tiling): RuleVerdict[] {
   return [{ ...verdict, detail: "rows are fetched from global memory", source }];
 }
 
-/** Of the tables that a schedule has elsewhere than the target. */
+/** Judges the index tables for which a schedule has another residency than the target. */
 function ofTables({ gather, schedule, target }: Tiling): RuleVerdict[] {
   // Words say nothing of tables.
   if (typeof schedule.residency === "string") return [];

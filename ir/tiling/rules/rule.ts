@@ -1,14 +1,14 @@
-/** What a rule of tiling is. */
+/** Interfaces of a tiling rule and its verdicts. */
 import type { Code } from "../../codes.js";
 import type { DiagnosticData } from "../../diagnostic.js";
 import type { ExactWidth } from "../../values/exact-width.js";
 import type { Tiling } from "../tiling.js";
 
-/** A rule's name in diagnostics and explanations. */
+/** Name of a tiling rule in diagnostics and explanations. */
 export type RuleId =
   "schedule-shape" | "device-limits" | "residency" | "packed-tile" | "full-load" | "ub-budget";
 
-/** One line of a rule's judgement, with its numbers and where the rule is written. */
+/** Verdict of a rule on one aspect of a tiling, with its numbers and the source of the rule. */
 export interface RuleVerdict {
   readonly rule: string;
   readonly pass: boolean;
@@ -18,17 +18,19 @@ export interface RuleVerdict {
   readonly width?: ExactWidth;
 }
 
-/** A fault of a schedule's form, as its own diagnostic. */
+/** Verdict on the form of a schedule, with the code of its diagnostic. */
 export interface ShapeVerdict extends RuleVerdict {
   readonly code: Code;
   readonly hint?: string;
   readonly data?: DiagnosticData;
 }
 
-/** A tiling rule: where it is written, and its verdict over a tiling. */
+/**
+ * Tiling rule: its name, the code of its diagnostics, and the function that returns its verdicts on a tiling.
+ */
 export interface Rule {
   readonly id: RuleId;
-  /** Of the diagnostics that refuse by it. */
+  /** Code of the diagnostics that refuse by this rule. */
   readonly code: Code;
   /** One verdict for each part of the rule, with its numbers; whether the rule holds is whether all do. */
   readonly judge: (tiling: Tiling) => readonly RuleVerdict[];

@@ -1,4 +1,7 @@
-/** Rule 1: a schedule is one at all, and of cores that the target has. May refuse with TC302 (tile) and TC303 (the rest). */
+/**
+ * Rule 1: a schedule is one at all, and of cores that the target has. May refuse with TC302 (tile) and TC303
+ * (the rest).
+ */
 import { isScatter } from "../../access.js";
 import { inputsOf, keyOf, outputOf, type AccessFunc } from "../../func.js";
 import { profileFacts } from "../../profile.js";
@@ -12,7 +15,10 @@ import type { Rule, ShapeVerdict } from "./rule.js";
 
 const source = "docs/tiling-rules.md: what a tile, a view and an order are";
 
-/** Returns why a target has no such number of cores, and what to write instead; undefined for a number that it has. */
+/**
+ * Returns the reason why a schedule's number of cores is illegal on a target, and the flag for a legal
+ * number. Undefined if the number is legal or absent.
+ */
 export function coresFault(
   { cores }: Schedule,
   target: Target,
@@ -27,7 +33,10 @@ export function coresFault(
   };
 }
 
-/** Every fault; empty when the entries that are given have their form, and the target has its cores. */
+/**
+ * Returns the faults in the form of a schedule; an empty list if its entries are well formed and the target
+ * has its cores.
+ */
 export function shapeFaults(gather: AccessFunc, schedule: Schedule, target: Target): ShapeVerdict[] {
   const rank = domainOf(gather).length;
   const isWrite = isScatter(gather.map);
@@ -114,7 +123,10 @@ export function shapeFaults(gather: AccessFunc, schedule: Schedule, target: Targ
   return faults;
 }
 
-/** Returns the fault of a tile that has neither whole sequences of slots nor a part that divides them. */
+/**
+ * Returns the fault (TC302) of a tile whose first entry is neither a multiple nor a divisor of the slots of a
+ * sequence.
+ */
 function unevenSlots(gather: AccessFunc, entry: number, slots: number): ShapeVerdict {
   const smaller = Array.from({ length: Math.min(entry, slots) }, (_, k) => Math.min(entry, slots) - k);
   const nearest =
@@ -130,6 +142,7 @@ function unevenSlots(gather: AccessFunc, entry: number, slots: number): ShapeVer
   };
 }
 
+/** Rule of a schedule's form: the number and range of its entries, and cores that the target has. */
 export const scheduleShape: Rule = {
   id: "schedule-shape",
   code: "TC303",

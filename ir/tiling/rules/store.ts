@@ -1,6 +1,7 @@
 /**
- * Rule 3 of what is written, the mirror of full load. What an index names is whole in the tile that is stored, points of one element are
- * taken in order, and what a profile pins along a dim that index and output share is as long as both.
+ * Rule 3 of what is written, the mirror of full load. What an index names is whole in the tile that is
+ * stored, points of one element are taken in order, and what a profile pins along a dim that index and output
+ * share is as long as both.
  */
 import { isOrderFree } from "../../access.js";
 import { inputOf, keyOf, outputOf } from "../../func.js";
@@ -18,14 +19,17 @@ import type { RuleVerdict } from "./rule.js";
 
 const ours = "docs/tiling-rules.md: scatters";
 
-/** Returns the verdicts on what a scatter's tile stores. */
+/** Returns the verdicts on a scatter's tile: dims that are stored whole, order of points, and pinned dims. */
 export const storeVerdicts = (tiling: Tiling, scatter: ScatterTiling): readonly RuleVerdict[] => [
   ...storedInFull(scatter),
   pointOrder(scatter),
   ...pinned(tiling),
 ];
 
-/** Returns what the written tile in UB holds along each dim that no task cuts. */
+/**
+ * Returns the verdicts on the written tile in UB: dims that no task cuts are stored whole. The list is empty
+ * if the tile is not in UB.
+ */
 function storedInFull({ scatter, isLoaded, tasks, written }: ScatterTiling): RuleVerdict[] {
   if (!isLoaded) return [];
   const output = outputOf(scatter);
@@ -44,6 +48,7 @@ function storedInFull({ scatter, isLoaded, tasks, written }: ScatterTiling): Rul
   );
 }
 
+/** Returns the verdict on the order of points: those that may write the same element are taken in order. */
 function pointOrder(tiling: ScatterTiling): RuleVerdict {
   const { scatter, tile, carrying } = tiling;
   const { map } = scatter;
@@ -69,7 +74,10 @@ function pointOrder(tiling: ScatterTiling): RuleVerdict {
   return { ...verdict, pass: true, detail };
 }
 
-/** Returns the verdicts on the dims that index and output share, and on those that an operator of PyPTO wants whole. */
+/**
+ * Returns the verdicts on pinned dims of view and tile: the dims that index and output share, and those that
+ * a PyPTO operator requires whole.
+ */
 function pinned({ gather, schedule }: Tiling): RuleVerdict[] {
   const facts = profileOf(schedule);
   const { profile = defaultProfile } = schedule;
@@ -97,7 +105,11 @@ function pinned({ gather, schedule }: Tiling): RuleVerdict[] {
   ];
 }
 
-/** Returns the verdict on a combination in global memory: on an Ascend core, stores of tasks have no order. */
+/**
+ * Returns the verdict on a scatter that combines values in global memory; an empty list if it writes in UB.
+ * On an Ascend core it fails unless the order of points does not matter, because stores of tasks have no
+ * order.
+ */
 export function storeResidency({ scatter, residency, target }: ScatterTiling): RuleVerdict[] {
   if (residency === "ub") return [];
   const { combine } = scatter.map.write;

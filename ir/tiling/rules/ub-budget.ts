@@ -1,11 +1,15 @@
 /**
- * Rule 4: the tile fits the unified buffer. Source: hicann/pypto docs/zh/api/operation/pypto-gather.md rule 5 and decision
- * D6. Under the budget rule `spec` the written sum and the plan with its padding must both fit.
+ * Rule 4: the tile fits the unified buffer. Source: hicann/pypto docs/zh/api/operation/pypto-gather.md rule 5
+ * and decision D6. Under the budget rule `spec` the written sum and the plan with its padding must both fit.
  */
 import { ubCapacity } from "../footprint.js";
 import { refusedLowering } from "../requested-lowering.js";
 import type { Rule, RuleVerdict } from "./rule.js";
 
+/**
+ * Rule of the UB budget: the footprint of a tile fits the budget, as do the addresses and a requested
+ * lowering.
+ */
 export const ubBudget: Rule = {
   id: "ub-budget",
   code: "TC401",

@@ -2,7 +2,10 @@
 import type { Diagnostic } from "../../../ir/index.js";
 import type { FromWorker, Kind, ToWorker, Work } from "./messages.js";
 
-/** The user's program or file is what is wrong. */
+/**
+ * Error of a worker request that failed because of the user's program or file. `diagnostics` say what is
+ * wrong.
+ */
 export class Refused extends Error {
   override readonly name = "Refused";
   constructor(readonly diagnostics: readonly Diagnostic[]) {
@@ -10,16 +13,19 @@ export class Refused extends Error {
   }
 }
 
+/** Error of a worker request that was stopped through its abort signal. */
 export class Stopped extends Error {
   override readonly name = "Stopped";
 }
 
+/** Progress of a worker request: steps done, steps in total, and a label for the work. */
 export interface Progress {
   readonly done: number;
   readonly total: number;
   readonly label: string;
 }
 
+/** Options of a worker request: a signal that stops the request, and a callback for its progress. */
 export interface CallOptions {
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: Progress) => void;
@@ -35,6 +41,11 @@ interface Waiting {
 /** Milliseconds that work has to end by itself once it was stopped; then its worker is ended. */
 const patience = 150;
 
+/**
+ * Client of a web worker: sends requests and returns a promise for each answer. The worker starts at the
+ * first request. Work that does not stop within 150 ms is terminated with its worker, and the other pending
+ * requests go to a new worker.
+ */
 export class Client {
   private worker: Worker | undefined;
   private readonly waiting = new Map<number, Waiting>();
@@ -108,7 +119,10 @@ export class Client {
     }
   }
 
-  /** Work that does not end by itself is ended with its worker; what else the worker was asked is asked of another. */
+  /**
+   * Stops a request. If the worker does not stop in time, the worker is ended and its other requests are sent
+   * to a new one.
+   */
   private stop(id: number): void {
     if (!this.waiting.has(id)) return;
     this.send({ id, kind: "stop" });

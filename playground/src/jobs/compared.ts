@@ -5,7 +5,10 @@ import { entriesOf, hintedFlags } from "./flags.js";
 import type { Compared } from "./messages.js";
 import { funcOf, withEntry, type Asked } from "./program.js";
 
-/** One list, the fewest cycles first; empty for a tile program and for a schedule that is refused. */
+/**
+ * Returns the program's schedule and the legal alternatives to it, the fewest cycles first. The alternatives
+ * come from hints and from the compiler. The list is empty for a tile program and for an illegal schedule.
+ */
 export function comparedTo(asked: Asked): readonly Compared[] {
   const func = funcOf(asked);
   if (func.level === "tile") return [];

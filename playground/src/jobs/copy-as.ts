@@ -31,7 +31,11 @@ import { typeText } from "./show.js";
 /** Elements of a tensor that a case file states one by one. */
 const mostStated = 4096;
 
-/** Throws a CompileError for what has no such form: a command line and a case are of an operator. */
+/**
+ * Returns the program in a form that can be used outside the page: `.tir` text, library code, a command line
+ * or a case file. Throws a CompileError if a command line or a case is requested for a function that is not a
+ * framework's operator.
+ */
 export function copyAs({ inputs, seed, ...asked }: WithInputs, form: CopyForm): string {
   const func = funcOf(asked);
   switch (form) {
@@ -50,6 +54,10 @@ export function copyAs({ inputs, seed, ...asked }: WithInputs, form: CopyForm): 
   }
 }
 
+/**
+ * Returns a function and the definition of its operator. Throws a CompileError if the function is not at the
+ * source level or its operator is not known.
+ */
 function operatorOf(func: ReturnType<typeof funcOf>, form: CopyForm): { func: SourceFunc; def: OpDef } {
   const def = func.level === "source" ? findOp(func.op) : undefined;
   if (func.level === "source" && def !== undefined) return { func, def };
@@ -68,6 +76,10 @@ const attributes = (func: SourceFunc, def: OpDef): (readonly [key: string, value
     return value === undefined ? [] : [[key, value] as const];
   });
 
+/**
+ * Returns the `tilec explain` command that describes an operator with its types, attributes, target and
+ * schedule.
+ */
 function commandLine(func: SourceFunc, def: OpDef): string {
   const flags: readonly (readonly [string, AttrValue | undefined])[] = [
     ["op", def.name],
@@ -100,6 +112,11 @@ console.log(explain(program).rules);
 console.log(compile(program).text("tile"));
 `;
 
+/**
+ * Returns a conformance case of an operator as JSON text. Inputs of up to 4096 elements are written out if
+ * the program compiles; other inputs are fill rules from the seed. The expected result is the error category
+ * if the program is refused.
+ */
 function caseFile(func: SourceFunc, def: OpDef, given: WithInputs["inputs"], seed: number): string {
   const compiled = tryCompile(func);
   const hosts = compiled.ok && isSmall(func) ? inputsFor(compiled.kernel, given, seed) : {};
@@ -140,7 +157,10 @@ function caseFile(func: SourceFunc, def: OpDef, given: WithInputs["inputs"], see
 const isSmall = (func: SourceFunc): boolean =>
   inputsOf(func).every(({ type }) => elementCount(type.shape) <= mostStated);
 
-/** Numbers that a case makes itself: those of the indices below the least extent, which is in range along every dim. */
+/**
+ * Numbers that a case makes itself: those of the indices below the least extent, which is in range along
+ * every dim.
+ */
 function fillOf(key: string, func: SourceFunc, seed: number): { seed: number; min: number; max: number } {
   const [data] = inputsOf(func);
   const least = Math.min(...(data?.type.shape ?? [1]));

@@ -7,6 +7,10 @@ import type { Opened } from "./messages.js";
 import { openedCases } from "./open-file.js";
 import { edited } from "./program.js";
 
+/**
+ * Returns an example of the gallery by id, with the input tensors that its conformance case states. The text
+ * is empty for an unknown id.
+ */
 export function exampleOf(id: string): Opened {
   const example = gallery.find((one) => one.id === id);
   if (example?.seed === undefined) return { text: galleryTexts[id] ?? "", inputs: {}, notes: [] };

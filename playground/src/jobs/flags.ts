@@ -2,14 +2,17 @@ import type { Diagnostic } from "../../../ir/diagnostic.js";
 import type { Schedule } from "../../../ir/schedule.js";
 import { scheduleEntries } from "../../../ir/schedule-entries.js";
 
-/** An entry of a schedule as text. */
+/** Schedule entry with its value as text. */
 export interface ScheduleText {
   readonly entry: keyof Schedule;
   /** As the flag takes it; empty: the entry goes. */
   readonly text: string;
 }
 
-/** Flags, such as a hint gives, as entries of a schedule. Other flags are left out. */
+/**
+ * Parses schedule flags, such as `--tile 8,128`, into schedule entries. Flags that set no schedule entry are
+ * ignored.
+ */
 export const entriesOf = (flags: string): ScheduleText[] =>
   [...flags.matchAll(/--([a-z-]+) (\S+)/g)].flatMap(([, flag, text = ""]) =>
     Object.values(scheduleEntries).flatMap((entry) =>
@@ -17,7 +20,10 @@ export const entriesOf = (flags: string): ScheduleText[] =>
     ),
   );
 
-/** The schedules that a hint names, as flags. Empty for any other diagnostic, and for a hint with text beside the flags. */
+/**
+ * Returns the alternative schedules that a hint suggests, each as a string of flags. The list is empty for a
+ * diagnostic that is not a hint, and for a hint that contains anything but flags.
+ */
 export function hintedFlags({ severity, hint = "" }: Diagnostic): readonly string[] {
   const all = hint.split(" or ");
   const named =

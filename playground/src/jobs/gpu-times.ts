@@ -1,4 +1,7 @@
-/** Time of a launch on the visitor's GPU, tilec's kernel and a plain one by the same clock: from submission to completion. */
+/**
+ * Time of a launch on the visitor's GPU, tilec's kernel and a plain one by the same clock: from submission to
+ * completion.
+ */
 import { inputTensor } from "../../../backends/memory.js";
 import { buffersOf, bufferUsage } from "../../../backends/webgpu/buffers.js";
 import type { GpuKernel, Runner } from "../../../backends/webgpu/index.js";
@@ -9,19 +12,26 @@ import type { HostInputs } from "../../../backends/index.js";
 import { median } from "../../../src/tune/median.js";
 import { plainKernel } from "./plain-kernel.js";
 
+/** Times of one launch on the visitor's GPU: tilec's kernel and a plain kernel, in nanoseconds. */
 export interface LaunchTimes {
   /** Nanoseconds of one launch. */
   readonly tilec: number;
   readonly plain: number;
 }
 
-/** Milliseconds that a batch of launches should take, and the most that one launch may before no more are made. */
+/**
+ * Milliseconds that a batch of launches should take, and the most that one launch may before no more are
+ * made.
+ */
 const batchMs = 4;
 const tooLongMs = 200;
 const mostLaunches = 256;
 const samples = 5;
 
-/** Undefined where there is no plain kernel to compare with. */
+/**
+ * Measures the launch times of a kernel and of the plain kernel of its gather. Undefined if there is no plain
+ * kernel to compare with.
+ */
 export async function launchTimes(
   runner: Runner,
   kernel: GpuKernel & { readonly access?: AccessFunc },
@@ -63,7 +73,11 @@ export async function launchTimes(
   }
 }
 
-/** Nanoseconds. The first launch warms up, and decides how many are made at once. */
+/**
+ * Measures the time of one kernel launch on a GPU, in nanoseconds: the median of five batches. A warm-up
+ * launch comes first; the time of a second launch sets the number of launches per batch. A launch above 200
+ * ms is not repeated.
+ */
 async function timeOf(device: GPUDevice, encode: (pass: GPUComputePassEncoder) => void): Promise<number> {
   const batch = async (launches: number): Promise<number> => {
     const encoder = device.createCommandEncoder();

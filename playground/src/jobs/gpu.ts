@@ -1,13 +1,14 @@
 /** The visitor's GPU. A device that is lost is forgotten, and the next call asks for another one. */
 import { createRunner, limitsOf, type Runner } from "../../../backends/webgpu/index.js";
 
+/** Result of acquiring a GPU: a runner with a description of the GPU, or the reason why there is none. */
 export type Gpu =
   | { readonly ok: true; readonly runner: Runner; readonly description: string }
   | { readonly ok: false; readonly reason: string };
 
 let current: Promise<Gpu> | undefined;
 
-/** Never rejects for want of a device: `reason` says what is missing. */
+/** Resolves to the GPU. Never rejects for lack of a device: `reason` states what is missing. */
 export function acquire(): Promise<Gpu> {
   current ??= open().then((gpu) => {
     if (!gpu.ok) current = undefined;
@@ -16,6 +17,10 @@ export function acquire(): Promise<Gpu> {
   return current;
 }
 
+/**
+ * Requests a WebGPU device from the browser and creates a runner for it. The result holds the reason if the
+ * browser has no WebGPU or no adapter.
+ */
 async function open(): Promise<Gpu> {
   // Absent where a browser lacks WebGPU, and on pages that are neither on loopback nor https.
   const gpu = navigator.gpu as GPU | undefined;

@@ -19,7 +19,10 @@ import type { Inputs } from "../page-state.js";
 /** Bytes of all tensors that a page takes of a machine that is not ours. */
 const mostBytes = 2 ** 29;
 
-/** By key. Throws a CompileError (TC502) for tensors that are too large for a page. */
+/**
+ * Returns the inputs of a kernel by key: the given ones that fit, random ones otherwise. Throws a
+ * CompileError (TC502) for tensors that are too large for a page.
+ */
 export function inputsFor(
   { source, tile }: Kernel,
   given: Inputs,
@@ -43,7 +46,7 @@ export function inputsFor(
   );
 }
 
-/** Which inputs are random, in words. */
+/** Returns a text that says which inputs are given and which are random. */
 export function describeInputs({ source, tile }: Kernel, given: Inputs, seed: number): string {
   const words = inputsOf(source ?? tile).map((operand) => {
     const key = keyOf(operand);
@@ -55,7 +58,11 @@ export function describeInputs({ source, tile }: Kernel, given: Inputs, seed: nu
   return words.join("; ");
 }
 
-/** The same for a program that is compiled for nothing else. */
+/**
+ * Returns the input tensors for a program, by operand key. A given tensor is used if its type fits; otherwise
+ * values are random from the seed. The program is compiled for `webgpu`, without its schedule, only for this
+ * purpose. Throws a CompileError (TC502) if the tensors exceed 512 MiB.
+ */
 export const definedInputs = (
   program: Func,
   given: Inputs,

@@ -1,4 +1,4 @@
-/** What the page asks of its workers, and what they answer. */
+/** Requests of the page to its workers, and their answers. */
 import type { Step } from "../../../ir/clock/execution.js";
 import type { Diagnostic, DType, Level, Schedule, Shape, Sym } from "../../../ir/index.js";
 import type { BackendName, Explanation } from "../../../src/index.js";
@@ -10,19 +10,21 @@ import type { ScheduleText } from "./flags.js";
 import type { Asked, Change } from "./program.js";
 import type { Stops } from "./stops.js";
 
-/** Names that forms offer and the editor completes. */
+/** Names that the page's forms list: operators by dialect, targets and out-of-range policies. */
 export interface Vocabulary {
   readonly dialects: readonly { readonly name: string; readonly ops: readonly string[] }[];
   readonly targets: readonly { readonly name: string; readonly title: string }[];
   readonly policies: readonly string[];
 }
 
+/** Input operand as the form shows it: its key and its type as text. */
 export interface FormInput {
   readonly key: string;
   /** `f32[64,80]` */
   readonly text: string;
 }
 
+/** Operator attribute as the form shows it: its key, help text, permitted words and current value. */
 export interface FormAttribute {
   readonly key: string;
   readonly help: string;
@@ -31,7 +33,10 @@ export interface FormAttribute {
   readonly text: string;
 }
 
-/** A source program as a form. */
+/**
+ * Operator call of a source-level function as the form shows it: dialect, operator, attributes and
+ * out-of-range policy.
+ */
 export interface Form {
   readonly dialect: string;
   readonly op: string;
@@ -39,6 +44,7 @@ export interface Form {
   readonly policy: string;
 }
 
+/** Legal schedule or workaround that the page offers when the current schedule is refused. */
 export interface Suggestion {
   /** As the command line takes it. */
   readonly flags: string;
@@ -46,9 +52,9 @@ export interface Suggestion {
   readonly cycles?: number;
 }
 
-/** A schedule beside the one that the page shows. */
+/** Schedule in the list that compares alternatives with the current schedule. */
 export interface Compared {
-  /** Why it is listed, or what is other in it. */
+  /** Reason why the schedule is listed, or its difference from the schedule that is shown. */
   readonly why: string;
   /** As the command line takes it; empty for the schedule that is shown. */
   readonly flags: string;
@@ -56,9 +62,10 @@ export interface Compared {
   readonly cycles: number;
 }
 
+/** Verdict on a function and its schedule: legal or refused, with diagnostics and suggestions. */
 export interface Verdict {
   readonly legal: boolean;
-  /** Of the first error; empty where there is none. */
+  /** Code of the first error; empty if there is none. */
   readonly code: string;
   readonly diagnostics: readonly Diagnostic[];
   /** Absent where the program is none: the diagnostics say why. */
@@ -68,9 +75,9 @@ export interface Verdict {
   > & {
     /** The line that says how the verdict turns under PyPTO's pages; absent where it does not. */
     readonly turned?: string;
-    /** How its cycles stand to the least, in words. */
+    /** Cycles of the schedule relative to the lower bound, in words. */
     readonly standing: string;
-    /** What is busy longest, and for which share of the cycles, in words. */
+    /** Pipe, or global memory, that is busy longest, and its share of the cycles, in words. */
     readonly bottleneck: string;
     /** The arithmetic where no tile at all is legal. */
     readonly infeasible?: string;
@@ -79,7 +86,7 @@ export interface Verdict {
   readonly suggestions: readonly Suggestion[];
 }
 
-/** What the page shows of one function of a text. */
+/** Data that the page shows of one function of a text. */
 export interface Shown {
   readonly names: readonly string[];
   readonly name?: string;
@@ -98,19 +105,23 @@ export interface Shown {
   readonly space: string;
 }
 
-/** A diagnostic at its place in the text. */
+/** Diagnostic with its range in the program text, and a fix if there is one. */
 export interface Problem {
   readonly diagnostic: Diagnostic;
   readonly range: TextRange;
   readonly fix?: { readonly title: string; readonly range: TextRange; readonly text: string };
 }
 
+/** Completion that the editor offers: the text to insert and a short description. */
 export interface Completion {
   readonly label: string;
   readonly detail: string;
 }
 
-/** A box of a tensor or a buffer, in elements. */
+/**
+ * Rectangular region of a tensor or a buffer that a statement reads or writes. Offsets and sizes are in
+ * elements, one per dim.
+ */
 export interface Box {
   readonly name: string;
   readonly offsets: readonly number[];
@@ -118,6 +129,7 @@ export interface Box {
   readonly write: boolean;
 }
 
+/** Executed statement of a tile program, with the regions that it reads and writes. */
 export interface RunStep {
   readonly op: Step["op"];
   /** From 0. */
@@ -126,10 +138,11 @@ export interface RunStep {
   /** Values of the loop variables. */
   readonly loops: readonly (readonly [name: string, value: number])[];
   readonly boxes: readonly Box[];
-  /** What the gather makes, as a box of the output tensor. */
+  /** Region of the output tensor that the gather makes. */
   readonly made?: Pick<Box, "offsets" | "sizes">;
 }
 
+/** Tensor in global memory or buffer in the unified buffer, as the Steps tab draws it. */
 export interface StepTensor {
   readonly name: string;
   readonly dtype: DType;
@@ -139,14 +152,15 @@ export interface StepTensor {
   readonly values?: readonly string[];
 }
 
+/** Trace of a tile program for the Steps tab: its first executed statements and its tensors. */
 export interface Steps {
   readonly steps: readonly RunStep[];
-  /** Whether the program has more. */
+  /** True if the program has more steps. */
   readonly more: boolean;
   readonly tensors: readonly StepTensor[];
 }
 
-/** Where one element of the output comes from. */
+/** Origin of one element of the output. */
 export interface Picked {
   readonly out: readonly number[];
   readonly sites: readonly {
@@ -158,57 +172,73 @@ export interface Picked {
   readonly from?: readonly number[];
 }
 
+/** Result of running a program on one backend. */
 export interface BackendAnswer {
   readonly backend: BackendName;
   readonly status: "done" | "refused" | "absent";
-  /** What ran it. */
+  /** Machine that ran the kernel for this backend. */
   readonly on: string;
   /** Milliseconds of the call. */
   readonly ms?: number;
   readonly diagnostics: readonly Diagnostic[];
 }
 
+/** Result of running a program on every backend, with a comparison of the outputs. */
 export interface RunAnswer {
   readonly backends: readonly BackendAnswer[];
-  /** Whether all that ran agree, bit for bit; an index that all refuse alike is an agreement too. */
+  /**
+   * True if all backends that ran agree bit for bit. A refusal of the same index by all of them is an
+   * agreement too.
+   */
   readonly sameBits: boolean;
   readonly inputs: string;
   readonly output: { readonly type: string; readonly first: readonly string[]; readonly more: boolean };
   readonly times?: {
     readonly tilec: number;
     readonly plain: number;
-    /** Of a launch: both nanoseconds by the same clock. */
+    /** Description of the clock that measured both times of a launch, which are in nanoseconds. */
     readonly clock: string;
   };
 }
 
+/** Program text and input tensors of an opened file or example. */
 export interface Opened {
   readonly text: string;
   readonly func?: string;
   readonly inputs: Readonly<Record<string, Inputs>>;
-  /** What was done, and what of the file was left out. */
+  /** Notes on the actions taken, and on the parts of the file that were left out. */
   readonly notes: readonly string[];
 }
 
+/**
+ * Request for work on a program with input tensors. `seed` generates random values for the inputs that are
+ * not given.
+ */
 export interface WithInputs extends Asked {
   readonly inputs: Inputs;
   readonly seed: number;
 }
 
+/**
+ * Names of the forms in which the page copies a program: command line, library code, case file or `.tir`
+ * text.
+ */
 export const copyForms = ["cli", "library", "case", "tir"] as const;
+/** Name of a form in which the page copies a program. */
 export type CopyForm = (typeof copyForms)[number];
 
+/** Result of a schedule search: the best schedule with the flags that set it. */
 export interface Tuned {
   readonly result: TuneResult;
-  /** Of the best, as the text has it. */
+  /** Best schedule, in the text form. */
   readonly schedule: string;
-  /** How the cycles of the best stand to the least, in words. */
+  /** Cycles of the best schedule relative to the lower bound, in words. */
   readonly standing: string;
-  /** What leads to it from the schedule at hand. */
+  /** Flags that lead from the current schedule to the best one. */
   readonly flags: string;
 }
 
-/** By name: what is asked, and what is answered. */
+/** Requests to a worker by kind: `ask` is the type of the request, `answer` the type of its result. */
 export interface Work {
   readonly vocabulary: { readonly ask: null; readonly answer: Vocabulary };
   readonly show: { readonly ask: Asked; readonly answer: Shown };
@@ -256,18 +286,24 @@ export interface Work {
   };
 }
 
-/** What work that may take long is given. */
+/** Context of work that may take long: its abort signal and its progress callback. */
 export interface Context {
   readonly signal: AbortSignal;
   readonly onProgress: (done: number, total: number, label: string) => void;
 }
 
+/** Kind of a request to a worker. */
 export type Kind = keyof Work;
 
+/** Message to a worker: a request, or the order to stop the request with this id. */
 export type ToWorker =
   | { readonly id: number; readonly kind: Kind; readonly ask: unknown }
   | { readonly id: number; readonly kind: "stop" };
 
+/**
+ * Message from a worker about the request with this id: its result, its progress, or the reason why it ended
+ * without a result.
+ */
 export type FromWorker =
   | { readonly id: number; readonly state: "done"; readonly answer: unknown }
   | {

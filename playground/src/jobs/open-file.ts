@@ -28,7 +28,10 @@ import { typeText } from "./show.js";
 /** Programs of one file that the page shows. */
 const mostPrograms = 100;
 
-/** Throws a CompileError for a file that is none of these, or malformed. */
+/**
+ * Returns the programs and input tensors of a dropped file: `.tir`, `.onnx`, `.npy` or a case file (`.json`).
+ * Throws a CompileError if the file has another extension, is malformed or is too large.
+ */
 export function openFile({ name, bytes, ...asked }: Work["open"]["ask"]): Opened {
   const ending = name.slice(name.lastIndexOf(".")).toLowerCase();
   switch (ending) {
@@ -49,6 +52,10 @@ export function openFile({ name, bytes, ...asked }: Work["open"]["ask"]): Opened
   }
 }
 
+/**
+ * Decodes a file as UTF-8 text. Throws a CompileError if a file other than `.json` has more than {@link
+ * maxText} characters.
+ */
 function textOf(name: string, bytes: Uint8Array): string {
   const text = new TextDecoder().decode(bytes);
   if (text.length <= maxText || name.endsWith(".json")) return text;
@@ -62,6 +69,10 @@ interface Found {
   readonly inputs: Inputs;
 }
 
+/**
+ * Returns up to 100 programs as one text, with their inputs by function name. A note is added if programs are
+ * left out.
+ */
 function opened(found: readonly Found[], notes: readonly string[]): Opened {
   const shown = found.slice(0, mostPrograms);
   const left = found.length - shown.length;
@@ -73,7 +84,10 @@ function opened(found: readonly Found[], notes: readonly string[]): Opened {
   };
 }
 
-/** Every case of a file, or one of it, by its id. Malformed ones, and those that are no programs, are noted. */
+/**
+ * Returns the programs and inputs of a case file, or of the one case with this id. A note says which cases
+ * are malformed or refused. Throws a CompileError (TC013) if no program is left.
+ */
 export function openedCases(text: string, file: string, id?: string): Opened {
   const symbols = new UniqueNames();
   const notes: string[] = [];
@@ -102,6 +116,10 @@ export function openedCases(text: string, file: string, id?: string): Opened {
   return opened(found, notes);
 }
 
+/**
+ * Returns the gathers of an ONNX model as programs, with their constant inputs. A note says which gathers are
+ * left out. Throws a CompileError (TC014) if no gather of fixed shapes is left.
+ */
 function openedModel(bytes: Uint8Array, file: string): Opened {
   const gathers = findGathers(readModel(bytes, file));
   const notes: string[] = [];
@@ -123,7 +141,10 @@ function openedModel(bytes: Uint8Array, file: string): Opened {
   return opened(found, notes);
 }
 
-/** An array becomes the input of its type; where there is none, the data, or for whole numbers the indices, takes its type. */
+/**
+ * Opens an array as an input of the program. The array becomes the input of its type. If there is none, an
+ * input changes to that type: the indices for integers of 32 bits or more, otherwise the data.
+ */
 function openedArray(
   asked: Omit<Work["open"]["ask"], "name" | "bytes">,
   value: TensorValue,

@@ -1,4 +1,6 @@
-/** The kernel that most people would write: one invocation an output element, nothing staged, nothing tiled. */
+/**
+ * The kernel that most people would write: one invocation an output element, nothing staged, nothing tiled.
+ */
 import {
   assertNever,
   at,
@@ -23,6 +25,7 @@ import {
   dataCoords,
 } from "../../../ir/index.js";
 
+/** WGSL code of a plain kernel and the number of workgroups to dispatch along x and y. */
 export interface PlainKernel {
   readonly code: string;
   readonly workgroups: readonly [number, number];
@@ -32,8 +35,9 @@ const lanes = 256;
 const mostAlong = 65535;
 
 /**
- * Undefined for what it would not be plain to write: elements that are computed or no whole words, index values that are sums or of other than 4 or 8
- * bytes, and inputs that nothing reads.
+ * Returns a simple WGSL kernel of a gather, to compare with. Undefined for elements that are computed or not
+ * whole words, for inputs that nothing reads, and for index values that are sums. Also undefined for index
+ * values that are not 4 or 8 bytes wide.
  */
 export function plainKernel(gather: AccessFunc): PlainKernel | undefined {
   const { map } = gather;
@@ -90,7 +94,10 @@ interface BoundedRead extends IndexOperand {
 const isBoundedRead = (site: IndexOperand): site is BoundedRead =>
   isRead(site.value) && site.extent !== undefined;
 
-/** An index that nothing takes reads element 0: a plain kernel checks nothing. */
+/**
+ * Emits WGSL that reads one index value, wraps a negative one if the gather does, and clamps it to its
+ * extent. Other out-of-range policies are ignored: the plain kernel reports no errors.
+ */
 function siteCode(gather: AccessFunc, { value, wrapNegativeBy, extent }: BoundedRead, k: number): string {
   const { dtype, shape } = inputOf(gather, value.table).type;
   const position = `u32(${addressCode(value.at, strides(shape))})`;
@@ -104,7 +111,7 @@ function siteCode(gather: AccessFunc, { value, wrapNegativeBy, extent }: Bounded
 const addressCode = (coords: readonly Linear[], by: readonly number[]): string =>
   printForm(sumOf(coords.map((coord, k) => scale(coord, at(by, k)))), plainForms);
 
-/** Of i32; what is divided is never negative. */
+/** Printer of index expressions in i32. A dividend is never negative. */
 const plainForms: FormLanguage = {
   literal: String,
   product: (factor, by) => `${factor} * ${by}`,

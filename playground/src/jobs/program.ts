@@ -35,37 +35,51 @@ import {
 import type { ScheduleText } from "./flags.js";
 import { parseCount, parseEntry, parseNumber, parseShape, parseType } from "../../../src/cli/flag-values.js";
 
-/** What places in diagnostics are places of. */
+/** File name in the locations of diagnostics. */
 export const fileName = "program.tir";
 
-/** A text, and the function of it that is meant; the first where there is none of that name. */
+/**
+ * Module text, with the name of the function that a request is about and the sizes of its symbols. If no
+ * function has that name, the first function is used.
+ */
 export interface Asked {
   readonly text: string;
   readonly func?: string;
-  /** Of symbols by name, in elements. One without a size is at its most. */
+  /** Sizes of symbols in elements, by name. A symbol without a size has its maximum. */
   readonly sizes?: Sizes;
 }
 
+/** Result of parsing a module: all function names, the selected function and the diagnostics. */
 export interface Read {
   readonly names: readonly string[];
   readonly func?: Func;
   readonly diagnostics: readonly Diagnostic[];
 }
 
+/**
+ * Parses a module and selects the function that the request names, or the first one if none has that name.
+ * `func` is absent if the module has no function.
+ */
 export function read({ text, func: name }: Asked): Read {
   const { module, diagnostics } = parseModule(text, fileName);
   const func = module.funcs.find((one) => one.name === name) ?? module.funcs[0];
   return { names: module.funcs.map((one) => one.name), ...defined({ func }), diagnostics };
 }
 
-/** Throws a CompileError for a text without a function. */
+/**
+ * Returns the function that a request names, or the first one if none has that name. Throws a CompileError if
+ * the text has no function or has errors.
+ */
 export function funcOf(asked: Asked): Func {
   const { func, diagnostics } = read(asked);
   if (func === undefined || hasErrors(diagnostics)) throw new CompileError(diagnostics);
   return func;
 }
 
-/** The same with its symbols bound. Throws a CompileError (TC107) for a size that a symbol does not take. */
+/**
+ * Returns the function that a request names, with its symbols bound to the given sizes. A symbol without a
+ * size gets its upper bound. Throws a CompileError (TC107) if a symbol does not admit a size.
+ */
 export function boundFunc(asked: Asked): Func {
   const func = funcOf(asked);
   const symbols = dynamicSymbols(func);
@@ -77,17 +91,24 @@ export function boundFunc(asked: Asked): Func {
   return bound.func;
 }
 
-/** What a control of the page changes. Texts are as the command line's flags take them; an empty one takes an entry away. */
+/**
+ * Change of a program by a control of the page. Texts have the form of the command line's flags; an empty
+ * text removes an entry.
+ */
 export type Change =
   | { readonly kind: "schedule"; readonly entries: readonly ScheduleText[] }
   | { readonly kind: "target"; readonly target: string }
-  /** What is absent stays. */
+  /** Change of the dialect or the operator. A field that is absent stays as it is. */
   | { readonly kind: "operator"; readonly dialect?: string; readonly op?: string }
   | { readonly kind: "type"; readonly operand: string; readonly text: string }
   | { readonly kind: "attr"; readonly key: string; readonly text: string }
   | { readonly kind: "oob"; readonly policy: string };
 
-/** The text with the shown function changed. Comments stay, but those inside the function's body where that is printed anew. Throws a CompileError for a value that cannot be read. */
+/**
+ * Returns the program text with one change to the requested function. A change of schedule or target rewrites
+ * only the function's head. Other changes reprint the function, which drops the comments in its body. Throws
+ * a CompileError if a value cannot be parsed.
+ */
 export function edited(asked: Asked, change: Change): string {
   const func = funcOf(asked);
   const changed = applied(func, change);
@@ -112,7 +133,7 @@ function offsetOf(text: string, line: number, column: number): number {
   return text.lastIndexOf("func", start + column + 3);
 }
 
-/** Behind the last brace before the next function. */
+/** Returns the offset after the last brace before the next function. */
 function endOf(text: string, begins: number): number {
   const next = /\n[ \t]*func\b/g;
   next.lastIndex = begins + 1;
@@ -121,6 +142,10 @@ function endOf(text: string, begins: number): number {
   return begins + code.lastIndexOf("}") + 1;
 }
 
+/**
+ * Returns a function with one change applied. Throws a CompileError if a value cannot be parsed, or if the
+ * change needs a framework's operator and the function has none.
+ */
 function applied(func: Func, change: Change): Func {
   switch (change.kind) {
     case "schedule":
@@ -146,12 +171,16 @@ function applied(func: Func, change: Change): Func {
   }
 }
 
-/** A schedule with one entry as a text has it. Throws a CompileError for a text that cannot be read. */
+/**
+ * Returns a schedule with one entry set from text; an empty text removes the entry. Throws a CompileError if
+ * the text cannot be parsed.
+ */
 export function withEntry(schedule: Schedule, { entry, text }: ScheduleText): Schedule {
   const { [entry]: _, ...others } = schedule;
   return text.trim() === "" ? others : { ...others, [entry]: parseEntry(entry, text) };
 }
 
+/** Returns the function if it is at the source level. Throws a CompileError (TC702) otherwise. */
 function sourceOf(func: Func): SourceFunc {
   if (func.level === "source") return func;
   throw new CompileError([
@@ -162,6 +191,11 @@ function sourceOf(func: Func): SourceFunc {
   ]);
 }
 
+/**
+ * Returns a function with another operator. A change of only the dialect selects the operator of the same
+ * kind in that dialect. Attributes keep their values by key; others get defaults. The function is unchanged
+ * if no operator matches.
+ */
 function withOperator(func: SourceFunc, change: Change & { readonly kind: "operator" }): SourceFunc {
   const before = findOp(func.op);
   if (before === undefined) return func;
@@ -184,7 +218,11 @@ function withOperator(func: SourceFunc, change: Change & { readonly kind: "opera
   return { ...func, op: def.name, attrs };
 }
 
-/** An attribute by its key: another operator of the same kind may be the one that has it. */
+/**
+ * Returns a function with one attribute set from text; an empty text removes the attribute. The function is
+ * unchanged if its operator has no attribute with this key, which may belong to another operator of the same
+ * kind.
+ */
 function withAttr(func: SourceFunc, key: string, text: string): SourceFunc {
   const def = findOp(func.op);
   if (def === undefined) return func;
@@ -198,6 +236,10 @@ function withAttr(func: SourceFunc, key: string, text: string): SourceFunc {
   };
 }
 
+/**
+ * Parses the text of an attribute by the kind of the attribute. `key` names the attribute in errors. Throws a
+ * CompileError if the text cannot be parsed.
+ */
 function valueOf(kind: AttrSpec["kind"], key: string, text: string): AttrValue {
   switch (kind) {
     case "int":
@@ -212,7 +254,10 @@ function valueOf(kind: AttrSpec["kind"], key: string, text: string): AttrValue {
   }
 }
 
-/** With the output that the operator has now; the old one where a rule is broken, for the verdict to say so. */
+/**
+ * Returns a program with the output that its operator now has. If a rule is broken, the old output stays, so
+ * that the verdict reports the error.
+ */
 function resolved(func: SourceFunc): SourceFunc {
   const result = resolveSource(sourceOp(func));
   if (!result.ok) return func;

@@ -23,9 +23,15 @@ import { describeInputs, inputsFor } from "./inputs.js";
 import type { BackendAnswer, Context, RunAnswer, WithInputs } from "./messages.js";
 import { boundFunc } from "./program.js";
 
-/** Above this many output elements the simulation runs as WebAssembly: checking every access would take seconds. */
+/**
+ * Above this many output elements the simulation runs as WebAssembly: checking every access would take
+ * seconds.
+ */
 const mostChecked = 2 ** 18;
-/** Milliseconds, by the clock, above which nothing is launched on a machine that is not ours: drivers reset a device that is busy for seconds. */
+/**
+ * Milliseconds, by the clock, above which nothing is launched on a machine that is not ours: drivers reset a
+ * device that is busy for seconds.
+ */
 const pruneLineMs = 500;
 /** Elements of the output that are shown. */
 const shownElements = 8;
@@ -37,7 +43,10 @@ interface Ran {
 
 type Hosts = Readonly<Record<string, HostValue>>;
 
-/** Throws a CompileError for a program that is refused, or too large for a page. */
+/**
+ * Runs a program on the reference, the simulator and WebGPU, and compares the outputs bit for bit. Throws a
+ * CompileError if the program is refused, or its tensors are too large for the page.
+ */
 export async function runAll(
   { inputs: given, seed, ...asked }: WithInputs,
   { signal, onProgress }: Context,
@@ -89,6 +98,10 @@ export async function runAll(
   };
 }
 
+/**
+ * Runs a kernel on one backend. Resolves to the output and the milliseconds of the call, or to the
+ * diagnostics if the backend refuses the run. Rejects if the run was stopped. `on` describes the device.
+ */
 async function ran(
   backend: BackendName,
   on: string,
@@ -116,7 +129,7 @@ interface OnGpu {
   readonly times?: NonNullable<RunAnswer["times"]>;
 }
 
-/** Once more on another device where the first one was lost. */
+/** Runs a kernel on the GPU; runs it once more on another device if the first device was lost. */
 async function onGpu(kernel: Kernel, inputs: Hosts, options: BackendOptions, again = true): Promise<OnGpu> {
   const backend = "webgpu";
   const gpu = await acquire();
@@ -141,6 +154,10 @@ async function onGpu(kernel: Kernel, inputs: Hosts, options: BackendOptions, aga
   return { ran: result, ...(times === undefined ? {} : { times: { ...times, clock } }) };
 }
 
+/**
+ * Returns an error (TC506) if the estimated time of a launch on the target exceeds 500 ms. Returns undefined
+ * otherwise, and if the kernel does not compile for the target.
+ */
 function tooLong(kernel: Kernel, target: Parameters<Kernel["forTarget"]>[0]): Diagnostic | undefined {
   try {
     const { tile } = kernel.forTarget(target);
@@ -160,6 +177,10 @@ function tooLong(kernel: Kernel, target: Parameters<Kernel["forTarget"]>[0]): Di
   }
 }
 
+/**
+ * Compares the run of a backend with the first one. `same` is true if their outputs or diagnostics are equal,
+ * or if one of the runs is absent. A difference becomes a diagnostic of the answer.
+ */
 function comparedWith(
   first: Ran | undefined,
   other: Ran,

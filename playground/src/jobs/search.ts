@@ -20,11 +20,18 @@ import { acquire } from "./gpu.js";
 /** Costings behind the map of a space: its best cells are exact, the others estimates. */
 const mapBudget = 24;
 
-/** The map of every tile, whatever tile the program states: of its symbols at their most, as the verdict is. */
+/**
+ * Searches the tiles of a program by estimated cycles, for the map of the tile space. The program's tile is
+ * ignored, and symbols have their upper bounds.
+ */
 export const spaceFor = (asked: Asked, { signal }: Context): Promise<TuneResult> =>
   tune(withoutTile(funcOf(asked)), { objective: "cycles", budget: mapBudget, signal });
 
-/** A search for the best schedule; by milliseconds on the visitor's GPU, where what the model puts far behind is never launched. */
+/**
+ * Searches for the schedule with the least cycles, bytes or milliseconds. Milliseconds are measured on the
+ * visitor's GPU; candidates that the cost model estimates as far slower are not launched. Rejects with a
+ * CompileError (TC503) if milliseconds are requested and there is no GPU.
+ */
 export async function searchFor(
   { objective, budget, inputs, seed, ...asked }: Work["tune"]["ask"],
   { signal, onProgress }: Context,

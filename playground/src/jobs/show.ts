@@ -1,4 +1,4 @@
-/** What the page shows of a text: its form, and the verdict on its schedule. */
+/** Data that the page shows of a text: its form, and the verdict on its schedule. */
 import {
   defined,
   attributesOf,
@@ -32,6 +32,7 @@ import { entriesOf, hintedFlags } from "./flags.js";
 import { read, type Asked } from "./program.js";
 import { stopsOf, type Stops } from "./stops.js";
 
+/** Returns the names of all dialects with their operators, all targets and all out-of-range policies. */
 export const vocabulary = (): Vocabulary => ({
   dialects: dialects.map((name) => ({
     name,
@@ -41,9 +42,13 @@ export const vocabulary = (): Vocabulary => ({
   policies: readPolicies,
 });
 
-/** `f32[64,80]`, as flags take it. */
+/** Formats a type as flags take it: `f32[64,80]`. */
 export const typeText = ({ dtype, shape }: TensorType): string => `${dtype}[${shape.join()}]`;
 
+/**
+ * Returns the data that the page displays for one function: types, schedule, form and verdict. If the text
+ * has no function, only the function names and the diagnostics are filled.
+ */
 export function show(asked: Asked): Shown {
   const { names, func, diagnostics } = read(asked);
   if (func === undefined) {
@@ -82,6 +87,9 @@ function stopsFor(func: Func, used: ResolvedSchedule): Stops | undefined {
   return access && stopsOf(access, resolveTargetOf(func, {}), used);
 }
 
+/**
+ * Returns the operator call of a source-level function as a form, or undefined if the operator is not known.
+ */
 function formOf(func: Func & { readonly level: "source" }): Form | undefined {
   const def = findOp(func.op);
   if (def === undefined) return undefined;
@@ -105,6 +113,7 @@ const refusal = (diagnostics: readonly Diagnostic[]): Verdict => ({
   suggestions: [],
 });
 
+/** Returns the verdict on a function and its schedule. A CompileError becomes a refusal. */
 function verdictOn(func: Func): Verdict {
   if (func.level === "tile") {
     const compiled = tryCompile(func);
@@ -119,6 +128,10 @@ function verdictOn(func: Func): Verdict {
   }
 }
 
+/**
+ * Converts an explanation to the verdict that the page shows. Hints that suggest a schedule are left out of
+ * the diagnostics; suggestions are given only if the schedule is illegal.
+ */
 function verdictOf(explanation: Explanation): Verdict {
   const {
     legal,
@@ -157,6 +170,10 @@ function verdictOf(explanation: Explanation): Verdict {
   };
 }
 
+/**
+ * Returns alternatives to an illegal schedule: the workarounds if no tile is legal, otherwise the nearest
+ * legal schedules and a profile that makes the schedule legal.
+ */
 function suggestionsOf({ infeasible, nearest, pages, schedule }: Explanation): Suggestion[] {
   const newer = pages?.legal === true ? [{ flags: `--profile ${pages.profile}` }] : [];
   const near = [...nearest, ...(pages?.nearest ?? [])].map((other) => ({

@@ -38,7 +38,10 @@ const mostShown = 400;
 /** Elements of one gather that are followed to where they come from. */
 const mostPicks = 64;
 
-/** Throws a CompileError for a program that is refused. */
+/**
+ * Returns the first 2000 statements that a tile program executes, with the regions that each reads and
+ * writes, and the program's tensors. Throws a CompileError if the program is refused.
+ */
 export function kernelSteps({ inputs: given, seed, ...asked }: WithInputs): Steps {
   const kernel = compile(boundFunc(asked));
   const { tile } = kernel;
@@ -81,6 +84,11 @@ const boxOf = ({ offsets, sizes }: Region, env: Env): Pick<Box, "offsets" | "siz
   sizes: sizes.map((size) => evaluate(size, env)),
 });
 
+/**
+ * Returns the regions that a statement reads or writes, without temporary ones. A buffer that is accessed as
+ * a whole gets the size of the statement's first explicit region, from the origin. The list is empty for the
+ * start of a task.
+ */
 function boxesOf(
   step: Step,
   env: Env,
@@ -97,6 +105,10 @@ function boxesOf(
   );
 }
 
+/**
+ * Returns the operands and the buffers of a tile program. Element values are included for operands of up to
+ * 400 elements whose values are given, except strings.
+ */
 function tensorsOf(tile: TileFunc, values: Readonly<Record<string, HostValue>>): readonly StepTensor[] {
   const params = tile.operands.map((operand): StepTensor => {
     const { name, type } = operand;
@@ -120,7 +132,10 @@ function tensorsOf(tile: TileFunc, values: Readonly<Record<string, HostValue>>):
   return [...params, ...buffers];
 }
 
-/** Which index names which element, for the first elements of a box of the output. Empty for a program without an access map. */
+/**
+ * Returns the origin of the first elements of a region of the output: their index values, and the element of
+ * the data that each takes. Empty for a program without an access map.
+ */
 export function picksOf(
   { inputs: given, seed, ...asked }: WithInputs,
   { offsets, sizes }: Pick<Box, "offsets" | "sizes">,

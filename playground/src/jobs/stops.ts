@@ -1,4 +1,7 @@
-/** Where a slider stops: the entries worth trying along each dim of the tile and of the view, and which of them a rule refuses. */
+/**
+ * Stops of a slider: the entries worth trying along each dim of the tile and of the view, and the ones that a
+ * rule refuses.
+ */
 import {
   at,
   isLegal,
@@ -11,15 +14,24 @@ import {
 } from "../../../ir/index.js";
 import { residenciesOf, ScheduleSpace, withDefaults } from "../../../passes/index.js";
 
+/**
+ * Position of a slider: a value for one entry of a tile or view, and whether a schedule with the value is
+ * legal.
+ */
 export interface Stop {
   readonly entry: number;
   readonly legal: boolean;
 }
 
-/** By dim of the output, entries ascending. */
+/**
+ * Slider positions for the tile and the view: a list for each output dim, in ascending order of the values.
+ */
 export type Stops = Readonly<Record<"tile" | "view", readonly (readonly Stop[])[]>>;
 
-/** The other entries of a moved tile or view stay as the schedule that is `used` has them. */
+/**
+ * Returns the entries to which each dim of the tile and the view can be moved. The other entries of a moved
+ * tile or view stay as in the schedule `used`.
+ */
 export function stopsOf(access: AccessFunc, target: Target, used: ResolvedSchedule): Stops {
   const extents = outputOf(access).type.shape;
   const { tile: _, ...open } = access.schedule;

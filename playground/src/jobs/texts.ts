@@ -5,7 +5,7 @@ import { passSections, type PassStep } from "../../../src/report/pass-page.js";
 import type { Timeline } from "../../../src/report/timeline-charts.js";
 import { boundFunc, type Asked } from "./program.js";
 
-/** Markup: what each pass changed. Throws a CompileError for a program that is refused. */
+/** Returns the changes of each pass as markup. Throws a CompileError for a program that is refused. */
 export function passTexts(asked: Asked): string {
   const steps: PassStep[] = [];
   compile(boundFunc(asked), {
@@ -14,6 +14,10 @@ export function passTexts(asked: Asked): string {
   return passSections(steps);
 }
 
+/**
+ * Compiles a program and returns its tile IR, WGSL or PTO-ISA C++. Throws a CompileError if the program is
+ * refused.
+ */
 export function kernelText(asked: Asked, form: "tile-ir" | "wgsl" | "pto"): string {
   const kernel = compile(boundFunc(asked));
   switch (form) {
@@ -26,6 +30,10 @@ export function kernelText(asked: Asked, form: "tile-ir" | "wgsl" | "pto"): stri
   }
 }
 
+/**
+ * Compiles a program and returns the kernel with its estimated timing. Throws a CompileError if the program
+ * is refused.
+ */
 export function timelineOf(asked: Asked): Timeline {
   const { name, tile, target } = compile(boundFunc(asked));
   return { kernel: { name, tile, target }, timing: walkOf(tile, target) };

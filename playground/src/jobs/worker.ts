@@ -1,4 +1,6 @@
-/** A worker of the page: answers questions, some of them with code that is loaded when it is first asked for. */
+/**
+ * A worker of the page: answers questions, some of them with code that is loaded when it is first asked for.
+ */
 import { CompileError, RunError } from "../../../ir/index.js";
 import { comparedTo } from "./compared.js";
 import { complete } from "./complete.js";
@@ -48,6 +50,9 @@ addEventListener("message", ({ data }: MessageEvent<ToWorker>) => {
   else void answer(data.id, data.kind, data.ask);
 });
 
+/**
+ * Runs one request in the worker and posts its progress and its result. An error is posted as a message too.
+ */
 async function answer(id: number, kind: Kind, ask: unknown): Promise<void> {
   const controller = new AbortController();
   const { signal } = controller;

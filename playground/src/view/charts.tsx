@@ -1,4 +1,7 @@
-/** Markup of the reports: they escape what they hold. A chart that is wider than its place is scrolled, with the keyboard too. */
+/**
+ * Markup of the reports: they escape what they hold. A chart that is wider than its place is scrolled, with
+ * the keyboard too.
+ */
 import { useLayoutEffect, useRef } from "preact/hooks";
 
 interface Props {
@@ -6,6 +9,7 @@ interface Props {
   readonly id: string;
 }
 
+/** Renders charts from markup. Each figure can be focused, so that a wide chart scrolls with the keyboard. */
 export function Charts({ markup, id }: Props) {
   const place = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {

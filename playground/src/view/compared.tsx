@@ -12,6 +12,10 @@ interface Props {
   readonly onChoice: (entries: readonly ScheduleText[]) => void;
 }
 
+/**
+ * Renders a table that compares schedules, the fewest cycles first, with a button that applies each. Renders
+ * nothing with fewer than two schedules.
+ */
 export function ComparedView({ asked, of, onChoice }: Props) {
   const settled = useSettled(of);
   const found = useAnswer(quick, "compared", settled === "" ? undefined : asked, settled);

@@ -1,4 +1,6 @@
-/** The page for use elsewhere: each form is copied, and shown for those whose clipboard is closed to pages. */
+/**
+ * The page for use elsewhere: each form is copied, and shown for those whose clipboard is closed to pages.
+ */
 import { useState } from "preact/hooks";
 import { copyForms, type CopyForm, type WithInputs } from "../jobs/messages.js";
 import { quick } from "../workers.js";
@@ -12,6 +14,10 @@ const titles: Readonly<Record<CopyForm, string>> = {
   tir: ".tir",
 };
 
+/**
+ * Renders the menu that copies the program or a link to the page. The copied text is shown below, for pages
+ * that may not write to the clipboard.
+ */
 export function CopyAs({ asked }: { readonly asked: WithInputs }) {
   const [copied, setCopied] = useState<{ readonly said: string; readonly text: string }>();
   const copy = async (form: string): Promise<void> => {
@@ -63,6 +69,7 @@ export function CopyAs({ asked }: { readonly asked: WithInputs }) {
   );
 }
 
+/** Writes text to the clipboard. Resolves to a message for the user that says whether it succeeded. */
 async function toClipboard(text: string): Promise<string> {
   try {
     await navigator.clipboard.writeText(text);

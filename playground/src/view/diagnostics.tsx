@@ -3,6 +3,7 @@ import type { Diagnostic } from "../../../ir/index.js";
 
 const words = { error: "Error", warning: "Warning", hint: "Hint" } as const;
 
+/** Renders a list of diagnostics with code, message, notes and hint. */
 export const Diagnostics = ({ list }: { readonly list: readonly Diagnostic[] }) => (
   <ul class="diagnostics">
     {list.map(({ code, severity, message, notes = [], hint }) => (

@@ -11,6 +11,10 @@ interface FieldProps {
   readonly onText: (text: string) => Promise<string>;
 }
 
+/**
+ * Renders a labelled text field. The typed text stays in the field while it is invalid, with the error
+ * message below.
+ */
 export function TextField({ id, label, value, help, disabled = false, onText }: FieldProps) {
   const [draft, setDraft] = useState<string>();
   const [wrong, setWrong] = useState("");
@@ -52,6 +56,7 @@ interface ChoiceProps extends Omit<FieldProps, "onText"> {
   readonly onChoice: (value: string) => void;
 }
 
+/** Renders a labelled drop-down list. */
 export const Choice = ({ id, label, value, help, disabled = false, options, onChoice }: ChoiceProps) => (
   <label class="field" title={help}>
     <span>{label}</span>

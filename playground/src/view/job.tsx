@@ -12,7 +12,10 @@ interface Job<T> {
   readonly stop: () => void;
 }
 
-/** `of`: what the work is of. Its answer goes when one of that is another, and one that comes later is not shown. */
+/**
+ * Returns a job that runs `work` when started and can be stopped. `of` lists the values that the work depends
+ * on. The answer is hidden once one of these values changes, even if it arrives later.
+ */
 export function useJob<T>(of: readonly unknown[], work: (options: CallOptions) => Promise<T>): Job<T> {
   const [last, setLast] = useState<{ readonly of: readonly unknown[]; readonly answer: Answer<T> }>();
   const [running, setRunning] = useState<AbortController>();
@@ -52,6 +55,7 @@ interface StartStopProps {
   readonly ids: readonly [start: string, stop: string];
 }
 
+/** Renders the buttons that start and stop a job. */
 export const StartStop = ({ job, label, disabled = false, ids: [start, stop] }: StartStopProps) => (
   <>
     <button
@@ -74,10 +78,17 @@ interface OutcomeProps<T> {
   readonly show: (answer: T) => preact.ComponentChild;
 }
 
+/**
+ * Renders the state of a job: its progress, its diagnostics, or its result by `show`. Renders an empty area
+ * before the job starts.
+ */
 export function Outcome<T>({ answer, show }: OutcomeProps<T>) {
   return <div aria-live="polite">{answer === undefined ? null : shown(answer, show)}</div>;
 }
 
+/**
+ * Renders an answer by its state: the progress, the diagnostics, the error message, or the result by `show`.
+ */
 function shown<T>(answer: Answer<T>, show: OutcomeProps<T>["show"]): preact.ComponentChild {
   switch (answer.state) {
     case "waiting":

@@ -6,19 +6,20 @@ import { heatMap, scatter, type CellLink } from "../../../src/report/tune-charts
 import { tileCells, type TileCell } from "../../../src/report/tune-cells.js";
 import type { TuneResult } from "../../../src/tune/result.js";
 
-/** What a cell stands for. */
+/** Tile and residency that a cell represents. */
 export interface CellChoice {
   readonly tile: readonly number[];
   readonly residency: string;
 }
 
+/** Heat map of the tile space as markup, with the tile and residency that each cell selects. */
 export interface SpaceMap {
   readonly markup: string;
   /** By the number in a cell's link, `#cell-7`. */
   readonly choices: readonly CellChoice[];
 }
 
-/** Undefined where there is no tile to choose. */
+/** Returns the map of tile shapes and the choices of its cells; undefined if there is no tile to choose. */
 export function spaceMap(result: TuneResult): SpaceMap | undefined {
   const cells = tileCells(result);
   const choices: CellChoice[] = [];
@@ -27,6 +28,10 @@ export function spaceMap(result: TuneResult): SpaceMap | undefined {
   return found === undefined ? undefined : { markup: `${found.map}${found.legend ?? ""}`, choices };
 }
 
+/**
+ * Returns the tile and residency that a cell of the heat map selects. A refused cell selects its own
+ * coordinates, since one refused tile stands for all larger ones.
+ */
 function choiceOf(cell: TileCell, cells: ReturnType<typeof tileCells>): CellChoice {
   const { residency } = cell;
   if (cell.kind !== "refused") return { tile: cell.schedule.schedule.tile, residency };
@@ -35,7 +40,10 @@ function choiceOf(cell: TileCell, cells: ReturnType<typeof tileCells>): CellChoi
   return { tile: cells?.y === undefined ? across : replaced(across, cells.y, cell.y), residency };
 }
 
+/** Returns the timeline charts of a kernel as HTML markup. */
 export const timelineMarkup = (timeline: Timeline): string => timelineSections(timeline);
 
-/** A search's charts; dots of the scatter lead to nothing here. */
+/**
+ * Returns the scatter chart of a search as markup: bytes against time. Its dots are not links on this page.
+ */
 export const scatterMarkup = (result: TuneResult): string => scatter(result);

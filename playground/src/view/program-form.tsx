@@ -10,6 +10,10 @@ interface Props {
   readonly onChange: (change: Change) => Promise<string>;
 }
 
+/**
+ * Renders the form for a program's operator, types and attributes. Every change edits the program text. The
+ * form is disabled below the source level.
+ */
 export function ProgramForm({ shown: { form, inputs, level }, vocabulary, onChange }: Props) {
   const dialect = vocabulary.dialects.find(({ name }) => name === form?.dialect);
   const choose = (change: Change): void => void onChange(change);

@@ -10,6 +10,7 @@ interface Props {
   readonly onSeed: (seed: number) => void;
 }
 
+/** Renders the button that runs the program on every backend, the field for the seed, and the results. */
 export function RunView({ asked, legal, onSeed }: Props) {
   const { text, func, sizes, seed, inputs } = asked;
   const job = useJob([text, func, sizes, seed, inputs], (options) => long.call("run", asked, options));
@@ -40,13 +41,17 @@ const ms = (value: number): string =>
   `${value < 10 ? value.toFixed(2) : Math.round(value).toLocaleString("en")} ms`;
 const microseconds = (nanoseconds: number): string => `${(nanoseconds / 1000).toFixed(1)} µs`;
 
-/** Which of the two is faster, and by how much. */
+/** Returns which of the two kernels is faster, and by what factor. */
 function launchVerdict({ tilec, plain }: NonNullable<RunAnswer["times"]>): string {
   const [fast, slow, name] = tilec <= plain ? [tilec, plain, "tilec's"] : [plain, tilec, "the plain one"];
   const ratio = (slow / Math.max(1, fast)).toFixed(2);
   return ratio === "1.00" ? "they take as long." : `${name} is ${ratio} times as fast.`;
 }
 
+/**
+ * Renders the results of a run: whether the bits agree, a row for each backend, diagnostics, launch times and
+ * the first output elements.
+ */
 function RunResult({ backends, sameBits, inputs, output, times }: RunAnswer) {
   const ran = backends.filter(({ status }) => status !== "absent");
   const names = ran.map(({ backend }) => backend).join(", ");

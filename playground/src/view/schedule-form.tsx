@@ -16,12 +16,16 @@ interface Props {
 
 const chosen = ["", "default"] as const;
 
-/** Of entries whose words need more than the command line says of them. */
+/** Help texts of schedule entries that need more words than the command line has for them. */
 const helpFor: Readonly<Partial<Record<keyof Schedule, string>>> = {
   profile: profiles.map((name) => `${name}: ${profileFacts[name].stands}`).join("; "),
   residency: "ub: a full load into the unified buffer; gm: rows straight from global memory",
 };
 
+/**
+ * Renders the form for target and schedule: a field for each schedule entry, and a slider for each dim of the
+ * tile and the view.
+ */
 export function ScheduleForm({ shown, vocabulary, onChange }: Props) {
   const { schedule, target, level, output, verdict, stops } = shown;
   const off = level === undefined || level === "tile";

@@ -1,4 +1,6 @@
-/** Sizes of a program's symbols, for all that runs or is made for one size; the verdict holds for every size. */
+/**
+ * Sizes of a program's symbols, for all that runs or is made for one size; the verdict holds for every size.
+ */
 import { sizesTaken, takesSize, type Sizes, type Sym } from "../../../ir/symbols/symbols.js";
 import { TextField } from "./field.js";
 
@@ -8,6 +10,7 @@ interface Props {
   readonly onSizes: (sizes: Sizes) => void;
 }
 
+/** Renders a field for the size of each symbol. Renders nothing for a program without symbols. */
 export function SizesForm({ symbols, sizes, onSizes }: Props) {
   if (symbols.length === 0) return null;
   return (

@@ -1,4 +1,7 @@
-/** A slider over the entries worth trying, evenly spaced, which is about a logarithmic scale; what a rule refuses is hatched. */
+/**
+ * A slider over the entries worth trying, evenly spaced, which is about a logarithmic scale; what a rule
+ * refuses is hatched.
+ */
 import type { Stop } from "../jobs/stops.js";
 
 interface Props {
@@ -11,6 +14,7 @@ interface Props {
   readonly onEntry: (entry: number) => void;
 }
 
+/** Renders a slider over candidate values, at even spacing. Ranges of illegal values are hatched. */
 export function Slider({ id, label, stops, value, extent, disabled, onEntry }: Props) {
   const last = Math.max(1, stops.length - 1);
   const at = stops.findIndex(({ entry }) => entry >= value);
@@ -56,7 +60,10 @@ export function Slider({ id, label, stops, value, extent, disabled, onEntry }: P
 
 const percent = (share: number): string => `${100 * share}%`;
 
-/** Positions of stops from and to which all are refused, half a step to either side, within the slider. */
+/**
+ * Returns the ranges of slider positions where every value is illegal. Each range extends by half a position
+ * to either side, within the slider.
+ */
 function refusedRanges(stops: readonly Stop[]): (readonly [from: number, to: number])[] {
   const last = stops.length - 1;
   return stops.flatMap(({ legal }, k) => {

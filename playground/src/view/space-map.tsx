@@ -20,6 +20,9 @@ interface Drawn {
   readonly map: SpaceMap | undefined;
 }
 
+/**
+ * Renders the heat map of all tiles by cost. A click on a cell applies the tile and residency of the cell.
+ */
 export function SpaceMapView({ asked, space, tile, onCell }: Props) {
   const place = useRef<HTMLElement>(null);
   const [drawn, setDrawn] = useState<Drawn>();
@@ -64,7 +67,8 @@ export function SpaceMapView({ asked, space, tile, onCell }: Props) {
               event.preventDefault();
               onCell(choice);
             }}
-            // The markup is made here, of numbers and of names that the grammar admits, escaped as it is drawn.
+            // The markup is made here, of numbers and of names that the grammar admits, escaped as it is
+            // drawn.
             dangerouslySetInnerHTML={{ __html: map.markup }}
           />
           <p class="soft">
@@ -79,7 +83,7 @@ export function SpaceMapView({ asked, space, tile, onCell }: Props) {
   );
 }
 
-/** What a cell of the map stands for. Charts write links as SVG 1.1 has them. */
+/** Returns the choice that a cell of the map stands for. Charts write links as SVG 1.1 has them. */
 function choiceOf(link: Element | null, map: SpaceMap | undefined): CellChoice | undefined {
   const [, k] = /^#cell-(\d+)$/.exec(link?.getAttribute("xlink:href") ?? "") ?? [];
   return k === undefined ? undefined : map?.choices[Number(k)];
@@ -87,7 +91,7 @@ function choiceOf(link: Element | null, map: SpaceMap | undefined): CellChoice |
 
 const settleMs = 300;
 
-/** A value once it has stopped changing. */
+/** Returns a value once it has stayed the same for 300 ms, and the previous stable value until then. */
 export function useSettled<T>(value: T): T {
   const [settled, setSettled] = useState(value);
   useEffect(() => {

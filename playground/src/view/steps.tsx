@@ -1,10 +1,17 @@
-/** The tile program statement by statement, forwards and backwards: what is read and written where, and which index names which row. */
+/**
+ * The tile program statement by statement, forwards and backwards: what is read and written where, and which
+ * index names which row.
+ */
 import { useState } from "preact/hooks";
 import type { Box, Picked, RunStep, Steps, StepTensor, WithInputs } from "../jobs/messages.js";
 import { long } from "../workers.js";
 import { Diagnostics } from "./diagnostics.js";
 import { useAnswer } from "./use-answer.js";
 
+/**
+ * Renders the Steps tab: runs the program in a worker and shows the statements that it executes. `asks`
+ * identifies the request: the program runs again when it changes.
+ */
 export function StepsView({ asked, asks }: { readonly asked: WithInputs; readonly asks: string }) {
   const found = useAnswer(long, "steps", asked, asks);
   switch (found.state) {
@@ -19,6 +26,10 @@ export function StepsView({ asked, asks }: { readonly asked: WithInputs; readonl
   }
 }
 
+/**
+ * Renders one executed statement with the regions that it reads and writes, and controls that move between
+ * statements. `more` is true if the program has statements after the last of `steps`.
+ */
 function Stepper({
   steps,
   more,
@@ -129,7 +140,10 @@ function Stepper({
   );
 }
 
-/** What was last written to a buffer, in the task that runs. */
+/**
+ * Describes the last write to a buffer up to statement `now`, such as `load of %x[0, 0][8, 128]`. Returns
+ * `nothing yet` if there is none.
+ */
 function heldBy(name: string, steps: readonly RunStep[], now: number): string {
   for (let k = now; k >= 0; k--) {
     const step = steps[k];
@@ -155,7 +169,10 @@ interface TensorProps {
 const [wide, highest, leastCell] = [300, 170, 14];
 const mostRows = 64;
 
-/** Two dims: the last across, all others down. */
+/**
+ * Draws a tensor as a two-dimensional picture: the last dim across, all other dims flattened down. The
+ * regions read and written and the gathered elements are highlighted.
+ */
 function TensorView({ tensor, boxes, holds, picks }: TensorProps) {
   const { name, dtype, shape, space, values } = tensor;
   const columns = Math.max(1, shape[shape.length - 1] ?? 1);
@@ -235,6 +252,10 @@ function TensorView({ tensor, boxes, holds, picks }: TensorProps) {
 const isData = ({ shape }: StepTensor, from: readonly number[]): boolean =>
   from.length === shape.length && from.every((coord, d) => coord < (shape[d] ?? 0));
 
+/**
+ * Returns the row and the column of an element in the two-dimensional picture of a tensor: the last dim is
+ * the column, the others are flattened to the row.
+ */
 function flat(
   at: readonly number[],
   shape: readonly number[],
@@ -243,7 +264,10 @@ function flat(
   return { row, column: at[at.length - 1] ?? 0 };
 }
 
-/** Rows that lie together are one rectangle. */
+/**
+ * Returns the rectangles that cover a region in the two-dimensional picture of a tensor. Adjacent rows form
+ * one rectangle. The list is empty for an empty region.
+ */
 function rectsOf({ offsets, sizes }: Box, shape: readonly number[]) {
   const rank = shape.length;
   if (rank === 0) return [{ row: 0, column: 0, high: 1, across: 1 }];

@@ -1,4 +1,4 @@
-/** What the tabs show. */
+/** Contents of the tabs. */
 import { useEffect, useState } from "preact/hooks";
 import type { Tab } from "../page-state.js";
 import type { WithInputs } from "../jobs/messages.js";
@@ -18,6 +18,7 @@ interface Props {
   readonly onUse: (flags: string, target: string) => void;
 }
 
+/** Renders the content of the selected result tab. */
 export function TabPanel({ asked, tab, onUse }: Props) {
   const { inputs: _, seed, ...plain } = asked;
   const { text, func = "", sizes = {} } = plain;
@@ -38,6 +39,7 @@ export function TabPanel({ asked, tab, onUse }: Props) {
   }
 }
 
+/** Titles of the result tabs. */
 export const tabTitles: Readonly<Record<Tab, string>> = {
   ir: "Passes",
   "tile-ir": "Tile IR",
@@ -53,6 +55,7 @@ interface Asks {
   readonly asks: string;
 }
 
+/** Renders the Passes tab: the program after each compiler pass. */
 function Passes({ asked, asks }: Asks) {
   const found = useAnswer(quick, "passes", asked, asks);
   // Markup of the report, which escapes what it holds.
@@ -64,6 +67,7 @@ function Passes({ asked, asks }: Asks) {
   );
 }
 
+/** Renders the tab with the tile IR, WGSL or PTO C++ of the program. */
 function Code({ asked, asks, form }: Asks & { readonly form: "tile-ir" | "wgsl" | "pto" }) {
   const found = useAnswer(quick, "code", { ...asked, form }, asks);
   return (
@@ -78,6 +82,7 @@ function Code({ asked, asks, form }: Asks & { readonly form: "tile-ir" | "wgsl" 
   );
 }
 
+/** Renders the Timeline tab: charts of the kernel's estimated timing. */
 function TimelineView({ asked, asks }: Asks) {
   const found = useAnswer(long, "timeline", asked, asks);
   const [markup, setMarkup] = useState("");
@@ -100,7 +105,7 @@ function TuneTab(props: Parameters<typeof TuneView>[0]) {
   return View === undefined ? <p class="soft">Working…</p> : <View {...props} />;
 }
 
-/** A tab's view, whose code is loaded when it is first shown; undefined before. */
+/** Returns the component of a tab, loaded when the tab is first shown. Returns undefined while it loads. */
 function useView<T extends object>(load: () => Promise<T>): T | undefined {
   const [view, setView] = useState<T>();
   useEffect(() => {
@@ -111,6 +116,10 @@ function useView<T extends object>(load: () => Promise<T>): T | undefined {
   return view;
 }
 
+/**
+ * Renders an answer of a worker by its state: a wait message, the diagnostics, the error message, or the
+ * result by `show`.
+ */
 function Waited<T>({
   found,
   show,

@@ -23,6 +23,10 @@ const objectives: readonly (readonly [Objective, string])[] = [
   ["ms", "milliseconds on this machine's GPU"],
 ];
 
+/**
+ * Renders the Tune tab: objective, number of candidates, start and stop buttons, and the result of the
+ * search.
+ */
 export function TuneView({ asked, onUse }: Props) {
   const [objective, setObjective] = useState<Objective>("cycles");
   const [budget, setBudget] = useState(50);
@@ -66,6 +70,10 @@ export function TuneView({ asked, onUse }: Props) {
   );
 }
 
+/**
+ * Renders the result of a schedule search: verdict, best schedule, charts, and a button that applies the best
+ * schedule.
+ */
 function TuneAnswer({ result, schedule, standing, flags, charts, onUse }: Found & Pick<Props, "onUse">) {
   const { verdict, complete, target } = result;
   return (

@@ -4,13 +4,20 @@ import type { Diagnostic } from "../../../ir/index.js";
 import { Refused, Stopped, type Client, type Progress } from "../jobs/client.js";
 import type { Kind, Work } from "../jobs/messages.js";
 
+/**
+ * State of a request to a worker: waiting, done with an answer, refused with diagnostics, or failed with a
+ * message.
+ */
 export type Answer<T> =
   | { readonly state: "waiting"; readonly progress?: Progress }
   | { readonly state: "done"; readonly answer: T }
   | { readonly state: "refused"; readonly diagnostics: readonly Diagnostic[] }
   | { readonly state: "failed"; readonly message: string };
 
-/** Asked anew whenever `key` changes. Undefined `ask`: nothing is asked. */
+/**
+ * Returns the answer of a worker, which is requested again whenever `key` changes. If `ask` is undefined,
+ * nothing is requested.
+ */
 export function useAnswer<K extends Kind>(
   client: Client,
   kind: K,
@@ -46,6 +53,10 @@ export function useAnswer<K extends Kind>(
   return answer;
 }
 
+/**
+ * Converts an error of a worker request to an answer: refused with diagnostics for a {@link Refused} error,
+ * failed with a message for any other error.
+ */
 export function failedAnswer(
   thrown: unknown,
 ): Exclude<Answer<never>, { readonly state: "done" | "waiting" }> {

@@ -12,6 +12,9 @@ interface Props {
   readonly onSuggestion: (entries: readonly ScheduleText[]) => void;
 }
 
+/**
+ * Renders the verdict on a schedule: headline, use of the unified buffer, suggestions, rules and diagnostics.
+ */
 export function VerdictView({ verdict, onSuggestion }: Props) {
   const { legal, code, diagnostics, explained, suggestions } = verdict;
   const place = useRef<HTMLElement>(null);
@@ -85,6 +88,7 @@ export function VerdictView({ verdict, onSuggestion }: Props) {
   );
 }
 
+/** Renders a button for each suggested schedule. Renders nothing if there are no suggestions. */
 function Suggestions({
   list,
   onSuggestion,
@@ -111,7 +115,10 @@ function Suggestions({
 
 type Footprint = NonNullable<Verdict["explained"]>["footprint"];
 
-/** What the plan takes, by operand; the line is the budget. */
+/**
+ * Renders a bar of the unified buffer bytes that the schedule uses, split by operand. A line marks the budget
+ * in bytes.
+ */
 function UbBar({ parts, bytes: used, budget }: Footprint) {
   const most = Math.max(used, budget, 1);
   const over = used > budget;

@@ -1,4 +1,6 @@
-/** The programs of a list: of a JSON Lines file, of a file with several programs, or of a file of Spatter's. */
+/**
+ * The programs of a list: of a JSON Lines file, of a file with several programs, or of a file of Spatter's.
+ */
 import { Command, CommanderError } from "commander";
 import { CompileError, defined, error, invariant, parseModule, type Diagnostic } from "../../../ir/index.js";
 import { didYouMean } from "../../../ir/did-you-mean.js";
@@ -25,26 +27,32 @@ import { UsageError } from "../usage-error.js";
 
 type Flags = ProgramFlags & ProjectFlags;
 
-/** A program of a list with the flags that it is loaded by. */
+/** Program of a list with the flags it was loaded with. */
 export interface ListedProgram {
   readonly loaded: LoadedProgram;
   readonly flags: Flags;
 }
 
-/** One entry of a list: what cannot be read stands in its place. */
+/** Entry of a list. An entry that cannot be read keeps its position; its `load` rejects. */
 export interface ListEntry {
   readonly id: string;
-  /** Rejects with a Malformed for an entry that cannot be read, and a CompileError for a program that is refused. */
+  /**
+   * Rejects with a Malformed for an entry that cannot be read, and a CompileError for a program that is
+   * refused.
+   */
   readonly load: () => Promise<ListedProgram>;
 }
 
-/** Error of an entry that cannot be read. */
+/** Error of a list entry that cannot be read. */
 export class Malformed extends CompileError {}
 
-/** Error of an entry that is no program, and is well formed. */
+/** Error of a well-formed list entry that does not yield a program. */
 export class Refused extends CompileError {}
 
-/** Returns the configurations of a file of Spatter's. Rejects with a CompileError (TC021). */
+/**
+ * Returns one list entry for each configuration of a Spatter file. Rejects with a CompileError (TC021) if the
+ * file is not valid.
+ */
 export async function spatterList(file: string, flags: Flags): Promise<readonly ListEntry[]> {
   checkFlags(undefined, flags);
   const { spatterEntries, spatterLoaded } = await import("../load-spatter.js");
@@ -60,7 +68,10 @@ export async function spatterList(file: string, flags: Flags): Promise<readonly 
   });
 }
 
-/** Returns the entries of a file in their order. Rejects with a CompileError for a file that holds no list. */
+/**
+ * Returns the entries of a list in the order of the file. Rejects with a CompileError if the file has no
+ * entry or is not a list.
+ */
 export async function listEntries(file: string, flags: Flags): Promise<readonly ListEntry[]> {
   const entries = distinct(await entriesOf(file, flags));
   if (entries.length > 0) return entries;
@@ -69,6 +80,10 @@ export async function listEntries(file: string, flags: Flags): Promise<readonly 
 
 const example = '{"id": "a", "op": "gather", "data": "f32[64,80]", "indices": "i32[32]"}';
 
+/**
+ * Returns the entries of a JSON Lines, tile IR text, ONNX, MLIR or JSON file. Entries with equal ids are not
+ * yet rejected.
+ */
 async function entriesOf(file: string, flags: Flags): Promise<readonly ListEntry[]> {
   if (await isLines(file)) return linesOf(readText(file), flags);
   checkFlags(file, flags);
@@ -84,7 +99,10 @@ async function entriesOf(file: string, flags: Flags): Promise<readonly ListEntry
   }
 }
 
-/** True for JSON Lines: by the name, of the standard input by how it begins, where it is no graph of PyPTO's. */
+/**
+ * True if a file is JSON Lines. A file is judged by its name. The standard input is judged by its beginning,
+ * and must not be a graph that PyPTO dumped.
+ */
 async function isLines(file: string): Promise<boolean> {
   if (file !== standardInput) return /\.(?:jsonl|ndjson)$/.test(file);
   const text = readText(file);
@@ -93,7 +111,7 @@ async function isLines(file: string): Promise<boolean> {
   return dumpIn(text) === undefined;
 }
 
-/** Rejects entries whose id an earlier one has, since no row could be told from the other. */
+/** Returns the entries, with a malformed entry in place of each one whose id an earlier entry has. */
 function distinct(entries: readonly ListEntry[]): readonly ListEntry[] {
   const lines = new Map<string, number>();
   return entries.map((entry, k) => {
@@ -116,13 +134,16 @@ const refused = (id: string, diagnostics: readonly Diagnostic[]): ListEntry => (
   load: () => Promise.reject(new Refused(diagnostics)),
 });
 
-/** Entry of a program that is in memory; what `load` throws is a rejection. */
+/** Returns the entry of a program that is in memory. An error that `load` throws becomes a rejection. */
 const loading = (id: string, load: () => LoadedProgram, flags: Flags): ListEntry => ({
   id,
   load: () => Promise.resolve().then(() => ({ loaded: profiled(load(), flags.project), flags })),
 });
 
-/** Lines of flags. A line is read where it is loaded, so that a bad one costs no other. */
+/**
+ * Returns an entry for each line of flags. A line is parsed when it is loaded, so that a malformed line does
+ * not affect the others.
+ */
 function linesOf(text: string, flags: Flags): readonly ListEntry[] {
   return text.split("\n").flatMap((line, k): ListEntry[] => {
     if (line.trim() === "") return [];
@@ -143,7 +164,10 @@ function linesOf(text: string, flags: Flags): readonly ListEntry[] {
   });
 }
 
-/** Returns the text of an id, of which a line may have none, or why it names no row. */
+/**
+ * Returns the id of a list line as text, or the reason why the id is invalid. Returns an empty object for a
+ * line without an id.
+ */
 function idOf(id: unknown): { readonly text?: string; readonly fault?: string } {
   if (id === undefined) return {};
   if (typeof id !== "string" && typeof id !== "number") return { fault: "id is neither a text nor a number" };
@@ -155,7 +179,7 @@ function idOf(id: unknown): { readonly text?: string; readonly fault?: string } 
   return { text: String(id) };
 }
 
-/** Returns the object of a line, or why it is none. */
+/** Returns the JSON object of a list line, or the reason why the line is invalid. */
 function parsedLine(line: string): Readonly<Record<string, unknown>> | string {
   try {
     const value: unknown = JSON.parse(line);
@@ -170,7 +194,10 @@ function parsedLine(line: string): Readonly<Record<string, unknown>> | string {
   }
 }
 
-/** Parses a line by the flags of a program, as the command line is parsed. Throws a UsageError. */
+/**
+ * Parses the object of a list line as program flags, with the rules of the command line. Throws a UsageError
+ * for invalid flags.
+ */
 function flagsOfLine(line: Readonly<Record<string, unknown>>, { project }: ProjectFlags): ProgramFlags {
   const command = addProgramOptions(new Command("list"))
     .helpOption(false)
@@ -189,7 +216,10 @@ function flagsOfLine(line: Readonly<Record<string, unknown>>, { project }: Proje
   }
 }
 
-/** Words of one flag: a list is repeated for a flag that collects its values, and written with commas for another. */
+/**
+ * Returns the command-line words of one flag. A list repeats a flag that collects its values; for any other
+ * flag, the list is joined by commas.
+ */
 function wordsOf(command: Command, key: string, value: unknown): readonly string[] {
   const flag = `--${key}`;
   const option = command.options.find(({ long }) => long === flag);
@@ -214,7 +244,7 @@ function wordsOf(command: Command, key: string, value: unknown): readonly string
   throw new UsageError(`${JSON.stringify(key)} is neither a text, a number, a list of these, true nor false`);
 }
 
-/** Functions of a text; what does not parse is malformed, and the others stand. */
+/** Returns one entry for each function of a text file, and a malformed entry for each parse error. */
 function textEntries(file: string, flags: Flags): readonly ListEntry[] {
   const { module, diagnostics } = parseModule(readProgramText(file), file, flags.project.operators);
   const wrong = diagnostics.filter(({ severity }) => severity === "error");
@@ -226,7 +256,10 @@ function textEntries(file: string, flags: Flags): readonly ListEntry[] {
   ];
 }
 
-/** Gathers of a model, each alone: those without a program are refused. */
+/**
+ * Returns one entry for each gather of a model, without the programs that fold several nodes. A gather
+ * without a program becomes a refused entry.
+ */
 async function modelEntries(file: string, flags: Flags): Promise<readonly ListEntry[]> {
   const { loadModel } = await import("../load-model.js");
   const { gathers, warnings } = loadModel(file, flags, targeting(flags));
@@ -244,7 +277,7 @@ const mlirEntries = (file: string, flags: Flags): readonly ListEntry[] =>
       : refused(gather.name, [gather.diagnostic]),
   );
 
-/** Cases of a case file, or gathers of a graph that PyPTO dumped. */
+/** Returns one entry for each case of a case file, or for each gather of a graph that PyPTO dumped. */
 async function jsonEntries(file: string, flags: Flags): Promise<readonly ListEntry[]> {
   const { dumpIn, loadedCase } = await import("../load-cases.js");
   const text = readText(file);

@@ -3,7 +3,7 @@ import { Option, type Command } from "commander";
 import { dashed, type ProgramFlags } from "../options.js";
 import { UsageError } from "../usage-error.js";
 
-/** Flags of a list. */
+/** Flags of commands that process a list of programs. */
 export interface ListFlags {
   readonly list?: string;
   readonly rows?: string;
@@ -13,7 +13,7 @@ export interface ListFlags {
   readonly json?: boolean;
 }
 
-/** Adds the flags of a list to a command that takes a program. */
+/** Adds the flags of `--list` to a command, except those that it already has. Returns the command. */
 export function addListOptions(command: Command): Command {
   const named = [
     new Option("--list <file>", "JSON Lines of flags, or a file of several programs"),
@@ -28,11 +28,14 @@ export function addListOptions(command: Command): Command {
   return command;
 }
 
-/** True if a command makes rows: of `--list`, and of a file of Spatter's without `--case`. */
+/** True if a command processes many programs: with `--list`, or with a Spatter file and no `--case`. */
 export const isList = ({ list, spatter, case: chosen }: ListFlags & ProgramFlags): boolean =>
   list !== undefined || (spatter !== undefined && chosen === undefined);
 
-/** Throws a UsageError for flags of one program's report, beside a list. */
+/**
+ * Throws a UsageError if one of the flags in `unread` is given, since these flags have no effect with
+ * `--list`.
+ */
 export function refuseWithList(flags: object, unread: readonly string[]): void {
   const given = new Map<string, unknown>(Object.entries(flags));
   const unused = unread.find((flag) => {
@@ -43,7 +46,7 @@ export function refuseWithList(flags: object, unread: readonly string[]): void {
     throw new UsageError(`--list makes rows, and --${dashed(unused)} says nothing there`, "--rows rows.csv");
 }
 
-/** Throws a UsageError for flags of a list without one. */
+/** Throws a UsageError if one of the list flags in `names` is given without `--list`. */
 export function refuseWithoutList(flags: ListFlags, names: readonly (keyof ListFlags)[]): void {
   const unused = names.find((flag) => flags[flag] !== undefined);
   if (unused !== undefined)

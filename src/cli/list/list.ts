@@ -39,21 +39,21 @@ import {
 } from "./entries.js";
 import { csvRows, jsonRows, type RowFormat, type WrittenRow } from "./row-file.js";
 
-/** Outcomes of a program. */
+/** Verdicts that a program of a list can have. */
 export const verdicts = ["legal", "same", "ran", "refused", "malformed", "different", "failed"] as const;
 type Verdict = (typeof verdicts)[number];
 
 /** Verdicts that fail the command. */
 const failures: readonly string[] = ["malformed", "different", "failed"] satisfies readonly Verdict[];
 
-/** Facts that a command finds out about one program. */
+/** Result of a command for one program of a list: its verdict, diagnostics and figures. */
 export interface RowFacts {
   readonly verdict: Verdict;
   readonly diagnostics?: readonly Diagnostic[];
   readonly figures?: ScheduleFigures;
 }
 
-/** A command that makes rows. */
+/** Definition of a command that writes one row for each program of a list. */
 export interface RowMaker {
   readonly command: "explain" | "tune" | "run";
   /** Figures of the command, as columns. */
@@ -66,7 +66,7 @@ export interface RowMaker {
 
 type Flags = ListFlags & ProgramFlags & PipelineFlags & OutputFlags;
 
-/** Columns before the figures. */
+/** Columns that precede the figures in each row. */
 export const factColumns = [
   "command",
   "id",
@@ -88,7 +88,10 @@ interface MadeRow {
   readonly isBug: boolean;
 }
 
-/** Makes a row of each program. Resolves to the exit code: 1 where one is malformed, fails or differs; 3 for a bug in tilec. */
+/**
+ * Writes one row for each program of a list. Resolves to the exit code: 1 if a program is malformed, fails or
+ * differs; 3 for a bug in tilec. With `--strict`, a refused program also gives 1.
+ */
 export async function runList(file: string | undefined, flags: Flags, maker: RowMaker): Promise<number> {
   const { list, spatter = "", rows: path } = flags;
   const other =
@@ -126,7 +129,7 @@ export async function runList(file: string | undefined, flags: Flags, maker: Row
   return outputs.status(verdicts.some((verdict) => failing.includes(verdict)) ? 1 : 0);
 }
 
-/** `48 legal, 2 refused` */
+/** Formats the counts of verdicts: `50 programs: 48 legal, 2 refused`. */
 function summaryOf(verdicts: readonly string[]): string {
   const counts = new Map<string, number>();
   for (const verdict of verdicts) counts.set(verdict, (counts.get(verdict) ?? 0) + 1);
@@ -134,6 +137,10 @@ function summaryOf(verdicts: readonly string[]): string {
   return [counted(verdicts.length, "program"), ...(each.length === 0 ? [] : [each.join(", ")])].join(": ");
 }
 
+/**
+ * Returns the format of the rows: JSON Lines for a `.jsonl` file or `--json`, otherwise CSV. Throws a
+ * UsageError for another file suffix, or for `--json` with `--rows`.
+ */
 function formatOf({ rows, json }: ListFlags, { command, columns: figureKeys }: RowMaker): RowFormat {
   const columns = [...factColumns, ...inTableOrder(figureKeys)];
   const isJson = rows?.endsWith(".jsonl") ?? json === true;
@@ -162,6 +169,11 @@ interface RowLog {
 
 const placeOf = (id: string, key: string): string => JSON.stringify([id, key]);
 
+/**
+ * Creates the log that writes rows to the file of `--rows`, or prints them without a file. With `--resume`,
+ * the log starts with the rows of the file. Throws a UsageError if these are rows of another command or have
+ * other columns.
+ */
 function dynamicRows(
   path: string | undefined,
   { resume }: ListFlags,
@@ -207,7 +219,10 @@ function dynamicRows(
   };
 }
 
-/** Loads a program, and makes its row unless one of before has the same id and key. */
+/**
+ * Loads a program and returns its row. A row of the file with the same id and key is reused; a new row is
+ * appended to the log.
+ */
 async function rowOf(
   entry: ListEntry,
   {
@@ -262,7 +277,10 @@ const described = (func: Func): CsvRow => ({
 /** Categories of errors of an entry that names what is not there: a file, or a target. */
 const unread: readonly Category[] = ["file", "target"];
 
-/** Returns the row of a program that failed: its error costs no other program. */
+/**
+ * Returns the verdict and diagnostics of a program whose loading or row threw an error. The error does not
+ * affect other programs.
+ */
 function failedRow(thrown: unknown, id: string): RowFacts {
   if (thrown instanceof Malformed || thrown instanceof UsageError)
     return { verdict: "malformed", diagnostics: thrown.diagnostics };

@@ -2,13 +2,13 @@
 import { csvHead, csvLines, type CsvRow } from "../../report/csv.js";
 import { jsonSchema, outputFormats, type OutputFormat } from "../../output/mark.js";
 
-/** A row as it stands in a file, and its values as texts. */
+/** Row read from a file: its line and its values as text, by column. */
 export interface WrittenRow {
   readonly line: string;
   readonly cells: Readonly<Partial<Record<string, string>>>;
 }
 
-/** Format of rows. */
+/** Format of rows: writes and reads the lines of a row file. */
 export interface RowFormat {
   readonly output: OutputFormat;
   /** Line before the first row; empty for none. */
@@ -19,7 +19,10 @@ export interface RowFormat {
   readonly read: (text: string) => readonly WrittenRow[] | undefined;
 }
 
-/** Returns CSV with the columns of a command, the first of which names it. */
+/**
+ * Returns the CSV format for the rows of a command. Rows are read only if their `command` column has that
+ * command.
+ */
 export function csvRows(command: string, columns: readonly string[]): RowFormat {
   const head = csvHead(columns);
   return {
@@ -38,7 +41,7 @@ export function csvRows(command: string, columns: readonly string[]): RowFormat 
   };
 }
 
-/** Returns the records of a CSV text that end in a line's end (RFC 4180); a torn one is left out. */
+/** Returns the complete records of a CSV text (RFC 4180). A last record without a line end is left out. */
 function csvRecords(text: string): readonly { readonly line: string; readonly cells: readonly string[] }[] {
   const rows: { line: string; cells: string[] }[] = [];
   let cells: string[] = [];
@@ -57,7 +60,7 @@ function csvRecords(text: string): readonly { readonly line: string; readonly ce
   return rows;
 }
 
-/** Returns JSON Lines with the columns of a command as keys. */
+/** Returns the JSON Lines format for the rows of a command: one object a line, with the columns as keys. */
 export function jsonRows(command: string, columns: readonly string[]): RowFormat {
   const keys = new Set(["schema", ...columns]);
   const isOfCommand = (cells: WrittenRow["cells"]): boolean =>
@@ -77,6 +80,7 @@ export function jsonRows(command: string, columns: readonly string[]): RowFormat
   };
 }
 
+/** Returns the values of a JSON object as text, by key; undefined if the line is not a JSON object. */
 function cellsOf(line: string): WrittenRow["cells"] | undefined {
   try {
     const value: unknown = JSON.parse(line);

@@ -1,6 +1,7 @@
 /**
- * Annotations of GitHub Actions: one line for each failure, at its file and line, and a notice of what passed with TC912; paths from the folder that the command runs in.
- * Escapes: docs.github.com, "Workflow commands for GitHub Actions", as its toolkit writes them.
+ * Annotations of GitHub Actions: one line for each failure, at its file and line, and a notice of what passed
+ * with TC912; paths from the folder that the command runs in. Escapes: docs.github.com, "Workflow commands
+ * for GitHub Actions", as its toolkit writes them.
  */
 import { isAbsolute, relative } from "node:path";
 import type { Diagnostic } from "../../../ir/index.js";
@@ -11,6 +12,10 @@ const data = (text: string): string =>
 const property = (text: string): string => data(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
 const fromHere = (file: string): string => (isAbsolute(file) ? relative(process.cwd(), file) : file);
 
+/**
+ * Returns a GitHub Actions annotation for each failure and diagnostic of a report, one a line, followed by
+ * the counts of results.
+ */
 export function github(report: SuiteReport): string {
   const failures = report.results.flatMap(({ status, id, backend, code, message = "", file, line = 1 }) => {
     if (status !== "fail") return [];

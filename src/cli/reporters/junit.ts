@@ -1,15 +1,22 @@
-/** JUnit's XML, as Jenkins' xunit plugin and most CI services read it: a suite for each file, a case for each test and backend. */
+/**
+ * JUnit's XML, as Jenkins' xunit plugin and most CI services read it: a suite for each file, a case for each
+ * test and backend.
+ */
 import { defined } from "../../../ir/defined.js";
 import { create } from "xmlbuilder2";
 import type { CheckResult } from "../../testing/check-case.js";
 import { countOf, type SuiteReport } from "./suite-report.js";
 
-/** XML 1.0 has no characters below the blank but these. */
+/**
+ * Replaces the characters that XML 1.0 does not allow. Below the blank it allows only tab, line feed and
+ * carriage return.
+ */
 const printable = (text: string): string =>
   text.replaceAll(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, "\ufffd");
 
 const seconds = (milliseconds: number): string => (milliseconds / 1000).toFixed(3);
 
+/** Returns the JUnit XML of a report: a suite for each file and a case for each test and backend. */
 export function junit({ results, diagnostics, milliseconds }: SuiteReport): string {
   const files = [...new Set(results.map(({ file = "" }) => file))];
   const root = create({ version: "1.0", encoding: "UTF-8" }).ele("testsuites", {
@@ -46,6 +53,10 @@ export function junit({ results, diagnostics, milliseconds }: SuiteReport): stri
   return root.end({ prettyPrint: true });
 }
 
+/**
+ * Adds one result to a JUnit suite as a `testcase` element, with a `skipped` or `failure` element if it did
+ * not pass.
+ */
 function addCase(
   suite: ReturnType<ReturnType<typeof create>["ele"]>,
   { id, backend, status, code, message = "", file = "", line = 1, milliseconds = 0 }: CheckResult,

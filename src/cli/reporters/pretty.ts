@@ -2,6 +2,10 @@
 import { table } from "../../report/table.js";
 import { ascendHint, ascendHints, resultCounts, type SuiteReport } from "./suite-report.js";
 
+/**
+ * Returns a report as text for a terminal: the tests that did not pass, then a table of the backends and the
+ * counts.
+ */
 export function pretty(report: SuiteReport): string {
   const { results, shares, milliseconds } = report;
   const lines = results.flatMap(({ status, id, backend, message = "" }) =>

@@ -1,12 +1,12 @@
-/** What a run of `tilec check` came to, for its reporters. */
+/** Report of a run of `tilec check`, for its reporters. */
 import { counted, type Diagnostic } from "../../../ir/index.js";
 import type { Code } from "../../../ir/codes.js";
 import type { CheckResult } from "../../testing/check-case.js";
 
-/** One backend's share of the run. */
+/** Results of one backend in a run of the test suite: its counts and its time. */
 export interface BackendShare {
   readonly backend: string;
-  /** What ran there: an executor, a device. */
+  /** Executor or device that ran the tests of the backend. */
   readonly on: string;
   readonly passed: number;
   readonly failed: number;
@@ -14,20 +14,28 @@ export interface BackendShare {
   readonly milliseconds: number;
 }
 
+/**
+ * Report of a run of `tilec check`: the results, the counts of each backend, and the diagnostics of the run
+ * as a whole.
+ */
 export interface SuiteReport {
   readonly results: readonly CheckResult[];
   readonly shares: readonly BackendShare[];
   /** Tests left out after a failure. */
   readonly notRun: number;
   readonly milliseconds: number;
-  /** What is wrong with the run as a whole. */
+  /** Diagnostics about the run as a whole. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
+/** Returns the number of results with a status. */
 export const countOf = (results: readonly CheckResult[], status: CheckResult["status"]): number =>
   results.filter((result) => result.status === status).length;
 
-/** The shares, in the order in which backends first occur. `on` tells what ran there. */
+/**
+ * Returns the counts and time of each backend, in the order in which backends first occur. `on` returns the
+ * executor or device that ran a backend.
+ */
 export function sharesOf(results: readonly CheckResult[], on: (backend: string) => string): BackendShare[] {
   const backends = [...new Set(results.map(({ backend }) => backend))];
   return backends.map((backend) => {
@@ -53,7 +61,7 @@ export function ascendHints({ results }: Pick<SuiteReport, "results">): string |
   return `an Ascend core may give other bits for ${counted(hinted, "test")} that passed; --json names them`;
 }
 
-/** `5 passed, 1 failed, 0 skipped` */
+/** Formats the counts of results: `5 passed, 1 failed, 0 skipped`. */
 export function resultCounts({ results, notRun }: Pick<SuiteReport, "results" | "notRun">): string {
   const [passed, failed, skipped] = (["pass", "fail", "skip"] as const).map((status) =>
     countOf(results, status),

@@ -1,4 +1,4 @@
-/** What binds the open dims of a model, and how it fits what the model declares. */
+/** Bindings of the dynamic dims of a model, and their check against what the model declares. */
 import { defined, sameShape, type CompileError, type Shape } from "../../../ir/index.js";
 import type { TensorValue } from "../tensor.js";
 import { dataTypeCode } from "./data-type.js";
@@ -6,9 +6,12 @@ import { modelError, quoted } from "./fail.js";
 import type { Dim, OnnxGraph, OnnxModel, OnnxValue } from "./model.js";
 import { showDims, type TrackedValue } from "./value.js";
 
-/** What the user knows and the model leaves open. */
+/** Values that the user knows and the model leaves open: extents, shapes, maximum extents, elements. */
 export interface Bindings {
-  /** Extents of symbolic dims, and shapes of graph inputs, whose dims may lack a name: `{ batch: 1, state: [2, 1, 128] }`. */
+  /**
+   * Extents of symbolic dims, and shapes of graph inputs, whose dims may lack a name: `{ batch: 1, state: [2,
+   * 1, 128] }`.
+   */
   readonly bind?: Readonly<Record<string, number | Shape>>;
   /** The most extents of symbolic dims that stay open: `{ batch: 64 }`. */
   readonly most?: Readonly<Record<string, number>>;
@@ -16,6 +19,10 @@ export interface Bindings {
   readonly values?: ReadonlyMap<string, TensorValue>;
 }
 
+/**
+ * Returns the declared type of a value, with each symbolic dim in `bindings` replaced by its extent. An
+ * undeclared type gives an empty object.
+ */
 export function declaredValue(value: OnnxValue, bindings: Readonly<Record<string, number>>): TrackedValue {
   const { type } = value;
   if (type === undefined) return {};
@@ -29,7 +36,10 @@ export function declaredValue(value: OnnxValue, bindings: Readonly<Record<string
   };
 }
 
-/** Numbers are extents of dims, lists are shapes of inputs. Throws a CompileError for what the model has not. */
+/**
+ * Separates bindings into extents of symbolic dims (numbers) and shapes of inputs (lists). Throws a
+ * CompileError for invalid extents and for dims that the model does not have.
+ */
 export function sorted(model: OnnxModel, { bind = {}, most = {} }: Bindings) {
   const dims = new Map<string, number>();
   const shapes = new Map<string, Shape>();
@@ -64,7 +74,7 @@ function noDim({ file }: OnnxModel, name: string, symbols: ReadonlySet<string>, 
   return modelError(file, `it has no symbolic dim ${quoted(name)}`, hint ?? has);
 }
 
-/** Names that a model gives to extents, those of the bodies of If, Loop and Scan too. */
+/** Returns the names that a model gives to extents, including those in the bodies of If, Loop and Scan. */
 function symbolicDims(graph: OnnxGraph, names = new Set<string>()): ReadonlySet<string> {
   for (const { type } of [...graph.inputs, ...graph.values, ...graph.outputs]) {
     for (const dim of type?.dims ?? []) if (typeof dim === "string" && dim !== "") names.add(dim);
@@ -79,7 +89,7 @@ function symbolicDims(graph: OnnxGraph, names = new Set<string>()): ReadonlySet<
 
 const shown = (names: Iterable<string>): string => [...names].slice(0, 8).map(quoted).join(", ");
 
-/** Graph inputs as the user binds them, checked against what the model declares. */
+/** Returns the graph inputs as the user binds them, checked against the declarations of the model. */
 export function boundInputs(
   model: OnnxModel,
   dims: Readonly<Record<string, number>>,
@@ -120,7 +130,9 @@ export function boundInputs(
   return bound;
 }
 
-/** What binds the dims that the graph's inputs still leave open; undefined where they leave none. */
+/**
+ * Returns the bindings that the graph's inputs still lack, as text for `--bind`; undefined if they lack none.
+ */
 export function missingBindings(
   { inputs, initializers }: OnnxGraph,
   bind: Readonly<Record<string, number | Shape>>,

@@ -1,4 +1,7 @@
-/** Tensors of a model as maps over others: what views, gathers and arithmetic come to when one is read through the next. */
+/**
+ * Tensors of a model as maps over others: what views, gathers and arithmetic come to when one is read through
+ * the next.
+ */
 import { gatherOver, readData, sameRead, reductionDim } from "../../../ir/access.js";
 import { canonicalMap } from "../../../ir/canonical-map.js";
 import {
@@ -29,14 +32,17 @@ import { dtypeOf } from "./data-type.js";
 import type { OnnxNode } from "./model.js";
 import { isStatic, type TrackedValue } from "./value.js";
 
-/** A tensor of the model that a chain reads. */
+/** Tensor of the model that a chain reads. */
 export interface ChainSource {
   readonly name: string;
   readonly value: TrackedValue;
   readonly type: TensorType;
 }
 
-/** A tensor of the model as a map over others. */
+/**
+ * Chain of ONNX nodes combined into one access map: it computes a tensor of the model from other tensors, its
+ * sources.
+ */
 export interface Chain {
   readonly map: AccessMap;
   readonly shape: Shape;
@@ -52,7 +58,10 @@ export interface Chain {
 const maxIndices = 16;
 const maxNodes = 64;
 
-/** A tensor as it stands; undefined where its shape or type is open. */
+/**
+ * Returns the chain that reads a tensor without any node; undefined if its shape or element type is not
+ * known, or the tensor cannot be read.
+ */
 export function alone(name: string, value: TrackedValue): Chain | undefined {
   const { dims, dataType: code = 0 } = value;
   const dtype = dtypeOf(code);
@@ -61,14 +70,17 @@ export function alone(name: string, value: TrackedValue): Chain | undefined {
   return chainOn({ name, value, type: { dtype, shape: dims } });
 }
 
-/** The chain of a tensor itself. */
+/** Returns the chain that copies its one source, without any node. */
 export function chainOn(source: ChainSource): Chain {
   const { shape, dtype } = source.type;
   const map = gatherOver(shape, 1, { indices: [], ...readData(shape.map((_, k) => dim(k))) });
   return { map, shape, dtype, sources: [source], nodes: [] };
 }
 
-/** The chain of a node whose own map is over the ends of `chains`; undefined for one that grows beyond bounds. */
+/**
+ * Returns the chain that computes a node from the sources of `chains`, the chains of its inputs. Undefined if
+ * the combined chain has too many nodes or index operands, or if an index would have to be computed.
+ */
 export function chained(
   node: OnnxNode,
   map: AccessMap,
@@ -85,7 +97,10 @@ export function chained(
   return { ...folded, shape, dtype, nodes, ...defined({ gather }) };
 }
 
-/** The map over what its inputs are read from, in the place of its inputs. Undefined where an index value would be computed. */
+/**
+ * Returns the map `outer` with each read of an input replaced by the map of its chain, and the sources of
+ * that map. Undefined if an index value would have to be computed.
+ */
 function composed(outer: AccessMap, chains: readonly Chain[]): Pick<Chain, "map" | "sources"> | undefined {
   const [first] = outer.reads;
   const sources: ChainSource[] = chains
@@ -94,7 +109,10 @@ function composed(outer: AccessMap, chains: readonly Chain[]): Pick<Chain, "map"
     .flatMap((chain) => chain.sources.slice(0, 1));
   const indices: IndexOperand[] = [];
   const reads: Read[] = [];
-  /** The data stays input 0; what is read by indices is one input, however often it is read. */
+  /**
+   * Returns the input number of a source, which is added if it is new. The data stays input 0. A source read
+   * by index operands is one input, however often it is read.
+   */
   const numberOf = (source: ChainSource, isValue: boolean): number => {
     const position = sources.findIndex(
       (other, k) =>
@@ -102,7 +120,10 @@ function composed(outer: AccessMap, chains: readonly Chain[]): Pick<Chain, "map"
     );
     return position === -1 ? sources.push(source) - 1 : position;
   };
-  /** Index values that are one: the same element under the same policy. */
+  /**
+   * Returns the number of an index operand, which is added if it is new. Index operands with the same element
+   * and the same policy are one.
+   */
   const push = (operand: IndexOperand): number => {
     const position = indices.findIndex((other) => sameIndex(other, operand));
     return position === -1 ? indices.push(operand) - 1 : position;
@@ -111,7 +132,7 @@ function composed(outer: AccessMap, chains: readonly Chain[]): Pick<Chain, "map"
   const renamed = (form: Linear): Linear =>
     substitute(form, (of) => (of.kind === "index" ? index(at(placed, of.index)) : undefined));
 
-  /** Where the elements lie in their sources that a chain's tensor at `coords` is made from. */
+  /** Returns the reads of source tensors that make the element of a chain's tensor at `coords`. */
   const readThrough = (
     { map, sources: chained }: Chain,
     coords: readonly Linear[],
@@ -169,6 +190,10 @@ function sameIndex({ value: a, ...policy }: IndexOperand, { value: b, ...other }
   return isRead(a) ? isRead(b) && sameRead(a, b) : !isRead(b) && equalLinear(a, b);
 }
 
+/**
+ * Returns the access program that computes a chain. Its output is the chain's tensor and its inputs are the
+ * chain's sources.
+ */
 export function programOf({ map, shape, dtype, sources }: Chain, name: string): AccessFunc {
   const names = new UniqueNames();
   const output = { name: names.next("output"), type: { dtype, shape } };

@@ -1,4 +1,7 @@
-/** Compress with a condition that the model fixes, as the gather by positions that it is. Source: onnx/onnx docs/Operators.md. */
+/**
+ * Compress with a condition that the model fixes, as the gather by positions that it is. Source: onnx/onnx
+ * docs/Operators.md.
+ */
 import { elementCount } from "../../../ir/index.js";
 import { dataType } from "./data-type.js";
 import type { Visited } from "./infer.js";
@@ -9,9 +12,9 @@ import type { TensorValue } from "../tensor.js";
 import { isStatic, type TrackedValue } from "./value.js";
 
 /**
- * Returns a Compress as the node that it stands for: Gather along its axis, GatherND where it has none, with positions in the place of the
- * condition. Another node, and one whose condition the model does not fix, is returned as it is. What the condition has beyond the extent
- * counts for nothing.
+ * Returns a Compress with a constant condition as a gather by the positions of its true elements. With an
+ * axis it becomes a Gather, without one a GatherND. Other nodes, and those with another condition, are
+ * returned unchanged. Elements of the condition beyond the extent are ignored.
  */
 export function asGather<V extends Visited>(visited: V): V {
   const { node, inputs } = visited;
@@ -41,7 +44,10 @@ export function asGather<V extends Visited>(visited: V): V {
   };
 }
 
-/** Returns the positions below the number of places as indices: i64[n] along one dim, i64[n, rank] of tuples. */
+/**
+ * Returns the positions below the number of elements as a tensor of indices: i64[n] along one dim, or i64[n,
+ * rank] of tuples. If the tensor would take more than `maxBytes` bytes, only its data type is known.
+ */
 function positioned(positions: Float64Array, extents: readonly number[], tuples: boolean): TrackedValue {
   const count = elementCount(extents);
   const inside = positions.filter((position) => position < count);

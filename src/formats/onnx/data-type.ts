@@ -1,4 +1,6 @@
-/** TensorProto.DataType (onnx/onnx onnx.proto, message TensorProto, enum DataType) and tilec's element types. */
+/**
+ * TensorProto.DataType (onnx/onnx onnx.proto, message TensorProto, enum DataType) and tilec's element types.
+ */
 import { dtypes, elementTypes, invariant, type DType } from "../../../ir/index.js";
 
 const byCode: ReadonlyMap<number, DType> = new Map(
@@ -15,14 +17,14 @@ const unsupported: ReadonlyMap<number, string> = new Map([
   [28, "FLOAT6E3M2"],
 ]);
 
-/** TensorProto.DataType of an element type that ONNX has. */
+/** Returns the TensorProto.DataType of an element type. The element type must be one that ONNX has. */
 export function dataTypeCode(dtype: DType): number {
   const { onnx } = elementTypes[dtype];
   invariant(onnx !== undefined, `ONNX has no ${dtype}`);
   return onnx[0];
 }
 
-/** Codes that shape inference itself produces or looks at. */
+/** Codes of the data types that shape inference creates or tests. */
 export const dataType = {
   f32: dataTypeCode("f32"),
   i32: dataTypeCode("i32"),
@@ -32,10 +34,10 @@ export const dataType = {
   u8: dataTypeCode("u8"),
 } as const;
 
-/** The element type, or undefined for one that tilec lacks. */
+/** Returns the element type of a TensorProto.DataType code; undefined if tilec does not have that type. */
 export const dtypeOf = (code: number): DType | undefined => byCode.get(code);
 
-/** Why a code has no element type: `element type INT4 (22), which tilec lacks`. */
+/** Returns the reason why a code has no element type: `element type INT4 (22), which tilec lacks`. */
 export function describeDataType(code: number): string {
   const name = unsupported.get(code);
   if (name !== undefined) return `element type ${name} (${code}), which tilec lacks`;

@@ -1,4 +1,6 @@
-/** Gathers of open size as programs over symbols: what is open is outermost, and the user says up to where. */
+/**
+ * Gathers of open size as programs over symbols: what is open is outermost, and the user says up to where.
+ */
 import {
   accessMap,
   at,
@@ -21,17 +23,20 @@ import {
 import type { ProgramDescription } from "../../api/program.js";
 import type { Dim } from "./model.js";
 
-/** The most extents that open dims may have, by their names. */
+/** Maximum extents of dynamic dims, by the names of the dims. */
 export type MaxSizes = Readonly<Record<string, number>>;
 
-/** A shape with its open dim at its most. */
+/** Shape whose dynamic dim, if any, has its maximum extent. */
 export interface DynamicShape {
   readonly shape: Shape;
-  /** What the model calls the open dim; null where every extent is a number. */
+  /** Name of the dynamic dim in the model; null if every extent is a number. */
   readonly outermost: string | null;
 }
 
-/** Undefined where a dim is open that is not outermost, or that nothing bounds. */
+/**
+ * Returns a shape with its dynamic dim at the upper limit. Undefined if a dim other than the outermost is
+ * dynamic, or if the dynamic dim has no limit.
+ */
 export function dynamicShape(dims: readonly Dim[], limits: MaxSizes): DynamicShape | undefined {
   const [first] = dims;
   const outermost = typeof first === "string" && Object.hasOwn(limits, first) ? first : null;
@@ -40,8 +45,10 @@ export function dynamicShape(dims: readonly Dim[], limits: MaxSizes): DynamicSha
 }
 
 /**
- * The gather of a description, which states its operands at their most. `roles`: what its operator calls the inputs. `outermost`: the open
- * dims of the inputs and of the output, by the model's names. What some size of them breaks is refused (TC204).
+ * Returns the access program of a gather with dynamic sizes. The description has each operand at its maximum
+ * size. `roles` names the inputs; `outermost` names the dynamic outermost dim of each input and of the
+ * output, null for a static one. Returns diagnostics instead if the operator breaks a rule, or if some sizes
+ * are invalid (TC204).
  */
 export function dynamicProgram(
   { name = "", op, attrs, data, indices, others = [] }: ProgramDescription,
@@ -69,7 +76,10 @@ export function dynamicProgram(
   return bound.ok ? { func } : bound;
 }
 
-/** The bound of an index is the extent that it picks in, whatever that comes to. */
+/**
+ * Returns a map whose index operands have dynamic bounds: each extent is that of the dim that the index
+ * selects from, whatever its size.
+ */
 const withDynamicBounds = ({ indices, ...map }: AccessMap): SymbolicMap => ({
   ...map,
   indices: indices.map(({ extent: _, wrapNegativeBy, ...rest }) => ({
@@ -78,6 +88,10 @@ const withDynamicBounds = ({ indices, ...map }: AccessMap): SymbolicMap => ({
   })),
 });
 
+/**
+ * Returns the symbols of the dynamic outermost dims with their limits, and the symbol name of each operand's
+ * outermost dim, null if it is static.
+ */
 function symbolsOf(outermost: readonly (string | null)[], limits: MaxSizes) {
   const names = new UniqueNames();
   const symbols = new Map<string, Sym>();
@@ -90,7 +104,7 @@ function symbolsOf(outermost: readonly (string | null)[], limits: MaxSizes) {
   return { symbols: [...symbols.values()], named };
 }
 
-/** `batch` is BATCH, and what no symbol begins with stands behind N_. */
+/** Returns the symbol for a dim: `batch` becomes BATCH. A name that cannot be a symbol gets the prefix N_. */
 function symbolName(dim: string): string {
   const upper = dim.toUpperCase().replaceAll(/[^A-Z0-9_]+/g, "_");
   return isSymbolName(upper) ? upper : `N_${upper}`;

@@ -1,6 +1,7 @@
 /**
- * Rules of operators that work element by element: where all operands are small integers or truth values, as shapes on
- * their way through a model are, what they compute is followed. Sources: onnx/onnx docs/Operators.md.
+ * Rules of operators that work element by element: where all operands are small integers or truth values, as
+ * shapes on their way through a model are, what they compute is followed. Sources: onnx/onnx
+ * docs/Operators.md.
  */
 import { dataType } from "./data-type.js";
 import {
@@ -16,10 +17,13 @@ import {
 } from "./rule.js";
 import { constantElements, type TrackedValue } from "./value.js";
 
-/** Returns what a comparison gives: 1 where it holds. */
+/** Returns the truth value of a comparison as an integer: 1 if it holds, otherwise 0. */
 export const truth = (holds: boolean): bigint => (holds ? 1n : 0n);
 
-/** What does not fit its type is not followed: ONNX says nothing of overflow. */
+/**
+ * Returns the element, or undefined if it does not fit its type: ONNX does not define the result of an
+ * overflow.
+ */
 function fitting(type: number | undefined, element: bigint | undefined): bigint | undefined {
   if (element === undefined) return undefined;
   return element === BigInt.asIntN(type === dataType.i32 ? 32 : 64, element) ? element : undefined;
@@ -27,7 +31,10 @@ function fitting(type: number | undefined, element: bigint | undefined): bigint 
 
 type Compute = (...operands: readonly [bigint, ...bigint[]]) => bigint | undefined;
 
-/** The elements of a broadcast operator over what is known of its operands. */
+/**
+ * Returns the elements that a broadcast operator computes from constant operands; undefined if the output's
+ * dims or the elements of an operand are not known. An element is undefined if one of its operands is.
+ */
 function computed(
   inputs: readonly (TrackedValue | undefined)[],
   dims: TrackedValue["dims"],
@@ -47,8 +54,9 @@ function computed(
 }
 
 /**
- * Returns the rule of an operator whose operands are broadcast against each other. `type`: of its output, that of the first operand where
- * absent. Before opset 7 shapes were broadcast by an attribute, and elements are not followed.
+ * Returns the shape rule of an operator with broadcast operands. `type` is the output's type; the default is
+ * that of the first operand. `compute` computes known elements. Before opset 7, broadcasting was an
+ * attribute: the output then has the first operand's dims and no known elements.
  */
 export const elementwise =
   (compute?: Compute, type: TypeRule = typeOf(0)): ShapeRule =>
@@ -64,7 +72,10 @@ export const elementwise =
     );
   };
 
-/** Mod takes the sign of the divisor, or with `fmod` that of the dividend. */
+/**
+ * Infers the output of ONNX Mod. The result has the sign of the divisor, or with `fmod` the sign of the
+ * dividend.
+ */
 export const modulo: ShapeRule = (input) =>
   elementwise((a, b = 0n) => {
     if (b === 0n) return undefined;
@@ -72,7 +83,9 @@ export const modulo: ShapeRule = (input) =>
     return int(input.node, "fmod") === 1 || rest === 0n || rest < 0n === b < 0n ? rest : rest + b;
   })(input);
 
-/** Where: of its condition and two values; the type is that of the values. */
+/**
+ * Shape rule of the operator Where: of its condition and two values. The element type is that of the values.
+ */
 export const where: ShapeRule = ({ inputs }) => {
   const dims = broadcast(inputs.map((input) => input?.dims));
   const value = withDims(inputs[1]?.dataType ?? inputs[2]?.dataType, dims);
@@ -82,7 +95,10 @@ export const where: ShapeRule = ({ inputs }) => {
   );
 };
 
-/** Returns the rule of a conversion of the first input. */
+/**
+ * Returns the shape rule of a conversion of the first input to `type`. Known elements are converted for bool,
+ * i32 and i64.
+ */
 export const castTo =
   (type: TypeRule): ShapeRule =>
   (input) => {

@@ -1,8 +1,9 @@
 /**
- * ONNX's Cast, DequantizeLinear, Add, Sub, Mul, Div, Min and Max as expressions of the elements that they compute with.
+ * ONNX's Cast, DequantizeLinear, Add, Sub, Mul, Div, Min and Max as expressions of the elements that they
+ * compute with.
  *
- * Source: onnx/onnx docs/Operators.md. Types that values have no arithmetic in are computed as ONNX Runtime computes them: f16 and bf16
- * through f32, integers of fewer bits through i32, modulo their size.
+ * Source: onnx/onnx docs/Operators.md. Types that values have no arithmetic in are computed as ONNX Runtime
+ * computes them: f16 and bf16 through f32, integers of fewer bits through i32, modulo their size.
  */
 import {
   at,
@@ -30,42 +31,55 @@ import { dtypeOf } from "./data-type.js";
 import { int, type RuleInput } from "./rule.js";
 import type { TrackedValue } from "./value.js";
 
-/** An operand of a node, by its number among the node's inputs, at coordinates over the output's dims. */
+/**
+ * Read of a node's input: the input's index, and the element's coordinates as linear forms of the output
+ * coordinates.
+ */
 export interface OperandRead {
   readonly input: number;
   readonly at: readonly Linear[];
 }
 
-/** What a node computes an element from: `value` names the reads by their place in the list. */
+/** Computation of an element by a node. `value` refers to the reads by their positions in the list. */
 export interface Elementwise {
   readonly reads: readonly OperandRead[];
   readonly value: Expression;
-  /** Where an element is made from terms: r is the dim behind those of the output. */
+  /**
+   * Reduction that makes an element; its dim r follows the dims of the output. Absent if an element is not
+   * reduced.
+   */
   readonly reduced?: Reduced;
 }
 
-/** What is known of the inputs: their types and shapes, undefined for one that is left out. */
+/** Types and shapes of the inputs; undefined for an input that is left out. */
 export type Operands = readonly ({ readonly dtype: DType; readonly shape: Shape } | undefined)[];
 
-/** The expression, or why there is none. */
+/** Expression of a node's output element, or the reason why there is none. */
 export type Computed = Elementwise | { readonly why: string };
 
 type Rule = (input: RuleInput, operands: Operands, shape: Shape) => Computed;
 
 const read = (k: number): Expression => ({ kind: "read", read: k });
 
+/**
+ * Returns the reason that values cannot be computed in an element type; `undefined` stands for a type that
+ * tilec does not have.
+ */
 export const notIn = (dtype: DType | undefined): Computed => ({
   why: `values are not computed in ${dtype ?? "a type that tilec lacks"}`,
 });
 
-/** The type in which a type is added, multiplied and compared. */
+/**
+ * Returns the type in which elements of a type are added, multiplied and compared: f32 for f16 and bf16, i32
+ * for narrow integers. Undefined if there is none.
+ */
 export function arithmeticOf(dtype: DType): ArithmeticType | undefined {
   if (isArithmeticType(dtype)) return dtype;
   if (!isValueType(dtype)) return undefined;
   return dtype === "f16" || dtype === "bf16" ? "f32" : "i32";
 }
 
-/** Two or more operands one after the other, each result rounded to their type. */
+/** Returns two or more operands one after the other, each result rounded to their type. */
 const folded =
   (op: Operation): Rule =>
   (_, operands, shape) => {
@@ -154,7 +168,10 @@ const rules: Readonly<Record<string, Rule>> = {
   },
 };
 
-/** Where the scale of an element lies: one for all, one for each place along an axis, or one for each block along it. */
+/**
+ * Returns the coordinates of an element's scale: one scale for all, one for each position along an axis, or
+ * one for each block along it. Undefined if the scale has another shape.
+ */
 function placeOf(
   shape: Shape,
   scale: Shape,
@@ -173,7 +190,7 @@ function placeOf(
   return scale[0] === 1 ? [constant(0)] : undefined;
 }
 
-/** The one element of a tensor of 32 bits or fewer that the model fixes. */
+/** Returns the one element of a tensor of 32 bits or fewer that the model fixes. */
 function fixedNumber(value: TrackedValue | undefined): number | undefined {
   const tensor = value?.constant?.();
   if (tensor === undefined || elementCount(tensor.type.shape) !== 1) return undefined;
@@ -181,9 +198,13 @@ function fixedNumber(value: TrackedValue | undefined): number | undefined {
   return typeof element === "number" ? element : undefined;
 }
 
-/** Whether a node of ONNX's own is folded into the gather that it reads, or that reads it. */
+/**
+ * True if a node of ONNX's own with this operator is folded into the gather that it reads, or that reads it.
+ */
 export const isElementwise = (op: string): boolean => Object.hasOwn(rules, op);
 
-/** What such a node computes; `shape`: of its output. */
+/**
+ * Returns the computation of an elementwise node, or the reason why there is none. `shape`: of its output.
+ */
 export const elementwiseOf = (input: RuleInput, operands: Operands, shape: Shape): Computed =>
   rules[input.node.op]?.(input, operands, shape) ?? { why: "it computes something else" };

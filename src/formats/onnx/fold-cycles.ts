@@ -1,13 +1,16 @@
 /** Estimated cycles of a fold as one kernel, and of its nodes as a kernel each; launches are included. */
 import { checkApiArgument } from "../../api/argument-kinds.js";
 
-/** Cycles of a fold under either policy. */
+/**
+ * Estimated cycles of a group of nodes: as one kernel (`folded`) and as one kernel for each node
+ * (`separate`). Kernel launches are included.
+ */
 export interface FoldCycles {
   readonly folded: number;
   readonly separate: number;
 }
 
-/** `12,260 cycles folded, 6,496 separately, launches included` */
+/** Formats the cycles of a folded program: `12,260 cycles folded, 6,496 separately, launches included`. */
 export function comparison(cycles: FoldCycles): string {
   checkApiArgument("comparison", "fold cycles", cycles);
   const { folded, separate } = cycles;

@@ -1,21 +1,29 @@
-/** How a model's gathers are folded, and what the programs of a fold take on a target. */
+/** Options for folding the gathers of a model, and prices of the folded programs on a target. */
 import { defined, cyclesOf, type AccessFunc, type Target } from "../../../ir/index.js";
 import { tryCompile, type CompileResult } from "../../api/compile.js";
 import { withText } from "../../api/try-text.js";
 import type { FoldPrice } from "./fold.js";
 import type { FoldPolicy } from "./fold-policies.js";
 
-/** How gathers are folded. Without a target and `compile`, they are folded as far as their maps go. */
+/**
+ * Options for folding gathers. Without a target and `compile`, gathers are folded as far as their maps allow.
+ */
 export interface FoldOptions {
   /** Default: `cost`. */
   readonly fold?: FoldPolicy;
   /** The target that decides: a target, or the name of a built-in one. */
   readonly target?: Target | string;
-  /** Compiles a program as it is going to be. Default: `tryCompile` for the target, under its default schedule. */
+  /**
+   * Compiles a program as it is going to be. Default: `tryCompile` for the target, under its default
+   * schedule.
+   */
   readonly compile?: (program: AccessFunc) => CompileResult;
 }
 
-/** Returns the prices of programs under a policy; undefined where they have none. */
+/**
+ * Returns a function that estimates the cost of a program under a fold policy, or the reason why the target
+ * refuses the program. Undefined if there is neither a target nor a compile function.
+ */
 export function pricesOf({
   fold = "cost",
   target,

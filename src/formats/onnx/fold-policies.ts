@@ -3,5 +3,5 @@
  * alone.
  */
 export const foldPolicies = ["cost", "always", "never"] as const;
-/** When a gather is folded with what stands around it. */
+/** Policy for folding a gather with the nodes around it. */
 export type FoldPolicy = (typeof foldPolicies)[number];

@@ -1,7 +1,7 @@
 /**
- * Gathers with the views, gathers and arithmetic around them, as one access map: a read of what a node makes becomes a read of what
- * that one reads, and its value takes the place of the read. Where programs have prices, a node is folded into another if both together
- * take no more than each by itself.
+ * Gathers with the views, gathers and arithmetic around them, as one access map: a read of what a node makes
+ * becomes a read of what that one reads, and its value takes the place of the read. Where programs have
+ * prices, a node is folded into another if both together take no more than each by itself.
  */
 import { gatherOver, readData } from "../../../ir/access.js";
 import {
@@ -33,13 +33,16 @@ import { isReduction, reductionOf } from "./reductions.js";
 import { isStatic, showDims, tensorValue, type TrackedValue } from "./value.js";
 import { copiesElements, viewNamed } from "./views.js";
 
-/** A program's kernel with its launch: cycles, and what the choice goes by; or why the target refuses it. */
+/**
+ * Cost of a program's kernel: its cycles with its launch, and the weight that the fold policy compares; or
+ * the reason why the target refuses it.
+ */
 export type FoldPrice = { readonly cycles: number; readonly weight: number } | { readonly refused: string };
 
-/** A gather and what stands around it, in one access program. */
+/** Gather with its adjacent views, gathers and arithmetic folded into one access program. */
 export interface Folded {
   readonly func: AccessFunc;
-  /** What it does at once, in the order of the model. */
+  /** Nodes that the program combines, in the order of the model. */
   readonly nodes: readonly OnnxNode[];
   /** The tensors of its inputs, in their order. */
   readonly sources: readonly { readonly name: string; readonly value: TrackedValue }[];
@@ -49,12 +52,12 @@ export interface Folded {
   readonly cycles?: FoldCycles;
 }
 
-/** What folding came to at a gather. */
+/** Result of folding at a gather. */
 export interface Folding {
   readonly folded?: Folded;
   /** Nodes at its ends that it does not take in, and why. */
   readonly kept: readonly string[];
-  /** Of a fold that was not taken because its nodes take less separately. */
+  /** Cycles of a fold that was not taken, and of its nodes as separate kernels, which take less. */
   readonly unfolded?: FoldCycles;
 }
 
@@ -66,46 +69,60 @@ interface Made {
   readonly fullChain?: Chain;
 }
 
-/** Why a gather does not take a node in. */
+/** Reason why a gather does not take in a node. */
 interface Kept {
   readonly why: string;
   /** The node, where it may be taken in with one that reads what it makes. */
   readonly node?: OnnxNode;
 }
 
-/** An input of a node: the tensor as it stands, and the maps that the node can read through, the longest first. */
+/**
+ * An input of a node: the tensor as it stands, and the maps that the node can read through, the longest
+ * first.
+ */
 interface Input {
   readonly value: TrackedValue;
   readonly plain: Chain;
   readonly through: readonly Chain[];
 }
 
-/** Tensors made of a gather's end that others read too: a fold may go on behind them, and ends where nobody else is left. */
+/**
+ * Tensors made of a gather's end that others read too: a fold may go on behind them, and ends where nobody
+ * else is left.
+ */
 interface Shared {
   readonly gathers: readonly OnnxNode[];
   /** Their names, from the end of the gather's program. */
   readonly names: readonly string[];
 }
 
-/** What a node became. */
+/** Result of folding at a node: the chains of its output, and the inputs that it takes in. */
 interface Choice {
   readonly made: Made;
   /** The inputs that it takes in. */
   readonly taken: readonly Input[];
-  /** Why not all inputs were taken in as far as they go. */
+  /** Reason why not all inputs were taken in as far as possible. */
   readonly why?: string;
-  /** Of all of them taken in, and of the choice, with what makes its inputs. */
+  /**
+   * Cycles if all inputs are taken in, and cycles of the actual choice, with the kernels that make the
+   * inputs.
+   */
   readonly cycles?: FoldCycles;
 }
 
-/** Follows chains through a model as it is walked. */
+/**
+ * Tracks the chains of a model's nodes during the walk and decides which nodes are folded into which gather.
+ */
 export class ChainFolder {
-  /** Of tensors that nodes make. What views alone stand behind is followed when it is read. */
+  /**
+   * Chains of the tensors that nodes make. Chains of tensors that only views make are computed when they are
+   * read.
+   */
   readonly #made = new Map<TrackedValue, () => Made | undefined>();
   /** Tensors that a gather has a part in. */
   readonly #gathered = new WeakSet<TrackedValue>();
   readonly #breaks = new Map<TrackedValue, string>();
-  /** Where the program of a gather ends. */
+  /** End of the program of each gather: its chain, and the tensor that it makes. */
   readonly #ends = new Map<OnnxNode, { readonly chain: Chain; readonly value: TrackedValue }>();
   /** By what is made of them. */
   readonly #shared = new Map<TrackedValue, Shared>();
@@ -134,7 +151,10 @@ export class ChainFolder {
     );
   }
 
-  /** Called behind each node; `program` is that of a gather of static shape. A node that cannot be followed is a tensor as it stands. */
+  /**
+   * Follows a node once its outputs are inferred. `program` is the program of a gather of static shape. If
+   * the node cannot be followed, its output is treated as a plain tensor.
+   */
   leave(left: Left, program: ProgramDescription | undefined): void {
     try {
       this.#follow(left, program);
@@ -158,9 +178,10 @@ export class ChainFolder {
     else if (isFollowed(node)) this.#leaveArithmetic(left, y);
   }
 
-  /** Arithmetic on what a gather made, or on what one reads. */
+  /** Folds arithmetic on the result of a gather, or on a tensor that a gather reads. */
   #leaveArithmetic({ node, inputs, opset }: Left, y: TrackedValue): void {
-    // A table is dequantized element by element as it is gathered; other arithmetic on a whole table stays one.
+    // A table is dequantized element by element as it is gathered; other arithmetic on a whole table stays
+    // one.
     const isTable = node.op === "DequantizeLinear";
     if (!isTable && !inputs.some((value) => value !== undefined && this.#gathered.has(value))) return;
     const chains = inputs.map((value, k) =>
@@ -233,7 +254,7 @@ export class ChainFolder {
     else this.#endIn(y, ended, chain);
   }
 
-  /** The names of tensors that others read too, between the ends of gathers and some inputs. */
+  /** Returns the names of tensors that others read too, between the ends of gathers and some inputs. */
   #sharedBefore(inputs: readonly Input[]): readonly string[] {
     return inputs.flatMap(({ value }) => this.#shared.get(value)?.names ?? []);
   }
@@ -244,7 +265,10 @@ export class ChainFolder {
     return reads < (this.#uses.counts.get(name) ?? 0) || sources.some((source) => source.name === name);
   }
 
-  /** A program may go on behind a tensor, and does not end there: `other`, if it is told, has other readers. */
+  /**
+   * Records that programs may continue past tensor `y` but do not end there. `other`, if given, names a
+   * tensor with other readers, which is the reason.
+   */
   #share(y: TrackedValue, shared: Shared, node: OnnxNode, other: string | undefined): void {
     this.#shared.set(y, shared);
     if (other === undefined) return;
@@ -343,7 +367,10 @@ export class ChainFolder {
     this.#ends.set(node, { chain: made.best, value: y });
   }
 
-  /** `node`: one that is not folded, but may be yet. */
+  /**
+   * Records why a gather's program does not include more nodes. `node`, if given, is a node that is not
+   * folded but may be folded later.
+   */
   #leave(gather: OnnxNode, why: string, node?: OnnxNode): void {
     this.#kept.set(gather, [...(this.#kept.get(gather) ?? []), { why, ...defined({ node }) }]);
   }
@@ -353,14 +380,14 @@ export class ChainFolder {
     if (inputs.some((value) => value !== undefined && this.#gathered.has(value))) this.#gathered.add(y);
   }
 
-  /** The gathers whose programs end with a tensor, or may go on to it. */
+  /** Returns the gathers whose programs end with a tensor, or may go on to it. */
   #endedBy({ value, through }: Input): readonly OnnxNode[] {
     const gathers = new Set(through.flatMap(({ gather }) => gather ?? []));
     const ended = [...gathers].filter((gather) => this.#ends.get(gather)?.value === value);
     return [...new Set([...ended, ...(this.#shared.get(value)?.gathers ?? [])])];
   }
 
-  /** A tensor as it stands, and as what it is made from: one that is known is already made. */
+  /** Returns a tensor as it stands, and as what it is made from: one that is known is already made. */
   #inputOf(name: string, value: TrackedValue): Input | undefined {
     const isConstant = value.constant !== undefined || tensorValue(value) !== undefined;
     const made = isConstant ? undefined : this.#made.get(value)?.();
@@ -370,14 +397,15 @@ export class ChainFolder {
     return { value, plain, through: through.filter((chain) => chain !== plain) };
   }
 
-  /** The shape of a tensor that is followed. */
+  /** Returns the shape of a tensor that is followed. */
   #shapeOf(name: string, value: TrackedValue): Chain["shape"] | undefined {
     return alone(name, value)?.shape ?? this.#made.get(value)?.()?.best.shape;
   }
 
   /**
-   * The chain of a node, made by `build` from those of its inputs: of all that they are made from, or of as much of it as makes the node's
-   * kernel and the kernels of its inputs weigh least. Undefined, or the reason, where there is none.
+   * Returns the chain of a node, made by `build` from those of its inputs: of all that they are made from, or
+   * of as much of it as makes the node's kernel and the kernels of its inputs weigh least. Undefined, or the
+   * reason, where there is none.
    */
   #choose(
     node: OnnxNode,
@@ -438,7 +466,10 @@ export class ChainFolder {
     return this.#uses.counts.get(name) === 1;
   }
 
-  /** What a chain takes as one kernel, and the kernels that make its inputs; of those that others read too, a share. */
+  /**
+   * Returns the price of a chain as one kernel and of the kernels that make its inputs. If other nodes read
+   * an input too, a share of its kernel counts.
+   */
   #sum(chain: Chain, of: "cycles" | "weight"): number {
     const cached = this.#sums[of].get(chain);
     if (cached !== undefined) return cached;
@@ -454,7 +485,10 @@ export class ChainFolder {
     return sum;
   }
 
-  /** The cycles of a chain as one kernel, and as a kernel for each of its nodes. Undefined where one of these is refused. */
+  /**
+   * Returns the cycles of a chain as one kernel, and as a kernel for each of its nodes. Undefined where one
+   * of these is refused.
+   */
   #cyclesOf(chain: Chain): FoldCycles | undefined {
     const cycles = (chain: Chain | undefined): number => {
       const price = chain === undefined ? undefined : this.#price(chain);
@@ -465,7 +499,7 @@ export class ChainFolder {
     return Number.isFinite(folded + separate) ? { folded, separate } : undefined;
   }
 
-  /** What a gather came to, once the whole model is walked. Its program is called `name`. */
+  /** Returns the result of folding at a gather, after the whole model is walked. `name`: of its program. */
   foldingOf(gather: OnnxNode, name: string): Folding {
     const kept = [...new Set((this.#kept.get(gather) ?? []).map(({ why }) => why))];
     const unfolded = this.#unfolded.get(gather);
@@ -483,19 +517,23 @@ export class ChainFolder {
   }
 }
 
-/** Of a fold that stops before its end. */
+/** Wording for a fold that stops before its end. */
 const partlyFolded = "not folded as far as it goes";
 
 /**
- * Of choices within this factor of the lightest, the one that folds most is taken: estimates are no closer, and a fold spares memory and
- * waiting for another kernel.
+ * Factor within which a choice counts as cheap as the cheapest. Of such choices the one that folds most is
+ * taken. Estimates are not more exact than this, and a fold saves memory and the wait for another kernel.
  */
 const asLight = 1.1;
 
 /** Choices of a node that are all weighed. */
 const maxWeighed = 27;
 
-/** The chains that a node may read its inputs through, those of the most nodes first. Of many inputs one at a time changes. */
+/**
+ * Returns the choices of chains for the inputs of a node: for each input one of its chains, or the tensor
+ * itself. Choices with the most nodes come first. If there are too many choices, only one input at a time
+ * differs from the longest one.
+ */
 function chainChoices(inputs: readonly Input[]): readonly (readonly Chain[])[] {
   const values = [...new Map(inputs.map((input) => [input.value, input])).values()];
   const options = values.map(({ through, plain }) => [...through, plain]);
@@ -525,7 +563,10 @@ function chainChoices(inputs: readonly Input[]): readonly (readonly Chain[])[] {
   );
 }
 
-/** What ONNX leaves open and the program does not: the order in which floats are summed. */
+/**
+ * Returns TC910 for a program that sums floats: ONNX leaves the order of the additions open, and the program
+ * fixes it.
+ */
 function hintsOf({ map, nodes, sources }: Chain): readonly Diagnostic[] {
   const [sum] = reductionsIn(map.value);
   const types = map.reads.map(({ table }) => at(sources, table).type.dtype);
@@ -547,13 +588,17 @@ const isView = ({ domain, op }: OnnxNode): boolean => domain === "" && viewNamed
 const isFollowed = (node: OnnxNode): boolean =>
   isView(node) || (node.domain === "" && (isElementwise(node.op) || isReduction(node.op)));
 
-/** Who reads the tensors of a model, by name, in nested graphs too. */
+/** Readers of the tensors of a model, counted by tensor name. Nested graphs are included. */
 interface Uses {
   readonly counts: ReadonlyMap<string, number>;
   /** Tensors that a graph returns, or that a node reads which is never folded. */
   readonly asTensors: ReadonlySet<string>;
 }
 
+/**
+ * Returns the number of uses of each tensor name in the graphs, and the names that must exist as tensors:
+ * graph outputs, and inputs of nodes that are not folded.
+ */
 function usesIn(graphs: readonly OnnxGraph[], folds: (node: OnnxNode) => boolean): Uses {
   const counts = new Map<string, number>();
   const asTensors = new Set<string>();

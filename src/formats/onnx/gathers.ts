@@ -41,23 +41,26 @@ interface Named {
   readonly node: OnnxNode;
 }
 
-/** A node that reads or writes by index, and that tilec does not compile. */
+/** Node that reads or writes by index and that tilec does not compile, with the reason. */
 export interface OnnxUncompiled extends Named {
   readonly ok: false;
   readonly compiled: false;
   readonly diagnostic: Diagnostic;
 }
 
-/** What a model has of gathers and their kin, in its order. */
+/** Gathers of a model and other nodes that read or write by index, in the order of the model. */
 export interface OnnxSurvey {
   readonly nodes: readonly (OnnxGather | OnnxUncompiled)[];
   /** Shapes and types that the model declares and that its nodes contradict. */
   readonly warnings: readonly Diagnostic[];
-  /** Every node of the model in its order, those of a body behind the node that holds it, and who reads what it makes. */
+  /**
+   * Every node of the model in its order, those of a body behind the node that holds it, and who reads what
+   * it makes.
+   */
   readonly uses: readonly OnnxUse[];
 }
 
-/** A gather with the views and gathers around it, as one access program. */
+/** Gather with its adjacent views and gathers folded into one access program. */
 export interface OnnxFolded {
   /** Its name is a symbol of the text form, unique in the model. */
   readonly func: AccessFunc;
@@ -73,6 +76,7 @@ export interface OnnxFolded {
   readonly hints: readonly Diagnostic[];
 }
 
+/** Gather of a model: its program and constant operands, or the reason why it has no program. */
 export type OnnxGather =
   | (Named & {
       readonly ok: true;
@@ -86,18 +90,21 @@ export type OnnxGather =
       readonly folded?: OnnxFolded;
       /** Nodes next to it that are not folded, and why. */
       readonly kept: readonly string[];
-      /** Of a fold that was not taken because its nodes take less separately. */
+      /** Cycles of a fold that was not taken, and of its nodes as separate kernels, which take less. */
       readonly unfolded?: FoldCycles;
     })
   | (Named & {
       readonly ok: false;
-      /** `open`: a shape or an element type is not known. `refused`: it cannot be read, or breaks a rule of its operator. */
+      /**
+       * `open`: a shape or an element type is not known. `refused`: it cannot be read, or breaks a rule of its operator.
+       */
       readonly verdict: "open" | "refused";
       readonly diagnostic: Diagnostic;
       /** Program over symbols; absent unless outermost dims alone are open, and `maxSizes` bounds them. */
       readonly open?: OnnxDynamic;
     });
 
+/** Program of a gather with dynamic sizes, with the operands that the model fixes. */
 export interface OnnxDynamic {
   readonly func: AccessFunc;
   /** Operands that the model fixes; further inputs by their keys. */
@@ -106,7 +113,7 @@ export interface OnnxDynamic {
   readonly others?: Readonly<Record<string, TensorValue>>;
 }
 
-/** Returns the inputs that the model fixes, by their keys. */
+/** Returns the inputs that the model fixes, by their keys: `data`, `indices` and further ones. */
 export function fixedInputs(
   gather: Pick<OnnxGather & { readonly ok: true }, "data" | "indices" | "others">,
 ): Readonly<Record<string, TensorValue>> {
@@ -129,7 +136,10 @@ interface Operator {
   readonly op: OpName;
   /** Its integer attributes, under ONNX's names, which are also tilec's, with their defaults. */
   readonly attributes: Readonly<Record<string, number>>;
-  /** Opsets in which the operator changed, newest first (onnx/onnx docs/Changelog.md). None: it is of another domain. */
+  /**
+   * Opsets in which the operator changed, newest first (onnx/onnx docs/Changelog.md). None: it is of another
+   * domain.
+   */
   readonly versions: readonly number[];
 }
 
@@ -147,7 +157,7 @@ const operators: ReadonlyMap<string, Operator> = new Map<string, Operator>([
   ],
 ]);
 
-/** The operator of a node, if it is compiled as a gather. */
+/** Returns the operator of a node, if it is compiled as a gather. */
 const operatorOf = ({ domain, op }: OnnxNode): Operator | undefined =>
   operators.get(domain === "" ? op : `${domain}.${op}`);
 
@@ -155,7 +165,7 @@ const operatorOf = ({ domain, op }: OnnxNode): Operator | undefined =>
 const isCompiled = (node: OnnxNode): boolean =>
   operatorOf(node) !== undefined || (node.domain === "" && node.op === "Compress");
 
-/** Why an operator that reads or writes by index is not compiled. */
+/** Reasons why operators that read or write by index are not compiled, by operator. */
 const uncompiled: ReadonlyMap<string, string> = new Map([
   ...["Scatter", "ScatterElements", "ScatterND", "TensorScatter"].map(
     (op) => [op, "it writes by index"] as const,
@@ -173,8 +183,10 @@ const remedies: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Every Gather, GatherElements and GatherND of ONNX's own domain, and GatherBlockQuantized of com.microsoft, in order, those in
- * the bodies of If, Loop and Scan and in functions too; Compress where the model fixes its condition. Throws a CompileError (TC014) only when `bindings` do not fit the model.
+ * Returns the gathers of a model in order, those in bodies of If, Loop and Scan and in functions included.
+ * Gathers are ONNX's Gather, GatherElements, GatherND, Compress with a constant condition, and
+ * GatherBlockQuantized of com.microsoft. Throws a CompileError (TC014) only if `bindings` do not fit the
+ * model.
  */
 export const findGathers = (
   model: OnnxModel,
@@ -183,7 +195,11 @@ export const findGathers = (
 ): OnnxGather[] =>
   surveyModel(model, bindings, folding).nodes.flatMap((node) => ("compiled" in node ? [] : [node]));
 
-/** The same with the nodes that are not compiled, and what the model says of itself that is not so. */
+/**
+ * Returns the survey of a model: its gathers, the nodes that read or write by index but are not compiled,
+ * warnings, and the readers of each node. The warnings report declared shapes and types that the nodes
+ * contradict. Throws a CompileError (TC014) only if `bindings` do not fit the model.
+ */
 export function surveyModel(
   model: OnnxModel,
   bindings: Bindings = {},
@@ -247,18 +263,25 @@ export function surveyModel(
   return { nodes, warnings, uses: uses.list((node) => named.get(node) ?? nameOf(names, node)) };
 }
 
-/** `f32[2, ?]`, as far as it is known. */
+/** Formats the type of a value as far as it is known: `f32[2, ?]`. */
 const shownType = ({ dataType, dims }: TrackedValue): string => {
   const type = dataType === undefined ? undefined : (dtypeOf(dataType) ?? describeDataType(dataType));
   return `${type ?? ""}${dims === undefined ? "" : showDims(dims)}`;
 };
 
-/** Node names hold slashes, dots and colons, may repeat, and may be absent. */
+/**
+ * Returns a unique name for a node. Node names contain slashes, dots and colons, may repeat, and may be
+ * absent.
+ */
 const nameOf = (names: UniqueNames, node: OnnxNode): string =>
   names.next(node.name, node.outputs[0] ?? "", node.op);
 
 const placeOf = (file: string, node: OnnxNode): string => `${file}: ${labelOf(node)}`;
 
+/**
+ * Returns a gather with its folded program, if folding applies, and the reasons why adjacent nodes are not
+ * folded. Errors from folding become such reasons.
+ */
 function withFolding<G extends OnnxGather & { readonly ok: true }>(
   gather: G,
   folder: ChainFolder,
@@ -293,6 +316,10 @@ interface Around {
   readonly maxSizes: MaxSizes;
 }
 
+/**
+ * Returns the gather of a node: its program if the operands are known, otherwise the verdict `open` or
+ * `refused` with a diagnostic.
+ */
 function toGather({ where, name, hint, maxSizes }: Around, visited: Visited, operator: Operator): OnnxGather {
   const { node } = visited;
   try {
@@ -357,12 +384,16 @@ function toGather({ where, name, hint, maxSizes }: Around, visited: Visited, ope
 const refuse = (where: string, message: string, hint?: string): CompileError =>
   new CompileError([problem(where, message, hint)]);
 
-/** What the dialect calls the inputs of a node; those that it leaves out at the end are absent. */
+/** Returns the dialect's names of a node's inputs, without the optional inputs that the node leaves out. */
 function inputNames({ op }: { readonly op: string }, { inputs }: OnnxNode): readonly string[] {
   const { inputs: names = ["data", "indices"], optional = [] } = findOp(op) ?? {};
   return names.filter((name, k) => !optional.includes(name) || (inputs[k] ?? "") !== "");
 }
 
+/**
+ * Returns the attributes of a gather node, with defaults for absent ones and the operator's version as
+ * `opset`. Throws a CompileError (TC014) for an invalid attribute or an unknown opset.
+ */
 function attributes(where: string, visited: Visited, operator: Operator): Record<string, AttrValue> {
   const { node, opset } = visited;
   const { versions } = operator;
@@ -377,6 +408,10 @@ function attributes(where: string, visited: Visited, operator: Operator): Record
   return { ...Object.fromEntries(named), opset: versions.find((version) => version <= opset) ?? 1 };
 }
 
+/**
+ * Returns an integer attribute of a node, `otherwise` if it is absent. Throws a CompileError (TC014) if it is
+ * not a 32-bit integer or is a function's parameter.
+ */
 function intAttribute(where: string, node: OnnxNode, name: string, otherwise: number): number {
   const given = node.attributes.get(name);
   switch (given?.kind) {
@@ -405,7 +440,7 @@ function intAttribute(where: string, node: OnnxNode, name: string, otherwise: nu
   }
 }
 
-/** The dims of what a gather makes; undefined where not even the rank is known. */
+/** Returns the dims of what a gather makes; undefined where not even the rank is known. */
 const outputDims = ({ node, inputs, opset }: Visited): TrackedValue["dims"] =>
   opset === undefined ? undefined : inferOutputs({ node, inputs, opset })[0]?.dims;
 
@@ -420,21 +455,24 @@ interface GivenOperand extends Pick<DynamicShape, "outermost"> {
   /** At its most. */
   readonly type: TensorType;
   readonly value?: TensorValue;
-  /** What is said of a shape that is open. */
+  /** Diagnostic for a shape that is dynamic. */
   readonly unbound?: Diagnostic;
 }
 
 /** An operand whose shape or element type is not known, and why. */
 interface UnknownOperand {
   readonly why: Diagnostic;
-  /** Where its rank and its element type are known; extents that are not are 1. */
+  /** Type of the operand if its rank and element type are known. Unknown extents are 1. */
   readonly type?: TensorType;
 }
 
 /** Codes of rules that no extent has a part in. */
 const ofAnySize: ReadonlySet<Code> = new Set(["TC101", "TC102", "TC104", "TC105"]);
 
-/** Returns the rule of its operator that a node breaks whatever the extents that are not known. */
+/**
+ * Returns the error for a rule that a node breaks for any extents of its unknown dims; undefined if there is
+ * none, or the type of an operand is not known.
+ */
 function brokenAtAnySize(
   op: OpName,
   attrs: Readonly<Record<string, AttrValue>>,
@@ -446,7 +484,10 @@ function brokenAtAnySize(
   return result.ok ? undefined : result.diagnostics.find(({ code }) => ofAnySize.has(code));
 }
 
-/** Throws a CompileError for an operand that cannot be read. */
+/**
+ * Returns the type of an operand of a gather and its constant value, or the reason why its type is not known.
+ * Throws a CompileError (TC014) if the operand is missing or cannot be read.
+ */
 function operand(
   { where, hint, maxSizes }: Place,
   { node, inputs }: Visited,
@@ -482,6 +523,7 @@ function operand(
   };
 }
 
+/** Returns the error that dims of an operand have no fixed extent, with a hint on how to bind them. */
 function symbolic(
   { where, hint, maxSizes }: Place,
   shown: string,
@@ -498,7 +540,10 @@ function symbolic(
   );
 }
 
-/** The hint for dims that `--most` names and that are not outermost; undefined where there are none. */
+/**
+ * Returns the hint to bind dims with `--bind` that `--most` names although they are not outermost; undefined
+ * if there are none.
+ */
 function bindInPlace(dims: readonly (number | string)[], maxSizes: MaxSizes): string | undefined {
   const inner = dims
     .slice(1)

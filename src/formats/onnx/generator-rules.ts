@@ -1,4 +1,7 @@
-/** Rules of operators that make a tensor of shapes, counts and attributes. Source: onnx/onnx docs/Operators.md. */
+/**
+ * Rules of operators that make a tensor of shapes, counts and attributes. Source: onnx/onnx
+ * docs/Operators.md.
+ */
 import { elementCount, type DType } from "../../../ir/index.js";
 import { dataType, dtypeOf } from "./data-type.js";
 import type { Dim } from "./model.js";
@@ -17,7 +20,7 @@ import {
 } from "./rule.js";
 import { constantElements, isStatic, constantNumbers } from "./value.js";
 
-/** Shape: `start` and `end` since opset 15. */
+/** Infers the output of ONNX Shape. The attributes `start` and `end` exist since opset 15. */
 export const shapeOf: ShapeRule = ({ node, inputs: [x] }) => {
   if (x?.dims === undefined) return typed(dataType.i64);
   const dims = x.dims.slice(int(node, "start") ?? 0, int(node, "end") ?? x.dims.length);
@@ -27,14 +30,17 @@ export const shapeOf: ShapeRule = ({ node, inputs: [x] }) => {
   );
 };
 
-/** Size: the number of elements. */
+/** Infers the output of ONNX Size: the number of elements. */
 export const sizeOf: ShapeRule = ({ inputs: [x] }) => {
   const dims = x?.dims;
   const value = withDims(dataType.i64, []);
   return dims === undefined || !isStatic(dims) ? value : withElements(value, [BigInt(elementCount(dims))]);
 };
 
-/** ConstantOfShape: of a shape that is given as elements; 0 as f32 where no `value` is. */
+/**
+ * Infers the output of ONNX ConstantOfShape, whose shape is given as elements. Without the attribute `value`,
+ * the fill is 0 as f32.
+ */
 export const constantOfShape: ShapeRule = ({ node, inputs: [shape] }) => {
   const attribute = node.attributes.get("value");
   const type = attribute?.kind === "tensor" ? attribute.tensor.dataType : dataType.f32;
@@ -56,7 +62,10 @@ export const constantOfShape: ShapeRule = ({ node, inputs: [shape] }) => {
 /** Types of Range whose numbers are read. Floats are subtracted and divided as f64, as ONNX Runtime does. */
 const rangeTypes: readonly (DType | undefined)[] = ["i16", "i32", "i64", "f32", "f64"];
 
-/** Range: of ends that are known, its length; of integers, its elements. */
+/**
+ * Infers the output of ONNX Range: its length if both ends and the step are known, and its elements if they
+ * are integers.
+ */
 export const range: ShapeRule = ({ inputs }) => {
   const type = inputs[0]?.dataType;
   const dtype = dtypeOf(type ?? 0);
@@ -78,16 +87,23 @@ export const range: ShapeRule = ({ inputs }) => {
 /** Returns the first number of input `k` as an extent. */
 const countAt = ({ inputs }: RuleInput, k: number): Dim => constantNumbers(inputs[k])?.[0] ?? "";
 
-/** Returns the extents of a window function: its size. */
+/** Returns the extents of a window function's output: one dim, its size. */
 export const windowDims = (input: RuleInput): readonly Dim[] => [countAt(input, 0)];
 
-/** Returns the extents of MelWeightMatrix: the bins of half a spectrum, by those of the mel scale. */
+/**
+ * Returns the extents of MelWeightMatrix: the number of bins of a one-sided spectrum, by the number of mel
+ * bins.
+ */
 export const melDims = (input: RuleInput): readonly Dim[] => {
   const length = countAt(input, 1);
   return [typeof length === "number" ? Math.floor(length / 2) + 1 : "", countAt(input, 0)];
 };
 
-/** Returns the extents of DFT: those of the signal, the transformed one by its length, and two parts of a complex number. */
+/**
+ * Returns the extents of DFT: those of the signal, with the transformed axis replaced by the number of bins,
+ * and a last dim of 2 (complex numbers). Undefined if the signal's dims are not known; "" for an extent that
+ * is not known.
+ */
 export const dftDims = (input: RuleInput): readonly Dim[] | undefined => {
   const { node, inputs, opset } = input;
   const [x] = inputs;
@@ -104,7 +120,10 @@ export const dftDims = (input: RuleInput): readonly Dim[] | undefined => {
   return x.dims.map((dim, k, all) => (k === place ? bins : k === all.length - 1 ? 2 : dim));
 };
 
-/** Returns the extents of STFT: batch, frames, bins, and two parts of a complex number. */
+/**
+ * Returns the extents of STFT: batch, frames, bins, and 2 (complex numbers). An extent that is not known is
+ * "".
+ */
 export const stftDims = (input: RuleInput): readonly Dim[] | undefined => {
   const { node, inputs } = input;
   const [signal, , window] = inputs;

@@ -1,4 +1,6 @@
-/** Rules of operators that read by index, or whose outputs are positions. Source: onnx/onnx docs/Operators.md. */
+/**
+ * Rules of operators that read by index, or whose outputs are positions. Source: onnx/onnx docs/Operators.md.
+ */
 import { dataType } from "./data-type.js";
 import type { Dim } from "./model.js";
 import { coordinateBytes, coordinateRows, maxBytes, positionsIn } from "./positions.js";
@@ -18,7 +20,10 @@ import {
 } from "./rule.js";
 import { isStatic, constantElements, constantNumbers } from "./value.js";
 
-/** Gather: of a small tensor that is known, by positions that are known, the elements are followed. */
+/**
+ * Infers the output of ONNX Gather. The elements are tracked if the data is small and known and the positions
+ * are known.
+ */
 export const gather: ShapeRule = ({ node, inputs: [data, indices] }) => {
   const axis = axisOf(node, 0, data?.dims?.length ?? 0);
   if (data?.dims === undefined || indices?.dims === undefined || axis === undefined)
@@ -38,14 +43,20 @@ export const gather: ShapeRule = ({ node, inputs: [data, indices] }) => {
   });
 };
 
-/** Returns the extents of GatherND: batches and tuples, then the dims that a tuple leaves whole. */
+/**
+ * Returns the extents of GatherND: the dims of the indices but the last, then the data dims that an index
+ * tuple does not address. Undefined if the shapes or the tuple length are not known.
+ */
 export const gatherNdDims: DimsRule = ({ node, inputs: [data, indices] }) => {
   const tuple = indices?.dims?.at(-1);
   if (data?.dims === undefined || indices?.dims === undefined || typeof tuple !== "number") return undefined;
   return [...indices.dims.slice(0, -1), ...data.dims.slice((int(node, "batch_dims") ?? 0) + tuple)];
 };
 
-/** GatherBlockQuantized of com.microsoft: the elements that are packed in a byte lie along the last dim. */
+/**
+ * Infers the output of GatherBlockQuantized of com.microsoft. Elements that are packed in a byte lie along
+ * the last dim.
+ */
 export const gatherBlockQuantized: ShapeRule = ({ node, inputs: [data, indices, scales] }) => {
   const type = scales?.dataType;
   if (data?.dims === undefined || indices?.dims === undefined) return typed(type);
@@ -56,7 +67,10 @@ export const gatherBlockQuantized: ShapeRule = ({ node, inputs: [data, indices, 
   return withDims(type, [...dims.slice(0, axis), ...indices.dims, ...dims.slice(axis + 1)]);
 };
 
-/** OneHot: a dim of the depth among those of the indices; the type is that of the two values. */
+/**
+ * Infers the output of ONNX OneHot: a dim of the depth is inserted among the dims of the indices. The element
+ * type is that of the two values.
+ */
 export const oneHot: ShapeRule = ({ node, inputs: [indices, depth, values] }) => {
   const dims = indices?.dims;
   const axis = axisOf(node, -1, (dims?.length ?? 0) + 1);
@@ -65,7 +79,10 @@ export const oneHot: ShapeRule = ({ node, inputs: [indices, depth, values] }) =>
   return withDims(values?.dataType, [...dims.slice(0, axis), extent, ...dims.slice(axis)]);
 };
 
-/** NonZero: a row of coordinates for each dim. Where the model fixes the input, the positions are known. */
+/**
+ * Infers the output of ONNX NonZero: a row of coordinates for each dim. If the model fixes the input, the
+ * positions are known.
+ */
 export const nonZero: ShapeRule = ({ inputs: [x] }) => {
   const dims = x?.dims;
   // Frameworks differ on a scalar.
@@ -79,7 +96,10 @@ export const nonZero: ShapeRule = ({ inputs: [x] }) => {
   return withElements(tracked, constantElements(tracked));
 };
 
-/** Compress: along an axis, or of all elements, as many as its condition has truths. */
+/**
+ * Infers the output of Compress. Along its axis, or over the flattened input, the extent is the number of
+ * true elements in the condition.
+ */
 export const compress: ShapeRule = ({ node, inputs: [x, condition] }) => {
   const flattened = int(node, "axis") === undefined;
   const dims = flattened ? [quotient(x?.dims ?? [""])] : x?.dims;
@@ -95,7 +115,10 @@ export const compress: ShapeRule = ({ node, inputs: [x, condition] }) => {
   );
 };
 
-/** Unique: values and their first positions, as many as there are; the place of each element among them; their counts. */
+/**
+ * Infers the outputs of ONNX Unique: the distinct values, their first positions, the number of each element's
+ * value, and the counts. The number of distinct values is unknown.
+ */
 export const unique: ShapeRule = ({ node, inputs: [x] }) => {
   const dims = x?.dims;
   const flattened = int(node, "axis") === undefined;
@@ -110,6 +133,6 @@ export const unique: ShapeRule = ({ node, inputs: [x] }) => {
   return [withDims(x?.dataType, values), counts, withDims(dataType.i64, [length]), counts];
 };
 
-/** Returns extents of which nothing is known but their number, which is that of input 0. */
+/** Returns unknown extents, as many as the first input has dims; undefined if that rank is not known. */
 export const dynamicLikeFirst: DimsRule = ({ inputs: [x] }) =>
   x?.dims === undefined ? undefined : unknownDims(x.dims);

@@ -12,6 +12,7 @@ import { readTensor } from "./read-tensor.js";
 import { inferOutputs } from "./shape-rules.js";
 import { common, contradict, constantElements, merged, type TrackedValue } from "./value.js";
 
+/** Node that the walk visits, with the tracked values of its inputs. */
 export interface Visited {
   readonly node: OnnxNode;
   readonly inputs: readonly (TrackedValue | undefined)[];
@@ -19,7 +20,7 @@ export interface Visited {
   readonly opset?: number;
 }
 
-/** A node with what is known of its outputs, those left out undefined. */
+/** Node with the tracked values of its inputs and outputs; an output that is left out is undefined. */
 export interface Left extends Visited {
   readonly outputs: readonly (TrackedValue | undefined)[];
 }
@@ -59,8 +60,9 @@ interface Walk extends Callbacks {
 }
 
 /**
- * Visits every node, those of nested graphs and of functions too, and leaves it once its outputs are known; no two nodes share
- * the `Value` of an output, and bodies are told of what they return before the node around them is left. Throws a CompileError when a binding does not fit.
+ * Visits every node in order, those of nested graphs and of functions included. A node is left once its
+ * outputs are known. No two nodes share the `Value` of an output. The outputs of a node's bodies are reported
+ * before that node is left. Throws a CompileError if a binding does not fit.
  */
 export function walkModel(model: OnnxModel, bindings: Bindings, callbacks: Callbacks): void {
   const { file, opset } = model;
@@ -72,7 +74,7 @@ export function walkModel(model: OnnxModel, bindings: Bindings, callbacks: Callb
   }
 }
 
-/** Returns what is known of the graph's outputs. */
+/** Walks a graph and returns the tracked values of its outputs. */
 function walkGraph(
   graph: OnnxGraph,
   scope: Scope,
@@ -108,7 +110,10 @@ function walkGraph(
   return returned;
 }
 
-/** Returns what the rule of a node's operator makes of it; where the rule fails, that each output is not known. */
+/**
+ * Returns the outputs that `infer` computes for a node. If `infer` throws, each output instead has the
+ * problem that its shape is not known.
+ */
 function inferred(
   node: OnnxNode,
   infer: () => readonly (TrackedValue | undefined)[],
@@ -123,6 +128,10 @@ function inferred(
   }
 }
 
+/**
+ * Returns the tracked outputs of a node after its bodies have been walked. An If with a constant condition
+ * has those of its branch; otherwise the facts common to both branches. Empty if the opset is not known.
+ */
 function outputsOf(
   node: OnnxNode,
   inputs: readonly (TrackedValue | undefined)[],
@@ -156,7 +165,7 @@ const initializer = (tensor: OnnxTensor, file: string): TrackedValue =>
     ? { dataType: tensor.dataType, dims: tensor.dims, constant: once(() => readTensor(tensor, file)) }
     : { problem: `a tensor with ${tensor.problem}` };
 
-/** Constant: one of its attributes holds the value (value_* since opset 12). */
+/** Infers the output of ONNX Constant, whose value is in one of its attributes (value_* since opset 12). */
 function constant(node: OnnxNode, file: string): TrackedValue {
   for (const [name, attribute] of node.attributes) {
     switch (attribute.kind) {

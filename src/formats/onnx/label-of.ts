@@ -2,7 +2,10 @@ import { checkApiArgument } from "../../api/argument-kinds.js";
 import { quoted } from "./fail.js";
 import type { OnnxNode } from "./model.js";
 
-/** Returns a node's operator and name in messages: `Transpose "t"`. A node without a name has that of its output. */
+/**
+ * Returns the label of a node for messages: its operator and name, such as `Transpose "t"`. A node without a
+ * name has the name of its first output.
+ */
 export function labelOf(node: OnnxNode): string {
   checkApiArgument("labelOf", "node", node);
   const { op, name, outputs } = node;

@@ -1,4 +1,7 @@
-/** Rules of operators that move whole tensors about: reshapes, slices, concatenations, pads. Source: onnx/onnx docs/Operators.md. */
+/**
+ * Rules of operators that move whole tensors about: reshapes, slices, concatenations, pads. Source: onnx/onnx
+ * docs/Operators.md.
+ */
 import { elementCount } from "../../../ir/index.js";
 import type { Dim } from "./model.js";
 import { permuted } from "./positions.js";
@@ -27,7 +30,7 @@ import { constantElements, isStatic, maxFollowed, type TrackedValue } from "./va
 /** Copies of positions that are made, one after the other. */
 const maxCopies = 4;
 
-/** Returns the value with the same elements in another shape. */
+/** Returns the tracked value with the same elements and positions in another shape. */
 function reshaped(x: TrackedValue | undefined, dims: readonly Dim[] | undefined): TrackedValue {
   const value = withElements(withDims(x?.dataType, dims), constantElements(x));
   const { positions } = x ?? {};
@@ -37,7 +40,7 @@ function reshaped(x: TrackedValue | undefined, dims: readonly Dim[] | undefined)
   return { ...value, positions: { ...positions, tensor: { type: { ...type, shape: dims }, bytes } } };
 }
 
-/** Unsqueeze: its axes are an input from opset 13 on. */
+/** Infers the output of ONNX Unsqueeze. The axes are an input from opset 13 on, an attribute before. */
 export const unsqueeze: ShapeRule = (input) => {
   const [x] = input.inputs;
   const given = givenAxes(input, 13);
@@ -52,7 +55,7 @@ export const unsqueeze: ShapeRule = (input) => {
   );
 };
 
-/** Squeeze: without axes, every dim of 1 goes. */
+/** Infers the output of ONNX Squeeze. Without axes, every dim of extent 1 is removed. */
 export const squeeze: ShapeRule = (input) => {
   const [x] = input.inputs;
   const given = givenAxes(input, 13);
@@ -65,7 +68,10 @@ export const squeeze: ShapeRule = (input) => {
   );
 };
 
-/** Flatten: two dims, those before the axis and the rest. */
+/**
+ * Infers the output of ONNX Flatten: two dims, the product of the dims before the axis and the product of the
+ * rest.
+ */
 export const flatten: ShapeRule = ({ node, inputs: [x] }) => {
   if (x?.dims === undefined) return withDims(x?.dataType, ["", ""]);
   const given = int(node, "axis") ?? 1;
@@ -74,7 +80,10 @@ export const flatten: ShapeRule = ({ node, inputs: [x] }) => {
   return reshaped(x, [quotient(x.dims.slice(0, axis)), quotient(x.dims.slice(axis))]);
 };
 
-/** Reshape: 0 keeps the input's extent unless `allowzero`; -1 takes what is left. The shape is an attribute before opset 5. */
+/**
+ * Infers the output of ONNX Reshape. An entry of 0 keeps the input's extent unless `allowzero` is set; -1
+ * takes the rest. Before opset 5, the shape is an attribute.
+ */
 export const reshape: ShapeRule = ({ node, inputs: [x, shape], opset }) => {
   const wanted = opset < 5 ? ints(node, "shape")?.map(BigInt) : constantElements(shape);
   if (wanted === undefined) return typed(x?.dataType);
@@ -96,7 +105,7 @@ export const reshape: ShapeRule = ({ node, inputs: [x, shape], opset }) => {
   return reshaped(x, dims);
 };
 
-/** Concat: parts one after the other along an axis, which is 1 where opset 1 leaves it out. */
+/** Infers the output of ONNX Concat: inputs joined along an axis. In opset 1, a missing axis is 1. */
 export const concat: ShapeRule = ({ node, inputs }) => {
   const [first] = inputs;
   const shapes = inputs.map((input) => input?.dims);
@@ -116,7 +125,11 @@ export const concat: ShapeRule = ({ node, inputs }) => {
   );
 };
 
-/** Extents of the parts of a Split: equal but the last, unless they are given, by an attribute up to opset 12 and by an input since. */
+/**
+ * Returns the extents of the outputs of a Split along its axis. Sizes are given by an attribute up to opset
+ * 12 and by an input since. Without sizes the outputs are equal, except the last. "" is an extent that is not
+ * known.
+ */
 function piecesOf(input: RuleInput, extent: Dim): readonly Dim[] {
   const { node, opset } = input;
   const count = node.outputs.length;
@@ -127,12 +140,13 @@ function piecesOf(input: RuleInput, extent: Dim): readonly Dim[] {
   if (typeof extent !== "number") return node.outputs.map(() => (outputs === 1 ? extent : ""));
   const size = Math.ceil(extent / outputs);
   const last = extent - size * (outputs - 1);
-  // Parts of one size alone are defined before opset 18; later runtimes differ where nothing is left for the last.
+  // Parts of one size alone are defined before opset 18; later runtimes differ where nothing is left for the
+  // last.
   const isDefined = last === size || (opset >= 18 && last > 0);
   return node.outputs.map((_, k) => (isDefined ? (k === outputs - 1 ? last : size) : ""));
 }
 
-/** Split: one output for each part. */
+/** Infers the outputs of ONNX Split: one output for each part. */
 export const split: ShapeRule = (input) => {
   const { node, inputs } = input;
   const [x] = inputs;
@@ -148,7 +162,10 @@ export const split: ShapeRule = (input) => {
   });
 };
 
-/** Tile: its counts are an input since opset 6; before, it has one for one axis, as floats. */
+/**
+ * Infers the output of ONNX Tile. The counts are an input since opset 6. Before, the operator has one count
+ * for one axis, as floats, and the extents stay unknown.
+ */
 export const tile: ShapeRule = (input) => {
   const [x] = input.inputs;
   if (x?.dims === undefined) return typed(x?.dataType);
@@ -159,7 +176,10 @@ export const tile: ShapeRule = (input) => {
   return shifted(x, shape, (position) => position.map((at, k) => at % Number(dims[k])));
 };
 
-/** Expand: the input and the wanted shape are broadcast against each other. */
+/**
+ * Infers the output of ONNX Expand: the input's shape and the requested shape are broadcast against each
+ * other.
+ */
 export const expand: ShapeRule = ({ inputs: [x, shape] }) => {
   const wanted = constantElements(shape);
   const dims = broadcast([x?.dims, wanted === undefined ? undefined : dimsFrom(wanted)]);
@@ -170,7 +190,7 @@ export const expand: ShapeRule = ({ inputs: [x, shape] }) => {
   );
 };
 
-/** Transpose: the order is reversed where none is given. */
+/** Infers the output of ONNX Transpose. Without a permutation, the order of the dims is reversed. */
 export const transpose: ShapeRule = ({ node, inputs: [x] }) => {
   if (x?.dims === undefined) return typed(x?.dataType);
   const { dims } = x;
@@ -193,7 +213,10 @@ interface Cut {
   readonly length: number;
 }
 
-/** Starts, ends, axes and steps: attributes up to opset 9, inputs since. `undefined`: not all are known. */
+/**
+ * Returns the starts, ends, axes and steps of a Slice: attributes up to opset 9, inputs since. Undefined if
+ * one of them is not known.
+ */
 function sliceOf(input: RuleInput, rank: number) {
   const { node, opset } = input;
   const starts = opset < 10 ? ints(node, "starts") : constantInts(input, 1);
@@ -206,10 +229,16 @@ function sliceOf(input: RuleInput, rank: number) {
   return axes === undefined ? undefined : { starts, ends, axes, steps };
 }
 
-/** What stands for the end of the dim, whichever way the step goes: the page says INT_MAX, and onnxruntime takes both. */
+/**
+ * Values for the end of the dim, in either direction of the step: the page says INT_MAX, and onnxruntime
+ * accepts both values.
+ */
 const toTheEnd: readonly number[] = [2 ** 31 - 1, Number(2n ** 63n - 1n)];
 
-/** Bounds from the end are counted, then clamped to where the step may begin and end. */
+/**
+ * Returns the start, step and length of a slice of a dim; undefined if the step is 0. Bounds from the end are
+ * converted, then clamped to the range in which the step may begin and end.
+ */
 function cutOf(extent: number, start: number, end: number, step: number): Cut | undefined {
   if (step === 0) return undefined;
   const bound = (at: number, least: number, max: number): number =>
@@ -221,7 +250,10 @@ function cutOf(extent: number, start: number, end: number, step: number): Cut | 
   return { start: from, step, length: Math.max(0, Math.ceil((to - from) / step)) };
 }
 
-/** What each dim of a Slice's input keeps, undefined for an open one; undefined where its numbers are not known. */
+/**
+ * Returns the range that a Slice keeps of each dim of its input, undefined for a dynamic dim. Returns
+ * undefined if the numbers of the Slice are not known.
+ */
 export function cutsOf(input: RuleInput, dims: readonly Dim[]): readonly (Cut | undefined)[] | undefined {
   const slice = sliceOf(input, dims.length);
   if (slice === undefined) return undefined;
@@ -235,7 +267,10 @@ export function cutsOf(input: RuleInput, dims: readonly Dim[]): readonly (Cut | 
   });
 }
 
-/** Slice: starts, ends, axes and steps are attributes up to opset 9. */
+/**
+ * Infers the output of ONNX Slice. Up to opset 9, starts, ends and axes are attributes. From opset 10 on,
+ * these and steps are inputs.
+ */
 export const slice: ShapeRule = (input) => {
   const [x] = input.inputs;
   if (x?.dims === undefined) return typed(x?.dataType);
@@ -254,7 +289,10 @@ export const slice: ShapeRule = (input) => {
   );
 };
 
-/** Pad: amounts before and after are an attribute up to opset 10, input 1 since; input 3 names their axes since opset 18. */
+/**
+ * Infers the output of ONNX Pad. The amounts before and after are an attribute up to opset 10, and input 1
+ * since then. Input 3 names their axes since opset 18.
+ */
 export const pad: ShapeRule = (input) => {
   const { node, inputs, opset } = input;
   const [x] = inputs;
@@ -276,7 +314,10 @@ export const pad: ShapeRule = (input) => {
   );
 };
 
-/** CenterCropPad: of the axes that an attribute names, or all, the extents that an input gives. */
+/**
+ * Infers the output of ONNX CenterCropPad. An input gives the extents of the axes that an attribute names, or
+ * of all axes.
+ */
 export const centerCropPad: ShapeRule = (input) => {
   const [x] = input.inputs;
   if (x?.dims === undefined) return typed(x?.dataType);
@@ -289,7 +330,7 @@ export const centerCropPad: ShapeRule = (input) => {
   );
 };
 
-/** DepthToSpace: blocks of channels become blocks of places. */
+/** Infers the output of ONNX DepthToSpace, which moves blocks of channels to the spatial dims. */
 export const depthToSpace: ShapeRule = ({ node, inputs: [x] }) => {
   const size = int(node, "blocksize") ?? 1;
   if (x?.dims?.length !== 4) return typed(x?.dataType);
@@ -301,7 +342,7 @@ export const depthToSpace: ShapeRule = ({ node, inputs: [x] }) => {
   ]);
 };
 
-/** SpaceToDepth: blocks of places become blocks of channels. */
+/** Infers the output of ONNX SpaceToDepth, which moves blocks of the spatial dims to channels. */
 export const spaceToDepth: ShapeRule = ({ node, inputs: [x] }) => {
   const size = int(node, "blocksize") ?? 1;
   if (x?.dims?.length !== 4) return typed(x?.dataType);

@@ -1,39 +1,42 @@
-/** What tilec keeps of a model: plain data, tensors still encoded. */
+/** Parts of a model that tilec keeps: plain data, with tensors still encoded. */
 
-/** A number, or the name of a symbolic dim (`dim_param`); "" for a dim without value and name. */
+/**
+ * Dim of a model: its extent, or the name of a symbolic dim (`dim_param`); "" for a dim without value or
+ * name.
+ */
 export type Dim = number | string;
 
-/** TypeProto.Tensor. */
+/** Tensor type of a model (TypeProto.Tensor), with the dims that tilec can read. */
 export interface OnnxTensorType {
   /** TensorProto.DataType. */
   readonly dataType: number;
   /** Absent: not even the rank is known. */
   readonly dims?: readonly Dim[];
-  /** What of the shape cannot be read: `an extent of 2^60`. */
+  /** Part of the shape that cannot be read: `an extent of 2^60`. */
   readonly problem?: string;
 }
 
-/** ValueInfoProto. */
+/** Value of a graph, its name and type (ValueInfoProto). */
 export interface OnnxValue {
   readonly name: string;
   /** Absent for a value that is no tensor (a sequence, map, optional or sparse tensor), or has no type. */
   readonly type?: OnnxTensorType;
 }
 
-/** TensorProto, its elements not yet read: a model's weights are large, and few of them are wanted. */
+/** Tensor of a model (TensorProto) with encoded elements: weights are large, and few of them are read. */
 export interface OnnxTensor {
   readonly name: string;
   readonly dims: readonly number[];
   /** TensorProto.DataType. */
   readonly dataType: number;
   readonly stored: "here" | "external" | "in segments";
-  /** What of its shape cannot be read, which `dims` then lacks: `an extent of -1`. */
+  /** Part of the shape that cannot be read, and that `dims` then lacks: `an extent of -1`. */
   readonly problem?: string;
   /** The encoded TensorProto: a view of the file. */
   readonly message: Uint8Array;
 }
 
-/** AttributeProto, the kinds that matter to gathers and shapes. */
+/** Attribute of a node (AttributeProto), limited to the kinds that gathers and shapes need. */
 export type OnnxAttribute =
   | { readonly kind: "int"; readonly value: bigint }
   | { readonly kind: "ints"; readonly values: readonly bigint[] }
@@ -46,7 +49,7 @@ export type OnnxAttribute =
   | { readonly kind: "reference"; readonly name: string }
   | { readonly kind: "other" };
 
-/** NodeProto. */
+/** Node of a graph (NodeProto). */
 export interface OnnxNode {
   readonly name: string;
   readonly op: string;
@@ -58,7 +61,7 @@ export interface OnnxNode {
   readonly attributes: ReadonlyMap<string, OnnxAttribute>;
 }
 
-/** GraphProto; the body of a function too, whose inputs have no types. */
+/** Graph of a model (GraphProto), or the body of a function, whose inputs have no types. */
 export interface OnnxGraph {
   readonly name: string;
   readonly nodes: readonly OnnxNode[];
@@ -70,14 +73,14 @@ export interface OnnxGraph {
   readonly values: readonly OnnxValue[];
 }
 
-/** FunctionProto. */
+/** Function of a model (FunctionProto): its body and opset. */
 export interface OnnxFunction {
   readonly graph: OnnxGraph;
   /** Opset of ONNX's own operators in the body; absent when it imports none. */
   readonly opset?: number;
 }
 
-/** ModelProto. */
+/** Model that has been read (ModelProto): its main graph, functions and opset. */
 export interface OnnxModel {
   /** Names the model in diagnostics. */
   readonly file: string;

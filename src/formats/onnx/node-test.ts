@@ -1,6 +1,7 @@
 /**
- * ONNX backend-test folders as cases: `model.onnx` and `test_data_set_<n>/{input,output}_<k>.pb`, as onnx/onnx
- * docs/OnnxBackendTest.md lays them out. `input_<k>.pb` is the graph's input k, initializers not counted.
+ * ONNX backend-test folders as cases: `model.onnx` and `test_data_set_<n>/{input,output}_<k>.pb`, as
+ * onnx/onnx docs/OnnxBackendTest.md lays them out. `input_<k>.pb` is the graph's input k, initializers not
+ * counted.
  */
 import { checkApiArgument } from "../../api/argument-kinds.js";
 import { checkArgument } from "../../../ir/argument.js";
@@ -20,13 +21,16 @@ const modelFile = "model.onnx";
 const dataSet = /^test_data_set_\d+$/;
 const dataFile = /^(test_data_set_\d+)\/(?:input|output)_\d+\.pb$/;
 
-/** Whether a folder holds a model and a data set of ONNX's backend tests. */
+/** True if a folder holds a model and a data set of ONNX's backend tests. */
 export function isNodeTestFolder(path: string): boolean {
   checkArgument("isNodeTestFolder", "text", path);
   return existsSync(join(path, modelFile)) && entries(path).some((name) => dataSet.test(name));
 }
 
-/** The cases of a folder, named after it. Throws a CompileError (TC010, TC014). */
+/**
+ * Returns the cases of an ONNX backend-test folder, named after it. Throws a CompileError (TC010, TC014) if
+ * files cannot be read or are no such test.
+ */
 export function readNodeTestFolder(path: string): Case[] {
   checkArgument("readNodeTestFolder", "text", path);
   const files = new Map([[modelFile, readBytes(join(path, modelFile))]]);
@@ -39,6 +43,7 @@ export function readNodeTestFolder(path: string): Case[] {
   return readNodeTest(basename(resolve(path)), files);
 }
 
+/** Returns the names of the entries of a folder; an empty list if the folder cannot be read. */
 function entries(path: string): string[] {
   try {
     return readdirSync(path);
@@ -49,8 +54,9 @@ function entries(path: string): string[] {
 }
 
 /**
- * One case per data set; `files` by path within the folder. The id is `name`, and `name/test_data_set_1` when there are
- * several. Throws a CompileError (TC014).
+ * Returns one case for each data set of an ONNX backend test. `files` holds the files by path within the
+ * folder. The id is `name`, or `name/test_data_set_1` if there are several data sets. Throws a CompileError
+ * (TC014) if the test is not valid.
  */
 export function readNodeTest(name: string, files: ReadonlyMap<string, Uint8Array>): Case[] {
   checkArgument("readNodeTest", "text", name);
@@ -76,6 +82,10 @@ const tensors =
     return bytes === undefined ? undefined : readTensorFile(bytes, `${name}/${file}`).value;
   };
 
+/**
+ * Returns the case of one data set: a gather with constant or given inputs and its output. Throws a
+ * CompileError (TC014) unless the model has exactly one such gather.
+ */
 function toCase(id: string, model: OnnxModel, read: Tensors): Case {
   const { graph } = model;
   const given = graph.inputs.filter((input) => !graph.initializers.has(input.name));

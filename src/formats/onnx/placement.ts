@@ -1,26 +1,34 @@
-/** Which programs a model still needs, once gathers are folded into others, and into which of them each node went. */
+/**
+ * Programs that a model still needs after gathers are folded into others, and the programs that each node was
+ * folded into.
+ */
 import { checkApiArgument } from "../../api/argument-kinds.js";
 import type { OnnxNode } from "./model.js";
 import type { OnnxUse } from "./uses.js";
 
-/** A gather and the nodes that its program does at once, in the order of the model. */
+/** Gather with the nodes that its program computes, in the order of the model. */
 export interface PlacedProgram {
   readonly gather: OnnxNode;
   /** The last one makes the output. */
   readonly nodes: readonly OnnxNode[];
 }
 
-/** Where a node of a program went. */
+/** Placement of a node in the programs of a model. */
 export interface Placed {
   /** Gathers of the programs that hold it and are needed. */
   readonly into: readonly OnnxNode[];
-  /** Who else needs what it makes, so that it runs by itself as well: nodes, or a graph that returns it. */
+  /**
+   * True if the node's output has other users, so that it also runs by itself: nodes, or a graph that returns
+   * the output.
+   */
   readonly needed: boolean;
 }
 
 /**
- * A program is needed unless everything that reads its output is done by needed programs that hold its gather too. `uses`: every node of the
- * model, in order. The map has the nodes of the programs; a gather whose program is not needed is not in its own `into`.
+ * Determines which programs of a model are needed and which of them compute each node. A program is
+ * unnecessary if all readers of its output are computed by needed programs that also contain its gather.
+ * `uses` lists every node of the model, in order. The map contains the nodes of the programs. A gather whose
+ * program is not needed is absent from its own `into`.
  */
 export function placementOf(
   programs: readonly PlacedProgram[],
@@ -37,7 +45,10 @@ export function placementOf(
   }
   const kept = new Set<PlacedProgram>();
   const placed = new Map<OnnxNode, Placed>();
-  /** Of a node behind this one, which has been placed: whether it runs without a program that does this one's work. */
+  /**
+   * True if `reader` also runs in a program without `node`, or by itself. The reader follows the node in the
+   * model and has been placed.
+   */
   const needs = (reader: OnnxNode, node: OnnxNode): boolean => {
     const programs = (holders.get(reader) ?? []).filter((program) => kept.has(program));
     if (programs.length === 0 || programs.some(({ nodes }) => !nodes.includes(node))) return true;
@@ -54,6 +65,7 @@ export function placementOf(
   return placed;
 }
 
+/** Returns the list of a key in a map; inserts an empty list if there is none. */
 function entry<K, V>(map: Map<K, V[]>, key: K): V[] {
   const list = map.get(key);
   if (list !== undefined) return list;

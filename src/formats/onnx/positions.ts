@@ -1,4 +1,7 @@
-/** Positions of what is not zero in a value that the model fixes: how NonZero and Compress come to a shape before anything runs. */
+/**
+ * Positions of what is not zero in a value that the model fixes: how NonZero and Compress come to a shape
+ * before anything runs.
+ */
 import { derivedOnce } from "../../../ir/derived-once.js";
 import { elementCount, type Shape } from "../../../ir/index.js";
 import { fromHost } from "../../../backends/index.js";
@@ -9,28 +12,31 @@ import { constantOf, type TrackedValue } from "./value.js";
 /** Positions of each tensor: many nodes may ask about one. */
 const positionsOf = derivedOnce((tensor: TensorValue) => flatNonzero(tensor));
 
-/** Returns the row-major positions of what is not zero, ascending; undefined where the model does not fix the value. */
+/**
+ * Returns the row-major positions of the elements that are not zero, ascending. Undefined if the value is not
+ * constant or is not real-valued.
+ */
 export function positionsIn(value: TrackedValue | undefined): Float64Array | undefined {
   const tensor = constantOf(value);
   if (tensor === undefined || !isReal(tensor.type.dtype)) return undefined;
   return positionsOf(tensor);
 }
 
-/** Bytes of coordinates that are kept: more are not known. */
+/** Most bytes of coordinates that are kept; larger sets are treated as not known. */
 export const maxBytes = 2 ** 31;
 
-/** Returns the bytes that `coordinateRows` takes. */
+/** Returns the bytes of the tensor that {@link coordinateRows} creates. */
 export const coordinateBytes = (positions: Float64Array, shape: Shape): number =>
   8 * shape.length * positions.length;
 
-/** Returns the coordinates of positions in a tensor, as i64[rank, n]. */
+/** Returns the coordinates of row-major positions in a tensor of this shape, as i64[rank, n]. */
 export function coordinateRows(positions: Float64Array, shape: Shape): TensorValue {
   const bytes = new Uint8Array(coordinateBytes(positions, shape));
   for (const k of shape.keys()) bytes.set(coordinatesOf(positions, shape, k).bytes, 8 * k * positions.length);
   return { type: { dtype: "i64", shape: [shape.length, positions.length] }, bytes };
 }
 
-/** Returns a tensor of i64 with its dims in another order. */
+/** Returns an i64 tensor with its dims permuted: output dim `k` is input dim `perm[k]`. */
 export function permuted({ type, bytes }: TensorValue, perm: readonly number[]): TensorValue {
   const { dtype, shape } = type;
   const from = fromHost(type, bytes) as BigInt64Array;

@@ -14,7 +14,10 @@ import {
   type ShapeRule,
 } from "./rule.js";
 
-/** Returns the extents of the matrix product of inputs `a` and `b`; a vector counts as a row on the left, as a column on the right. */
+/**
+ * Returns a rule for the extents of the matrix product of inputs `a` and `b`. A vector is a row on the left
+ * and a column on the right. Undefined if a shape is not known or a scalar.
+ */
 export const productDims =
   (a = 0, b = 1): DimsRule =>
   ({ inputs }) => {
@@ -27,7 +30,7 @@ export const productDims =
     return [...batch, ...rows, ...columns];
   };
 
-/** Returns the extents of Gemm, whose matrices may be transposed. */
+/** Returns the extents of Gemm's output, whose input matrices may be transposed. */
 export const gemmDims: DimsRule = ({ node, inputs: [a, b] }) => [
   a?.dims?.[int(node, "transA") === 1 ? 1 : 0] ?? "",
   b?.dims?.[int(node, "transB") === 1 ? 0 : 1] ?? "",
@@ -38,7 +41,10 @@ const ellipsis = "...";
 /** Returns the letters of a term of an equation, its ellipsis as one. */
 const lettersOf = (subscript: string): readonly string[] => subscript.match(/\.\.\.|[A-Za-z]/g) ?? [];
 
-/** Returns the extents that an equation gives to its output: by its letters, and what the ellipses stand for broadcast together. */
+/**
+ * Returns the extents of Einsum's output: those of the letters in its equation, and the broadcast dims of the
+ * ellipses. Undefined if the equation does not fit the inputs or a shape is not known.
+ */
 export const einsumDims: DimsRule = ({ node, inputs }) => {
   const [left = "", right] = (stringAttribute(node, "equation") ?? "").replaceAll(/\s/g, "").split("->");
   const subscripts = left.split(",").map(lettersOf);
@@ -67,14 +73,20 @@ export const einsumDims: DimsRule = ({ node, inputs }) => {
   return named.flatMap((letter) => (letter === ellipsis ? rest : [extents.get(letter) ?? ""]));
 };
 
-/** Returns the output of an equation without one: the ellipsis, then the letters that occur once, in the order of their codes. */
+/**
+ * Returns the output of an equation without one: the ellipsis, then the letters that occur once, in the order
+ * of their codes.
+ */
 function impliedOutput(subscripts: readonly (readonly string[])[]): readonly string[] {
   const all = subscripts.flat();
   const once = all.filter((letter) => letter !== ellipsis && all.indexOf(letter) === all.lastIndexOf(letter));
   return [...(all.includes(ellipsis) ? [ellipsis] : []), ...once.sort()];
 }
 
-/** Returns batch, heads, steps and the size of a head, of an operand of Attention in four dims or packed in three. */
+/**
+ * Returns batch, heads, steps and the size of a head, of an operand of Attention in four dims or packed in
+ * three.
+ */
 function headsOf(dims: readonly Dim[] | undefined, heads: number | undefined): readonly Dim[] | undefined {
   if (dims === undefined || dims.length === 4) return dims;
   const [batch = "", steps = "", size = ""] = dims;
@@ -82,7 +94,10 @@ function headsOf(dims: readonly Dim[] | undefined, heads: number | undefined): r
   return [batch, heads, steps, quotient([size], heads)];
 }
 
-/** Attention: its output, what the caches of keys and values come to, and the scores. */
+/**
+ * Infers the outputs of ONNX Attention: the output, the caches of keys and values after this step, and the
+ * scores.
+ */
 export const attention: ShapeRule = ({ node, inputs }: RuleInput) => {
   const [query, key, value, , pastKey, pastValue] = inputs;
   const kvHeads = int(node, "kv_num_heads");
@@ -108,7 +123,10 @@ export const attention: ShapeRule = ({ node, inputs }: RuleInput) => {
   ];
 };
 
-/** Returns the extents of LinearAttention, whose heads are packed: those of the query, with values for keys. */
+/**
+ * Returns the extents of LinearAttention's output: batch and steps of the query, and the value width of all
+ * heads, which are packed in one dim.
+ */
 export const linearAttentionDims: DimsRule = ({ node, inputs: [query, , value] }) => {
   const [batch = "", steps = ""] = query?.dims ?? [];
   const [heads, kvHeads] = [int(node, "q_num_heads"), int(node, "kv_num_heads")];

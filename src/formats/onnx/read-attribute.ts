@@ -1,8 +1,10 @@
-/** AttributeProto (onnx/onnx onnx.proto): one value, and a `type` that says which, absent in the oldest files. */
+/**
+ * AttributeProto (onnx/onnx onnx.proto): one value, and a `type` that says which, absent in the oldest files.
+ */
 import type { OnnxAttribute, OnnxGraph, OnnxTensor } from "./model.js";
 import type { Message, Source } from "./wire.js";
 
-/** Readers of what nests in an attribute. */
+/** Readers of graphs and tensors nested in an attribute. */
 export interface Nested {
   graph(message: Message): OnnxGraph;
   tensor(source: Source, bytes: Uint8Array): OnnxTensor;
@@ -23,6 +25,7 @@ const kinds: ReadonlyMap<number, Kind> = new Map<number, Kind>([
   [10, "graphs"],
 ]);
 
+/** Reads an AttributeProto and returns its name and value. */
 export function readAttribute(
   message: Message,
   nested: Nested,
@@ -120,6 +123,7 @@ export function readAttribute(
   return { name, attribute: value() };
 }
 
+/** Returns the byte arrays joined into one. */
 function joined(pieces: readonly Uint8Array[]): Uint8Array {
   const out = new Uint8Array(pieces.reduce((total, piece) => total + piece.byteLength, 0));
   let place = 0;

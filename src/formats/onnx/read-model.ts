@@ -21,13 +21,19 @@ import { Message, Source } from "./wire.js";
 /** Graphs within graphs (If, Loop, Scan); protobuf's own readers stop at 100 messages, three to a graph. */
 const maxGraphDepth = 32;
 
-/** What the empty lists and maps of a node or graph take, in items: a node of five bytes must not cost like a name. */
+/**
+ * Cost of the empty lists and maps of a node or graph, in items. A node of five bytes must cost more than a
+ * name.
+ */
 const tables = 8;
 
 /** No runtime takes a tensor of more dims; a longer list is no shape. */
 const maxDims = 64;
 
-/** `file` names the model in diagnostics. Throws a CompileError (TC014) for anything that is not a whole model. */
+/**
+ * Reads an ONNX model. `file` names the model in diagnostics. Throws a CompileError (TC014) for anything that
+ * is not a whole model.
+ */
 export function readModel(bytes: Uint8Array, file: string): OnnxModel {
   checkArgument("readModel", "bytes", bytes);
   const source = new Source(file);
@@ -61,10 +67,13 @@ export function readModel(bytes: Uint8Array, file: string): OnnxModel {
   return { file, graph, functions, ...defined({ opset }) };
 }
 
-/** Both names of the domain of ONNX's own operators, as one. */
+/** Returns both names of the domain of ONNX's own operators, as one. */
 const canonicalDomain = (domain: string): string => (domain === "ai.onnx" ? "" : domain);
 
-/** The version, if it is that of ONNX's own operators. */
+/**
+ * Returns the version of an opset import for ONNX's default domain; undefined for another domain. Throws an
+ * error if the version is not valid.
+ */
 function readOpset(message: Message): number | undefined {
   let domain = "";
   let version = 0n;
@@ -79,6 +88,7 @@ function readOpset(message: Message): number | undefined {
   return Number(version);
 }
 
+/** Reads a FunctionProto and returns its body and opset. Unknown fields are skipped. */
 function readFunction(message: Message): OnnxFunction {
   message.source.spend(tables);
   const pieces = emptyGraph();
@@ -120,6 +130,10 @@ const emptyGraph = () => ({
   values: [] as OnnxValue[],
 });
 
+/**
+ * Reads a GraphProto, nested at the given depth, and returns its graph. Throws an error if graphs are nested
+ * more than `maxGraphDepth` deep.
+ */
 function readGraph(message: Message, depth: number): OnnxGraph {
   if (depth > maxGraphDepth)
     throw message.source.fail(`graphs within graphs more than ${maxGraphDepth} deep`);
@@ -157,6 +171,7 @@ function readGraph(message: Message, depth: number): OnnxGraph {
   return pieces;
 }
 
+/** Reads a NodeProto in a graph of the given depth and returns its node. */
 function readNode(message: Message, depth: number): OnnxNode {
   message.source.spend(tables);
   const node = {
@@ -199,7 +214,7 @@ function readNode(message: Message, depth: number): OnnxNode {
   return node;
 }
 
-/** SparseTensorProto: its name is that of `values` (1). */
+/** Reads the name of a SparseTensorProto, which is the name of its `values` (field 1). */
 function readSparseName(message: Message): string {
   let name = "";
   while (message.next()) {
@@ -209,6 +224,7 @@ function readSparseName(message: Message): string {
   return name;
 }
 
+/** Reads a ValueInfoProto and returns the name and type of the value. */
 function readValue(message: Message): OnnxValue {
   let name = "";
   let type: OnnxTensorType | undefined;
@@ -220,7 +236,10 @@ function readValue(message: Message): OnnxValue {
   return { name, ...defined({ type }) };
 }
 
-/** TypeProto: only tensor_type (1); the others nest without bound, and no gather takes them. */
+/**
+ * Reads a TypeProto; undefined unless it has a tensor_type (field 1). The other types nest without bound, and
+ * no gather takes them.
+ */
 function readType(message: Message): OnnxTensorType | undefined {
   let type: OnnxTensorType | undefined;
   while (message.next()) {
@@ -230,6 +249,7 @@ function readType(message: Message): OnnxTensorType | undefined {
   return type;
 }
 
+/** Reads a TypeProto.Tensor and returns its element type and dims, or the problem with the dims. */
 function readTensorType(message: Message): OnnxTensorType {
   let dataType = 0;
   let shape: readonly (bigint | string)[] | undefined;
@@ -244,6 +264,7 @@ function readTensorType(message: Message): OnnxTensorType {
   return { dataType, dims: shape.map((dim): Dim => (typeof dim === "bigint" ? Number(dim) : dim)) };
 }
 
+/** Reads a TensorShapeProto and returns its dims: an extent, or the name of a symbolic dim. */
 function readShape(message: Message): readonly (bigint | string)[] {
   const dims: (bigint | string)[] = [];
   while (message.next()) {
@@ -253,6 +274,10 @@ function readShape(message: Message): readonly (bigint | string)[] {
   return dims;
 }
 
+/**
+ * Reads a dim of a TensorShapeProto and returns its extent or its name; "" if it has neither, or its extent
+ * is negative.
+ */
 function readDim(message: Message): bigint | string {
   let dim: bigint | string = "";
   while (message.next()) {
@@ -266,7 +291,10 @@ function readDim(message: Message): bigint | string {
   return dim;
 }
 
-/** Returns what of a shape is none: one tensor that cannot be read costs those that read it, and no other. */
+/**
+ * Returns the problem with a shape that cannot be read; undefined if there is none. Only the tensors of that
+ * shape are then unreadable.
+ */
 function problemOf(shape: readonly (bigint | string)[]): string | undefined {
   if (shape.length > maxDims) return `a shape of more than ${maxDims} dims`;
   const wrong = shape.find(
@@ -275,7 +303,7 @@ function problemOf(shape: readonly (bigint | string)[]): string | undefined {
   return wrong === undefined ? undefined : `an extent of ${wrong.toString()}`;
 }
 
-/** TensorProto without its elements. `source` is the file that holds it. */
+/** Reads a TensorProto without its elements. `source` is the file that contains it. */
 export function readTensorHeader(source: Source, bytes: Uint8Array): OnnxTensor {
   const message = new Message(source, "TensorProto", bytes);
   const dims: bigint[] = [];

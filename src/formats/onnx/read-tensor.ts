@@ -1,6 +1,7 @@
 /**
- * TensorProto to a tensor. Elements are in `raw_data` (9), little-endian, or in the typed field that onnx.proto gives
- * to their type. They are counted before anything is allocated, so dims alone never take memory.
+ * TensorProto to a tensor. Elements are in `raw_data` (9), little-endian, or in the typed field that
+ * onnx.proto gives to their type. They are counted before anything is allocated, so dims alone never take
+ * memory.
  */
 import { checkApiArgument } from "../../api/argument-kinds.js";
 import { checkArgument } from "../../../ir/argument.js";
@@ -41,14 +42,17 @@ const elementFields: ReadonlyMap<number, OnnxField> = new Map([
   [11, "uint64_data"],
 ]);
 
-/** The field for a type's elements that are not in `raw_data`. */
+/** Returns the field for a type's elements that are not in `raw_data`. */
 function fieldOf(dtype: DType): OnnxField {
   const { onnx } = elementTypes[dtype];
   invariant(onnx !== undefined, `ONNX has no ${dtype}`);
   return onnx[2];
 }
 
-/** A file that holds one TensorProto, as backend tests do: `input_0.pb`. */
+/**
+ * Returns the name and value of the TensorProto in a file, such as `input_0.pb` of a backend test. Throws a
+ * CompileError (TC014) if the tensor cannot be read.
+ */
 export function readTensorFile(
   bytes: Uint8Array,
   file: string,
@@ -58,7 +62,10 @@ export function readTensorFile(
   return { name: tensor.name, value: readTensor(tensor, file) };
 }
 
-/** Throws a CompileError (TC014) that names the tensor when its elements are not here or do not fit its dims. */
+/**
+ * Returns the value of a tensor of a model. Throws a CompileError (TC014) that names the tensor if its
+ * elements are stored elsewhere or do not fit its dims.
+ */
 export function readTensor(tensor: OnnxTensor, file: string): TensorValue {
   checkApiArgument("readTensor", "tensor of a model", tensor);
   if (tensor.problem !== undefined)
@@ -85,10 +92,17 @@ export function readTensor(tensor: OnnxTensor, file: string): TensorValue {
   return elements(tensor, type, count, where);
 }
 
-/** Exact: a zero makes it zero, however large the other extents are. */
+/**
+ * Returns the number of elements of a shape. The number is exactly 0 if one extent is 0, however large the
+ * other extents are.
+ */
 const countOf = (dims: readonly number[]): number =>
   dims.includes(0) ? 0 : dims.reduce((product, extent) => product * extent, 1);
 
+/**
+ * Returns the elements of a tensor from `raw_data` or from the typed field. Throws a CompileError (TC014) if
+ * their number does not match `type`, or both fields are present.
+ */
 function elements(tensor: OnnxTensor, type: TensorType, count: number, where: string): TensorValue {
   const fields = survey(tensor, fieldOf(type.dtype), where);
   const shown = formatType(type);
@@ -121,7 +135,10 @@ function elements(tensor: OnnxTensor, type: TensorType, count: number, where: st
   return typed(tensor, type, count, where);
 }
 
-/** Where the elements are, and how many the typed field `field` holds. */
+/**
+ * Returns the raw bytes of the elements, and the number of elements in the typed field `field`. Throws if the
+ * elements are in another field.
+ */
 function survey(
   tensor: OnnxTensor,
   field: OnnxField,
@@ -145,6 +162,7 @@ function survey(
   return raw === undefined ? { count } : { raw, count };
 }
 
+/** Reads a field of a tensor and returns the number of elements in it. */
 function countField(message: Message, field: OnnxField): number {
   switch (field) {
     case "float_data":
@@ -161,7 +179,7 @@ function countField(message: Message, field: OnnxField): number {
   }
 }
 
-/** The elements of the typed field, which `survey` has counted. */
+/** Returns the tensor whose elements are in the typed field, already counted by `survey`. */
 function typed(tensor: OnnxTensor, type: TensorType, count: number, where: string): TensorValue {
   const { dtype } = type;
   const message = new Message(new Source(where), "TensorProto", tensor.message);
@@ -202,7 +220,10 @@ function typed(tensor: OnnxTensor, type: TensorType, count: number, where: strin
 
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Strict, as a string that is changed on the way is a wrong answer. */
+/**
+ * Decodes a string as strict UTF-8, because a string that is changed silently would be a wrong result. Throws
+ * an error for bytes that are not UTF-8.
+ */
 function decoded(bytes: Uint8Array, k: number, where: string): string {
   try {
     return strictUtf8.decode(bytes);
@@ -211,7 +232,7 @@ function decoded(bytes: Uint8Array, k: number, where: string): string {
   }
 }
 
-/** A value as its field holds it: varints are 64 bits wide. */
+/** Returns a value as its field holds it: varints are 64 bits wide. */
 function storedIn(field: "int32_data" | "int64_data" | "uint64_data", value: bigint): bigint {
   if (field === "uint64_data") return BigInt.asUintN(64, value);
   return field === "int32_data" ? BigInt.asIntN(32, value) : value;
@@ -219,7 +240,10 @@ function storedIn(field: "int32_data" | "int64_data" | "uint64_data", value: big
 
 type NumberType = Exclude<IntegerType | FloatType, PackedType>;
 
-/** An integer, or the bits of a float; a value that its type cannot hold is an error, not a wrap. */
+/**
+ * Writes an integer, or the bits of a float. Throws an error for a value that the type cannot hold; the value
+ * is never wrapped.
+ */
 function writeInt(view: DataView, dtype: NumberType, k: number, value: bigint, where: string): void {
   const [lowest, highest] = isFloat(dtype) ? [0n, 2n ** BigInt(bitsOf(dtype)) - 1n] : integerRange(dtype);
   if (value < lowest || value > highest) {

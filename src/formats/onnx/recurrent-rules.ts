@@ -2,7 +2,10 @@
 import type { Dim } from "./model.js";
 import { int, typed, withDims, stringAttribute, type ShapeRule } from "./rule.js";
 
-/** Y of every step, then the last state, and the last cell of an LSTM; `layout` 1 (opset 14) puts the batch first. */
+/**
+ * Infers the outputs of a recurrent operator: Y of every step, the last state, and the last cell of an LSTM.
+ * `layout` 1 (opset 14) puts the batch first.
+ */
 export const recurrent: ShapeRule = ({ node, inputs: [x, , weights] }) => {
   const type = x?.dataType;
   const hidden: Dim = int(node, "hidden_size") ?? weights?.dims?.[2] ?? "";

@@ -27,7 +27,10 @@ const reducedDims = (dims: readonly Dim[], axes: readonly number[], node: OnnxNo
 
 type Combine = (a: bigint, b: bigint) => bigint;
 
-/** Returns the elements of a reduction of a small tensor that is known; undefined where one has nothing to be made of. */
+/**
+ * Returns the elements of a reduction of a constant tensor; an element is undefined if it depends on an
+ * unknown element or on none. Undefined if the elements or dims are not known.
+ */
 function reducedElements(
   x: TrackedValue,
   axes: readonly number[],
@@ -57,8 +60,8 @@ function reducedElements(
 }
 
 /**
- * Returns the rule of a reduction. `since`: the opset from which its axes are an input; none given means all of them, or none by
- * `noop_with_empty_axes`. `combine`: the elements of small integers that are known are followed.
+ * Returns the shape rule of a reduction. `since` is the opset from which the axes are an input. Without axes
+ * it reduces all dims, or none with `noop_with_empty_axes`. `combine` reduces constant elements.
  */
 export const reduction =
   (since: number, combine?: Combine): ShapeRule =>
@@ -76,7 +79,7 @@ export const reduction =
     return combine === undefined ? value : withElements(value, reducedElements(x, axes, combine));
   };
 
-/** ArgMax and ArgMin: the position along one axis. */
+/** Infers the output of ONNX ArgMax and ArgMin: the position along one axis. */
 export const argument: ShapeRule = ({ node, inputs: [x] }) => {
   const axis = axisOf(node, 0, x?.dims?.length ?? 0);
   if (x?.dims === undefined || axis === undefined) return typed(dataType.i64);
@@ -87,7 +90,7 @@ export const argument: ShapeRule = ({ node, inputs: [x] }) => {
 const countOf = (input: RuleInput): Dim =>
   (input.opset < 10 ? int(input.node, "k") : constantInts(input, 1)?.[0]) ?? "";
 
-/** TopK: values and their positions. */
+/** Infers the outputs of ONNX TopK: the values and their positions. */
 export const topK: ShapeRule = (input) => {
   const { node, inputs } = input;
   const [x] = inputs;

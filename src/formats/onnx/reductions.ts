@@ -1,8 +1,9 @@
 /**
  * ONNX's ReduceSum, ReduceMean, ReduceMax and ReduceMin over one dim, as what the terms along it come to.
  *
- * Source: onnx/onnx docs/Operators.md. It leaves the order of a sum open; here terms are taken in ascending, from +0. Types that values
- * have no arithmetic in are computed as those of the operations are: f16 and bf16 through f32.
+ * Source: onnx/onnx docs/Operators.md. It leaves the order of a sum open; here terms are taken in ascending,
+ * from +0. Types that values have no arithmetic in are computed as those of the operations are: f16 and bf16
+ * through f32.
  */
 import { castTo, dim, maxReductionElements, type Reduction } from "../../../ir/index.js";
 import { arithmeticOf, notIn, type Computed, type Operands } from "./elementwise.js";
@@ -21,10 +22,10 @@ const kinds: ReadonlyMap<string, Kind> = new Map([
   ["ReduceMin", { how: "min", since: 18 }],
 ]);
 
-/** Whether a node of ONNX's own is folded into the gather whose output it reduces. */
+/** True if a node of ONNX's own with this operator is folded into the gather whose output it reduces. */
 export const isReduction = (op: string): boolean => kinds.has(op);
 
-/** What such a node computes. */
+/** Returns the computation of a reduction node, or the reason why there is none. */
 export function reductionOf(input: RuleInput, [x]: Operands): Computed {
   const { node } = input;
   const kind = kinds.get(node.op);

@@ -1,6 +1,6 @@
 /**
- * Shape inference: for each operator, what its outputs are by what is known of its inputs. Source: onnx/onnx docs/Operators.md and
- * docs/Changelog.md. What a rule does not know it leaves open; it never guesses.
+ * Shape inference: for each operator, what its outputs are by what is known of its inputs. Source: onnx/onnx
+ * docs/Operators.md and docs/Changelog.md. What a rule does not know it leaves open; it never guesses.
  */
 import { castTo, elementwise, modulo, truth, where } from "./element-rules.js";
 import {
@@ -111,7 +111,7 @@ const layerDims = ({ node, inputs: [x] }: RuleInput): readonly Dim[] | undefined
   return dims?.map((dim, k) => (k < (axis < 0 ? axis + dims.length : axis) ? dim : 1));
 };
 
-/** Operators of ONNX's own domain by their names, and of others with the domain in front. */
+/** Shape rules by operator name. Names of operators outside ONNX's default domain begin with their domain. */
 export const shapeRules: Readonly<Record<string, ShapeRule>> = {
   Abs: elementwise((a) => (a < 0n ? -a : a)),
   Acos: same,
@@ -166,7 +166,7 @@ export const shapeRules: Readonly<Record<string, ShapeRule>> = {
   DepthToSpace: depthToSpace,
   DequantizeLinear: like(0, typeNamed("output_dtype", typeOf(1))),
   Det: tensor(typeOf(0), ({ inputs: [x] }) => x?.dims?.slice(0, -2)),
-  /** Of integers, truncating; by 0 it is undefined. */
+  /** Division of integers, truncating; undefined for a divisor of 0. */
   Div: elementwise((a, b = 0n) => (b === 0n ? undefined : a / b)),
   Dropout: outputs(same, like(0, maskType)),
   DynamicQuantizeLinear: outputs(
@@ -343,7 +343,9 @@ export const shapeRules: Readonly<Record<string, ShapeRule>> = {
 
 const table: ReadonlyMap<string, ShapeRule> = new Map(Object.entries(shapeRules));
 
-/** What is known of the outputs of one of ONNX's own operators, or of one that tilec knows of another domain. */
+/**
+ * Returns what is known of the outputs of an operator of ONNX's own, or of another domain that tilec knows.
+ */
 export function inferOutputs(input: RuleInput): readonly TrackedValue[] {
   // Within a function, an attribute may be what the caller gives: nothing follows from it.
   for (const { kind } of input.node.attributes.values()) if (kind === "reference") return [];
@@ -353,8 +355,9 @@ export function inferOutputs(input: RuleInput): readonly TrackedValue[] {
 }
 
 /**
- * Returns the value without what no tensor has: models are untrusted, a chain of gathers doubles the rank at each step, and a shape's elements may
- * be negative.
+ * Returns the value without extents that no tensor has: models are untrusted. Negative and unsafe extents
+ * become unknown. Dims of more than `maxFollowed` are dropped, since a chain of gathers doubles the rank at
+ * each step.
  */
 function sane(value: TrackedValue): TrackedValue {
   const { dims, dataType } = value;

@@ -1,20 +1,20 @@
-/** Who reads what each node of a model makes. */
+/** Readers of the outputs of each node of a model. */
 import type { Left } from "./infer.js";
 import type { OnnxNode } from "./model.js";
 import type { TrackedValue } from "./value.js";
 
-/** A node and the readers of its outputs. */
+/** Node of a model with the nodes that read its outputs. */
 export interface OnnxUse {
   /** A symbol of the text form, unique in the model; of a gather, that of its program. */
   readonly name: string;
   readonly node: OnnxNode;
   /** Nodes that read any of its outputs, those in the bodies of others too. */
   readonly readers: readonly OnnxNode[];
-  /** Whether a graph, a body or a function returns one of its outputs. */
+  /** True if a graph, a body or a function returns one of the node's outputs. */
   readonly returned: boolean;
 }
 
-/** Told of a model as it is walked. */
+/** Collector of the readers of each node, called during the walk of a model. */
 export class Uses {
   readonly #nodes: OnnxNode[] = [];
   readonly #makers = new Map<TrackedValue, OnnxNode>();
@@ -38,7 +38,10 @@ export class Uses {
     for (const maker of this.#makersOf(values)) this.#returned.add(maker);
   }
 
-  /** In the order of the model: a body's nodes stand behind the node that holds them. */
+  /**
+   * Returns the nodes and their uses in the order of the model. The nodes of a body follow the node that
+   * contains it.
+   */
   list(nameOf: (node: OnnxNode) => string): readonly OnnxUse[] {
     return this.#nodes.map((node) => ({
       name: nameOf(node),

@@ -1,4 +1,4 @@
-/** What is known of a value in a graph, before anything runs. */
+/** Facts about a value in a graph that are known before the graph runs. */
 import { defined, bytesFor, CompileError, elementCount, type DType } from "../../../ir/index.js";
 import { fromHost } from "../../../backends/index.js";
 import type { TensorValue } from "../tensor.js";
@@ -7,38 +7,46 @@ import { writeNumber } from "../numbers.js";
 import { dataType, dtypeOf } from "./data-type.js";
 import type { Dim } from "./model.js";
 
+/** Known facts of a value in a graph before execution: its data type, dims and elements. */
 export interface TrackedValue {
   /** TensorProto.DataType. */
   readonly dataType?: number;
   /** Absent: not even the rank is known. */
   readonly dims?: readonly Dim[];
   /**
-   * The elements of a small tensor of i32, i64 or bool, row-major, undefined where one is not known: a shape, or a
-   * condition on it, on its way through a model.
+   * The elements of a small tensor of i32, i64 or bool, row-major, undefined where one is not known: a shape,
+   * or a condition on it, on its way through a model.
    */
   readonly elements?: readonly (bigint | undefined)[];
   /** Positions that inference found in a constant: `elements` follows small tensors alone. */
   readonly positions?: Positions;
   /** The whole tensor, of a constant. Throws a CompileError when it cannot be read. */
   readonly constant?: () => TensorValue;
-  /** Why nothing is known: the value is no tensor, or one that tilec does not read. */
+  /** Reason why nothing is known: the value is not a tensor, or is one that tilec does not read. */
   readonly problem?: string;
 }
 
-/** A tensor of i64 that follows from a constant by NonZero and views. */
+/** Constant tensor of i64 that NonZero and views derive from a constant. */
 export interface Positions {
   readonly tensor: TensorValue;
-  /** How often views have copied it: each copy takes time and memory, and a model may have any number of views. */
+  /**
+   * Number of times that views have copied the tensor. Each copy takes time and memory, and a model may have
+   * any number of views.
+   */
   readonly copies: number;
 }
 
-/** Elements are followed in tensors up to this size: a shape has no more. */
+/** Largest number of elements that shape inference tracks in a tensor; also the largest rank. */
 export const maxFollowed = 64;
 
+/** True if all dims have numeric extents. */
 export const isStatic = (dims: readonly Dim[]): dims is readonly number[] =>
   dims.every((dim) => typeof dim === "number");
 
-/** The elements of a small value of i32, i64 or bool, if it is one. */
+/**
+ * Returns the elements of a small i32, i64 or bool value. Undefined if they are not known or the value has
+ * another type.
+ */
 export function constantElements(
   value: TrackedValue | undefined,
 ): readonly (bigint | undefined)[] | undefined {
@@ -49,7 +57,10 @@ export function constantElements(
   return tensor === undefined ? undefined : integers(tensor);
 }
 
-/** Returns the numbers of a small value of which all are known, of a type whose numbers the host's arrays hold. */
+/**
+ * Returns the numbers of a small value; undefined unless all its elements are known and the host has a number
+ * type for them.
+ */
 export function constantNumbers(value: TrackedValue | undefined): readonly number[] | undefined {
   const elements = constantElements(value);
   if (elements !== undefined)
@@ -62,14 +73,19 @@ export function constantNumbers(value: TrackedValue | undefined): readonly numbe
 /** True if the host's arrays hold the type's numbers themselves. */
 const isNumber = (dtype: DType): boolean => isReal(dtype) && dtype !== "f16" && dtype !== "bf16";
 
-/** Returns the tensor of a constant that is small enough to be followed; undefined where it cannot be read. */
+/**
+ * Returns the tensor of a constant that is small enough to be followed; undefined where it cannot be read.
+ */
 function smallConstant(value: TrackedValue | undefined): TensorValue | undefined {
   const { dims } = value ?? {};
   if (dims === undefined || !isStatic(dims) || elementCount(dims) > maxFollowed) return undefined;
   return constantOf(value);
 }
 
-/** Returns the tensor of a value that the model fixes: a constant, or of elements that are all known. */
+/**
+ * Returns the tensor of a constant value, or of a value whose elements are all known. Undefined if there is
+ * none or it cannot be read.
+ */
 export function constantOf(value: TrackedValue | undefined): TensorValue | undefined {
   try {
     return value?.constant?.() ?? (value === undefined ? undefined : tensorValue(value));
@@ -80,11 +96,13 @@ export function constantOf(value: TrackedValue | undefined): TensorValue | undef
   }
 }
 
-/** The elements of a tensor of i32, i64 or bool. */
+/** Returns the elements of a tensor of i32, i64 or bool. */
 const integers = ({ type, bytes }: TensorValue): bigint[] =>
   Array.from(fromHost(type, bytes) as ArrayLike<number | bigint>, BigInt);
 
-/** A tensor of elements that are all known: a constant that inference computed. */
+/**
+ * Returns the tensor of a value whose elements are all known, as computed by inference; undefined otherwise.
+ */
 export function tensorValue(value: TrackedValue): TensorValue | undefined {
   if (value.positions !== undefined) return value.positions.tensor;
   const { elements, dims } = value;
@@ -100,7 +118,10 @@ export function tensorValue(value: TrackedValue): TensorValue | undefined {
   return { type: { dtype, shape: dims }, bytes };
 }
 
-/** What a model declares, completed by what follows from its nodes. A constant is what it is, whatever is declared. */
+/**
+ * Returns what a model declares of a value, completed by what follows from its nodes. A constant is returned
+ * as it is, whatever is declared.
+ */
 export function merged(declared: TrackedValue | undefined, inferred: TrackedValue): TrackedValue {
   const isFixed =
     inferred.constant !== undefined || inferred.elements !== undefined || inferred.positions !== undefined;
@@ -113,6 +134,10 @@ export function merged(declared: TrackedValue | undefined, inferred: TrackedValu
   };
 }
 
+/**
+ * Returns the declared dims with symbols replaced by the inferred ones where these are known. If the ranks
+ * differ or one of them is undefined, the declared dims are returned, or else the inferred ones.
+ */
 function mergedDims(
   declared: readonly Dim[] | undefined,
   inferred: readonly Dim[] | undefined,
@@ -123,7 +148,7 @@ function mergedDims(
 
 const orElse = (dim: Dim | undefined, otherwise: Dim): Dim => (typeof dim === "number" ? dim : otherwise);
 
-/** Whether no tensor is both what a model declares and what its nodes make. */
+/** True if no tensor can be both what a model declares and what its nodes make. */
 export function contradict(declared: TrackedValue, inferred: TrackedValue): boolean {
   const types = [declared.dataType, inferred.dataType];
   if (!types.includes(undefined) && types[0] !== types[1]) return true;
@@ -134,7 +159,7 @@ export function contradict(declared: TrackedValue, inferred: TrackedValue): bool
   return left.length !== other.length || left.some(differ);
 }
 
-/** What holds of both: the output of an If. */
+/** Returns what holds of both values: the output of an If. */
 export function common(a: TrackedValue | undefined, b: TrackedValue | undefined): TrackedValue {
   if (a === undefined || b === undefined) return {};
   const type = a.dataType === b.dataType ? a.dataType : undefined;
@@ -145,6 +170,6 @@ export function common(a: TrackedValue | undefined, b: TrackedValue | undefined)
   return { ...defined({ dataType: type, dims }) };
 }
 
-/** `[batch, 3, ?]` */
+/** Formats dims: `[batch, 3, ?]`. */
 export const showDims = (dims: readonly Dim[]): string =>
   `[${dims.map((dim) => (typeof dim === "number" ? String(dim) : dim === "" ? "?" : dim.slice(0, 40))).join(", ")}]`;

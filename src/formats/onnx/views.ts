@@ -1,6 +1,6 @@
 /**
- * The input coordinates of ONNX's view operators, as linear forms over output dims: Identity, Transpose, Slice, Expand and the reshapes.
- * Source: onnx/onnx docs/Operators.md.
+ * The input coordinates of ONNX's view operators, as linear forms over output dims: Identity, Transpose,
+ * Slice, Expand and the reshapes. Source: onnx/onnx docs/Operators.md.
  */
 import {
   add,
@@ -28,8 +28,9 @@ const fitting = (expected: Shape, to: Shape, coords: readonly Linear[]): readonl
   sameShape(expected, to) ? coords : undefined;
 
 /**
- * Both shapes are cut into the shortest runs of dims with equally many elements. In a run, the dims of the output sum up to a
- * row-major position, and those of the input are its quotients and remainders.
+ * Returns the coordinates of the input of a reshape. It divides both shapes into the shortest groups of dims
+ * with equally many elements. In a group, the dims of the output add up to a row-major position. The
+ * coordinates of the input are its quotients and remainders.
  */
 const reshaped: View = (_, from, to) => {
   const count = elementCount(from);
@@ -108,8 +109,14 @@ const views: ReadonlyMap<string, View> = new Map<string, View>([
   ["Unsqueeze", reshaped],
 ]);
 
-/** The view of an operator of ONNX's default domain; undefined if it computes or gathers. */
+/**
+ * Returns the view that an operator of ONNX's default domain is; undefined if the operator computes or
+ * gathers.
+ */
 export const viewNamed = (op: string): View | undefined => views.get(op);
 
-/** True if an operator makes elements: a view whose elements lie as those of its input do needs no kernel. */
+/**
+ * True if an operator needs a kernel to produce its elements. False for Identity and reshapes, whose elements
+ * have the layout of the input.
+ */
 export const copiesElements = (op: string): boolean => op !== "Identity" && views.get(op) !== reshaped;

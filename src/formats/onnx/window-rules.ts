@@ -1,4 +1,7 @@
-/** Rules of convolutions, pools and what else changes the extents of an image. Source: onnx/onnx docs/Operators.md. */
+/**
+ * Rules of convolutions, pools and what else changes the extents of an image. Source: onnx/onnx
+ * docs/Operators.md.
+ */
 import { elementCount } from "../../../ir/index.js";
 import type { Dim } from "./model.js";
 import {
@@ -14,7 +17,10 @@ import {
 } from "./rule.js";
 import { constantNumbers } from "./value.js";
 
-/** With explicit pads, `auto_pad` VALID, or SAME, where the extent depends on the stride alone. */
+/**
+ * Returns the output extents of a windowed operator: with explicit pads, `auto_pad` VALID, or SAME. With
+ * SAME, an extent depends on the input and the stride alone.
+ */
 function windowed(
   { node }: RuleInput,
   extents: readonly Dim[],
@@ -37,7 +43,10 @@ function windowed(
   });
 }
 
-/** Returns the extents of a pool: batch, channels, and a place for each window. */
+/**
+ * Returns the extents of a pool: batch, channels, and one for each window dim. Undefined if the input's dims
+ * or the kernel shape are not known.
+ */
 export const poolDims: DimsRule = (input) => {
   const { node, inputs } = input;
   const [x] = inputs;
@@ -47,10 +56,16 @@ export const poolDims: DimsRule = (input) => {
   return [batch, channels, ...windowed(input, extents, kernel)];
 };
 
-/** Returns the extents of a pool of whole images. */
+/**
+ * Returns the extents of a global pool: batch, channels, and 1 for each spatial dim. Undefined if the input's
+ * dims are not known.
+ */
 export const globalPoolDims: DimsRule = ({ inputs: [x] }) => x?.dims?.map((dim, k) => (k < 2 ? dim : 1));
 
-/** Returns the extents of a convolution of input 0 with the weights of input `w`. */
+/**
+ * Returns a rule for the extents of a convolution of input 0 with the weights, input `w`: batch, output
+ * features and spatial dims. Undefined if neither rank is known.
+ */
 export const convDims =
   (w = 1): DimsRule =>
   (input) => {
@@ -61,7 +76,10 @@ export const convDims =
     return [batch, features, ...windowed(input, extents, kernel)];
   };
 
-/** Returns an extent that a transposed window makes of `extent` places. */
+/**
+ * Returns the output extent of a transposed window over `extent` positions, in the `k`-th spatial dim of
+ * `count`. "" if it is not known.
+ */
 function unwindowed({ node }: RuleInput, extent: Dim, size: Dim | undefined, k: number, count: number): Dim {
   if (typeof extent !== "number" || typeof size !== "number") return "";
   const stride = ints(node, "strides")?.[k] ?? 1;
@@ -74,7 +92,10 @@ function unwindowed({ node }: RuleInput, extent: Dim, size: Dim | undefined, k: 
   return auto === "VALID" ? padded : padded - (pads[k] ?? 0) - (pads[k + count] ?? 0);
 }
 
-/** Returns the extents of ConvTranspose, the inverse of Conv, unless an attribute gives them. */
+/**
+ * Returns the extents of ConvTranspose, the inverse of Conv: those of attribute `output_shape`, or else
+ * computed. Undefined if neither rank is known.
+ */
 export const convTransposeDims: DimsRule = (input) => {
   const { node, inputs } = input;
   const [x, weight] = inputs;
@@ -88,7 +109,10 @@ export const convTransposeDims: DimsRule = (input) => {
   return [batch, times(features, int(node, "group") ?? 1), ...shape];
 };
 
-/** Returns the extents of MaxUnpool, the inverse of MaxPool, unless an input gives them. */
+/**
+ * Returns the extents of MaxUnpool, the inverse of MaxPool: those of input 2, or else computed. Undefined if
+ * the input's dims are not known.
+ */
 export const maxUnpoolDims: DimsRule = (input) => {
   const { node, inputs } = input;
   const [x] = inputs;
@@ -105,7 +129,10 @@ export const maxUnpoolDims: DimsRule = (input) => {
   ];
 };
 
-/** Returns the extents of a pool of regions of interest, that many as input 1 has, of a size that attributes give. */
+/**
+ * Returns a rule for the extents of a pool of regions of interest: the regions of input 1, the channels of
+ * input 0, and the `size` that attributes give.
+ */
 export const regionDims =
   (size: (input: RuleInput) => readonly Dim[]): DimsRule =>
   (input) => {
@@ -113,13 +140,19 @@ export const regionDims =
     return [regions?.dims?.[0] ?? "", x?.dims?.[1] ?? "", ...size(input)];
   };
 
-/** Returns the extents of GridSample: those of the image in front, then those of the grid. */
+/**
+ * Returns the extents of GridSample: batch and channels of the image, then the spatial dims of the grid.
+ * Undefined if a shape is not known.
+ */
 export const gridSampleDims: DimsRule = ({ inputs: [x, grid] }) => {
   if (x?.dims === undefined || grid?.dims === undefined) return undefined;
   return [...x.dims.slice(0, 2), ...grid.dims.slice(1, -1)];
 };
 
-/** Returns the extents of AffineGrid: a vector for each place of an image whose extents are input 1. */
+/**
+ * Returns the extents of AffineGrid: batch, the spatial dims of the image size in input 1, and the
+ * coordinates of each position. Undefined if that size is not known.
+ */
 export const affineGridDims: DimsRule = (input) => {
   const size = constantInts(input, 1);
   if (size === undefined || size.length < 4) return undefined;
@@ -127,7 +160,10 @@ export const affineGridDims: DimsRule = (input) => {
   return [batch, ...spatial, spatial.length];
 };
 
-/** Returns the extents of Col2Im: channels are what blocks leave of them, and the image is input 1. */
+/**
+ * Returns the extents of Col2Im: batch, channels, and the image shape of input 1. Channels are the rows
+ * divided by the elements of a block. Undefined if the image shape is not known; "" for unknown channels.
+ */
 export const col2ImDims: DimsRule = (input) => {
   const [x] = input.inputs;
   const [image, block] = [constantInts(input, 1), constantInts(input, 2)];
@@ -138,7 +174,10 @@ export const col2ImDims: DimsRule = (input) => {
   return [batch, isExact ? columns / size : "", ...image];
 };
 
-/** Returns the numbers that scale an image: an input, or an attribute of Upsample before opset 9. */
+/**
+ * Returns the scales of an image's dims: those of an input, or of Upsample's attribute before opset 9.
+ * Undefined if they are not known.
+ */
 function scalesOf(input: RuleInput): readonly number[] | undefined {
   const { node, inputs, opset } = input;
   const attribute = node.attributes.get("scales");
@@ -149,7 +188,10 @@ function scalesOf(input: RuleInput): readonly number[] | undefined {
   return constantNumbers(inputs[node.op === "Upsample" || opset < 11 ? 1 : 2]);
 }
 
-/** Returns the extents of Resize and Upsample: sizes as they are given, or the extents times scales, rounded down as f32. */
+/**
+ * Returns the extents of Resize and Upsample: the given sizes, or the input extents multiplied by scales and
+ * rounded down as f32. Undefined if the input's dims are not known; "" for an extent that is not known.
+ */
 export const resizeDims: DimsRule = (input) => {
   const { node, inputs, opset } = input;
   const [x] = inputs;

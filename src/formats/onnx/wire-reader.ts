@@ -1,6 +1,9 @@
-/** Protobuf's wire format: tags, varints and the lengths of what is stepped over. Source: protobuf.dev, Encoding. */
+/**
+ * Protobuf's wire format: tags, varints and the lengths of what is stepped over. Source: protobuf.dev,
+ * Encoding.
+ */
 
-/** What follows a tag. */
+/** Wire types: the forms of the data after a tag. */
 export const wireTypes = {
   varint: 0,
   bit64: 1,
@@ -13,9 +16,12 @@ export const wireTypes = {
 /** protobuf's own limit on messages within messages. */
 const maxGroupDepth = 100;
 
-/** A cursor over bytes. Its methods throw a plain Error for bytes that it cannot follow. */
+/**
+ * Reader of Protobuf's wire format, at a position in bytes. Its methods throw a plain Error for bytes that
+ * are not valid.
+ */
 export class WireReader {
-  /** Of the next byte. */
+  /** Position of the next byte. */
   position = 0;
 
   constructor(readonly bytes: Uint8Array) {}
@@ -24,7 +30,7 @@ export class WireReader {
     return this.bytes.length - this.position;
   }
 
-  /** A field number, 1 or more, and a wire type. */
+  /** Returns a field number, 1 or more, and a wire type. */
   tag(): readonly [field: number, wire: number] {
     const tag = this.varint();
     const [field, wire] = [Number(tag >> 3n), Number(tag & 7n)];
@@ -33,7 +39,7 @@ export class WireReader {
     return [field, wire];
   }
 
-  /** A varint as an int64: of ten bytes at most, of which bits beyond the 64th are dropped. */
+  /** Returns a varint as an int64: of ten bytes at most, of which bits beyond the 64th are dropped. */
   varint(): bigint {
     let [low, high, shift] = [0, 0n, 0];
     for (let k = 0; k < 10; k++) {
@@ -49,7 +55,7 @@ export class WireReader {
     throw new Error("a number of more than ten bytes");
   }
 
-  /** Steps over a field and returns its bytes. */
+  /** Skips a field and returns its bytes. */
   skip(wire: number, field: number, depth = 0): Uint8Array {
     const start = this.position;
     switch (wire) {

@@ -1,26 +1,28 @@
 /**
- * Protobuf messages, field by field. Models are untrusted: every length is
- * checked against the bytes that are there before anything is made from it, and what a model can make the reader
- * allocate is bounded.
+ * Protobuf messages, field by field. Models are untrusted: every length is checked against the bytes that are
+ * there before anything is made from it, and what a model can make the reader allocate is bounded.
  */
 import type { CompileError } from "../../../ir/index.js";
 import { modelError } from "./fail.js";
 import { WireReader, wireTypes } from "./wire-reader.js";
 
 /**
- * Names, numbers and messages kept from one file. The largest published models hold some hundred thousand; a file of
- * two-byte messages would otherwise take a hundred times its size in memory.
+ * Names, numbers and messages kept from one file. The largest published models hold some hundred thousand; a
+ * file of two-byte messages would otherwise take a hundred times its size in memory.
  */
 const maxItems = 8_000_000;
 
 const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** One file being read: where diagnostics point, and what has been kept so far. */
+/** File that is being read: it names diagnostics, and limits the number of items kept from the file. */
 export class Source {
   #items = 0;
   constructor(readonly file: string) {}
 
-  /** Called for everything that is kept; `items` is more than one for what takes the room of several. */
+  /**
+   * Counts an item that is kept in memory. `items` is more than one for an item that takes the memory of
+   * several. Throws an error if the file has too many.
+   */
   spend(items = 1): void {
     this.#items += items;
     if (this.#items > maxItems) throw this.fail(`more than ${maxItems} names, numbers and messages`);
@@ -31,7 +33,10 @@ export class Source {
   }
 }
 
-/** A cursor over the fields of one message. After `next`, exactly one of the other methods consumes the field. */
+/**
+ * Reader of the fields of one Protobuf message. After `next`, exactly one of the other methods must consume
+ * the field.
+ */
 export class Message {
   readonly #reader: WireReader;
   #field = 0;
@@ -63,37 +68,37 @@ export class Message {
     else this.#guard(() => this.#reader.skip(this.#wire, this.#field));
   }
 
-  /** A `bytes` field or a message: a view of the file, not a copy. */
+  /** Returns a `bytes` field or a message: a view of the file, not a copy. */
   payload(): Uint8Array {
     this.#expect(wireTypes.lengthDelimited);
     return this.#delimited();
   }
 
-  /** A message within this one. */
+  /** Returns a message within this one. */
   message(name: string): Message {
     this.source.spend();
     return new Message(this.source, name, this.payload());
   }
 
-  /** UTF-8; what is not becomes U+FFFD, as names only need to be told apart. */
+  /** Reads a text as UTF-8. Malformed bytes become U+FFFD, because names only need to be distinguishable. */
   text(): string {
     this.source.spend();
     return utf8.decode(this.payload());
   }
 
-  /** An int64, or an enum or int32 where the file may hold any value. */
+  /** Returns an int64, or an enum or int32 where the file may hold any value. */
   int(): bigint {
     this.source.spend();
     this.#expect(wireTypes.varint);
     return this.#guard(() => this.#reader.varint());
   }
 
-  /** An int32 or an enum: the low 32 bits, as protobuf says. */
+  /** Returns an int32 or an enum: the low 32 bits, as protobuf says. */
   int32(): number {
     return Number(BigInt.asIntN(32, this.int()));
   }
 
-  /** Every number of a repeated int64, uint64 (as int64) or int32 field, whether packed or not. */
+  /** Visits every number of a repeated int64, uint64 (as int64) or int32 field, packed or not. */
   ints(visit: (value: bigint) => void): void {
     if (this.#wire === wireTypes.lengthDelimited) {
       const reader = new WireReader(this.#delimited());
@@ -104,7 +109,7 @@ export class Message {
     }
   }
 
-  /** How many numbers `ints` would give, without making them. */
+  /** Returns the number of values that `ints` would visit, without decoding them. */
   countInts(): number {
     if (this.#wire !== wireTypes.lengthDelimited) {
       this.#expect(wireTypes.varint);
@@ -117,7 +122,7 @@ export class Message {
     return count;
   }
 
-  /** The bytes of a repeated float (4) or double (8) field, whether packed or not. */
+  /** Returns the bytes of a repeated float (4) or double (8) field, whether packed or not. */
   fixed(size: 4 | 8): Uint8Array {
     if (this.#wire === wireTypes.lengthDelimited) {
       const packed = this.#delimited();
@@ -147,7 +152,10 @@ export class Message {
     return reader.bytes.subarray(start, reader.position);
   }
 
-  /** The wire reader throws plain Errors for bytes it cannot follow. */
+  /**
+   * Runs a read of the wire reader. The reader throws plain Errors for malformed bytes, which become
+   * diagnostics that name the file.
+   */
   #guard<T>(read: () => T): T {
     try {
       return read();

@@ -5,12 +5,12 @@ import { GatherError } from "./gather-error.js";
 import type { Sized, SizedOperand } from "./host.js";
 import type { ModulePlan } from "./plan.js";
 
-/** The value at a position of an input. */
+/** Function that returns the integer at a position of an input; `table` is the number of the input. */
 export type ReadIndex = (operand: SizedOperand, table: number, position: number) => Promise<bigint> | bigint;
 
 /**
- * TC601 for the first value that a policy rejects in output elements from `from` to `end`; undefined where
- * none does. `points`: the extents that they are counted in.
+ * Returns TC601 for the first value that a policy rejects in output elements from `from` to `end`; undefined
+ * if there is none. `points` are the extents in which the elements are numbered.
  */
 export async function badIndexIn(
   { sites, reduced }: ModulePlan,
@@ -31,7 +31,7 @@ export async function badIndexIn(
   return new GatherError("TC601", message, data);
 }
 
-/** TC601 where only the output element is known. */
+/** Returns TC601 for an output element whose rejected index value is not known. */
 export const badElement = ({ output }: Sized, element: number): GatherError => {
   const point = coordinates(element, output.type.shape);
   return new GatherError("TC601", `an index for output element [${point.join(", ")}] is out of range`, {
@@ -39,7 +39,7 @@ export const badElement = ({ output }: Sized, element: number): GatherError => {
   });
 };
 
-/** Reads index values of the host. */
+/** Returns a function that reads index values from the input bytes on the host. */
 export const readingBytes =
   (bytes: readonly Uint8Array[]): ReadIndex =>
   (operand, table, position) =>

@@ -1,4 +1,6 @@
-/** A module's gather in WebAssembly. It is built into one function, which the compiler prints beside the code. */
+/**
+ * A module's gather in WebAssembly. It is built into one function, which the compiler prints beside the code.
+ */
 import { pageBytes } from "../../../backends/wasm/instructions.js";
 import { startsOf } from "../../../backends/wasm/layout.js";
 import { startName, tripsName } from "../../../backends/wasm/sizes.js";
@@ -21,7 +23,10 @@ interface Gather {
   dispose(): void;
 }
 
-/** Rejects with TC502 where there is no room for the code. */
+/**
+ * Creates the gather of a WebAssembly module from its plan. `run` rejects with a GatherError (TC502) if the
+ * memory cannot grow to hold the operands and buffers.
+ */
 export async function create(plan: CpuPlan): Promise<Gather> {
   const code = Uint8Array.from(atob(plan.code), (char) => char.charCodeAt(0));
   let memory: WebAssembly.Memory | undefined = new WebAssembly.Memory({ initial: 1 });

@@ -4,7 +4,10 @@ import { sizedWith, type Sized } from "./host.js";
 import type { Numbers } from "../../../backends/bad-index.js";
 import type { ModulePlan } from "./plan.js";
 
-/** A program at sizes of its symbols. Throws TC107 for sizes that it does not take. */
+/**
+ * Returns the plan's operands and numbers for the sizes of its symbols. Throws a GatherError (TC107) if a
+ * size is missing, unknown or out of range, or if it makes an input empty but not the output.
+ */
 export function sizedAt(plan: ModulePlan, sizes: Numbers = {}): Sized {
   const { name, symbols = [], numbers = () => ({}) } = plan;
   for (const given of Object.keys(sizes)) {

@@ -15,8 +15,8 @@ import { sizedAt } from "./dynamic-sizes.js";
 import type { GpuPlan, ModulePlan } from "./plan.js";
 
 /**
- * Throws TC601 for the first index out of range of an empty output. `given`: of the inputs, those that
- * indices are read from.
+ * Checks the index values of an output without elements; `given` are the input bytes from which indices are
+ * read. Throws a GatherError (TC601) for the first one out of range.
  */
 export async function lookUpEmpty(
   plan: ModulePlan,
@@ -37,7 +37,10 @@ const pointsOf = ({ indexed }: ModulePlan, { output: { elements, type } }: Sized
 
 type Buffers = Readonly<Record<string, GPUBuffer>>;
 
-/** Returns a gather whose output may be empty. */
+/**
+ * Returns `gather` extended to empty outputs: their index values are checked on the host, since no kernel is
+ * launched.
+ */
 export function gatherOfAnySize(gather: Gather, work: DeviceWork, plan: GpuPlan): Gather {
   /** The latest launch of `encode` without output elements, whose index values nothing has looked up yet. */
   let idle: { readonly sized: Sized; readonly buffers: Buffers } | undefined;

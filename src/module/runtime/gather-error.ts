@@ -1,4 +1,4 @@
-/** What a module throws. */
+/** Error that a module throws. */
 export class GatherError extends Error {
   override readonly name = "GatherError";
   /** The output element whose index is at fault, and which of its index values it is. */

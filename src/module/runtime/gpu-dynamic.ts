@@ -18,6 +18,10 @@ export { GatherError };
 /** Sizes whose launches are kept; what is evicted lives as long as the passes that it is recorded in. */
 const maxCached = 64;
 
+/**
+ * Creates the gather of a WebGPU module with dynamic sizes or an empty output. Launches are cached by their
+ * sizes, `maxCached` at most.
+ */
 export const create = async (device: GPUDevice, plan: DynamicPlan) => {
   const kept = new Map<string, Launch>();
   const work = workOfModule(device);
@@ -35,7 +39,7 @@ export const create = async (device: GPUDevice, plan: DynamicPlan) => {
   return gatherOfAnySize(gather, work, plan);
 };
 
-/** `words`: what the uniform buffer holds. */
+/** Returns the launch of a module for given sizes. `words` is the content of the uniform buffer. */
 function launchAt(
   plan: DynamicPlan,
   sizes: Numbers,

@@ -28,7 +28,10 @@ export { GatherError };
 type Arrays = Readonly<Record<string, HostArray>>;
 type Buffers = Readonly<Record<string, GPUBuffer>>;
 
-/** A gather on a device. */
+/**
+ * Gather of a module on a device. `run` takes and returns host arrays. `encode` adds a launch to a compute
+ * pass. `check` rejects if that launch had an index out of range.
+ */
 export interface Gather {
   run(inputs: Arrays, sizes?: Numbers): Promise<{ readonly outputs: Arrays }>;
   encode(pass: GPUComputePassEncoder, buffers: Buffers, sizes?: Numbers): void;
@@ -36,6 +39,10 @@ export interface Gather {
   dispose(): void;
 }
 
+/**
+ * Returns the work of a device, whose failures become GatherErrors: TC504 for a lost device or no memory,
+ * TC502 for a driver failure.
+ */
 export const workOfModule = (device: GPUDevice): DeviceWork =>
   workOn(device, {
     lost: (message) =>
@@ -50,9 +57,13 @@ const refused =
   (message) =>
     new GatherError("TC702", `the device refused the ${what}: ${message}`);
 
+/** Converter from a device's message to the GatherError (TC702) that the device refused the buffers. */
 export const buffersRefused = refused("buffers");
 
-/** Rejects for a device that is lost (TC504), or below the limits of the kernel (TC502). */
+/**
+ * Creates a gather on a device from its plan. Rejects if the device is lost (TC504) or below the kernel's
+ * limits (TC502).
+ */
 export async function createGather(work: DeviceWork, plan: GpuPlan, launchAt: LaunchAt): Promise<Gather> {
   const { device } = work;
   const limits = device.limits as unknown as Numbers;
@@ -75,7 +86,7 @@ export async function createGather(work: DeviceWork, plan: GpuPlan, launchAt: La
   );
   const pipeline = { gpu, layout, bindings };
   const owned = resourcesOn(work);
-  /** What launches of `encode` report to. */
+  /** Buffer of the status word that launches of `encode` write. */
   let status: GPUBuffer | undefined;
   /** The latest launch of `encode`. */
   let latest: { readonly launch: Launch; readonly bound: readonly GPUBuffer[] } | undefined;
@@ -91,7 +102,10 @@ export async function createGather(work: DeviceWork, plan: GpuPlan, launchAt: La
       resourcesOn(work).buffer(contents.byteLength, uniformUsage, contents),
     );
   };
-  /** The index is looked for among the elements of the access that reported. */
+  /**
+   * Returns the error for an index that the kernel rejected. The index is searched among the elements of the
+   * access that reported it.
+   */
   const badIndexOf = async (launch: Launch, element: number, read: ReadIndex): Promise<GatherError> =>
     (await badIndexIn(plan, launch, [element, element + maxPerAccess], read)) ?? badElement(launch, element);
 

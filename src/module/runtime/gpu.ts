@@ -1,4 +1,7 @@
-/** Modules for WebGPU whose sizes are numbers. It is built into one expression, which the compiler prints beside the kernel. */
+/**
+ * Modules for WebGPU whose sizes are numbers. It is built into one expression, which the compiler prints
+ * beside the kernel.
+ */
 import { GatherError } from "./gather-error.js";
 import { createGather, workOfModule } from "./gpu-gather.js";
 import { sizedWith } from "./host.js";
@@ -6,6 +9,7 @@ import type { FixedPlan } from "./plan.js";
 
 export { GatherError };
 
+/** Creates the gather of a WebGPU module with static sizes. Any size that is given is refused (TC107). */
 export const create = (device: GPUDevice, plan: FixedPlan) =>
   createGather(workOfModule(device), plan, (sizes) => {
     const [given] = Object.keys(sizes);

@@ -5,22 +5,24 @@ import { GatherError } from "./gather-error.js";
 import type { Numbers } from "../../../backends/bad-index.js";
 import type { ModuleOperand, ModulePlan } from "./plan.js";
 
+/** Array of a caller: a typed array of numbers, or a list of strings. */
 export type HostArray = ArrayBufferView | readonly string[];
 
-/** An operand at some sizes. */
+/** Operand of a module at certain sizes: its type, number of elements and number of bytes. */
 export interface SizedOperand extends ModuleOperand {
   readonly type: TensorType;
   readonly elements: number;
   readonly bytes: number;
 }
 
+/** Sizes of one call: the values of the symbols and the operands at these sizes. */
 export interface Sized {
   readonly numbers: Numbers;
   readonly operands: readonly SizedOperand[];
   readonly output: SizedOperand;
 }
 
-/** The operands at some numbers. */
+/** Returns the operands of a plan at certain values of its symbols; the last operand is the output. */
 export function sizedWith({ operands }: ModulePlan, numbers: Numbers): Sized {
   const sized = operands.map((operand) => {
     const { dtype, bits } = operand;
@@ -31,13 +33,17 @@ export function sizedWith({ operands }: ModulePlan, numbers: Numbers): Sized {
   return { numbers, operands: sized, output: sized.at(-1) as SizedOperand };
 }
 
+/** Inputs of a call as bytes, one array for each input, and the strings that string handles stand for. */
 export interface HostBytes {
   readonly bytes: readonly Uint8Array[];
-  /** What the handles of strings stand for. */
+  /** Strings that the handles refer to. */
   readonly strings: readonly string[];
 }
 
-/** The inputs. Throws TC702 for one that is missing, or another type or length. */
+/**
+ * Returns the inputs as bytes, in the order of the operands. Throws a GatherError (TC702) for an input that
+ * is missing or of another type or length.
+ */
 export function bytesOf({ operands }: Sized, inputs: Readonly<Record<string, HostArray>>): HostBytes {
   const strings = [""];
   const given = operands.slice(0, -1);
@@ -63,6 +69,7 @@ export function bytesOf({ operands }: Sized, inputs: Readonly<Record<string, Hos
   return { bytes, strings };
 }
 
+/** Returns the error (TC702) for an input that is missing or of another type or length. */
 function refused(operand: SizedOperand, given: HostArray | undefined): GatherError {
   const { key, type, bytes, elements, array } = operand;
   const has = ArrayBuffer.isView(given) ? given.byteLength : given?.length;
@@ -71,7 +78,10 @@ function refused(operand: SizedOperand, given: HostArray | undefined): GatherErr
   return new GatherError("TC702", message, { key, bytes, given: has });
 }
 
-/** One number each, of 8 bits, to several in a byte, the first in the low bits. */
+/**
+ * Packs values of 8 bits into elements of fewer bits, the first value in the low bits. Throws a GatherError
+ * (TC702) for a value out of range.
+ */
 function packed({ key, bits, bytes, signed = false }: SizedOperand, values: Uint8Array): Uint8Array {
   const result = new Uint8Array(bytes);
   const each = 8 / bits;
@@ -86,7 +96,7 @@ function packed({ key, bits, bytes, signed = false }: SizedOperand, values: Uint
   return result;
 }
 
-/** The output as an array of its type. */
+/** Returns the output bytes as an array of its element type; a list of strings for strings. */
 export function outputOf(
   { output }: Sized,
   bytes: Uint8Array<ArrayBuffer>,

@@ -1,14 +1,21 @@
-/** What a launch of a module's kernel takes at some sizes. */
+/** Launch of a module's kernel at given sizes. */
 import type { Sized } from "./host.js";
 import type { Numbers } from "../../../backends/bad-index.js";
 
+/**
+ * Launch of a kernel at certain sizes: its workgroups, the bytes of each binding, and the uniform buffer with
+ * the sizes if the kernel reads them.
+ */
 export interface Launch extends Sized {
   readonly dispatch: readonly [number, number, number];
-  /** Of each binding. */
+  /** Bytes of each binding. */
   readonly bytes: readonly number[];
   /** The last binding, where sizes are told to the kernel. */
   readonly uniform?: GPUBuffer;
 }
 
-/** Throws TC107 for sizes that the program does not take. `uniform`: makes a buffer with such contents. */
+/**
+ * Function that returns the launch for certain sizes. It throws a GatherError (TC107) for sizes that the
+ * program does not accept. `uniform` creates a buffer with the given contents.
+ */
 export type LaunchAt = (sizes: Numbers, uniform: (contents: Uint8Array) => GPUBuffer) => Launch;

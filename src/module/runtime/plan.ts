@@ -1,26 +1,29 @@
-/** What a module says of its gather, as the compiler prints it: numbers, and functions of the sizes that it leaves open. */
+/**
+ * Facts that a module holds about its gather, as the compiler prints them: numbers, and functions of the
+ * dynamic sizes.
+ */
 import type { Reduced } from "../../../ir/access.js";
 import type { IndexFunction, Numbers } from "../../../backends/bad-index.js";
 import type { DType } from "../../../ir/types.js";
 import type { WgslBinding } from "../../../backends/wgsl/index.js";
 
-/** An input, or the output, which is the last. */
+/** Operand of a module: an input, or the output, which is the last one. */
 export interface ModuleOperand {
-  /** What callers call it, and its name in the program where that is another. */
+  /** Key by which callers name the operand. `name` is its name in the program, if that is different. */
   readonly key: string;
   readonly name?: string;
   /** `f32`, for messages. */
   readonly dtype: DType;
-  /** Of an element, or of a part of a complex one. */
+  /** Type of the array that holds an element, or a component of a complex element. */
   readonly array: string;
-  /** Of an element. */
+  /** Bits of an element. */
   readonly bits: number;
-  /** Of packed elements: whether they are negative above half. */
+  /** True if packed elements are signed: bit patterns in the upper half are negative. */
   readonly signed?: boolean;
   readonly shape: (numbers: Numbers) => readonly number[];
 }
 
-/** What every module has. */
+/** Fields of the plan of every module. */
 export interface ModulePlan {
   readonly name: string;
   readonly symbols?: readonly { readonly name: string; readonly most: number }[];
@@ -45,15 +48,15 @@ interface ModuleBinding {
   readonly width?: number;
 }
 
-/** A module for WebGPU. */
+/** Plan of a WebGPU module: its code, bindings and device limits. */
 export interface GpuPlan extends ModulePlan {
   readonly code: string;
-  /** Of the operands, then of the status word and of the sizes, where there are such. */
+  /** Bindings of the operands, then of the status word and of the sizes, if the kernel has these. */
   readonly bindings: readonly ModuleBinding[];
   readonly requiredLimits: Numbers;
 }
 
-/** One whose sizes are numbers: its dispatch, and the bytes of its bindings. */
+/** Plan of a WebGPU module with static sizes: its workgroups and the bytes of its bindings. */
 export interface FixedPlan extends GpuPlan {
   readonly dispatch: readonly [number, number, number];
   readonly bytes: readonly number[];
@@ -64,16 +67,19 @@ interface Nest {
   readonly trips: (numbers: Numbers) => readonly number[];
 }
 
-/** One whose sizes are open. */
+/**
+ * Plan of a WebGPU module with dynamic sizes: its loop nest, and the names of the numbers in its uniform
+ * buffer.
+ */
 export interface DynamicPlan extends GpuPlan, Nest {
   readonly folded: boolean;
   /** Names of what the uniform buffer holds. */
   readonly told: readonly string[];
 }
 
-/** A module for WebAssembly. */
+/** Plan of a WebAssembly module: its code, buffer size and parameters. */
 export interface CpuPlan extends ModulePlan, Nest {
-  /** Of the module, in base 64. */
+  /** WebAssembly module in base64. */
   readonly code: string;
   /** Bytes of the unified buffer. */
   readonly bufferBytes: number;

@@ -1,4 +1,7 @@
-/** A command of the user's as a backend: a process for each draw, which reads its inputs from a folder and writes its output there. */
+/**
+ * A command of the user's as a backend: a process for each draw, which reads its inputs from a folder and
+ * writes its output there.
+ */
 import { join } from "node:path";
 import type { Backend, HostInputs } from "../../../backends/index.js";
 import {
@@ -20,7 +23,7 @@ import { readNpy, writeNpy } from "../../formats/npy.js";
 import { jsonSchema, outputFormats } from "../../output/mark.js";
 import { makeFolder, makeTemporaryFolder, removeFolder, writeOutput } from "../../output/write-file.js";
 
-/** Options of a command. */
+/** Options of a backend that is a user's command. */
 export interface CommandOptions {
   /** Milliseconds that a draw may take. */
   readonly timeout: number;
@@ -29,9 +32,11 @@ export interface CommandOptions {
 }
 
 /**
- * The folder is the command's last argument. It holds `inputs/NAME.npy` for each input, by its key, and `program.json`; the command
- * writes `output.npy` there and ends with 0. `func`: the program that it computes. Its runs reject with a RunError (TC611) for another exit
- * code, another output and a draw that takes too long; the folder of a draw that failed stays, and the message names it.
+ * Returns a backend that runs a command. The last argument of the command is a folder. It contains
+ * `inputs/NAME.npy` for each input, by its key, and `program.json`. The command writes `output.npy` to the
+ * folder and exits with code 0. `func` is the program that the command computes. Runs reject with a RunError
+ * (TC611) for another exit code, another output, or a draw that takes too long. The folder of a failed draw
+ * is kept, and the message names it.
  */
 export const commandBackend = (command: string, func: Func, options: CommandOptions): Backend => ({
   name: command,
@@ -44,6 +49,10 @@ export const commandBackend = (command: string, func: Func, options: CommandOpti
   }),
 });
 
+/**
+ * Runs a user's command on one draw and returns the output bytes. Throws a RunError (TC611) if the command
+ * takes too long, fails or writes no valid output.
+ */
 async function runDraw(
   command: string,
   func: Func,
@@ -68,6 +77,10 @@ async function runDraw(
   return { output: output.bytes };
 }
 
+/**
+ * Reads the output file of a command and returns its tensor. Throws the error of `failed` if the file cannot
+ * be read.
+ */
 function readOutput(file: string, failed: (why: string) => RunError): ReturnType<typeof readNpy> {
   try {
     return readNpy(readBytes(file), file);
@@ -78,7 +91,7 @@ function readOutput(file: string, failed: (why: string) => RunError): ReturnType
   }
 }
 
-/** Writes the inputs of a draw and what the program is. */
+/** Writes the inputs of a draw as `.npy` files and the description of the program as `program.json`. */
 function writeDraw(folder: string, func: Func, inputs: HostInputs): void {
   const put = (
     name: string,

@@ -28,7 +28,7 @@ import { checkOptions } from "../../api/check-options.js";
 import { ForeignProcess } from "./foreign-process.js";
 import { declarationsOf, type ForeignWgsl, type OperandsOfProgram } from "./foreign-wgsl.js";
 
-/** A kernel of the caller's own as a backend. */
+/** Kernel supplied by the caller, as a backend. */
 export interface ForeignKernel extends Backend {
   /** False: nothing in it finds an index out of range. */
   readonly rejects: false;
@@ -36,7 +36,7 @@ export interface ForeignKernel extends Backend {
   readonly close: () => void;
 }
 
-/** A function that computes the output from the inputs by key, as typed arrays. */
+/** Kernel given as a function that computes the output from the inputs, which are typed arrays by key. */
 export interface ForeignFunction {
   readonly name?: string;
   /** Computes the output, of the type given, as a typed array of its own. */
@@ -61,9 +61,10 @@ const isWgsl = (described: ForeignWgsl | ForeignFunction): described is ForeignW
   isObject(described) && "wgsl" in described;
 
 /**
- * Returns a kernel of the caller's own, as WGSL or as a function, as a backend: `toMatchReference({ backends: [foreignKernel(…)] })`.
- * It has no way to reject an index: where the program's policy does, nothing is compared. Throws a CompileError (TC702) for a
- * description that says too little, or names what the WGSL does not declare.
+ * Returns a caller's kernel, WGSL or a function, as a backend: `toMatchReference({ backends:
+ * [foreignKernel(…)] })`. The kernel cannot reject an index: if the program's policy does, nothing is
+ * compared. Throws a CompileError (TC702) if required fields are missing, or the WGSL does not declare a
+ * name.
  */
 export function foreignKernel(described: ForeignWgsl | ForeignFunction): ForeignKernel {
   if (isWgsl(described)) {
@@ -99,7 +100,9 @@ export function foreignKernel(described: ForeignWgsl | ForeignFunction): Foreign
 
 const nothing = (): void => undefined;
 
-/** A process of its own launches it: one that never ends is ended. */
+/**
+ * Returns a WGSL kernel as a backend. It runs in a separate process, which is ended if a launch does not end.
+ */
 function wgslKernel(described: ForeignWgsl): ForeignKernel {
   // Refused at once, not with the first draw.
   declarationsOf(described);

@@ -1,6 +1,6 @@
 /**
- * A process for a WGSL kernel that tilec did not write: a shader that never ends holds up the process that launched it, which can then
- * only be ended from outside.
+ * A process for a WGSL kernel that tilec did not write: a shader that never ends holds up the process that
+ * launched it, which can then only be ended from outside.
  */
 import { fork, type ChildProcess } from "node:child_process";
 import type { HostInputs } from "../../../backends/index.js";
@@ -8,14 +8,17 @@ import { defined, CompileError, error, RunError, type Diagnostic } from "../../.
 import { packageFile } from "../../device/package-files.js";
 import type { ForeignWgsl, OperandsOfProgram } from "./foreign-wgsl.js";
 
-/** Asks for a launch; without inputs, for what the kernel would be refused for. */
+/**
+ * Request to the process of a kernel: a launch with inputs. Without inputs, it only checks whether the device
+ * accepts the kernel.
+ */
 export interface ForeignRequest {
   readonly described: ForeignWgsl;
   readonly program: OperandsOfProgram;
   readonly inputs?: HostInputs;
 }
 
-/** The answer to a request. */
+/** Reply to a request: the output, the error thrown, or the text of a bug. */
 export type ForeignReply =
   | { readonly output?: Uint8Array }
   | { readonly thrown: "CompileError" | "RunError"; readonly diagnostics: readonly Diagnostic[] }
@@ -24,7 +27,10 @@ export type ForeignReply =
 /** Milliseconds that a device and a pipeline may take to be made. */
 const opening = 60_000;
 
-/** Sends one request after another to a process of its own, which begins with the first. */
+/**
+ * Connection to a separate process that runs a kernel. The first request starts the process; requests run one
+ * at a time.
+ */
 export class ForeignProcess {
   private child: ChildProcess | undefined;
   private pending: Promise<unknown> = Promise.resolve();
@@ -32,7 +38,10 @@ export class ForeignProcess {
 
   constructor(private readonly described: ForeignWgsl) {}
 
-  /** Rejects with the CompileError or RunError of the other process, and with a RunError (TC611) where it takes too long or dies. */
+  /**
+   * Rejects with the CompileError or RunError of the other process, and with a RunError (TC611) where it
+   * takes too long or dies.
+   */
   request(program: OperandsOfProgram, inputs?: HostInputs): Promise<Uint8Array | undefined> {
     const answer = this.pending.then(() =>
       this.ask({ described: this.described, program, ...defined({ inputs }) }),
@@ -92,7 +101,10 @@ export class ForeignProcess {
   }
 }
 
-/** Typed arrays travel as they are. It keeps nobody waiting: only a request does. */
+/**
+ * Starts the process that runs foreign code. Typed arrays keep their type in its messages. The process alone
+ * does not keep tilec from ending; only a pending request does.
+ */
 function start(): ChildProcess {
   const child = fork(packageFile("dist/src/testing/foreign/foreign-server.js"), {
     serialization: "advanced",

@@ -1,4 +1,7 @@
-/** The process that `ForeignProcess` starts: runs kernels that tilec did not write. It ends with the process that started it. */
+/**
+ * The process that `ForeignProcess` starts: runs kernels that tilec did not write. It ends with the process
+ * that started it.
+ */
 import { CompileError, RunError } from "../../../ir/index.js";
 import { acquireGpu } from "../../device/index.js";
 import { openWgsl } from "./foreign-wgsl.js";
@@ -15,6 +18,7 @@ async function openDevice(): Promise<GPUDevice> {
   return gpu.gpu.device;
 }
 
+/** Runs a request and returns the reply: the output if inputs were given, or the error thrown. */
 async function replyTo({ described, program, inputs }: ForeignRequest): Promise<ForeignReply> {
   try {
     const key = JSON.stringify(program);

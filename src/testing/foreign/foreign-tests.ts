@@ -10,7 +10,7 @@ import type { Test } from "../run-tests.js";
 /** Draws of each seed have other data and other indices. */
 const seeds = 3;
 
-/** A program, where it stands, and the inputs that came with it, by key. */
+/** Program with its file and the inputs given with it, by key. */
 export interface JudgedProgram {
   readonly func: Func;
   readonly file: string;
@@ -18,9 +18,12 @@ export interface JudgedProgram {
 }
 
 /**
- * The tests of a kernel of one's own beside a program: its given inputs where it has them all, then, from each of three seeds, draws:
- * indices in range, at their ends, one outside, many outside, all the same, and data at the ends of its type. `seed`: the first of the seeds. Rejects with a CompileError for a
- * program that breaks a rule of its dialect, and with what the kernel is refused for by itself.
+ * Returns the tests of a caller's kernel against the program's definition, one for each draw of inputs.
+ *
+ * The first draw is the given inputs if they are complete. Each of three seeds, counted from `seed`, yields
+ * further draws. Their indices are in range, at the ends of the range, one outside, many outside, or all
+ * equal; one draw has data at the ends of its type. Rejects with a CompileError for a program that breaks a
+ * rule of its dialect, and with the error of a kernel that cannot be prepared.
  */
 export async function foreignTests(
   { func, file, given }: JudgedProgram,

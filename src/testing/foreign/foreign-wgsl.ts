@@ -1,7 +1,8 @@
 /**
- * A WGSL kernel that tilec did not write, on a device. It runs twice on each draw, so that reads and writes outside its tensors show:
- * with bindings that end where the tensors end, then with longer ones that hold guard words behind them. What the output holds before a
- * launch differs between the two, and guard words must be the same after it.
+ * A WGSL kernel that tilec did not write, on a device. It runs twice on each draw, so that reads and writes
+ * outside its tensors show: with bindings that end where the tensors end, then with longer ones that hold
+ * guard words behind them. What the output holds before a launch differs between the two, and guard words
+ * must be the same after it.
  */
 import type { HostInputs } from "../../../backends/index.js";
 import { coordinates } from "../../../backends/index.js";
@@ -30,14 +31,16 @@ import { didYouMean } from "../../../ir/did-you-mean.js";
 import { evaluateSizes, sizesByName, type NamedSizes } from "./size-expression.js";
 import { readDeclarations, type DeclaredBinding } from "./wgsl-declarations.js";
 
-/** A compute shader, what its group 0 binds, and its dispatch. */
+/** WGSL kernel of a caller: a compute shader, its bindings in group 0, and its dispatch. */
 export interface ForeignWgsl {
   readonly name?: string;
   /** The text of the shader. */
   readonly wgsl: string;
   /** The compute entry point; default: the only one. */
   readonly entry?: string;
-  /** The binding of each operand, by its key or its name in the program: `{ data: 0, indices: 1, output: 2 }`. */
+  /**
+   * The binding of each operand, by its key or its name in the program: `{ data: 0, indices: 1, output: 2 }`.
+   */
   readonly bind: Readonly<Record<string, number>>;
   /** One to three counts of workgroups from the sizes: `ceil(out0 / 64), out1`. */
   readonly dispatch: string;
@@ -53,12 +56,18 @@ export interface ForeignWgsl {
 
 /** Bytes before and after a tensor: a multiple of what WebGPU asks of the start of a binding. */
 const guardBytes = 256;
-/** Returns a byte of a guard: another in each buffer and at each place, so that one that is copied to another shows. */
+/**
+ * Returns a byte of a guard: another in each buffer and at each place, so that one that is copied to another
+ * shows.
+ */
 const guardByte = (buffer: number, place: number): number => (0xc3 + 31 * buffer + 7 * place) & 0xff;
 /** Bytes of the output before each of the two launches. */
 const stale = [0xa5, 0x5a] as const;
 
-/** Reads the bindings and the entry point that runs. Throws a CompileError (TC702) for one that the text does not declare. */
+/**
+ * Returns the bindings of a WGSL kernel and the compute entry point to run. Throws a CompileError (TC702) if
+ * the text does not declare a binding or the entry point.
+ */
 export function declarationsOf({ wgsl, bind, entry, uniform = {} }: ForeignWgsl): {
   readonly bindings: readonly DeclaredBinding[];
   readonly entryPoint: string;
@@ -73,8 +82,9 @@ export function declarationsOf({ wgsl, bind, entry, uniform = {} }: ForeignWgsl)
 }
 
 /**
- * Opens a kernel for a program on a device. Throws a CompileError (TC702) for operands without a binding and sizes that are none,
- * a RunError (TC611) for what the device refuses.
+ * Opens a kernel for a program on a device and returns a function that runs it on inputs. Throws a
+ * CompileError (TC702) for operands without a binding and for invalid sizes, a RunError (TC611) if the device
+ * refuses the kernel.
  */
 export async function openWgsl(
   described: ForeignWgsl,
@@ -115,11 +125,15 @@ export async function openWgsl(
 /** A binding, and what its buffer holds: an operand, or numbers. */
 type Bound = DeclaredBinding & { readonly holds: Operand | readonly number[] };
 
-/** The operands of a program, the output last. */
+/** Operands of a program; the output is the last one. */
 export interface OperandsOfProgram {
   readonly operands: readonly Operand[];
 }
 
+/**
+ * Returns the entry point to run: the given one, or the only one declared. Throws a CompileError (TC702) if
+ * the given one is not declared, or there is not exactly one.
+ */
 function chosenEntry(given: string | undefined, declared: readonly string[]): string {
   const [only] = declared;
   if (given !== undefined) {
@@ -136,6 +150,10 @@ function chosenEntry(given: string | undefined, declared: readonly string[]): st
   return only;
 }
 
+/**
+ * Returns the contents of a binding: an operand, or the numbers of a uniform buffer. Throws a CompileError
+ * (TC702) if the binding has no contents, or its kind of buffer does not fit.
+ */
 function contentOf(
   { binding, name, access }: DeclaredBinding,
   { bind, uniform = {} }: ForeignWgsl,
@@ -172,6 +190,10 @@ function contentOf(
   return operand;
 }
 
+/**
+ * Returns the three counts of workgroups of a dispatch, 1 for each absent count. Throws a CompileError
+ * (TC702) for more than three.
+ */
 function workgroups(text: string, sizes: NamedSizes): readonly [number, number, number] {
   const [x, y = 1, z = 1, ...more] = evaluateSizes(text, sizes, "dispatch");
   invariant(x !== undefined, "a list has one number at least");
@@ -188,7 +210,10 @@ interface Launch {
   readonly inputs: HostInputs;
 }
 
-/** Returns the output, which both launches must give. Rejects with a RunError (TC612) for one that depends on what is no tensor's. */
+/**
+ * Runs a kernel twice and returns its output, which must be equal in both runs. Rejects with a RunError
+ * (TC612) if the output depends on bytes outside the tensors. A kernel that uses `arrayLength` runs once.
+ */
 async function twice(launcher: ForeignLauncher, launch: Launch): Promise<Uint8Array> {
   const exact = await once(launcher, launch, 0);
   if (launch.described.usesArrayLength === true) return exact;
@@ -208,7 +233,10 @@ async function twice(launcher: ForeignLauncher, launch: Launch): Promise<Uint8Ar
   throw outside(launch, message, { element, point: coordinates(element, type.shape) });
 }
 
-/** `which`: 0 for bindings that end with their tensors, 1 for longer ones. */
+/**
+ * Runs one launch and returns the output. `which` is 0 for bindings that end with their tensors, 1 for longer
+ * bindings. Throws an error if bytes outside the output are written.
+ */
 async function once(launcher: ForeignLauncher, launch: Launch, which: 0 | 1): Promise<Uint8Array> {
   const { bound, program, dispatch, inputs } = launch;
   const output = outputOf(program);
@@ -244,7 +272,10 @@ async function once(launcher: ForeignLauncher, launch: Launch, which: 0 | 1): Pr
 
 const isOperand = (holds: Bound["holds"]): holds is Operand => "type" in holds;
 
-/** A tensor between guards. Bound is the tensor in whole words, or with the guards behind it. */
+/**
+ * Returns the buffer contents of a tensor between guard bytes. The binding is the tensor in whole words, or
+ * with the guard bytes after it if `isLonger`.
+ */
 function guarded(bytes: Uint8Array, buffer: number, isLonger: boolean): BoundContents {
   const words = Math.max(4, Math.ceil(bytes.byteLength / 4) * 4);
   const contents = new Uint8Array(guardBytes + words + guardBytes);

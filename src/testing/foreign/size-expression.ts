@@ -1,14 +1,18 @@
 /**
- * Numbers that follow from a program's sizes, such as the workgroups of a dispatch: whole numbers, `+ - * /`, `ceil(…)` and the sizes
- * by name, `out0` for the output's first dim and `in1_0` for the first dim of the second input.
+ * Numbers that follow from a program's sizes, such as the workgroups of a dispatch: whole numbers, `+ - * /`,
+ * `ceil(…)` and the sizes by name, `out0` for the output's first dim and `in1_0` for the first dim of the
+ * second input.
  */
 import { defined, CompileError, error, inputsOf, outputOf, type Operand } from "../../../ir/index.js";
 import { didYouMean } from "../../../ir/did-you-mean.js";
 
-/** Sizes in elements, by name. */
+/** Sizes of dims in elements, by name. */
 export type NamedSizes = ReadonlyMap<string, number>;
 
-/** Returns the sizes of a program's operands by name. */
+/**
+ * Returns the sizes of a program's dims by name: `out0` is the output's first dim, and `in1_0` the first dim
+ * of the second input.
+ */
 export const sizesByName = (program: { readonly operands: readonly Operand[] }): NamedSizes =>
   new Map([
     ...outputOf(program).type.shape.map((size, d) => [`out${d}`, size] as const),
@@ -26,8 +30,11 @@ interface Quotient {
 const integer = (of: bigint): Quotient => ({ of, by: 1n });
 
 /**
- * Evaluates a comma-separated list, `ceil(out0 / 64), out1`. Quotients are exact. Throws a CompileError (TC702) for text that is no
- * expression, for a name that is no size, and for a result that is no whole number from 0 to 2^32 - 1. `what`: the list, in messages.
+ * Evaluates a comma-separated list of size expressions, such as `ceil(out0 / 64), out1`, and returns their
+ * values. Quotients are exact. `what` names the list in messages.
+ *
+ * Throws a CompileError (TC702) for a syntax error, an unknown name, or a result that is not an integer from
+ * 0 to 2^32 - 1.
  */
 export function evaluateSizes(text: string, sizes: NamedSizes, what: string): readonly number[] {
   const tokens = [...text.matchAll(/\s*(?:(\d+)|([A-Za-z_]\w*)|([-+*/(),]))|\s*(\S)/g)];

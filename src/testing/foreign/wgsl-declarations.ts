@@ -1,20 +1,26 @@
-/** Declarations of a WGSL text: its bindings of group 0 and its compute entry points. They are read from the text; nothing is compiled. */
+/**
+ * Declarations of a WGSL text: its bindings of group 0 and its compute entry points. They are read from the
+ * text; nothing is compiled.
+ */
 import { CompileError, error } from "../../../ir/index.js";
 
-/** A variable of group 0. */
+/** Binding in group 0 of a WGSL text. */
 export interface DeclaredBinding {
   readonly binding: number;
   readonly name: string;
   readonly access: "read" | "read_write" | "uniform";
 }
 
-/** The declarations of a text. */
+/** Bindings and compute entry points that a WGSL text declares. */
 export interface WgslDeclarations {
   readonly bindings: readonly DeclaredBinding[];
   readonly entryPoints: readonly string[];
 }
 
-/** Reads the declarations. Throws a CompileError (TC702) for a variable that is neither a buffer of group 0 nor numbered by a literal. */
+/**
+ * Reads the bindings and compute entry points of a WGSL text. Throws a CompileError (TC702) for a binding
+ * that is not a buffer of group 0 with literal numbers.
+ */
 export function readDeclarations(wgsl: string): WgslDeclarations {
   const text = withoutComments(wgsl);
   const bindings = [...text.matchAll(bound)].map(
@@ -50,7 +56,10 @@ const bound = new RegExp(
 );
 const entry = /@\s*compute\b[^;{}]*?\bfn\s+(\w+)/g;
 
-/** Block comments of WGSL nest, and hold line comments as text. */
+/**
+ * Replaces the comments of a WGSL text by blanks. Block comments nest in WGSL, and a line comment inside one
+ * is text.
+ */
 function withoutComments(wgsl: string): string {
   let depth = 0;
   return wgsl.replace(/\/\*|\*\/|\/\/|\n|[^/*\n]+|[/*]/g, (piece) => {

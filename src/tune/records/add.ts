@@ -4,7 +4,7 @@ import { checkArgument } from "../../../ir/argument.js";
 import { CompileError, error } from "../../../ir/index.js";
 import { taskHashOf, type CandidateRecord, type TaskRecord, type TuneRecord } from "./record.js";
 
-/** Times that were measured elsewhere, in nanoseconds. */
+/** Times of a candidate measured elsewhere, in nanoseconds. */
 export interface GivenTimes {
   /** Hash of the schedule, or its first digits. */
   readonly candidate: string;
@@ -13,8 +13,9 @@ export interface GivenTimes {
 }
 
 /**
- * Records to append: of the task by milliseconds that a command measures, whatever the candidates were found by. Throws a
- * CompileError (TC016) for a candidate that the records do not know, or know several of.
+ * Returns the records to append for times measured elsewhere. They are of the task by milliseconds with the
+ * backend `command`, whatever objective found the candidate. Throws a CompileError (TC016) if the records
+ * have no such candidate, or several.
  */
 export function givenRecords(records: readonly TuneRecord[], times: GivenTimes): readonly TuneRecord[] {
   checkApiArgument("givenRecords", "records", records);

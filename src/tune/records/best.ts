@@ -1,4 +1,7 @@
-/** The best candidate of each task in records: exact figures by themselves, milliseconds by the default's on the same device. */
+/**
+ * The best candidate of each task in records: exact figures by themselves, milliseconds by the default's on
+ * the same device.
+ */
 import { defined } from "../../../ir/defined.js";
 import { checkApiArgument } from "../../api/argument-kinds.js";
 import { compareKeys, tieBreaks } from "../../../passes/index.js";
@@ -6,7 +9,7 @@ import { median } from "../median.js";
 import { decided } from "../search-ms.js";
 import type { CandidateRecord, TaskRecord, TuneRecord } from "./record.js";
 
-/** A task with its best candidate, and its default where that was tried. */
+/** Best candidate of a task, compared with the default if that was costed. */
 export interface BestRecord {
   readonly task: TaskRecord;
   readonly best: CandidateRecord;
@@ -19,7 +22,10 @@ export interface BestRecord {
   readonly devices: readonly string[];
 }
 
-/** One for each task that has a candidate with a figure; by time, one whose default was measured: times compare by it alone. */
+/**
+ * Returns the best candidate of each task that has a candidate with a figure. A task by time is left out if
+ * its default was not measured, since times are compared with the default's.
+ */
 export function bestOf(records: readonly TuneRecord[]): readonly BestRecord[] {
   checkApiArgument("bestOf", "records", records);
   const tasks = new Map<string, TaskRecord>();
@@ -36,6 +42,7 @@ export function bestOf(records: readonly TuneRecord[]): readonly BestRecord[] {
   });
 }
 
+/** Returns the best candidate of a task by its cycles or bytes; undefined if no candidate has an estimate. */
 function bestByCost(task: TaskRecord, candidates: readonly CandidateRecord[]): BestRecord | undefined {
   const keys = (c: CandidateRecord): number[] => [
     ...(task.objective === "bytes" ? [c.bytes] : []),
@@ -65,7 +72,11 @@ interface Timed {
   readonly devices: readonly string[];
 }
 
-/** Whoever won a run-off against the default beyond chance, or is faster where times were given; else the default. */
+/**
+ * Returns the best candidate by time, or the default if none beats it. A candidate beats the default if it
+ * won a run-off beyond chance, or if the times given for it are faster. Undefined if the default was not
+ * measured.
+ */
 function bestByTime(task: TaskRecord, candidates: readonly CandidateRecord[]): BestRecord | undefined {
   const measured = candidates.filter(({ runs, status }) => runs.length > 0 && status !== "wrong");
   const standard = measured.find((candidate) => candidate.default);
@@ -88,7 +99,10 @@ function bestByTime(task: TaskRecord, candidates: readonly CandidateRecord[]): B
   };
 }
 
-/** Of each run-off that the default was in, the candidate that beat it. */
+/**
+ * Returns the winner of each run-off in which it significantly beat the default, with its times relative to
+ * the default.
+ */
 function winners(measured: readonly CandidateRecord[], standard: CandidateRecord): readonly Timed[] {
   const races = new Set(standard.runs.flatMap(({ race }) => race ?? []));
   const timed = new Map<string, Timed>();
@@ -115,7 +129,9 @@ function winners(measured: readonly CandidateRecord[], standard: CandidateRecord
   return [...timed.values()];
 }
 
-/** Times that were given, over the default's on the same device. */
+/**
+ * Returns the ratio of the times given for each candidate to those given for the default on the same device.
+ */
 function given(measured: readonly CandidateRecord[], standard: CandidateRecord): readonly Timed[] {
   const timesOn = (candidate: CandidateRecord, device: string): readonly number[] =>
     candidate.runs.flatMap((run) => (run.phase === "given" && run.device === device ? run.nanoseconds : []));
@@ -135,7 +151,10 @@ const devicesOf = ({ runs }: CandidateRecord): readonly string[] => [
 const mean = (ratios: readonly number[]): number =>
   Math.exp(ratios.reduce((sum, ratio) => sum + Math.log(ratio), 0) / ratios.length);
 
-/** Milliseconds of a candidate: of its last run-off or given times, else of the search. */
+/**
+ * Returns the median milliseconds of a candidate's runs: of the run-off or given times if it has any, else of
+ * the search. Undefined if it has no runs.
+ */
 export function millisecondsOf({ runs }: CandidateRecord): number | undefined {
   const decisive = runs.filter(({ phase }) => phase !== "search");
   const times = (decisive.length > 0 ? decisive : runs).flatMap(({ nanoseconds }) => nanoseconds);

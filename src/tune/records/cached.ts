@@ -1,11 +1,14 @@
-/** What records say about the candidates of a task, for a search that goes on. */
+/** Results of earlier records for the candidates of a task, for a search that continues. */
 import { checkApiArgument } from "../../api/argument-kinds.js";
 import { clockVersion } from "../../../ir/index.js";
 import type { CachedCandidate } from "../options.js";
 import { mergeRecords } from "./merge.js";
 import { rooflineIn, type TuneRecord } from "./record.js";
 
-/** By id. Cycles of another clock are not known. */
+/**
+ * Returns the recorded candidates of a task by id. Candidates with the cycles of another cost model are left
+ * out.
+ */
 export function cachedCandidates(
   records: readonly TuneRecord[],
   task: string,

@@ -7,10 +7,16 @@ const entriesOf = ({ from, to, schedule }: Piece) => {
   return { from, to, tile, view, order, buffers, residency, ...defined({ lowering }) };
 };
 
-/** `[{from, to, tile, view, order, buffers, residency, lowering?}]`, sizes and extents in elements. */
+/**
+ * Returns a table as JSON: `[{from, to, tile, view, order, buffers, residency, lowering?}]`, with sizes and
+ * extents in elements.
+ */
 export const tableJson = ({ pieces }: TableRecord): string => JSON.stringify(pieces.map(entriesOf), null, 2);
 
-/** The same as a constant array; `lowering` is "" where the fastest class is taken. `name`: the program's. */
+/**
+ * Returns a C header with the ranges of a table as a constant array. `lowering` is "" where the fastest class
+ * is taken. `name` is the program's name.
+ */
 export function tableHeader({ pieces, symbol, target, clock }: TableRecord, name: string): string {
   const rows = pieces.map(entriesOf);
   const list = (values: readonly number[]): string => `{${values.join(", ")}}`;

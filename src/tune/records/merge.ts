@@ -1,13 +1,16 @@
 /**
- * Records of several files as one: each fact once, in an order of its own. What comes out depends neither on the order of the
- * files or lines nor on how often something was merged before.
+ * Records of several files as one: each fact once, in an order of its own. What comes out depends neither on
+ * the order of the files or lines nor on how often something was merged before.
  */
 import { checkApiArgument } from "../../api/argument-kinds.js";
 import { assertNever } from "../../../ir/index.js";
 import { canonicalJson } from "../content-hash.js";
 import { rooflineIn, type CandidateRecord, type TuneRecord } from "./record.js";
 
-/** Records of several searches as one list; the order of the arguments does not matter, nor do repetitions. */
+/**
+ * Returns the records of several searches as one list, each fact once. The order of the records and repeated
+ * ones do not matter.
+ */
 export function mergeRecords(records: readonly TuneRecord[]): readonly TuneRecord[] {
   checkApiArgument("mergeRecords", "records", records);
   const merged = new Map<string, TuneRecord>();
@@ -21,7 +24,7 @@ export function mergeRecords(records: readonly TuneRecord[]): readonly TuneRecor
 
 const kinds = { task: 0, candidate: 1, pruned: 2, refused: 3, table: 4 } as const;
 
-/** What a record is about: two with the same key say something about one thing. */
+/** Returns the key of a record's subject: two records with the same key describe the same thing. */
 function keyOf(record: TuneRecord): string {
   const about = (): string => {
     switch (record.record) {
@@ -50,7 +53,11 @@ function joined(a: TuneRecord, b: TuneRecord): TuneRecord {
   return a;
 }
 
-/** The later clock's figures, the graver status, and all runs. */
+/**
+ * Returns one record from two records of a candidate, with all runs of both. The figures are those of the
+ * later cost model. For equal versions, the first of these statuses wins: wrong, measured, timeout, error,
+ * estimated.
+ */
 function joinedCandidates(a: CandidateRecord, b: CandidateRecord): CandidateRecord {
   const [stronger = a, weaker = b] = [a, b].sort(byWeight);
   const roofline = weaker.clock === stronger.clock ? rooflineIn(weaker) : {};

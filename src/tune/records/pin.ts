@@ -1,4 +1,7 @@
-/** The best of a task as a `.tir` test: the program with its schedule, and CHECK lines for what is exact. Never milliseconds. */
+/**
+ * The best of a task as a `.tir` test: the program with its schedule, and CHECK lines for what is exact.
+ * Never milliseconds.
+ */
 import { checkApiArgument } from "../../api/argument-kinds.js";
 import {
   CompileError,
@@ -12,7 +15,11 @@ import {
 } from "../../../ir/index.js";
 import type { BestRecord } from "./best.js";
 
-/** `operators`: those that the program may name. Throws a CompileError (TC016) for a program text that does not parse, and for a pipeline, whose passes it cannot load. */
+/**
+ * Returns a text test that pins the best schedule of a search. `operators` are the operators that the program
+ * may name. Throws a CompileError (TC016) for a program text that does not parse, and for a pipeline, whose
+ * passes it cannot load.
+ */
 export function pinnedTest(record: BestRecord, operators?: Operators): string {
   checkApiArgument("pinnedTest", "best record", record);
   const { task, best } = record;
@@ -38,7 +45,7 @@ export function pinnedTest(record: BestRecord, operators?: Operators): string {
   ].join("\n");
 }
 
-/** The program of a task. Throws a CompileError (TC016) for a text that does not parse. */
+/** Returns the program in a task record. Throws a CompileError (TC016) if the text does not parse. */
 export function programInRecord(text: string, operators?: Operators): Func {
   const { module, diagnostics } = parseModule(text, "records", operators);
   const [func] = module.funcs;

@@ -1,7 +1,7 @@
 /**
- * Records of searches: one JSON value a line, each of a task, a candidate, candidates that were left out, or tiles that no rule
- * takes. Tasks and candidates are named by hashes of what they are, so that records of several machines and runs belong together
- * without an agreement between them.
+ * Records of searches: one JSON value a line, each of a task, a candidate, candidates that were left out, or
+ * tiles that no rule takes. Tasks and candidates are named by hashes of what they are, so that records of
+ * several machines and runs belong together without an agreement between them.
  */
 import { checkApiArgument } from "../../api/argument-kinds.js";
 import { checkArgument } from "../../../ir/argument.js";
@@ -21,10 +21,10 @@ import type { PrunedCount, TuneTask } from "../options.js";
 import type { SizesResult } from "../sizes/tune-sizes.js";
 import type { Candidate, CandidateRun, Objective, RefusedTiles, TuneBackend } from "../result.js";
 
-/** Of the form of records. */
+/** Version of the format of records. */
 export const recordsVersion = 1;
 
-/** What was searched: a line of its own, which candidates name by its hash. */
+/** Record of a search: a line of its own, which the lines of candidates name by its hash. */
 export interface TaskRecord {
   readonly record: "task";
   /** Hash of the gather, the target's figures, the pipeline, the objective and the backend. */
@@ -35,17 +35,20 @@ export interface TaskRecord {
   /** The program as text, with what the user pinned of its schedule. */
   readonly program: string;
   readonly target: Target;
-  /** The passes in order, and a hash of the text of those that are not built in; absent for the built-in pipeline. */
+  /**
+   * The passes in order, and a hash of the text of those that are not built in; absent for the built-in
+   * pipeline.
+   */
   readonly pipeline?: { readonly passes: string; readonly hash: string };
   readonly objective: Objective;
-  /** What ran the candidates. */
+  /** Backend that ran the candidates. */
   readonly backend?: TuneBackend;
   readonly device?: string;
   readonly seed: number;
   readonly versions: { readonly tilec: string; readonly clock: number; readonly records: number };
 }
 
-/** One schedule that was tried, with what came of it. */
+/** Record of a schedule that a search tried, with its figures, status and runs. */
 export interface CandidateRecord extends Partial<Omit<Roofline, "clock">> {
   readonly record: "candidate";
   readonly task: string;
@@ -53,48 +56,55 @@ export interface CandidateRecord extends Partial<Omit<Roofline, "clock">> {
   readonly candidate: string;
   /** The schedule that ran. */
   readonly schedule: ResolvedSchedule;
-  /** The one that was chosen, where passes of the user's made another one of it: what the compiler is given to make it again. */
+  /**
+   * The one that was chosen, where passes of the user's made another one of it: what the compiler is given to
+   * make it again.
+   */
   readonly given?: ResolvedSchedule;
   readonly status: Candidate["status"];
   readonly code?: Code;
   readonly reason?: string;
-  /** What the compiler chooses without a search. */
+  /** True if the compiler chooses this schedule without a search. */
   readonly default: boolean;
   /** Version of the clock that gave the cycles. */
   readonly clock: number;
   readonly cycles: number;
   readonly idleCores: number;
-  /** Of global memory. */
+  /** Bytes moved to and from global memory. */
   readonly bytes: number;
   readonly ubBytes: number;
   readonly tasks: number;
-  /** Of one output tile. */
+  /** Elements of one output tile. */
   readonly elements: number;
   readonly runs: readonly CandidateRun[];
 }
 
+/** Record of the number of candidates that a task left out for one reason. */
 export interface PrunedRecord extends PrunedCount {
   readonly record: "pruned";
   readonly task: string;
 }
 
-/** Tiles refused by one rule, recorded once by the smallest of them: the rule refuses every larger tile too. */
+/** Record of tiles that one rule refuses: the smallest such tile, which stands for every larger one. */
 export interface RefusedRecord extends Omit<RefusedTiles, "status"> {
   readonly record: "refused";
   readonly task: string;
 }
 
-/** A line of a records file. */
+/** Record on one line of a records file. */
 export type TuneRecord = TaskRecord | CandidateRecord | PrunedRecord | RefusedRecord | TableRecord;
 
-/** The hash by which `compile` finds what was found out about a program. */
+/** Returns the hash of a program, target and passes by which `compile` finds the records of the program. */
 export function gatherHash(task: Pick<TuneTask, "gather" | "target" | "passes">): string {
   checkApiArgument("gatherHash", "search task", task);
   const { gather, target, passes } = task;
   return programHash({ program: gather, target, ...defined({ passes }) });
 }
 
-/** Hash of a program of any level, the figures of its target and its pipeline; its name is left out. */
+/**
+ * Returns the hash of a program of any level, the figures of its target and its pipeline. The name of the
+ * program is left out.
+ */
 export function programHash({
   program,
   target,
@@ -106,7 +116,11 @@ export function programHash({
   return contentHash(canonicalJson({ text, figures, pipeline }));
 }
 
-/** A pass that was loaded is told by its file's text, any other one by that of its function. */
+/**
+ * Returns the names of a pipeline's passes and the hash that identifies its version; undefined for the
+ * default pipeline. A loaded pass is identified by the text of its file, any other pass by the text of its
+ * function.
+ */
 function pipelineRecord(passes: TuneTask["passes"]): TaskRecord["pipeline"] {
   if (passes === undefined || isDefaultPipeline(passes)) return undefined;
   const passNames = passes
@@ -115,7 +129,7 @@ function pipelineRecord(passes: TuneTask["passes"]): TaskRecord["pipeline"] {
   return { passes: passes.map(({ name }) => name).join(", "), hash: contentHash(canonicalJson(passNames)) };
 }
 
-/** Hash of what a search is about: records of the same task may be merged. */
+/** Returns the hash that identifies a search. Records of the same task may be merged. */
 export function taskHash(
   task: Pick<TuneTask, "gather" | "target" | "passes" | "objective" | "backend">,
 ): string {
@@ -123,10 +137,11 @@ export function taskHash(
   return taskHashOf(gatherHash(task), task.objective, task.backend);
 }
 
+/** Returns the hash that identifies a task: its gather hash, objective and backend. */
 export const taskHashOf = (gather: string, objective: Objective, backend: TuneBackend | undefined): string =>
   contentHash(canonicalJson({ gather, objective, backend }));
 
-/** `version` is tilec's own. */
+/** Returns the record of a search task. `version` is the version of tilec. */
 export function taskRecord(task: TuneTask, seed: number, version: string): TaskRecord {
   checkApiArgument("taskRecord", "search task", task);
   const { program, gather, target, objective, backend, device } = task;
@@ -146,7 +161,7 @@ export function taskRecord(task: TuneTask, seed: number, version: string): TaskR
   };
 }
 
-/** How the cycles of a candidate stand: absent in records of before. */
+/** Returns the roofline of a candidate's cycles; records of earlier versions lack it. */
 export function rooflineIn({
   floor,
   microseconds,
@@ -158,7 +173,7 @@ export function rooflineIn({
   };
 }
 
-/** The line of a candidate; `own` is the default's hash. */
+/** Returns the record of a candidate. `defaultId` is the id of the default. */
 export function candidateRecord(task: string, candidate: Candidate, defaultId: string): CandidateRecord {
   checkArgument("candidateRecord", "text", task);
   checkApiArgument("candidateRecord", "candidate", candidate);
@@ -186,14 +201,14 @@ export function candidateRecord(task: string, candidate: Candidate, defaultId: s
   };
 }
 
-/** The line of candidates that were left out by their bounds. */
+/** Returns the record of candidates that were left out by limits of a search. */
 export function prunedRecord(task: string, pruned: PrunedCount): PrunedRecord {
   checkArgument("prunedRecord", "text", task);
   checkArgument("prunedRecord", "object", pruned);
   return { record: "pruned", task, ...pruned };
 }
 
-/** The line of refused tiles. */
+/** Returns the record of refused tiles. */
 export function refusedRecord(task: string, tiles: RefusedTiles): RefusedRecord {
   checkArgument("refusedRecord", "text", task);
   checkArgument("refusedRecord", "object", tiles);
@@ -201,7 +216,10 @@ export function refusedRecord(task: string, tiles: RefusedTiles): RefusedRecord 
   return { record: "refused", task, ...refused };
 }
 
-/** The line of a table of ranges; `task`: the hash of the search by cycles of the program with its symbol open. */
+/**
+ * Returns the record of a table of ranges. `task` is the hash of the search by cycles of the program with its
+ * symbol unbound.
+ */
 export function tableRecord(
   task: string,
   result: Pick<SizesResult, "gather" | "target" | "symbol" | "pieces">,

@@ -1,4 +1,7 @@
-/** Records against the clock: each candidate's schedule costed again, so that no figure is believed that was edited. */
+/**
+ * Records against the clock: each candidate's schedule costed again, so that no figure is believed that was
+ * edited.
+ */
 import {
   clockVersion,
   CompileError,
@@ -19,14 +22,21 @@ import { programInRecord } from "./pin.js";
 import { rooflineIn, type CandidateRecord, type TaskRecord } from "./record.js";
 import type { PlacedRecords } from "./text.js";
 
-/** Records whose candidates have the figures of this clock, and how many had those of another. */
+/**
+ * Records whose candidates have figures of the current cost model, and the number of those with figures of
+ * another version.
+ */
 export interface Recosted {
   readonly records: PlacedRecords["records"];
   /** Candidates by the version of the clock that their records name, where it is another. */
   readonly others: ReadonlyMap<number, number>;
 }
 
-/** `operators`: those that programs may name. Throws a CompileError (TC016) with the lines whose schedule is not that of their hash, is not legal, or has other figures. */
+/**
+ * Costs the candidates of records again with the current cost model. `operators` are the operators that
+ * programs may name. Throws a CompileError (TC016) that lists each line whose schedule does not match its
+ * hash or is not legal. It also lists lines of the current cost model whose figures were changed.
+ */
 export function recosted({ records, lines }: PlacedRecords, file: string, operators?: Operators): Recosted {
   const tasks = new Map(records.flatMap((one) => (one.record === "task" ? [[one.task, one] as const] : [])));
   const costs = new Map([...tasks].map(([id, task]) => [id, costsOf(task, operators)] as const));
@@ -52,7 +62,11 @@ export function recosted({ records, lines }: PlacedRecords, file: string, operat
 const figureNames = ["cycles", "idleCores", "bytes", "ubBytes", "tasks", "elements"] as const;
 type Figures = Pick<CandidateRecord, (typeof figureNames)[number] | keyof ReturnType<typeof rooflineIn>>;
 
-/** The figures of a task's candidates, or what is wrong with one; undefined where only passes of the user's can tell. */
+/**
+ * Returns a function that costs a record of a task's candidate. That function returns the figures, or a
+ * message if the record's schedule or figures are wrong. It returns undefined for a task with the user's
+ * passes, which cannot be rerun.
+ */
 function costsOf(
   { program, target, pipeline }: TaskRecord,
   operators: Operators | undefined,

@@ -4,17 +4,20 @@ import { error, type Diagnostic } from "../../../ir/index.js";
 import { bestOf, type BestRecord } from "./best.js";
 import type { TuneRecord } from "./record.js";
 
-/** What was measured says more than what was counted. */
+/** Objectives in the order in which searches are preferred: measured results say more than counted ones. */
 const order = ["ms", "cycles", "bytes"] as const;
 
-/** The best of the searches of this gather on this target, by `gatherHash`; undefined where there is none. */
+/**
+ * Returns the best recorded candidate of a gather, found by its `gatherHash`; undefined if the records have
+ * none. Measured times come before cycles and cycles before bytes.
+ */
 export function replayed(records: readonly TuneRecord[], gather: string): BestRecord | undefined {
   checkApiArgument("replayed", "records", records);
   const best = bestOf(records).filter(({ task }) => task.gather === gather);
   return order.flatMap((objective) => best.find(({ task }) => task.objective === objective) ?? [])[0];
 }
 
-/** What a file of records is told that holds no search of a program. */
+/** Returns TC017 for a file of records that holds no search of the program. */
 export const ofAnotherTask = (file: string, name: string): Diagnostic =>
   error(
     "TC017",

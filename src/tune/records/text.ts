@@ -27,14 +27,14 @@ import {
   type TuneRecord,
 } from "./record.js";
 
-/** The records of a file, and how many lines were torn. */
+/** Records of a file, and the number of lines that hold no whole JSON value. */
 export interface ParsedRecords {
   readonly records: readonly TuneRecord[];
   /** Lines that hold no whole JSON value: a writer was stopped in the middle of one. */
   readonly torn: number;
 }
 
-/** Records with the line of each in their file, from 1. */
+/** Records of a file, with the line number of each, counted from 1. */
 export interface PlacedRecords extends ParsedRecords {
   readonly lines: readonly number[];
 }
@@ -53,7 +53,7 @@ const runs: Field = {
     value.every((run) => isObject(run) && typeof run["device"] === "string" && isNumbers(run["nanoseconds"])),
 };
 
-/** Whether a value is a piece that begins where the one before it ends. */
+/** True if a value is a piece that begins where the piece before it ends. */
 const isPieceAfter = (value: unknown, k: number, all: readonly unknown[]): boolean => {
   const before = all[k - 1];
   const [from, to] = isObject(value) ? [value["from"], value["to"]] : [];
@@ -67,7 +67,7 @@ const isPieceAfter = (value: unknown, k: number, all: readonly unknown[]): boole
   );
 };
 
-/** Which fields each kind must have; others pass, for records of later versions. */
+/** Required fields of each kind of record. Other fields are accepted, for records of later versions. */
 const fields = {
   task: {
     task: word,
@@ -114,14 +114,21 @@ const fields = {
   >,
 } as const;
 
-/** Throws a CompileError (TC016) for JSON that is no record, and for one whose task is not there; a line that is no JSON was torn, and is counted. */
+/**
+ * Parses a records file and returns its records. Lines that are not JSON are counted as torn. Throws a
+ * CompileError (TC016) for JSON that is not a record and for a record whose task is not in the file.
+ */
 export function parseRecords(source: string, file: string): ParsedRecords {
   checkArgument("parseRecords", "text", source);
   const { records, torn } = placedRecords(source, file);
   return { records, torn };
 }
 
-/** The same, with their lines. */
+/**
+ * Parses a records file and returns its records with their line numbers. Lines that are not JSON are counted
+ * as torn. Throws a CompileError (TC016) for JSON that is not a record and for a record whose task is not in
+ * the file.
+ */
 export function placedRecords(source: string, file: string): PlacedRecords {
   const records: TuneRecord[] = [];
   const lines: number[] = [];
@@ -153,6 +160,7 @@ export function placedRecords(source: string, file: string): PlacedRecords {
   return { records, torn, lines };
 }
 
+/** Returns the value of a JSON line; undefined if the line is not JSON. */
 function parsed(line: string): unknown {
   try {
     return JSON.parse(line) as unknown;
@@ -161,6 +169,7 @@ function parsed(line: string): unknown {
   }
 }
 
+/** Returns the reasons why a value is not a valid record; an empty list if it is valid. */
 function faults(value: unknown): readonly string[] {
   const kind = isObject(value) ? value["record"] : undefined;
   if (
@@ -189,7 +198,10 @@ function faults(value: unknown): readonly string[] {
 
 const versionOf = (versions: unknown): unknown => (isObject(versions) ? versions["records"] : undefined);
 
-/** Returns one line, the same for equal records. It begins with the record's kind, by which files of records are known. */
+/**
+ * Returns a record as one line, the same for equal records. It begins with the record's kind, which
+ * identifies files of records.
+ */
 export function recordLine(line: TuneRecord): string {
   checkApiArgument("recordLine", "record", line);
   const { record, ...rest } = line;

@@ -1,24 +1,33 @@
-/** Ranges of sizes that cover all of them, each with one schedule, so that none is far from the best that is known. */
+/**
+ * Ranges of sizes that cover all of them, each with one schedule, so that none is far from the best that is
+ * known.
+ */
 import { at } from "../../../ir/index.js";
 
-/** Cycles of each candidate at each size: null where it is not legal. */
+/** Cycles of each candidate at each size; null if the candidate is not legal there. */
 export type Cycles = readonly (readonly (number | null)[])[];
 
-/** Sizes [from, to] of a list, by their places, and the place of their candidate. */
+/**
+ * Range of sizes [from, to], as positions in a list, and the position of its candidate in the list of
+ * candidates.
+ */
 export interface SizeRange {
   readonly from: number;
   readonly to: number;
   readonly candidate: number;
 }
 
-/** How far a choice is from the best: the worst ratios at sizes that were asked for and at those between, and the sum of the logarithms of all. */
+/**
+ * Distance of a choice from the best: the worst ratios at requested sizes and at sizes between, and the sum
+ * of all ratios' logarithms.
+ */
 interface Distance {
   readonly requested: number;
   readonly between: number;
   readonly logs: number;
 }
 
-/** Of sizes that were asked for no more than this is near enough: what lies between decides. */
+/** Ratio up to which a choice is near enough at requested sizes. Below it the sizes between decide. */
 const nearEnough = 1.05;
 
 const none: Distance = { requested: 1, between: 1, logs: 0 };
@@ -35,14 +44,20 @@ function isNearer(a: Distance, b: Distance): boolean {
   return a.between !== b.between ? a.between < b.between : a.logs < b.logs;
 }
 
-/** What is chosen from: cycles of candidates at sizes in ascending order, the fewest that are known of each, and which were asked for. */
+/**
+ * Candidates to choose from: cycles at sizes in ascending order, the fewest cycles known of each size, and
+ * which sizes were requested.
+ */
 export interface Choice {
   readonly cycles: Cycles;
   readonly least: readonly number[];
   readonly isRequested: readonly boolean[];
 }
 
-/** At most so many ranges that cover all sizes, the nearest to the fewest cycles. Undefined where some size has no legal candidate. */
+/**
+ * Returns at most `pieces` ranges that cover all sizes, each with one candidate, nearest to the fewest
+ * cycles. Undefined if some size has no legal candidate.
+ */
 export function piecesOf(choice: Choice, pieces: number): readonly SizeRange[] | undefined {
   interface Plan extends Distance {
     readonly ranges: readonly SizeRange[];
@@ -76,7 +91,10 @@ interface Near extends Distance {
   readonly candidate: number;
 }
 
-/** The candidate that is nearest over sizes [from, to]; undefined where none is legal at all of them. */
+/**
+ * Returns a function that finds the candidate nearest to the fewest cycles over sizes [from, to]. It returns
+ * undefined if none is legal at all of them.
+ */
 export function nearestOf(choice: Choice): (from: number, to: number) => Near | undefined {
   // By the first size, and by the sizes behind it as far as was asked for.
   const cached = new Map<number, (readonly Near[])[]>();
@@ -92,7 +110,7 @@ export function nearestOf(choice: Choice): (from: number, to: number) => Near | 
   };
 }
 
-/** So many of the candidates that are nearest over each run of sizes. */
+/** Returns the candidates that are among the `count` nearest over any run of consecutive sizes. */
 export function nearSome(choice: Choice, count: number): readonly number[] {
   const taken = new Set<number>();
   choice.least.forEach((_, from) => {
@@ -109,7 +127,9 @@ export function nearSome(choice: Choice, count: number): readonly number[] {
 
 const all = ({ cycles }: Choice): readonly Near[] => cycles.map((_, candidate) => ({ ...none, candidate }));
 
-/** Over one size more; none where the candidate is not legal there. */
+/**
+ * Extends a candidate's distance to one more size; returns an empty list if the candidate is not legal there.
+ */
 function longerBy(near: Near, { cycles, least, isRequested }: Choice, k: number): readonly Near[] {
   const here = at(at(cycles, near.candidate), k);
   if (here === null) return [];

@@ -1,8 +1,9 @@
 /**
- * A search over a family of sizes: the best schedule at each, what every other size's costs there, the best single one, and a table of
- * few ranges, each with one schedule.
+ * A search over a family of sizes: the best schedule at each, what every other size's costs there, the best
+ * single one, and a table of few ranges, each with one schedule.
  *
- * Between the sizes that are asked for others are costed too, by schedules that are known, so that ranges end where these cross.
+ * Between the sizes that are asked for others are costed too, by schedules that are known, so that ranges end
+ * where these cross.
  */
 import {
   defined,
@@ -35,30 +36,34 @@ import { tune, tuneFields } from "../tune.js";
 import { cyclesUnder } from "../cycles-under.js";
 import { nearestOf, nearSome, piecesOf, type Choice, type Cycles } from "./pieces.js";
 
-/** Which sizes, and how the schedules of each are searched. */
+/** Sizes to search, and options for the search of each size. */
 export interface SizesOptions
   extends CompileOptions, Pick<TuneOptions, "budget" | "seed" | "signal" | "onProgress"> {
-  /** Of the program's one open symbol by its name, in elements: 1 or more each. `bind` has the sizes of its others. */
+  /**
+   * Sizes of the program's one dynamic symbol, by its name, in elements: 1 or more each. `bind` has the sizes
+   * of the other symbols.
+   */
   readonly sizes: Readonly<Record<string, readonly number[]>>;
   /** Ranges of the table, at most. Default 6. */
   readonly pieces?: number;
 }
 
+/** Number of ranges in a table of sizes if none is given. */
 export const defaultPieces = 6;
 
-/** What was found for one size. */
+/** Result of a search for one size. */
 export interface SizeResult {
   readonly size: number;
   readonly best: { readonly cycles: number; readonly schedule: ResolvedSchedule };
-  /** Of the piece that the size lies in. */
+  /** Cycles with the schedule of the piece that the size lies in. */
   readonly table: { readonly cycles: number };
-  /** Of the best single schedule. */
+  /** Cycles with the best single schedule. */
   readonly single: { readonly cycles: number };
   /** Cycles here of what is best at each other size: null where it is not legal. */
   readonly others: readonly { readonly size: number; readonly cycles: number | null }[];
 }
 
-/** What a search over a family of sizes found. */
+/** Result of a search over a family of sizes of one program. */
 export interface SizesResult {
   readonly name: string;
   readonly target: Target;
@@ -68,7 +73,10 @@ export interface SizesResult {
   readonly sizes: readonly SizeResult[];
   /** They cover 1 to the most; 0 takes the first. */
   readonly pieces: readonly Piece[];
-  /** The one schedule with the least worst ratio to the best of each size, and the geometric mean of the ratios. */
+  /**
+   * The one schedule with the least worst ratio to the best of each size, and the geometric mean of the
+   * ratios.
+   */
   readonly single: { readonly schedule: ResolvedSchedule; readonly worst: number; readonly mean: number };
 }
 
@@ -93,8 +101,12 @@ const isSizes = (value: unknown): boolean =>
 const [kept, between] = [4, 4] as const;
 
 /**
- * Throws a CompileError: TC702 for a program that has not one open symbol, and for options that it does not take, TC107 for a size that it does not take, TC402 where no tile
- * is legal. Deterministic, as a search by cycles is.
+ * Searches the schedules of a program at several sizes of its one symbol. Returns the best schedule at each
+ * size, the best single schedule, and a table of ranges with one schedule each. Deterministic: the same input
+ * gives the same result.
+ *
+ * Throws a CompileError: TC702 for a program without exactly one unbound symbol and for invalid options,
+ * TC107 for an invalid size, TC402 if no tile is legal.
  */
 export async function tuneSizes(program: Func, options: SizesOptions): Promise<SizesResult> {
   throwIfErrors([
@@ -192,7 +204,10 @@ export async function tuneSizes(program: Func, options: SizesOptions): Promise<S
   };
 }
 
-/** Throws a CompileError: TC702 for a program that leaves no size open, or several; TC107 for sizes of another name. */
+/**
+ * Returns the gather of a program and its one unbound symbol. Throws a CompileError: TC702 for no or several
+ * unbound symbols, TC107 for sizes of another name.
+ */
 function opened(
   program: Func,
   sizes: SizesOptions["sizes"],
@@ -227,7 +242,7 @@ function boundAt(gather: AccessFunc, symbol: Sym, size: number): AccessFunc {
   return bound.func as AccessFunc;
 }
 
-/** A schedule of one size for all: what of its view is whole there is whole at every size. */
+/** Returns a schedule of one size for all: what of its view is whole there is whole at every size. */
 const atEverySize = (schedule: ResolvedSchedule, extents: Shape, full: Shape): ResolvedSchedule => ({
   ...schedule,
   view: schedule.view.map((entry, d) => (entry >= at(extents, d) ? at(full, d) : entry)),
@@ -260,7 +275,7 @@ class Costs {
   }
 }
 
-/** The first candidate with the fewest cycles at a size. */
+/** Returns the first candidate with the fewest cycles at a size. */
 const winnerAt = (cycles: Cycles, k: number): number =>
   cycles.reduce(
     (least, costs, c) => ((costs[k] ?? Infinity) < (cycles[least]?.[k] ?? Infinity) ? c : least),
@@ -273,7 +288,7 @@ const choiceOf = (cycles: Cycles, sizes: readonly number[], requested: readonly 
   isRequested: sizes.map((size) => requested.includes(size)),
 });
 
-/** Of the kernel that `bind` takes for a size. */
+/** Returns the cycles of the kernel that `bind` selects from a piece for a size. */
 function cyclesInPiece(
   gather: AccessFunc,
   { name }: Sym,
@@ -285,7 +300,10 @@ function cyclesInPiece(
   return cyclesOf(kernel.bind({ [name]: size }).tile, costing.target).cycles;
 }
 
-/** The sizes, and some between neighbours, in equal ratios. */
+/**
+ * Returns the given sizes and further sizes between neighbours in equal ratios, in ascending order without
+ * repetitions.
+ */
 function pointsOf(ends: readonly number[]): readonly number[] {
   const points = ends.flatMap((size, k) => {
     const next = ends[k + 1] ?? size;
