@@ -18,13 +18,8 @@ import {
   substitute,
   type Linear,
 } from "../ir/linear.js";
-import {
-  baseOf,
-  isTable,
-  type BaseCopy,
-  type ScatterTile,
-  type ScatterTiling,
-} from "../ir/tiling/scatter-tiling.js";
+import { baseOf, isTable, type BaseCopy, type ScatterTiling } from "../ir/tiling/scatter-tiling.js";
+import type { ScatterTile } from "../ir/tiling/scatter-tile.js";
 import type { Region, Stmt, UbBuffer } from "../ir/tile.js";
 import { at } from "../ir/types.js";
 import { UniqueNames } from "../ir/unique-names.js";

@@ -9,7 +9,7 @@ import { elementCount } from "../../ir/types.js";
 import { checkScatter } from "../check-points.js";
 import { mapAddresses } from "../map-addresses.js";
 import { coordinates, inputTensor, unitsAt, unitsOf, type HostInputs } from "../memory.js";
-import { baseBytes, pointByPoint } from "../reference/point-by-point.js";
+import { baseBytes, pointByPoint } from "../point-by-point.js";
 import { badIndexAt, type MappedInputs } from "../resolved-indices.js";
 import { isInPlace } from "../scatter-map.js";
 import { blockRows, type AddressOffsets, type Block } from "./block.js";

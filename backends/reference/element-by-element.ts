@@ -9,7 +9,7 @@ import { indexPointSteps } from "../empty-output.js";
 import type { MapAddresses } from "../map-addresses.js";
 import { allocateArray, unitsOf } from "../memory.js";
 import { indexOutOfRange, type MappedInputs } from "../resolved-indices.js";
-import { elementReads } from "./element-reads.js";
+import { elementReads } from "../element-reads.js";
 
 /** Elements between two steps. */
 const elementsAtOnce = 2 ** 12;

@@ -11,7 +11,7 @@ import { drained } from "../long-run.js";
 import { mapAddresses } from "../map-addresses.js";
 import type { HostInputs } from "../memory.js";
 import { elementByElement } from "./element-by-element.js";
-import { pointByPoint } from "./point-by-point.js";
+import { pointByPoint } from "../point-by-point.js";
 
 /**
  * Computes the output of a map over whole tensors and returns its bytes. `operands`: the inputs by their

@@ -14,7 +14,7 @@ import { faultOfNumbers, faultOfTaking, type ElementCondition } from "../ascend-
 import { pointsOf } from "../region-points.js";
 import { mapAddresses, type MapAddresses } from "../map-addresses.js";
 import type { MappedInputs } from "../resolved-indices.js";
-import { elementReads } from "./element-reads.js";
+import { elementReads } from "../element-reads.js";
 
 /** Element that a condition excludes. */
 export interface UnmetCondition {

@@ -7,9 +7,9 @@
 import { isRead } from "../access.js";
 import { inputOf, outputOf, type AccessFunc } from "../func.js";
 import type { Profile } from "../schedule.js";
-import { targetFacts } from "../target.js";
+import { targetFacts, type Target } from "../target.js";
 import { alignUp, at, bytesFor, elementCount, type DType, type Shape } from "../types.js";
-import type { ScatterTile, ScatterTiling } from "./scatter-tiling.js";
+import type { ScatterTile } from "./scatter-tile.js";
 
 /** Rules of PyPTO for the tile of an operator that writes. */
 export interface WriteRules {
@@ -101,6 +101,19 @@ export interface PyptoEntry extends Omit<ScatterTile, "operand"> {
   readonly name: string;
 }
 
+/** Facts of a scatter's tiling that PyPTO's count of UB follows. */
+interface CountedScatter {
+  readonly scatter: AccessFunc;
+  readonly target: Target;
+  readonly tiles: readonly ScatterTile[];
+  /** Points of a tile along each dim of the domain. */
+  readonly tile: Shape;
+  /** True if a region of the output is kept in UB while its points are written. */
+  readonly isLoaded: boolean;
+  /** Extents of the region of the output that a task writes. */
+  readonly written: Shape;
+}
+
 /**
  * Returns the parts of UB that PyPTO counts in addition to a scatter's tiles: a result apart from the input,
  * a temporary and copies in f32. The list is empty if the operator's rules count no such parts.
@@ -112,10 +125,7 @@ export function countedByPypto({
   tile,
   isLoaded,
   written,
-}: Pick<
-  ScatterTiling,
-  "scatter" | "target" | "tiles" | "tile" | "isLoaded" | "written"
->): readonly PyptoEntry[] {
+}: CountedScatter): readonly PyptoEntry[] {
   const operator = writeRulesOf(func);
   if (operator?.countsBoth !== true || !isLoaded || !targetFacts[target.kind].vectorUnit) return [];
   const padded = (name: string, dtype: DType, shape: Shape): PyptoEntry => {

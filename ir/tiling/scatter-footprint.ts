@@ -5,7 +5,8 @@
 import { bytesFor, elementCount } from "../types.js";
 import { keyOf } from "../func.js";
 import type { Footprint, FootprintEntry, FootprintUse } from "./footprint.js";
-import type { ScatterTile, ScatterTiling } from "./scatter-tiling.js";
+import type { ScatterTile } from "./scatter-tile.js";
+import type { ScatterTiling } from "./scatter-tiling.js";
 import { at } from "../types.js";
 
 /** Returns the bytes of UB that a scatter's tile needs, part by part and in total. */

@@ -14,24 +14,13 @@ import { inputOf, inputsOf, keyOf, outputOf, outputPlace, type AccessFunc, type 
 import { dimsOf, soleAtom } from "../linear.js";
 import type { Residency, ResolvedSchedule } from "../schedule.js";
 import { targetFacts, type Target } from "../target.js";
-import { alignUp, at, bytesFor, elementCount, type DType, type Shape } from "../types.js";
+import { alignUp, at, bytesFor, elementCount, type Shape } from "../types.js";
 import type { Loop } from "./loops.js";
 import { carryingDims } from "./point-order.js";
 import { countedByPypto, type PyptoEntry } from "./pypto-writes.js";
 import { dataResidency } from "./residency.js";
+import type { ScatterTile } from "./scatter-tile.js";
 import type { TiledOperand } from "./tiled.js";
-
-/** Tile of a scatter's operand in UB. */
-export interface ScatterTile {
-  /** Place of the operand in the function. */
-  readonly operand: number;
-  readonly name: string;
-  readonly dtype: DType;
-  readonly shape: Shape;
-  /** Bytes of an innermost row as it lies in UB. */
-  readonly rowBytes: number;
-  readonly bytes: number;
-}
 
 /** Dim of the domain whose tiles are tasks, with the dim of the output that it is. */
 export interface TaskDim {

@@ -285,7 +285,7 @@ describe("flags of attributes", () => {
     expect(attributeFlags.get("axis")?.help).toBe(
       "axis or dim that the indices choose along; absent, both tensors count as flat (torch.take_along_dim); " +
         "absent, the first behind the batch dims (tf); " +
-        "absent, the array counts as flat (numpy.take, jax.take)",
+        "absent, the array counts as flat (numpy.take, jax.take, numpy.put_along_axis)",
     );
   });
 });

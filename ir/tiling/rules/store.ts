@@ -14,7 +14,7 @@ import { orderFault } from "../point-order.js";
 import type { ScatterTiling } from "../scatter-tiling.js";
 import { domainOf } from "../tiled.js";
 import type { Tiling } from "../tiling.js";
-import { pinnedTiles, pinnedViews, requiredView } from "./full-load.js";
+import { pinnedTiles, pinnedViews, requiredView } from "./pinned-dims.js";
 import type { RuleVerdict } from "./rule.js";
 
 const ours = "docs/tiling-rules.md: scatters";

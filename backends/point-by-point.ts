@@ -1,10 +1,10 @@
 /**
  * The definition of a scatter: its points in row-major order of the domain, each of which writes one element.
  */
-import { baseFill, fillBytes, isMove, type Write } from "../../ir/access.js";
-import { outputOf, inputOf, type Operand } from "../../ir/func.js";
-import { fillValue, noElement } from "../../ir/policy.js";
-import { at, byteCount, elementCount, invariant, strides } from "../../ir/types.js";
+import { baseFill, fillBytes, isMove, type Write } from "../ir/access.js";
+import { outputOf, inputOf, type Operand } from "../ir/func.js";
+import { fillValue, noElement } from "../ir/policy.js";
+import { at, byteCount, elementCount, invariant, strides } from "../ir/types.js";
 import {
   bitsOfNumber,
   combination,
@@ -13,12 +13,12 @@ import {
   numberOf,
   typeOf,
   valuePlan,
-} from "../../ir/values/index.js";
-import { checkPoints } from "../check-points.js";
-import type { MapAddresses } from "../map-addresses.js";
-import { allocateArray, inputTensor, unitsOf } from "../memory.js";
-import type { MappedInputs } from "../resolved-indices.js";
-import { pointsOf } from "../region-points.js";
+} from "../ir/values/index.js";
+import { checkPoints } from "./check-points.js";
+import type { MapAddresses } from "./map-addresses.js";
+import { allocateArray, inputTensor, unitsOf } from "./memory.js";
+import type { MappedInputs } from "./resolved-indices.js";
+import { pointsOf } from "./region-points.js";
 import { elementReads } from "./element-reads.js";
 
 /** Points between two steps. */

@@ -1,8 +1,8 @@
 /** Elements that an output element is made from, by the number of the read that names each. */
-import { at, isPacked, strides } from "../../ir/types.js";
-import type { MapAddresses } from "../map-addresses.js";
-import { inputTensor, packedBits, unitsOf } from "../memory.js";
-import type { MappedInputs } from "../resolved-indices.js";
+import { at, isPacked, strides } from "../ir/types.js";
+import type { MapAddresses } from "./map-addresses.js";
+import { inputTensor, packedBits, unitsOf } from "./memory.js";
+import type { MappedInputs } from "./resolved-indices.js";
 
 /** Reads of the output element that {@link MapAddresses} is at, by their number in the map. */
 export interface ElementReads {

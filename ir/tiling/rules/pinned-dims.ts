@@ -1,0 +1,54 @@
+/** Dims along which a profile, or an operator of PyPTO, pins a view or a tile. */
+import { gatheredTable, isScatter } from "../../access.js";
+import { inputOf, type AccessFunc } from "../../func.js";
+import { defaultProfile, profileOf } from "../../profile.js";
+import type { ResolvedSchedule } from "../../schedule.js";
+import { at, type Shape } from "../../types.js";
+import { writeRulesOf } from "../pypto-writes.js";
+import { dataResidency } from "../residency.js";
+import { domainOf } from "../tiled.js";
+import type { Tiling } from "../tiling.js";
+
+/**
+ * Returns the smallest extent, in elements, of a view along a dim that a profile pins. Along a shared dim it
+ * is the longer of input and index. For a PyPTO operator that writes whole rows, it is the whole row.
+ */
+export function requiredView(gather: AccessFunc, dim: number): number {
+  const points = at(domainOf(gather), dim);
+  const isShared = gather.sharedDims.includes(dim);
+  return Math.max(isShared ? at(inputOf(gather, gatheredTable).type.shape, dim) : 1, points, 1);
+}
+
+type Reading = Pick<ResolvedSchedule, "profile" | "residency">;
+
+/** Returns the shared dims of a full load; none when the data stays in global memory. */
+const loadedDims = (gather: AccessFunc, { residency }: Reading): Shape =>
+  dataResidency(gather, { residency }) === "ub" ? gather.sharedDims : [];
+
+/** Returns the dims along which the profile pins the view; an empty list if it pins none. */
+export const pinnedViews = (gather: AccessFunc, schedule: Reading): Shape =>
+  profileOf(schedule).pinsView ? loadedDims(gather, schedule) : [];
+
+/**
+ * Returns the dims along which the profile, or a PyPTO operator, pins the tile to the view; an empty list if
+ * there is none.
+ */
+export function pinnedTiles(gather: AccessFunc, schedule: Reading): Shape {
+  if (!isScatter(gather.map)) return profileOf(schedule).pinsTile ? loadedDims(gather, schedule) : [];
+  const operator = writeRulesOf(gather);
+  const { profile = defaultProfile } = schedule;
+  // Rows are whole wherever the cache is.
+  if (operator?.fullRows === true) return [domainOf(gather).length - 1];
+  const pins = operator === undefined ? profileOf(schedule).pinsTile : operator.pinsTile.includes(profile);
+  return pins ? loadedDims(gather, schedule) : [];
+}
+
+/** Returns the output dims along which no profile pins the tile: the tile may cut them anywhere. */
+export function freeDims({
+  gather,
+  schedule,
+  extents,
+}: Pick<Tiling, "gather" | "schedule" | "extents">): Shape {
+  const pins = pinnedTiles(gather, schedule);
+  return extents.map((_, d) => d).filter((d) => !pins.includes(d));
+}

@@ -1,0 +1,14 @@
+/** Tile of an operand of a scatter in UB. */
+import type { DType, Shape } from "../types.js";
+
+/** Tile of a scatter's operand in UB. */
+export interface ScatterTile {
+  /** Place of the operand in the function. */
+  readonly operand: number;
+  readonly name: string;
+  readonly dtype: DType;
+  readonly shape: Shape;
+  /** Bytes of an innermost row as it lies in UB. */
+  readonly rowBytes: number;
+  readonly bytes: number;
+}
