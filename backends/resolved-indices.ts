@@ -3,7 +3,7 @@
  * one.
  */
 import { checkArgument } from "../ir/argument.js";
-import { coordsOf, dataCoords, isRead, isScatter, type AccessMap } from "../ir/access.js";
+import { coordsOf, dataCoords, isRead, isScatter, writtenIndices, type AccessMap } from "../ir/access.js";
 import { addressOf } from "../ir/addressing.js";
 import { error, RunError } from "../ir/diagnostic.js";
 import { keyOf, outputOf, type Operand, type TileFunc } from "../ir/func.js";
@@ -134,7 +134,7 @@ export function badIndexAt(mapped: MappedInputs, point: readonly number[]): RunE
   const bad = resolvedIndices(mapped, [...point]).find(({ rejected }) => rejected);
   if (bad === undefined)
     throw new InternalError(`output point ${formatShape(point)} was reported, and its indices are in range`);
-  return badIndex(bad);
+  return badIndex(bad, writtenIndices(mapped.map).has(bad.at.index));
 }
 
 /** Returns the coordinates of an output element by its row-major number. */
@@ -179,12 +179,15 @@ export function duplicateWrite(
   return new RunError([error("TC607", message, { hint, data })]);
 }
 
-/** Returns TC601 for the bad value of an index operand. */
-export function badIndex(index: ResolvedIndex): RunError {
+/**
+ * Returns the error (TC601) for the bad value of an index operand. `isWritten`: true if the value says where a
+ * point of a scatter writes. Such a point can be skipped, and has no zero to read.
+ */
+export function badIndex(index: ResolvedIndex, isWritten = false): RunError {
   const { segment } = index;
   const hint =
     segment === undefined
-      ? "mend the index, or choose what it means with --oob clamp, zero or wrap"
+      ? `mend the index, or choose what it means with --oob ${isWritten ? "clamp, wrap or skip" : "clamp, zero or wrap"}`
       : `mend the offsets, or state most ${segment.elements}`;
   const { message, data } = describeBadIndex(index);
   return new RunError([error("TC601", message, { hint, data })]);

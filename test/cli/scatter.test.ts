@@ -92,4 +92,14 @@ describe("run of a scatter in tiles", () => {
     expect(stdout).toContain("the same bits");
     expect(stdout).not.toContain("Ascend cores");
   });
+
+  it("names policies for a bad index that the operator takes", async () => {
+    const types = ["--data", "f32[4]", "--indices", "i32[1]", "--indices", "f32[1]"];
+    const bad = ["--input", `indices=${tensor("bad.npy", 9)}`, "--backend", "reference", "--seed", "1"];
+    const given = ["--op", "onnx.scatter_elements", ...types, ...bad];
+    const { status, stderr } = await runHere(["run", ...given]);
+    expect([status, stderr]).toEqual([1, expect.stringContaining("--oob clamp, wrap or skip")]);
+    for (const policy of ["clamp", "wrap", "skip"])
+      expect((await runHere(["run", ...given, "--oob", policy])).status, policy).toBe(0);
+  });
 });
