@@ -143,6 +143,12 @@ const labelWidth = 13;
 const labelled = (label: string, text: string | undefined): string[] =>
   text === undefined ? [] : [`${label.padEnd(labelWidth)}${text}`];
 
+/** Returns `15 tasks leave 33 of 48 cores idle`; undefined if each core has a task. */
+const idleText = ({ traffic: { tasks }, schedule: { cores } }: Explanation): string | undefined =>
+  tasks >= cores
+    ? undefined
+    : `${counted(tasks, "task")} ${tasks === 1 ? "leaves" : "leave"} ${cores - tasks} of ${cores} cores idle`;
+
 const pipeNames: Readonly<Record<Explanation["bottleneck"]["pipe"], string>> = {
   gm: "global memory",
   MTE2: "loads (MTE2)",
@@ -168,6 +174,7 @@ function renderLegalSummary(explanation: Explanation): string[] {
   const limit = [
     `${pipeNames[bottleneck.pipe]}, busy ${percent} % of the time`,
     ...lineIf(formatRate(explanation, machine)),
+    ...lineIf(idleText(explanation)),
   ];
   return [
     ...lineIf(turnedText(pages)),
@@ -201,9 +208,11 @@ function renderRefusedSummary({
         : `${remedy.flags}: about ${withCommas(remedy.cycles)} cycles`;
   return [
     ...lineIf(turnedText(pages)),
-    ...rules
-      .filter(({ pass }) => !pass)
-      .flatMap(({ rule, detail }) => labelled("refused by", `${rule}: ${detail}`)),
+    ...(infeasible === undefined
+      ? rules
+          .filter(({ pass }) => !pass)
+          .flatMap(({ rule, detail }) => labelled("refused by", `${rule}: ${detail}`))
+      : labelled("refused", `no tile is legal: ${infeasible.arithmetic}`)),
     ...labelled("try", next),
   ];
 }

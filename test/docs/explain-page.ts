@@ -39,7 +39,7 @@ const sections: readonly Section[] = [
       },
       {
         lines: /^limited by /,
-        says: "The part of the machine that is busy longest under this schedule: loads from global memory (MTE2), the vector unit (V), stores (MTE3), the scalar unit (S), or global memory, which all cores share. Then the bytes moved over the time, beside the bandwidth of global memory.",
+        says: "The part of the machine that is busy longest under this schedule: loads from global memory (MTE2), the vector unit (V), stores (MTE3), the scalar unit (S), or global memory, which all cores share. Then the bytes moved over the time, beside the bandwidth of global memory; and the cores without a task, if there are any.",
       },
       {
         lines: /^try /,
