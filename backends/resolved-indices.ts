@@ -180,8 +180,8 @@ export function duplicateWrite(
 }
 
 /**
- * Returns the error (TC601) for the bad value of an index operand. `isWritten`: true if the value says where a
- * point of a scatter writes. Such a point can be skipped, and has no zero to read.
+ * Returns the error (TC601) for the bad value of an index operand. `isWritten`: true if the value says where
+ * a point of a scatter writes. Such a point can be skipped, and has no zero to read.
  */
 export function badIndex(index: ResolvedIndex, isWritten = false): RunError {
   const { segment } = index;
