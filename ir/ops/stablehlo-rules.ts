@@ -3,7 +3,7 @@
  * numbers of the specification.
  */
 import { error } from "../diagnostic.js";
-import { at, formatShape, type DType } from "../types.js";
+import { at, formatShape, type DType, type Shape } from "../types.js";
 import { RuleError, type AttrSpec, type OpInputs, type RuleCode } from "./op-def.js";
 
 /**
@@ -43,6 +43,69 @@ export const within = (name: string, list: readonly number[], rank: number): str
     list.every((entry) => entry >= 0 && entry < rank),
     `takes ${name} in [0, ${rank - 1}], not ${formatShape(list)}`,
   );
+
+/** A list of dims with the name that an operation gives it, and the tensor whose dims they are. */
+export interface NamedDims {
+  readonly name: string;
+  readonly dims: readonly number[];
+  readonly tensor: string;
+  readonly shape: Shape;
+}
+
+/** Returns the message of an index_vector_dim that is neither a dim of the indices nor their rank. */
+export const vectorDim = (indexVectorDim: number, { length }: Shape): string | undefined =>
+  unless(
+    indexVectorDim >= 0 && indexVectorDim <= length,
+    `takes index_vector_dim in [0, ${length}], not ${indexVectorDim}`,
+  );
+
+/** Returns the message of an index_vector_dim that is a batch dim of the indices. */
+export const vectorApart = (indexVectorDim: number, { name, dims }: NamedDims): string | undefined =>
+  unless(
+    !dims.includes(indexVectorDim),
+    `takes no index_vector_dim among ${name}, and ${indexVectorDim} is in ${formatShape(dims)}`,
+  );
+
+/**
+ * Returns the message of an index map without one entry for each component of an index. `map`: its name in
+ * the sentence.
+ */
+export function components(
+  map: string,
+  { length }: readonly number[],
+  indices: Shape,
+  indexVectorDim: number,
+): string | undefined {
+  const count = indices[indexVectorDim] ?? 1;
+  return unless(
+    length === count,
+    `takes ${map} of ${count}, one entry for each component of an index, not of ${length}`,
+  );
+}
+
+/** Returns the message of batch dims that are not as many in both tensors. */
+export const asMany = (a: NamedDims, b: NamedDims): string | undefined =>
+  unless(
+    a.dims.length === b.dims.length,
+    `takes as many ${a.name} as ${b.name}, not ${a.dims.length} and ${b.dims.length}`,
+  );
+
+/**
+ * Returns the message of batch dims of which a pair has two sizes; dims that no tensor has are left to {@link
+ * within}.
+ */
+export function sameSizes(a: NamedDims, b: NamedDims): string | undefined {
+  const [sizes, others] = [a, b].map(({ dims, shape }) => dims.map((d) => shape[d])) as [
+    (number | undefined)[],
+    (number | undefined)[],
+  ];
+  const k = sizes.findIndex((size, pair) => others[pair] !== undefined && size !== others[pair]);
+  return unless(
+    k === -1,
+    `takes batching dims of one size, and ${a.tensor} dim ${a.dims[k] ?? 0} is ${sizes[k] ?? 0} ` +
+      `and ${b.tensor} dim ${b.dims[k] ?? 0} is ${others[k] ?? 0}`,
+  );
+}
 
 /** Refuses an operation with every constraint that it breaks. `who`: its name. */
 export function checkConstraints<Operation>(

@@ -23,14 +23,20 @@ import {
 } from "./op-def.js";
 import { checkCombine, dimsFrom, scatterOperator, writtenOobSpec } from "./scatter.js";
 import {
+  asMany,
   checkConstraints,
+  components,
   dataTypes,
   dims,
+  sameSizes,
   sorted,
   unique,
   unless,
+  vectorApart,
+  vectorDim,
   within,
   type Constraint,
+  type NamedDims,
 } from "./stablehlo-rules.js";
 
 const who = "stablehlo.scatter";
@@ -59,6 +65,20 @@ const windowDimsOf = ({ operand, insertedWindowDims, inputBatchingDims }: Scatte
 /** Dims of the updates in front of which no window lies, in order: those of scatter_indices. */
 const updateScatterDims = ({ updates, updateWindowDims }: Scatter): readonly number[] =>
   updates.flatMap((_, d) => (updateWindowDims.includes(d) ? [] : [d]));
+
+const batchOfInput = ({ operand, inputBatchingDims }: Scatter): NamedDims => ({
+  name: "input_batching_dims",
+  dims: inputBatchingDims,
+  tensor: "input",
+  shape: operand,
+});
+
+const batchOfIndices = ({ scatterIndices, scatterIndicesBatchingDims }: Scatter): NamedDims => ({
+  name: "scatter_indices_batching_dims",
+  dims: scatterIndicesBatchingDims,
+  tensor: "scatter_indices",
+  shape: scatterIndices,
+});
 
 const constraints: readonly Constraint<Scatter>[] = [
   {
@@ -147,46 +167,23 @@ const constraints: readonly Constraint<Scatter>[] = [
   {
     number: "C16",
     code: "TC101",
-    broken: ({ scatterIndicesBatchingDims, indexVectorDim }) =>
-      unless(
-        !scatterIndicesBatchingDims.includes(indexVectorDim),
-        `takes no index_vector_dim among scatter_indices_batching_dims, and ${indexVectorDim} is in ` +
-          formatShape(scatterIndicesBatchingDims),
-      ),
+    broken: (scatter) => vectorApart(scatter.indexVectorDim, batchOfIndices(scatter)),
   },
   {
     number: "C17",
     code: "TC103",
-    broken: ({ inputBatchingDims: { length }, scatterIndicesBatchingDims: { length: others } }) =>
-      unless(
-        length === others,
-        `takes as many input_batching_dims as scatter_indices_batching_dims, not ${length} and ${others}`,
-      ),
+    broken: (scatter) => asMany(batchOfInput(scatter), batchOfIndices(scatter)),
   },
   {
     number: "C18",
     code: "TC103",
-    broken({ operand, scatterIndices, inputBatchingDims, scatterIndicesBatchingDims }) {
-      const sizes = inputBatchingDims.map((d) => operand[d]);
-      const others = scatterIndicesBatchingDims.map((d) => scatterIndices[d]);
-      const k = sizes.findIndex((size, b) => others[b] !== undefined && size !== others[b]);
-      return unless(
-        k === -1,
-        `takes batching dims of one size, and input dim ${inputBatchingDims[k] ?? 0} is ${sizes[k] ?? 0} ` +
-          `and scatter_indices dim ${scatterIndicesBatchingDims[k] ?? 0} is ${others[k] ?? 0}`,
-      );
-    },
+    broken: (scatter) => sameSizes(batchOfInput(scatter), batchOfIndices(scatter)),
   },
   {
     number: "C19",
     code: "TC103",
-    broken({ indexVectorDim, scatterIndices, scatterDimsToOperandDims: { length } }) {
-      const components = scatterIndices[indexVectorDim] ?? 1;
-      return unless(
-        length === components,
-        `takes scatter_dims_to_operand_dims of ${components}, one entry for each component of an index, not of ${length}`,
-      );
-    },
+    broken: ({ indexVectorDim, scatterIndices, scatterDimsToOperandDims }) =>
+      components("scatter_dims_to_operand_dims", scatterDimsToOperandDims, scatterIndices, indexVectorDim),
   },
   {
     number: "C20",
@@ -206,11 +203,7 @@ const constraints: readonly Constraint<Scatter>[] = [
   {
     number: "C22",
     code: "TC101",
-    broken: ({ indexVectorDim, scatterIndices: { length } }) =>
-      unless(
-        indexVectorDim >= 0 && indexVectorDim <= length,
-        `takes index_vector_dim in [0, ${length}], not ${indexVectorDim}`,
-      ),
+    broken: ({ indexVectorDim, scatterIndices }) => vectorDim(indexVectorDim, scatterIndices),
   },
 ];
 
@@ -229,7 +222,7 @@ const attrs = {
     key: "indexVectorDim",
     kind: "int",
     default: 0,
-    help: "the dim of start_indices that holds an index's components",
+    help: "the dim of scatter_indices that holds an index's components",
   },
   update_computation: {
     key: "updateComputation",

@@ -21,14 +21,20 @@ import {
   type OpInputs,
 } from "./op-def.js";
 import {
+  asMany,
   checkConstraints,
+  components,
   dataTypes,
   dims,
+  sameSizes,
   sorted,
   unique,
   unless,
+  vectorApart,
+  vectorDim,
   within,
   type Constraint,
+  type NamedDims,
 } from "./stablehlo-rules.js";
 
 /** The operation's shapes and attributes. */
@@ -58,6 +64,20 @@ const batchDimsOf = ({ startIndices, indexVectorDim }: Gather): readonly number[
 
 const resultRank = (gather: Gather): number => batchDimsOf(gather).length + gather.offsetDims.length;
 
+const batchOfOperand = ({ operand, operandBatchingDims }: Gather): NamedDims => ({
+  name: "operand_batching_dims",
+  dims: operandBatchingDims,
+  tensor: "operand",
+  shape: operand,
+});
+
+const batchOfIndices = ({ startIndices, startIndicesBatchingDims }: Gather): NamedDims => ({
+  name: "start_indices_batching_dims",
+  dims: startIndicesBatchingDims,
+  tensor: "start_indices",
+  shape: startIndices,
+});
+
 const constraints: readonly Constraint<Gather>[] = [
   {
     number: "C1",
@@ -76,22 +96,13 @@ const constraints: readonly Constraint<Gather>[] = [
   {
     number: "C2",
     code: "TC101",
-    broken: ({ indexVectorDim, startIndices: { length } }) =>
-      unless(
-        indexVectorDim >= 0 && indexVectorDim <= length,
-        `takes index_vector_dim in [0, ${length}], not ${indexVectorDim}`,
-      ),
+    broken: ({ indexVectorDim, startIndices }) => vectorDim(indexVectorDim, startIndices),
   },
   {
     number: "C3",
     code: "TC103",
-    broken({ indexVectorDim, startIndices, startIndexMap: { length } }) {
-      const components = startIndices[indexVectorDim] ?? 1;
-      return unless(
-        length === components,
-        `takes a start_index_map of ${components}, one entry for each component of an index, not of ${length}`,
-      );
-    },
+    broken: ({ indexVectorDim, startIndices, startIndexMap }) =>
+      components("a start_index_map", startIndexMap, startIndices, indexVectorDim),
   },
   {
     number: "C4",
@@ -158,35 +169,17 @@ const constraints: readonly Constraint<Gather>[] = [
   {
     number: "C15",
     code: "TC101",
-    broken: ({ startIndicesBatchingDims, indexVectorDim }) =>
-      unless(
-        !startIndicesBatchingDims.includes(indexVectorDim),
-        `takes no index_vector_dim among start_indices_batching_dims, and ${indexVectorDim} is in ` +
-          formatShape(startIndicesBatchingDims),
-      ),
+    broken: (gather) => vectorApart(gather.indexVectorDim, batchOfIndices(gather)),
   },
   {
     number: "C16",
     code: "TC103",
-    broken: ({ operandBatchingDims: { length }, startIndicesBatchingDims: { length: others } }) =>
-      unless(
-        length === others,
-        `takes as many operand_batching_dims as start_indices_batching_dims, not ${length} and ${others}`,
-      ),
+    broken: (gather) => asMany(batchOfOperand(gather), batchOfIndices(gather)),
   },
   {
     number: "C17",
     code: "TC103",
-    broken({ operand, startIndices, operandBatchingDims, startIndicesBatchingDims }) {
-      const sizes = operandBatchingDims.map((d) => operand[d]);
-      const others = startIndicesBatchingDims.map((d) => startIndices[d]);
-      const k = sizes.findIndex((size, b) => others[b] !== undefined && size !== others[b]);
-      return unless(
-        k === -1,
-        `takes batching dims of one size, and operand dim ${operandBatchingDims[k] ?? 0} is ${sizes[k] ?? 0} ` +
-          `and start_indices dim ${startIndicesBatchingDims[k] ?? 0} is ${others[k] ?? 0}`,
-      );
-    },
+    broken: (gather) => sameSizes(batchOfOperand(gather), batchOfIndices(gather)),
   },
   {
     number: "C18",
