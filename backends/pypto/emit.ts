@@ -1,8 +1,8 @@
 /**
  * pypto: a gather and its schedule as a Python program for PyPTO's front end.
  *
- * What the front end takes, from hicann/pypto at 883e7df, docs/zh/api: config/pypto-frontend-jit.md (the
- * decorator, tensors as annotated parameters), config/pypto-set_vec_tile_shapes.md,
+ * Sources of what the front end accepts: hicann/pypto at 883e7df, docs/zh/api: config/pypto-frontend-jit.md
+ * (the decorator, tensors as annotated parameters), config/pypto-set_vec_tile_shapes.md,
  * controlflow/pypto-loop.md, operation/pypto-view.md and pypto-assemble.md, operation/pypto-gather.md,
  * pypto-index_select.md and pypto-experimental-gather_in_ub.md, datatype/DataType.md.
  */

@@ -1,7 +1,7 @@
 /**
  * The footprint: bytes of unified buffer, part by part, that one tile needs, and that its kernel takes.
  *
- * What a tile needs is counted as PyPTO's own code counts (decision D6): every operand tile in UB with its
+ * The need of a tile is counted as PyPTO's code counts (decision D6): every operand tile in UB with its
  * innermost rows padded to the target's block, times its copies, plus the hidden scratch of a vector gather.
  * The budget rule `spec` counts the written rule's sum of tiles alone. What the kernel takes has, in place of
  * that scratch, what its own lowering adds.

@@ -4,9 +4,9 @@
  *
  * A dim of the domain is separating if one written coordinate is that dim times a number, plus a number:
  * points that differ in it never write the same element. All other dims carry points, which are taken in
- * order. A dim is a task's own if one written coordinate is the dim itself: then the written tile follows it.
- * Where the output is longer there and is a copy of the base, each task also copies its share of what lies
- * after the domain.
+ * order. Tasks divide a dim if one written coordinate is the dim itself: then the written tile follows it. If
+ * the output is longer than the domain along that dim and is a copy of the base, each task also copies its
+ * share of the elements after the domain.
  */
 import { baseFill, gatheredTable, inputTile, readsOf, walked, type AccessMap } from "../access.js";
 import { entryOf } from "../entry-of.js";

@@ -18,7 +18,7 @@ export const farthest = 1.5;
  * Pareto front of bytes and cycles. A pruned schedule is left out if one that moves no more bytes takes at
  * most its lower bound. It is also left out if its estimate is at least {@link farthest} times the time of
  * such a schedule. Only costed schedules are returned for the objective milliseconds, which only a run gives.
- * The same holds for user passes, which may make another program of a schedule.
+ * User passes have only costed schedules, too: such passes may make another program of a schedule.
  */
 export function timedSchedules(result: TuneResult): readonly Timed[] {
   const costed = timedOf(result);

@@ -303,7 +303,7 @@ describe("the inputs of a scatter", () => {
 }`),
     );
   const pairs = "error(%j[d0, d1] in 4), error(%i[d1] in 3)";
-  /** What the reference comes to on each draw. */
+  /** Returns the outcome of the reference on each draw. */
   const outcomes = async (kernel: Kernel): Promise<readonly string[]> => {
     const all: string[] = [];
     for (const { indices, inputs } of drawsOf(kernel.source ?? kernel.tile, definitionOf(kernel), 1)) {
