@@ -204,7 +204,7 @@ function cutGatherDim(
   first: RuleVerdict,
   remedies: Remedies,
 ): Diagnostic {
-  const { gather, schedule, target, footprint } = tiling;
+  const { gather, schedule, target } = tiling;
   const [nearest] = nearestLegal(tiling);
   const hint =
     nearest === undefined
@@ -218,26 +218,46 @@ function cutGatherDim(
     span: gather.opSpan,
     notes: [
       `tile ${formatShape(schedule.tile)}, view ${formatShape(schedule.view)}`,
-      `source: ${first.source}`,
-      ...footprintNotes(tiling),
-      `footprint ${footprint.bytes} B of ${footprint.budget} B`,
-      ...callNotes(tiling, nearest),
+      ...tileNotes(tiling, first, nearest),
       ...(later === undefined
         ? []
         : [`under profile ${later} (${profileFacts[later].stands}) this tile is legal: --profile ${later}`]),
     ],
     hint,
-    data: {
-      profile: profileName(schedule),
-      target: target.name,
-      tile: schedule.tile,
-      view: schedule.view,
-      bytes: footprint.bytes,
-      budget: footprint.budget,
-      ...(nearest === undefined ? {} : suggestionData(nearest)),
-    },
+    data: tileData(tiling, nearest),
   });
 }
+
+/**
+ * Returns the notes of a tile that breaks a rule (TC301): source, bytes, and the call that sets the nearest
+ * legal tile.
+ */
+const tileNotes = (
+  tiling: Tiling,
+  { source }: RuleVerdict,
+  nearest: Tiling | undefined,
+): readonly string[] => [
+  `source: ${source}`,
+  ...footprintNotes(tiling),
+  `footprint ${tiling.footprint.bytes} B of ${tiling.footprint.budget} B`,
+  ...callNotes(tiling, nearest),
+];
+
+/**
+ * Returns the data of a tile that breaks a rule (TC301): the tile, its bytes, and the nearest legal schedule.
+ */
+const tileData = (
+  { schedule, target, footprint }: Tiling,
+  nearest: Tiling | undefined,
+): NonNullable<Diagnostic["data"]> => ({
+  profile: profileName(schedule),
+  target: target.name,
+  tile: schedule.tile,
+  view: schedule.view,
+  bytes: footprint.bytes,
+  budget: footprint.budget,
+  ...(nearest === undefined ? {} : suggestionData(nearest)),
+});
 
 /**
  * Returns the diagnostic (TC301) for the tile of a scatter: it takes points out of order, or does not store a
@@ -249,7 +269,7 @@ function brokenStore(
   first: RuleVerdict,
   remedies: Remedies,
 ): Diagnostic {
-  const { gather, schedule, target, footprint } = tiling;
+  const { gather, schedule } = tiling;
   const near = nearestLegal(tiling);
   const [nearest] = near;
   const isOrder = first.rule === "point-order";
@@ -260,22 +280,10 @@ function brokenStore(
     span: gather.opSpan,
     notes: [
       ...(isOrder ? ["points that write one element are taken in row-major order of the domain"] : []),
-      `source: ${first.source}`,
-      ...footprintNotes(tiling),
-      `footprint ${footprint.bytes} B of ${footprint.budget} B`,
-      ...callNotes(tiling, nearest),
+      ...tileNotes(tiling, first, nearest),
     ],
     hint: hints.join(", or "),
-    data: {
-      rule: first.rule,
-      profile: profileName(schedule),
-      target: target.name,
-      tile: schedule.tile,
-      view: schedule.view,
-      bytes: footprint.bytes,
-      budget: footprint.budget,
-      ...(nearest === undefined ? {} : suggestionData(nearest)),
-    },
+    data: { rule: first.rule, ...tileData(tiling, nearest) },
   });
 }
 
