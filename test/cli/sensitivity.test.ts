@@ -158,6 +158,16 @@ describe("cycles that are known so far", () => {
 describe("the choice of a schedule", () => {
   const table = onnx.gather({ data: ["f32", [1024, 4096]], indices: ["i32", [16384]], axis: 0 });
   const target = targets.ascendA2;
+  const shape = [
+    "--op",
+    "gather",
+    "--data",
+    "f32[1024,4096]",
+    "--indices",
+    "i32[16384]",
+    "--residency",
+    "ub",
+  ];
 
   it("rests on a figure where another schedule takes fewer cycles at an end of its range", async () => {
     const kernel = compile(table, { target, residency: "ub" });
@@ -171,32 +181,12 @@ describe("the choice of a schedule", () => {
       expect(cyclesOf(compile(table, { ...schedule, target: there }).tile, there).cycles).toBe(cycles);
       expect(cycles).toBeLessThan(0.99 * own);
     }
-    const shape = [
-      "--op",
-      "gather",
-      "--data",
-      "f32[1024,4096]",
-      "--indices",
-      "i32[16384]",
-      "--residency",
-      "ub",
-    ];
     const { stdout } = await runHere(["explain", ...shape, "--sensitivity"]);
     expect(stdout).toMatch(/\nwhere burstCycles is 8\.3, of 0 to 8\.3:\n.* by another schedule\n/);
     expect(stdout).toMatch(/\nthe choice rests on\n(.*\n)*  burstCycles \(assumption\)\n/);
   });
 
   it("is printed as the flags that give its cycles under the altered target", async () => {
-    const shape = [
-      "--op",
-      "gather",
-      "--data",
-      "f32[1024,4096]",
-      "--indices",
-      "i32[16384]",
-      "--residency",
-      "ub",
-    ];
     const { stdout } = await runHere(["explain", ...shape, "--sensitivity"]);
     const printed = [
       ...stdout.matchAll(/where (\w+) is (\S+), of .*\n {2}([\d,]+) cycles .*\n {2}(--.*)\n/g),
