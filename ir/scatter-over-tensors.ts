@@ -2,7 +2,7 @@
 import { formsOf, isOrderFree, mapForms, type AccessMap } from "./access.js";
 import { overTensor } from "./addressing.js";
 import { operandNamed, outputOf, type TileFunc } from "./func.js";
-import { residue } from "./intervals/loop-bounds.js";
+import { residue } from "./intervals/range.js";
 import { add, constant, equalLinear, iv, loopVariables, sub, type Linear } from "./linear.js";
 import { statementsOf, type Located } from "./task/index.js";
 import { carryingDims, orderFault, type TiledPoints } from "./tiling/point-order.js";

@@ -7,9 +7,9 @@ import { defined } from "../../ir/defined.js";
 import { fillBytes, isMove, reductionDim, type AccessMap } from "../../ir/access.js";
 import type { GatherAddresses } from "../../ir/addressing.js";
 import { inputsOf, outputOf, type TileFunc } from "../../ir/func.js";
-import { rangesOf, type Ranges } from "../../ir/intervals/intervals.js";
-import { constant, dimsOf, iv, indicesOf, type Linear } from "../../ir/linear.js";
-import { boundsOf } from "../../ir/intervals/loop-bounds.js";
+import { rangesOf } from "../../ir/intervals/intervals.js";
+import { constant, dimsOf, indicesOf, type Linear } from "../../ir/linear.js";
+import { rangeOf, type Ranges } from "../../ir/intervals/range.js";
 import { sizeRanges } from "../../ir/symbols/symbols.js";
 import { mayReport } from "../../ir/policy.js";
 import type { ForStmt, GatherStmt } from "../../ir/tile.js";
@@ -84,7 +84,7 @@ export function planGather(
     loops,
     addresses,
     ranges: rangesOf(map, inputs, maxSizesOf(stmt.to.sizes, loops), {
-      loops: (name) => boundsOf(iv(name), loops),
+      loops,
       symbols: sizeRanges(func.symbolic?.symbols ?? []),
     }),
     indexSteps: steps,
@@ -123,4 +123,4 @@ const withinStages = (address: Linear, last: number): Linear => ({
 
 /** Returns the largest value of each size in any iteration of the loops around it. */
 export const maxSizesOf = (sizes: readonly Linear[], loops: readonly ForStmt[]): Shape =>
-  sizes.map((size) => Math.max(0, boundsOf(size, loops)[1]));
+  sizes.map((size) => Math.max(0, rangeOf(size, { loops })[1]));

@@ -17,7 +17,7 @@ import {
   substitute,
   type Linear,
 } from "../../ir/linear.js";
-import { boundsOf } from "../../ir/intervals/loop-bounds.js";
+import { rangeOf } from "../../ir/intervals/range.js";
 import { sizesAround } from "../../ir/symbols/symbols.js";
 import { taskOfTile } from "../../ir/task/index.js";
 import {
@@ -90,7 +90,7 @@ export function elementCopies(body: readonly Stmt[], loops: readonly ForStmt[]):
 }
 
 const trips = (loop: ForStmt, loops: readonly ForStmt[]): number =>
-  Math.max(0, Math.ceil(boundsOf(sub(loop.upper, loop.lower), loops)[1] / loop.step));
+  Math.max(0, Math.ceil(rangeOf(sub(loop.upper, loop.lower), { loops })[1] / loop.step));
 
 /**
  * Cuts a serial loop into tasks: each takes the iterations that move up to `max` elements, at least one.

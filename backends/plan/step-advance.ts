@@ -2,7 +2,7 @@
  * Advance of a form along an unrolled step: so many neighbouring elements of an output dim, the first of
  * which is a multiple of their number. Each advance is proved from the loops around the gather.
  */
-import { residue } from "../../ir/intervals/loop-bounds.js";
+import { residue } from "../../ir/intervals/range.js";
 import { dimsOf, substitute, scale, dim, type Atom, type Linear } from "../../ir/linear.js";
 import type { ForStmt } from "../../ir/tile.js";
 

@@ -2,7 +2,7 @@
 import { error, type Diagnostic } from "../../ir/diagnostic.js";
 import { gatheredTable, isMove, isRead, type AccessMap } from "../../ir/access.js";
 import { inputsOf, type TileFunc } from "../../ir/func.js";
-import { intervalOf } from "../../ir/intervals/intervals.js";
+import { rangeOf } from "../../ir/intervals/range.js";
 import { constant, equalLinear, isConstant, index as indexForm, sub, type Linear } from "../../ir/linear.js";
 import { neverNegative } from "../../ir/intervals/loop-bounds.js";
 import type { Target } from "../../ir/target.js";
@@ -133,7 +133,7 @@ const int64Limit = 2 ** 62;
 export function beyondInt64({ stmt, indexSteps, addresses, ranges }: GatherPlan): Diagnostic[] {
   const magnitude = (form: Linear): number =>
     form.terms.reduce((sum, { by, of }) => {
-      const [least, max] = intervalOf({ at: 0, terms: [{ by: 1, of }] }, ranges);
+      const [least, max] = rangeOf({ at: 0, terms: [{ by: 1, of }] }, ranges);
       const inside = of.kind === "div" || of.kind === "mod" ? magnitude(of.of) : 0;
       return Math.max(inside, sum + Math.abs(by) * Math.max(Math.abs(least), Math.abs(max)));
     }, Math.abs(form.at));

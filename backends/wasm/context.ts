@@ -1,10 +1,9 @@
 /** State that all statements of a kernel share: code, loop variables, and the addresses of its memories. */
 import { outputPlace } from "../../ir/func.js";
 import { CompileError, error } from "../../ir/diagnostic.js";
-import { intervalOf, type Ranges } from "../../ir/intervals/intervals.js";
+import { rangeOf, type Ranges } from "../../ir/intervals/range.js";
 import { atomsOf, isConstant, scale, sub, type Atom, type Linear, type Term } from "../../ir/linear.js";
 import type { IndexRule } from "../../ir/policy.js";
-import { boundsOf } from "../../ir/intervals/loop-bounds.js";
 import { sizesAround } from "../../ir/symbols/symbols.js";
 import type { ForStmt } from "../../ir/tile.js";
 import { assertNever, at, invariant } from "../../ir/types.js";
@@ -96,14 +95,14 @@ export class WasmContext {
    */
   widthOf(form: Linear): FormWidth {
     if (this.point === undefined) return "i64";
-    const [least, max] = intervalOf(form, this.point.ranges);
+    const [least, max] = rangeOf(form, this.point.ranges);
     if (Math.max(-least, max) >= int128Limit) throw this.beyond("2^126");
     if (narrow(least, max)) return "i32";
     return least > -(2 ** 63) && max < 2 ** 63 ? "i64" : "i128";
   }
 
   private reach(form: Linear): readonly [least: number, most: number] {
-    const [least, max] = boundsOf(form, this.loops);
+    const [least, max] = rangeOf(form, { loops: this.loops });
     if (Math.max(-least, max) > Number.MAX_SAFE_INTEGER) {
       throw this.beyond("2^53");
     }

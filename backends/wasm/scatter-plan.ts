@@ -7,9 +7,9 @@ import { addressOf, stepsOf } from "../../ir/addressing.js";
 import { defined } from "../../ir/defined.js";
 import { CompileError, error } from "../../ir/diagnostic.js";
 import { inputsOf, outputBytes, outputOf, type TileFunc } from "../../ir/func.js";
-import { boundsOf } from "../../ir/intervals/loop-bounds.js";
-import { rangesOf, type Ranges } from "../../ir/intervals/intervals.js";
-import { constant, dimsOf, iv, type Linear } from "../../ir/linear.js";
+import { rangesOf } from "../../ir/intervals/intervals.js";
+import type { Ranges } from "../../ir/intervals/range.js";
+import { constant, dimsOf, type Linear } from "../../ir/linear.js";
 import { mayReject } from "../../ir/policy.js";
 import { statementsOf } from "../../ir/task/index.js";
 import { firstTable, type ScatterStmt } from "../../ir/tile.js";
@@ -119,7 +119,7 @@ export function planCpuScatter(func: TileFunc, place: (region: Region) => Placed
       stmt.map,
       inputs.map(({ type }) => type),
       maxSizesOf(stmt.sizes, loops),
-      { loops: (name) => boundsOf(iv(name), loops) },
+      { loops },
     ),
     indexSteps: steps,
     tables: indices.map((element) => element?.memory),

@@ -21,13 +21,8 @@ import {
   type Operand,
   type TileFunc,
 } from "../../ir/func.js";
-import {
-  dimRanges,
-  intervalOf,
-  rangesOf,
-  reductionLength,
-  type Ranges,
-} from "../../ir/intervals/intervals.js";
+import { dimRanges, rangesOf, reductionLength } from "../../ir/intervals/intervals.js";
+import { rangeOf, residue, type Ranges } from "../../ir/intervals/range.js";
 import {
   atomsOf,
   constant,
@@ -46,7 +41,7 @@ import {
   type Linear,
   type Term,
 } from "../../ir/linear.js";
-import { neverNegative, residue } from "../../ir/intervals/loop-bounds.js";
+import { neverNegative } from "../../ir/intervals/loop-bounds.js";
 import { ubBuffers } from "../../ir/regions.js";
 import { readsAlone } from "../../ir/target.js";
 import { sizeRanges } from "../../ir/symbols/symbols.js";
@@ -397,7 +392,7 @@ function sumInWords(
   if (type === undefined || (indexBytes(type) === 8 && !isSigned(type))) return undefined;
   const rest = { at: form.at, terms: form.terms.filter((term) => !isRaw(term)) };
   const inside = [rest, ...atomsOf(rest).flatMap(innerForms)].every((inner) => {
-    const [least, max] = intervalOf(inner, ranges);
+    const [least, max] = rangeOf(inner, ranges);
     return least >= 0 && max < 2 ** 31 && indicesOf(inner).every((s) => at(indexSteps, s).rule !== undefined);
   });
   return inside ? { of: raw.of.index, rest } : undefined;
@@ -732,5 +727,5 @@ function pageRun(
 /** True if the form has a quotient or a remainder whose dividend may leave u32. */
 export const isLarge = (form: Linear, ranges: Ranges): boolean =>
   atomsOf(form).some(
-    (of) => (of.kind === "div" || of.kind === "mod") && intervalOf(of.of, ranges)[1] >= 2 ** 32,
+    (of) => (of.kind === "div" || of.kind === "mod") && rangeOf(of.of, ranges)[1] >= 2 ** 32,
   );

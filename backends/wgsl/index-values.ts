@@ -3,7 +3,8 @@
  * elements that share it.
  */
 import { inputOf } from "../../ir/func.js";
-import { intervalOf, reductionLength } from "../../ir/intervals/intervals.js";
+import { reductionLength } from "../../ir/intervals/intervals.js";
+import { rangeOf } from "../../ir/intervals/range.js";
 import { atomsOf, innerForms, indicesOf, type Linear } from "../../ir/linear.js";
 import { indexBytes } from "../../ir/policy.js";
 import type { Amount } from "../../ir/text/form-text.js";
@@ -50,7 +51,7 @@ function wordsOf(context: WgslContext, move: GatherMove, coords: readonly Amount
     narrow: (form) => context.address(form, coords, names),
     isNarrow(form) {
       const isInside = (form: Linear): boolean => {
-        const [least, max] = intervalOf(form, move.ranges);
+        const [least, max] = rangeOf(form, move.ranges);
         return least >= 0 && max < 2 ** 32;
       };
       const isWide = indicesOf(form).some((s) => at(move.indices, s).rule === undefined);

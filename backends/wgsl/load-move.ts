@@ -4,7 +4,7 @@
 import { addressOf, tensorPlace } from "../../ir/addressing.js";
 import { elementsOf, operandNamed, type TileFunc } from "../../ir/func.js";
 import { constant, dim, loopForm, type Linear } from "../../ir/linear.js";
-import { residue } from "../../ir/intervals/loop-bounds.js";
+import { residue } from "../../ir/intervals/range.js";
 import type { Located, Task } from "../../ir/task/index.js";
 import type { LoadStmt, UbBuffer } from "../../ir/tile.js";
 import { at, invariant, meanBytes } from "../../ir/types.js";

@@ -6,7 +6,7 @@
 import { gatheredTable } from "../../ir/access.js";
 import { outputPlace, elementsOf, inputOf, outputOf } from "../../ir/func.js";
 import { stepAlong } from "../../ir/linear.js";
-import { residue } from "../../ir/intervals/loop-bounds.js";
+import { residue } from "../../ir/intervals/range.js";
 import { extentsOver } from "../../ir/symbols/symbols.js";
 import type { Amount } from "../../ir/text/form-text.js";
 import { at, elementCount, strides } from "../../ir/types.js";

@@ -4,7 +4,7 @@
  */
 import { error, type Diagnostic } from "../../ir/diagnostic.js";
 import type { TileFunc } from "../../ir/func.js";
-import { intervalOf } from "../../ir/intervals/intervals.js";
+import { rangeOf } from "../../ir/intervals/range.js";
 import { constant, largestValue, sub, type Linear } from "../../ir/linear.js";
 import { neverNegative } from "../../ir/intervals/loop-bounds.js";
 import { statementsOf, type Located, type ParallelNest } from "../../ir/task/index.js";
@@ -88,7 +88,7 @@ const literalsFit = ({ at: constantTerm, terms }: Linear): boolean =>
  */
 export function beyondInt128({ stmt, indices, ranges }: GatherMove): Diagnostic[] {
   const beyond = indices.findIndex(({ form }) => {
-    const [least, max] = intervalOf(form, ranges);
+    const [least, max] = rangeOf(form, ranges);
     return Math.max(-least, max) >= int128Limit;
   });
   return beyond === -1 ? [] : [refused(stmt, `index value ${beyond} may go beyond 2^126`)];

@@ -6,7 +6,8 @@
 import { isRead, isScatter, type AccessMap, type Forms, type IndexOperand } from "../access.js";
 import { innerForms, indicesOf, soleAtom, type Linear } from "../linear.js";
 import { at, elementCount, maxElements, type Shape, type TensorType } from "../types.js";
-import { largestThat, rangesOf, staysWithin, type Ranges } from "./intervals.js";
+import { largestThat, rangesOf, staysWithin } from "./intervals.js";
+import type { Ranges } from "./range.js";
 
 /**
  * Index operand whose extent may not be known yet. `extent` is then absent, and `wrapNegativeBy` may refer to

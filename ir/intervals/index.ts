@@ -8,14 +8,6 @@ export {
   type DynamicIndex,
   type PlacedCoord,
 } from "./index-bounds.js";
-export {
-  anyIndex,
-  dimRanges,
-  intervalOf,
-  largestThat,
-  rangesOf,
-  staysWithin,
-  type Interval,
-  type Ranges,
-} from "./intervals.js";
-export { attempts, boundsOf, iterations, neverNegative, residue, type Judgement } from "./loop-bounds.js";
+export { anyIndex, dimRanges, largestThat, rangesOf, staysWithin } from "./intervals.js";
+export { attempts, iterations, neverNegative, type Judgement } from "./loop-bounds.js";
+export { rangeOf, residue, type Interval, type Ranges } from "./range.js";

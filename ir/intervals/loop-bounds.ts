@@ -3,24 +3,9 @@
  * text of the loops, at a cost that does not depend on their trip counts. Where a proof fails and the
  * iterations are few, they are tried one by one.
  */
-import {
-  add,
-  constant,
-  evaluate,
-  isConstant,
-  loopVariables,
-  quotient,
-  remainder,
-  scale,
-  sub,
-  symbolsOf,
-  type Atom,
-  type Env,
-  type Linear,
-  type Term,
-} from "../linear.js";
+import { evaluate, isConstant, loopVariables, symbolsOf, type Env, type Linear } from "../linear.js";
 import type { ForStmt } from "../tile.js";
-import { at, InternalError } from "../types.js";
+import { rangeOf } from "./range.js";
 
 /**
  * Result of a bounds check: the value stays within its bounds, the iteration where it does not, or no proof.
@@ -39,15 +24,9 @@ const maxTried = 4096;
 /** Checks that a form is at least zero in every iteration of the loops, outermost first. */
 export function neverNegative(form: Linear, loops: readonly ForStmt[]): Judgement {
   if (isConstant(form)) return form.at >= 0 ? holds : firstFailure(form, loops);
-  if (lowerBound(form, loops) >= 0) return holds;
+  if (rangeOf(form, { loops })[0] >= 0) return holds;
   return firstFailure(form, loops);
 }
-
-/** Returns bounds of a form that hold in every iteration; they are not always reached. */
-export const boundsOf = (form: Linear, loops: readonly ForStmt[]): readonly [least: number, most: number] => [
-  lowerBound(form, loops),
-  -lowerBound(scale(form, -1), loops),
-];
 
 /**
  * Returns an iteration in which a form is negative, with the form's value; `holds` if there is none.
@@ -111,104 +90,4 @@ export function* attempts(
     }
     if (empty) yield undefined;
   }
-}
-
-/**
- * Returns the lower bound of a form. Minima come first. A minimum with a positive factor may be either side:
- * the smaller bound of both counts. A minimum with a negative factor gives at least the bound of either side.
- */
-function lowerBound(form: Linear, loops: readonly ForStmt[]): number {
-  if (isConstant(form)) return form.at;
-  const rounded = form.terms.find(({ of }) => of.kind === "div" || of.kind === "mod");
-  if (rounded !== undefined) {
-    const [least, max] = roundedBounds(rounded.of, loops);
-    return rounded.by * (rounded.by > 0 ? least : max) + lowerBound(without(form, rounded), loops);
-  }
-  const minima = form.terms.filter(({ of }) => of.kind === "min");
-  const minimum = minima.find(({ by }) => by > 0) ?? minima[0];
-  if (minimum?.of.kind === "min") {
-    const rest = without(form, minimum);
-    const sides = minimum.of.of.map((side) => lowerBound(add(rest, scale(side, minimum.by)), loops));
-    return minimum.by > 0 ? Math.min(...sides) : Math.max(...sides);
-  }
-  return boundWithout(form, loops);
-}
-
-/** Returns bounds of a div or mod in every iteration; they may not be reached. */
-function roundedBounds(of: Atom, loops: readonly ForStmt[]): readonly [least: number, most: number] {
-  if (of.kind !== "div" && of.kind !== "mod") throw new InternalError(`${of.kind} rounds nothing`);
-  const [least, max] = boundsOf(of.of, loops);
-  const periods = [quotient(least, of.by), quotient(max, of.by)] as const;
-  if (of.kind === "div") return periods;
-  return periods[0] === periods[1] ? [remainder(least, of.by), remainder(max, of.by)] : [0, of.by - 1];
-}
-
-const without = ({ at: constantTerm, terms }: Linear, term: Term): Linear => ({
-  at: constantTerm,
-  terms: terms.filter((other) => other !== term),
-});
-
-/**
- * Returns the lower bound of a form without minima. The innermost variable comes first: its first value if
- * its factor is positive, otherwise its last.
- */
-function boundWithout(form: Linear, loops: readonly ForStmt[]): number {
-  const depth = loops.findLastIndex(({ iv }) => form.terms.some(({ of }) => variesWith(of, iv)));
-  const term = form.terms.find(({ of }) => variesWith(of, loops[depth]?.iv));
-  if (depth === -1 || term === undefined) return -Infinity;
-  const loop = at(loops, depth);
-  const outer = loops.slice(0, depth);
-  const rest = without(form, term);
-  const put = (value: Linear): number => lowerBound(add(rest, scale(value, term.by)), outer);
-  return term.by > 0 ? put(loop.lower) : Math.max(...lastValues(loop, outer).map(put));
-}
-
-/** True if an atom is the loop variable of a name. A symbol is the variable of the loop over its sizes. */
-const variesWith = (of: Atom, name: string | undefined): boolean =>
-  (of.kind === "iv" || of.kind === "symbol") && of.name === name;
-
-/** Returns upper bounds of a loop variable's last value, as linear forms in the outer loop variables. */
-function lastValues(loop: ForStmt, outer: readonly ForStmt[]): Linear[] {
-  const { lower, step } = loop;
-  const ends = (upper: Linear): Linear[] => {
-    const trip = sub(upper, lower);
-    if (isConstant(trip)) return [add(lower, constant(Math.floor((trip.at - 1) / step) * step))];
-    const only = upper.terms.length === 1 && upper.terms[0]?.by === 1 ? upper.terms[0].of : undefined;
-    if (only?.kind === "min") return only.of.flatMap((side) => ends(add(side, constant(upper.at))));
-    const first = residue(lower, step, outer);
-    if (isConstant(upper) && first !== undefined) {
-      return [constant(first + Math.floor((upper.at - 1 - first) / step) * step)];
-    }
-    return [add(upper, constant(-1))];
-  };
-  return ends(loop.upper);
-}
-
-/**
- * Returns the remainder of a form divided by `by` if it is the same in every iteration; undefined otherwise.
- */
-export function residue(form: Linear, by: number, loops: readonly ForStmt[]): number | undefined {
-  let sum = form.at;
-  for (const term of form.terms) {
-    const rest = residueOf(term.of, term.by, by, loops);
-    if (rest === undefined) return undefined;
-    sum += rest;
-  }
-  return ((sum % by) + by) % by;
-}
-
-/**
- * Returns the remainder of `factor` times an atom divided by `by` if it is the same in every iteration;
- * undefined otherwise.
- */
-function residueOf(of: Atom, factor: number, by: number, loops: readonly ForStmt[]): number | undefined {
-  if (factor % by === 0) return 0;
-  if (of.kind === "min") {
-    const [a, b] = of.of.map((side) => residue(scale(side, factor), by, loops));
-    return a === b ? a : undefined;
-  }
-  if (of.kind !== "iv") return undefined;
-  const loop = loops.find(({ iv }) => iv === of.name);
-  if (loop === undefined || (factor * loop.step) % by !== 0) return undefined;
-  return residue(scale(loop.lower, factor), by, loops.slice(0, loops.indexOf(loop)));
 }

@@ -8,14 +8,8 @@ import { formsOf, indexed, isRead, type Forms } from "../access.js";
 import { coordinatesOf } from "../intervals/index-bounds.js";
 import type { Diagnostic } from "../diagnostic.js";
 import { outputOf, outputPlace, inputsOf, type AccessFunc } from "../func.js";
-import {
-  intervalOf,
-  rangesOf,
-  rejoined,
-  staysWithin,
-  type Interval,
-  type Ranges,
-} from "../intervals/intervals.js";
+import { rangesOf, staysWithin } from "../intervals/intervals.js";
+import { rangeOf, rejoined, type Interval, type Ranges } from "../intervals/range.js";
 import {
   add,
   atomsOf,
@@ -208,8 +202,9 @@ const isDynamic = (form: Linear, { symbolic, intervals: intervals }: Place): boo
 
 /** Returns the interval of a linear form, as forms over symbols; undefined if it depends on a bare read. */
 function intervalOver(form: Linear, intervals: FormIntervals): FormInterval | undefined {
-  let interval: FormInterval = [constant(form.at), constant(form.at)];
-  for (const { by, of } of rejoined(form.terms)) {
+  const { at: offset, terms } = rejoined(form);
+  let interval: FormInterval = [constant(offset), constant(offset)];
+  for (const { by, of } of terms) {
     const inner = intervalOfAtom(of, intervals);
     if (inner === undefined) return undefined;
     const [a, b] = by > 0 ? inner : [inner[1], inner[0]];
@@ -270,7 +265,7 @@ function neverNegative(form: Linear, sizes: ReadonlyMap<string, Interval>): true
     const group = { at: 0, terms };
     const minimum = sizes.has(name) ? leastOver(group, name, sizes) : undefined;
     exact &&= minimum !== undefined;
-    least += minimum?.value ?? intervalOf(group, { dims: [], indices: [], symbols: sizes })[0];
+    least += minimum?.value ?? rangeOf(group, { symbols: sizes })[0];
     if (minimum !== undefined) worst.push(`${name} is ${minimum.size}`);
   }
   if (least >= 0) return true;

@@ -28,14 +28,8 @@ import {
 import { coordinatesOf } from "../intervals/index-bounds.js";
 import type { Diagnostic } from "../diagnostic.js";
 import { inputsOf, outputOf, type Func } from "../func.js";
-import {
-  intervalOf,
-  isEmptyReduction,
-  rangesOf,
-  staysWithin,
-  type Interval,
-  type Ranges,
-} from "../intervals/intervals.js";
+import { isEmptyReduction, rangesOf, staysWithin } from "../intervals/intervals.js";
+import { rangeOf, type Interval, type Ranges } from "../intervals/range.js";
 import { atomsOf, indicesOf, type Linear } from "../linear.js";
 import {
   at,
@@ -272,7 +266,7 @@ const shownRange = ([least, max]: Interval): string => `${least} to ${max}`;
 function negative(form: Linear, ranges: Ranges): Fault[] {
   return atomsOf(form).flatMap((of) => {
     if (of.kind !== "div" && of.kind !== "mod") return [];
-    const image = intervalOf(of.of, ranges);
+    const image = rangeOf(of.of, ranges);
     if (image[0] >= 0 || staysWithin(of.of, Infinity, ranges)) return [];
     return [{ rule: "V2", message: `${of.kind} ${of.by} is of ${shownRange(image)}: it may be negative` }];
   });
@@ -287,7 +281,7 @@ function outside(shaped: Shaped, forms: Forms, ranges: Ranges): Fault[] {
     if (indicesOf(coord).some((s) => at(map.indices, s).extent === 0) || isEmptyReduction(coord, map))
       return [];
     if (staysWithin(coord, extent, ranges)) return [];
-    const image = shownRange(intervalOf(coord, ranges));
+    const image = shownRange(rangeOf(coord, ranges));
     const hint = indicesOf(coord).length === 0 ? {} : { hint: `bound the sum: error(… in ${extent})` };
     return [{ rule: "V1", message: `a coordinate is ${image}, outside ${where}`, ...hint }];
   });

@@ -47,7 +47,8 @@ import {
   type Linear,
 } from "../linear.js";
 import { isEmptyReduction, rangesOf, reductionLength } from "../intervals/intervals.js";
-import { boundsOf, neverNegative, residue, type Judgement } from "../intervals/loop-bounds.js";
+import { neverNegative, type Judgement } from "../intervals/loop-bounds.js";
+import { rangeOf, residue } from "../intervals/range.js";
 import { mapOverTensors, tensorPlace } from "../addressing.js";
 import { loopsMoving } from "../iteration.js";
 import { isParam, typeOfBuffer, ubAccesses, ubBuffers, fullBuffers } from "../regions.js";
@@ -529,7 +530,7 @@ function fullLoad({ func }: Program): Diagnostic[] {
         const isShifted = counted && !(isConstant(offset) && offset.at === 0);
         const inside = [form, sub(sub(size, constant(1)), form)];
         if (!isShifted && inside.every((side) => neverNegative(side, walked).kind === "holds")) return [];
-        const [least, max] = boundsOf(form, walked);
+        const [least, max] = rangeOf(form, { loops: walked });
         const inRange = isConstant(coord)
           ? `coordinate ${coord.at}`
           : only?.kind === "index"

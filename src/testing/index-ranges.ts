@@ -3,7 +3,7 @@ import {
   at,
   dimRanges,
   dimsOf,
-  intervalOf,
+  rangeOf,
   isRead,
   bitsOf,
   isSigned,
@@ -166,7 +166,7 @@ function indexRange({ indices }: AccessMap, index: number, dims: Ranges["dims"])
 function solved(form: Linear, s: number, [least, max]: Interval, ranges: Ranges): Interval {
   const term = form.terms.find(({ of }) => indicesOf({ at: 0, terms: [{ by: 1, of }] }).includes(s));
   if (term === undefined) return [0, 0];
-  const [low, high] = intervalOf(without(form, term), ranges);
+  const [low, high] = rangeOf(without(form, term), ranges);
   const always = divided([least - low, max - high], term.by);
   const solution = always[0] <= always[1] ? always : divided([least - high, max - low], term.by);
   const { of } = term;

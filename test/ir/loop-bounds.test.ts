@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   add,
-  boundsOf,
+  rangeOf,
   constant,
   evaluate,
   iterations,
@@ -20,7 +20,7 @@ describe("bounds of a form over its loops", () => {
   it("hold in every iteration", () => {
     fc.assert(
       fc.property(loopsAndForms(1), ({ loops, forms: [form] }) => {
-        const [least, most] = boundsOf(form!, loops);
+        const [least, most] = rangeOf(form!, { loops });
         for (const env of iterations(loops)) {
           const value = evaluate(form!, env);
           expect(value).toBeGreaterThanOrEqual(least);

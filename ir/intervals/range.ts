@@ -1,0 +1,190 @@
+/**
+ * Bounds of the values of a linear form, by interval arithmetic over its dims, index operands, symbols and
+ * loop variables. The cost does not depend on extents or trip counts.
+ */
+import {
+  add,
+  constant,
+  equalLinear,
+  isConstant,
+  quotient,
+  remainder,
+  scale,
+  sub,
+  type Atom,
+  type Linear,
+  type Term,
+} from "../linear.js";
+import type { ForStmt } from "../tile.js";
+import { at } from "../types.js";
+
+/** Closed interval of integers: both ends belong to it. */
+export type Interval = readonly [least: number, most: number];
+
+/** Ranges of the variables that a linear form may contain. */
+export interface Ranges {
+  /** By number. */
+  readonly dims: readonly Interval[];
+  /** By number. */
+  readonly indices: readonly Interval[];
+  /** By name. */
+  readonly symbols?: ReadonlyMap<string, Interval>;
+  /** The loops around the form, outermost first. A symbol may be the variable of a loop over its sizes. */
+  readonly loops?: readonly ForStmt[];
+}
+
+/**
+ * Returns bounds of a form that hold at every point and in every iteration. They are reached if the terms do
+ * not depend on each other. A variable without a range is unbounded.
+ */
+export const rangeOf = (form: Linear, ranges: Partial<Ranges>): Interval => [
+  lowerBound(form, ranges),
+  0 - lowerBound(scale(form, -1), ranges),
+];
+
+/**
+ * Returns the lower bound of a form. A minimum with a positive factor may be either side: the smaller bound
+ * of both counts. A minimum with a negative factor gives at least the bound of either side.
+ */
+function lowerBound(unjoined: Linear, ranges: Partial<Ranges>): number {
+  const form = rejoined(unjoined);
+  const rounded = form.terms.find(isRounded);
+  if (rounded !== undefined) {
+    const [least, max] = roundedRange(rounded.of, ranges);
+    return rounded.by * (rounded.by > 0 ? least : max) + lowerBound(without(form, rounded), ranges);
+  }
+  const minima = form.terms.filter(({ of }) => of.kind === "min");
+  const minimum = minima.find(({ by }) => by > 0) ?? minima[0];
+  if (minimum?.of.kind === "min") {
+    const rest = without(form, minimum);
+    const sides = minimum.of.of.map((side) => lowerBound(add(rest, scale(side, minimum.by)), ranges));
+    return minimum.by > 0 ? Math.min(...sides) : Math.max(...sides);
+  }
+  return affineBound(form, ranges);
+}
+
+const without = ({ at: constantTerm, terms }: Linear, term: Term): Linear => ({
+  at: constantTerm,
+  terms: terms.filter((other) => other !== term),
+});
+
+/** Quotient or remainder by a constant. */
+type RoundedAtom = Extract<Atom, { readonly kind: "div" | "mod" }>;
+
+const isRounded = (term: Term): term is Term & { readonly of: RoundedAtom } =>
+  term.of.kind === "div" || term.of.kind === "mod";
+
+/** Returns bounds of a quotient or remainder; they may not be reached. */
+function roundedRange(of: RoundedAtom, ranges: Partial<Ranges>): Interval {
+  const [least, max] = rangeOf(of.of, ranges);
+  const periods = [quotient(least, of.by), quotient(max, of.by)] as const;
+  if (of.kind === "div") return periods;
+  const onePeriod = periods[0] === periods[1] && Number.isFinite(least);
+  return onePeriod ? [remainder(least, of.by), remainder(max, of.by)] : [0, of.by - 1];
+}
+
+/**
+ * Returns the lower bound of a form without div, mod and minima. The innermost loop variable comes first: its
+ * first value if its factor is positive, otherwise its last.
+ */
+function affineBound(form: Linear, ranges: Partial<Ranges>): number {
+  const { loops = [] } = ranges;
+  const depth = loops.findLastIndex(({ iv }) => form.terms.some(({ of }) => variesWith(of, iv)));
+  const term = form.terms.find(({ of }) => variesWith(of, loops[depth]?.iv));
+  if (depth === -1 || term === undefined) {
+    return form.terms.reduce((sum, { by, of }) => {
+      const [least, max] = rangeOfVariable(of, ranges);
+      return sum + by * (by > 0 ? least : max);
+    }, form.at);
+  }
+  const loop = at(loops, depth);
+  const outer = loops.slice(0, depth);
+  const rest = without(form, term);
+  const put = (value: Linear): number =>
+    lowerBound(add(rest, scale(value, term.by)), { ...ranges, loops: outer });
+  return term.by > 0 ? put(loop.lower) : Math.max(...lastValues(loop, outer).map(put));
+}
+
+const unbounded: Interval = [-Infinity, Infinity];
+
+/** Returns the range of a dim, an index operand or a symbol. */
+function rangeOfVariable(of: Atom, { dims, indices, symbols }: Partial<Ranges>): Interval {
+  const range =
+    of.kind === "dim"
+      ? dims?.[of.dim]
+      : of.kind === "index"
+        ? indices?.[of.index]
+        : of.kind === "symbol"
+          ? symbols?.get(of.name)
+          : undefined;
+  return range ?? unbounded;
+}
+
+/** True if an atom is the loop variable of a name. A symbol is the variable of the loop over its sizes. */
+const variesWith = (of: Atom, name: string | undefined): boolean =>
+  (of.kind === "iv" || of.kind === "symbol") && of.name === name;
+
+/** Returns upper bounds of a loop variable's last value, as linear forms in the outer loop variables. */
+function lastValues(loop: ForStmt, outer: readonly ForStmt[]): Linear[] {
+  const { lower, step } = loop;
+  const ends = (upper: Linear): Linear[] => {
+    const trip = sub(upper, lower);
+    if (isConstant(trip)) return [add(lower, constant(Math.floor((trip.at - 1) / step) * step))];
+    const only = upper.terms.length === 1 && upper.terms[0]?.by === 1 ? upper.terms[0].of : undefined;
+    if (only?.kind === "min") return only.of.flatMap((side) => ends(add(side, constant(upper.at))));
+    const first = residue(lower, step, outer);
+    if (isConstant(upper) && first !== undefined) {
+      return [constant(first + Math.floor((upper.at - 1 - first) / step) * step)];
+    }
+    return [add(upper, constant(-1))];
+  };
+  return ends(loop.upper);
+}
+
+/** Returns a form with `n * (x div n) + x mod n` replaced by x. */
+export function rejoined(form: Linear): Linear {
+  for (const quotientTerm of form.terms) {
+    const { of, by } = quotientTerm;
+    if (of.kind !== "div") continue;
+    const rest = form.terms.find(
+      (term) =>
+        term.of.kind === "mod" &&
+        term.of.by === of.by &&
+        term.by * of.by === by &&
+        equalLinear(term.of.of, of.of),
+    );
+    if (rest === undefined) continue;
+    const others = form.terms.filter((term) => term !== quotientTerm && term !== rest);
+    return rejoined(add({ at: form.at, terms: others }, scale(of.of, rest.by)));
+  }
+  return form;
+}
+
+/**
+ * Returns the remainder of a form divided by `by` if it is the same in every iteration; undefined otherwise.
+ */
+export function residue(form: Linear, by: number, loops: readonly ForStmt[]): number | undefined {
+  let sum = form.at;
+  for (const term of form.terms) {
+    const rest = residueOf(term.of, term.by, by, loops);
+    if (rest === undefined) return undefined;
+    sum += rest;
+  }
+  return ((sum % by) + by) % by;
+}
+
+/**
+ * Returns the remainder of `factor` times an atom divided by `by` if it is the same in every iteration;
+ * undefined otherwise.
+ */
+function residueOf(of: Atom, factor: number, by: number, loops: readonly ForStmt[]): number | undefined {
+  if (factor % by === 0) return 0;
+  if (of.kind === "min") {
+    const [a, b] = of.of.map((side) => residue(scale(side, factor), by, loops));
+    return a === b ? a : undefined;
+  }
+  if (of.kind !== "iv") return undefined;
+  const loop = loops.find(({ iv }) => iv === of.name);
+  if (loop === undefined || (factor * loop.step) % by !== 0) return undefined;
+  return residue(scale(loop.lower, factor), by, loops.slice(0, loops.indexOf(loop)));
+}
