@@ -8,9 +8,9 @@ import {
   isConstant,
   loopVariables,
   min,
-  scale,
   sub,
   iv,
+  substitute,
   type Linear,
 } from "../../ir/linear.js";
 import type { ForStmt } from "../../ir/tile.js";
@@ -65,12 +65,12 @@ function countedFromZero(
 ): { readonly loops: readonly Loop[]; readonly forms: readonly Linear[] } {
   const shifts = new Map<string, Linear>();
   const shifted = loops.map((loop): Loop => {
-    const lower = substitute(loop.lower, shifts);
-    const end = sub(substitute(loop.upper, shifts), lower);
+    const lower = withValues(loop.lower, shifts);
+    const end = sub(withValues(loop.upper, shifts), lower);
     shifts.set(loop.iv, add(lower, iv(loop.iv)));
     return { iv: loop.iv, end, step: loop.step };
   });
-  return { loops: shifted, forms: forms.map((form) => substitute(form, shifts)) };
+  return { loops: shifted, forms: forms.map((form) => withValues(form, shifts)) };
 }
 
 /**
@@ -126,7 +126,7 @@ function split(
   }
   for (let k = from; k < to; k++) {
     const value = new Map([[loop.iv, constant(k * loop.step)]]);
-    const put = (form: Linear): Linear => substitute(form, value);
+    const put = (form: Linear): Linear => withValues(form, value);
     descend(
       loops.map((other) => ({ ...other, end: put(other.end) })),
       decided.map(put),
@@ -145,8 +145,9 @@ const bendsBy = (form: Linear, name: string): boolean =>
  * to `cuts` if the smaller side changes between them.
  */
 function decide(form: Linear, loop: Loop, from: number, to: number, cuts: number[]): Linear {
-  return rebuilt(form, (sides) => {
-    const [a, b] = sides.map((side) => decide(side, loop, from, to, cuts)) as [Linear, Linear];
+  return substitute(form, (of) => {
+    if (of.kind !== "min") return undefined;
+    const [a, b] = of.of.map((side) => decide(side, loop, from, to, cuts)) as [Linear, Linear];
     const difference = sub(a, b);
     const [term, ...others] = difference.terms;
     const alone = term === undefined || (term.of.kind === "iv" && term.of.name === loop.iv);
@@ -161,26 +162,9 @@ function decide(form: Linear, loop: Loop, from: number, to: number, cuts: number
   });
 }
 
-/** Returns a form with its minima replaced. */
-const rebuilt = (form: Linear, put: (sides: readonly [Linear, Linear]) => Linear): Linear =>
-  form.terms.some(({ of }) => of.kind === "min")
-    ? form.terms.reduce(
-        (sum, { by, of }) =>
-          add(sum, of.kind === "min" ? scale(put(of.of), by) : { at: 0, terms: [{ by, of }] }),
-        constant(form.at),
-      )
-    : form;
-
 /** Returns a form in which loop variables are replaced by other forms. */
-function substitute(form: Linear, values: ReadonlyMap<string, Linear>): Linear {
-  return form.terms.reduce((sum, { by, of }) => {
-    const value = of.kind === "iv" ? values.get(of.name) : undefined;
-    if (value !== undefined) return add(sum, scale(value, by));
-    if (of.kind !== "min") return add(sum, { at: 0, terms: [{ by, of }] });
-    const [a, b] = of.of;
-    return add(sum, scale(min(substitute(a, values), substitute(b, values)), by));
-  }, constant(form.at));
-}
+const withValues = (form: Linear, values: ReadonlyMap<string, Linear>): Linear =>
+  substitute(form, (of) => (of.kind === "iv" ? values.get(of.name) : undefined));
 
 /**
  * Calls `visit` with the values of forms that are linear in all pending loops. Runs only the loops that
